@@ -1,0 +1,56 @@
+/**
+ * The rules of thumb people teach, by name, so that a figure from a course can be reproduced and
+ * held beside the exact answer.
+ */
+#ifndef SHARDLINE_ACCOUNTING_H
+#define SHARDLINE_ACCOUNTING_H
+
+#include <stdint.h>
+
+#include "shardline/error.h"
+
+typedef enum sl_accounting {
+    SL_ACCOUNTING_EXACT,
+    SL_ACCOUNTING_HALF_SIMPLE,
+    SL_ACCOUNTING_MIXED_2_2_12,
+    SL_ACCOUNTING_MIXED_2_4_12,
+    SL_ACCOUNTING_FP32_16N,
+    SL_ACCOUNTING_MIXED_12N,
+    SL_ACCOUNTING_INFERENCE_1_2,
+    SL_ACCOUNTING_TRAIN_ADAMW_RULE,
+    SL_ACCOUNTING_TRAIN_SGD_RULE,
+    SL_ACCOUNTING_COUNT
+} sl_accounting;
+
+typedef struct sl_accounting_info {
+    const char *name;       /* "mixed-2-2-12" */
+    double parameter_bytes; /* per parameter */
+    double gradient_bytes;
+    double optimizer_bytes;
+    double overhead_ratio; /* multiplies the sum */
+    const char *formula;
+    const char *source;
+} sl_accounting_info;
+
+const sl_accounting_info *sl_accounting_describe(sl_accounting accounting);
+
+/** Bytes of one data-parallel rank. */
+typedef struct sl_accounting_bytes {
+    uint64_t parameters;
+    uint64_t gradients;
+    uint64_t optimizer;
+    uint64_t total;
+    double communication_elements; /* per step, in units of the parameter count */
+} sl_accounting_bytes;
+
+/**
+ * parameters N [count], ranks M >= 1, zero_stage 0-3, microbatches m >= 1.
+ * Optimizer states are divided by M from stage 1, gradients from 2, weights at 3 (Rajbhandari
+ * 2020); sizes round up. element_bytes: of the precision, for inference-1.2 only. SL_E_RANGE past
+ * uint64_t.
+ */
+sl_code sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, uint64_t ranks,
+                               uint32_t zero_stage, uint64_t microbatches, double element_bytes,
+                               sl_accounting_bytes *out) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,123 @@
+/**
+ * The answer to a question: memory per rank by term, step time by term, throughput, what binds.
+ * Pure and allocation-free; the caller gives the space.
+ */
+#ifndef SHARDLINE_ESTIMATE_H
+#define SHARDLINE_ESTIMATE_H
+
+#include "shardline/plan.h"
+#include "shardline/term.h"
+
+enum {
+    SL_RANK_TERMS_MAX = 16,
+    SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
+    SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
+    SL_COMMUNICATION_MAX = 12,
+    SL_NOTES_MAX = 24,
+    SL_FIXES_MAX = 8
+};
+
+/** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
+typedef struct sl_rank_memory {
+    const char *role; /* "all stages", "first stage", "middle stage", "last stage" */
+    uint32_t first_stage;
+    uint32_t stage_count;
+    uint64_t rank;  /* the lowest global rank of the group */
+    uint64_t count; /* ranks in the group */
+    uint64_t peak_allocated_bytes;
+    uint64_t peak_reserved_bytes;
+    uint64_t device_total_bytes;
+    const char *phase; /* when the peak is reached: "head forward", "backward", "optimizer step" */
+    uint32_t term_count;
+    sl_term terms[SL_RANK_TERMS_MAX]; /* they sum to device_total_bytes */
+} sl_rank_memory;
+
+typedef struct sl_memory {
+    uint64_t capacity_bytes;
+    uint64_t usable_bytes;
+    int64_t headroom_bytes; /* usable less the largest device total */
+    uint32_t binding;       /* index into ranks */
+    uint32_t rank_count;
+    sl_rank_memory ranks[SL_PIPELINE_MAX];
+} sl_memory;
+
+typedef struct sl_communication {
+    const char *group; /* "tensor", "pipeline", "data", "embedding" */
+    sl_collective collective;
+    const char *level;     /* "scale_up" or "network" */
+    double bytes_per_step; /* sent and received buffers of one rank of the busiest stage */
+    double seconds;
+    double exposed_s;
+} sl_communication;
+
+typedef struct sl_time {
+    double step_s;
+    double ideal_s;      /* model FLOPs at the datasheet peak */
+    double bubble_ratio; /* idle share of the pipeline's span */
+    double exposed_communication_s;
+    sl_term terms[SL_TIME_TERMS];
+    uint32_t communication_count;
+    sl_communication communication[SL_COMMUNICATION_MAX];
+} sl_time;
+
+typedef struct sl_throughput {
+    double tokens_per_s;
+    double tokens_per_s_per_accelerator;
+    double samples_per_s;
+    double model_flops_per_s_per_accelerator;
+    double mfu_full;
+    double mfu_causal;
+    double hfu;
+    double peak_flops_per_s;
+    double time_to_train_s; /* 0 = not asked */
+} sl_throughput;
+
+/** Something the reader must know: an assumption made, or a part not modelled. */
+typedef struct sl_note {
+    const char *code; /* stable, static */
+    bool warning;     /* else an assumption */
+    const char *text; /* one sentence, static: values stand in the resolved plan */
+} sl_note;
+
+/** A change that was evaluated, as the fields of a JSON merge patch. */
+typedef struct sl_fix {
+    sl_workload workload;
+    sl_plan plan;
+    const char *what; /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline" */
+    uint64_t device_total_bytes;
+    double step_s;
+    bool fits;
+} sl_fix;
+
+typedef struct sl_estimate {
+    bool fits;
+    sl_memory memory;
+    sl_time time;
+    sl_throughput throughput;
+    sl_term figures[SL_FIGURES]; /* SL_TERM_USABLE and after, indexed from it */
+    double step_low_s, step_high_s;
+    uint64_t reserved_low_bytes, reserved_high_bytes;
+    uint32_t evaluated; /* combinations of unknown values */
+    /* what was evaluated: the median combination */
+    sl_workload workload;
+    sl_plan plan;
+    const sl_software *software;
+    /* What to change first: the memory term that leads when the plan does not fit, else the time term that
+     * takes most beyond forward and backward. The codec makes the sentence. */
+    const char *binding_limit; /* "memory", "compute", or the name of a time term */
+    sl_term binding_term;
+    uint32_t fix_count;
+    sl_fix fixes[SL_FIXES_MAX];
+    uint32_t note_count;
+    sl_note notes[SL_NOTES_MAX];
+} sl_estimate;
+
+/**
+ * Answers a question that passed sl_question_check. `scratch` is one more estimate for the caller
+ * to lend. Errors: SL_E_RANGE with rule no_valid_combination when no value of the unknown fields is
+ * legal.
+ */
+sl_code sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
+                           sl_errors *err) SL_MUST_CHECK;
+
+#endif

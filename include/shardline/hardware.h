@@ -1,0 +1,161 @@
+/**
+ * Accelerators, nodes and the links between them, as the engine needs them: measured laws where a
+ * part was measured, datasheet figures otherwise, and the origin of each.
+ */
+#ifndef SHARDLINE_HARDWARE_H
+#define SHARDLINE_HARDWARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "shardline/error.h"
+
+typedef enum sl_precision {
+    SL_PRECISION_BF16,
+    SL_PRECISION_FP16,
+    SL_PRECISION_TF32, /* fp32 tensors, tensor-core products */
+    SL_PRECISION_FP32,
+    SL_PRECISION_FP8,
+    SL_PRECISION_COUNT
+} sl_precision;
+
+/** Where a rate comes from; the weakest of an estimate's parts is shown to the user. */
+typedef enum sl_origin {
+    SL_ORIGIN_MEASURED,  /* a law fitted to this very part */
+    SL_ORIGIN_SCALED,    /* the law of the nearest measured part, scaled by the datasheets */
+    SL_ORIGIN_DATASHEET, /* peak times a generic efficiency */
+    SL_ORIGIN_COUNT
+} sl_origin;
+
+/** Matrix-product law: tiles, waves, memory roofline (see engine/kernel.h for the formula). */
+typedef struct sl_gemm_law {
+    double multiprocessors;
+    double peak_flops_per_s; /* asymptotic rate of the fitted kernels, cool clocks */
+    double prologue_k;       /* start and end of a tile, expressed in inner-dimension steps */
+    double launch_s;
+    double bandwidth_bytes_per_s;
+    double rate_128x128_ratio; /* rate of smaller tiles against 256x128 */
+    double rate_128x64_ratio;
+    double rate_64x64_ratio;
+} sl_gemm_law;
+
+/** Fused attention: rate(s) = peak * s / (s + half_length). 0 peak: no such law. */
+typedef struct sl_attention_law {
+    double peak_flops_per_s;
+    double half_length;
+    double launch_s;
+} sl_attention_law;
+
+typedef enum sl_attention_kernel {
+    SL_ATTENTION_UNFUSED, /* batched products and a masked softmax */
+    SL_ATTENTION_FLASH2,
+    SL_ATTENTION_FLASH3,
+    SL_ATTENTION_CUDNN,
+    SL_ATTENTION_KERNEL_COUNT
+} sl_attention_kernel;
+
+/** Causal forward and backward laws of one fused kernel at one head width. */
+typedef struct sl_attention_laws {
+    uint32_t head_dim; /* fitted at; 0 = no law for this kernel */
+    sl_attention_law forward;
+    sl_attention_law backward;
+} sl_attention_laws;
+
+enum { SL_ATTENTION_WIDTHS_MAX = 3 };
+
+typedef enum sl_collective {
+    SL_COLLECTIVE_ALL_REDUCE,
+    SL_COLLECTIVE_ALL_GATHER,
+    SL_COLLECTIVE_REDUCE_SCATTER,
+    SL_COLLECTIVE_SEND_RECEIVE,
+    SL_COLLECTIVE_COUNT
+} sl_collective;
+
+/** Inside a scale-up domain: t = latency + S f / B + ramp * sqrt(S f), f the bus factor. */
+typedef struct sl_collective_law {
+    double latency_s;
+    double bus_bytes_per_s;
+    double ramp_s_per_sqrt_byte;
+} sl_collective_law;
+
+enum { SL_COLLECTIVE_SIZES = 3 }; /* groups of 2, 4 and 8 */
+
+typedef struct sl_accelerator {
+    char id[64];
+    char name[96];
+    char vendor[24];
+    char arch[32];
+    uint64_t memory_bytes;   /* total as its tool prints it */
+    uint64_t reserved_bytes; /* of that, what the driver keeps: CUDA never sees it */
+    bool reserved_assumed;   /* reserved_bytes is our ratio, not a reading */
+    uint64_t nominal_bytes;  /* the "80 GB" of the name, 10^9 */
+    double memory_bytes_per_s;
+    double peak_flops_per_s[SL_PRECISION_COUNT]; /* dense, fp32 accumulation; 0 = not supported */
+    double scale_up_bytes_per_s;                 /* one direction, all links of one accelerator */
+    uint32_t scale_up_domain;                    /* accelerators that reach each other so; >= 1 */
+    double host_bytes_per_s;
+    double power_w;
+    uint32_t release_year;
+    char source[64];
+    char provenance[16]; /* read, mixed, recalled */
+
+    /* 16-bit products; other precisions scale it by the ratio of the datasheet peaks. */
+    sl_gemm_law gemm;
+    sl_attention_laws attention[SL_ATTENTION_KERNEL_COUNT][SL_ATTENTION_WIDTHS_MAX];
+    sl_collective_law collective[SL_COLLECTIVE_COUNT][SL_COLLECTIVE_SIZES];
+    sl_origin gemm_origin;
+    sl_origin attention_origin;
+    sl_origin collective_origin;
+    char law_part[64]; /* id of the part the laws were fitted on */
+
+    /* Clock held over hours against the short cool runs the laws come from. */
+    double sustained_ratio;
+    double sustained_low_ratio;
+    double sustained_high_ratio;
+} sl_accelerator;
+
+/** Homogeneous nodes on one fabric. */
+typedef struct sl_cluster {
+    sl_accelerator accelerator; /* with the request's overrides applied */
+    char node_type[64];         /* catalogue id, or "" */
+    uint32_t nodes;
+    uint32_t accelerators_per_node;
+    uint32_t nics_per_node;
+    double nic_bytes_per_s;        /* one NIC, one direction */
+    double oversubscription_ratio; /* >= 1 above the leaf */
+    bool nics_assumed;             /* taken from the reference node of this accelerator */
+    uint64_t host_memory_bytes;    /* per node; 0 = not known */
+    double price_per_node_hour;    /* 0 = not known */
+} sl_cluster;
+
+/** What a framework release does; a dated row of server/catalog/software.csv. */
+typedef struct sl_software {
+    char name[48];
+    char framework[16];
+    char date[12];
+    int attention;     /* sl_attention_kernel the release picks, -1 = not fixed */
+    int dropout;       /* 1 on, 0 off, -1 not fixed */
+    double norm_ratio; /* achieved share of memory bandwidth, by class */
+    double activation_ratio;
+    double rotary_ratio;
+    double softmax_ratio;
+    double residual_ratio;
+    double loss_forward_bytes_per_logit;
+    double loss_backward_bytes_per_logit;
+    double logits_kept_bytes; /* per logit, from forward to backward */
+    double logits_peak_bytes; /* per logit, at the loss */
+    bool
+        eager_activations; /* unfused elementwise code keeps silu(gate) and a transposed attention output */
+    bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
+    bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
+    bool overlap_gradient_reduce;
+    bool overlap_parameter_gather;
+    bool
+        scatter_sends; /* stages send 1/t of the hidden state and gather it inside the tensor group */
+    bool overlap_pipeline;
+    bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
+    double step_overhead_s;
+    char source[200];
+} sl_software;
+
+#endif

@@ -1,0 +1,127 @@
+/** What runs and how it is cut: workload, parallelism, and the check of their combination. */
+#ifndef SHARDLINE_PLAN_H
+#define SHARDLINE_PLAN_H
+
+#include "shardline/hardware.h"
+#include "shardline/model.h"
+
+enum { SL_PIPELINE_MAX = 128, SL_CHOICES_MAX = 64 };
+
+typedef enum sl_framework {
+    SL_FRAMEWORK_MEGATRON,
+    SL_FRAMEWORK_DDP,
+    SL_FRAMEWORK_COUNT
+} sl_framework;
+
+typedef enum sl_recompute {
+    SL_RECOMPUTE_NONE,
+    SL_RECOMPUTE_SELECTIVE, /* the attention core */
+    SL_RECOMPUTE_FULL,      /* every block from its input */
+    SL_RECOMPUTE_COUNT
+} sl_recompute;
+
+typedef enum sl_optimizer {
+    SL_OPTIMIZER_ADAMW,
+    SL_OPTIMIZER_SGD,
+    SL_OPTIMIZER_SGD_MOMENTUM,
+    SL_OPTIMIZER_COUNT
+} sl_optimizer;
+
+typedef enum sl_schedule {
+    SL_SCHEDULE_1F1B,
+    SL_SCHEDULE_INTERLEAVED_1F1B,
+    SL_SCHEDULE_COUNT
+} sl_schedule;
+
+/** Bytes per parameter; negative = what framework and precision say. */
+typedef struct sl_layout {
+    double parameter_bytes;
+    double gradient_bytes;
+    double master_bytes;
+    double optimizer_bytes;
+} sl_layout;
+
+typedef struct sl_workload {
+    sl_framework framework;
+    uint64_t sequence_length;
+    uint64_t global_batch; /* sequences per step over all replicas */
+    uint64_t micro_batch;  /* sequences per forward pass of one replica */
+    sl_precision precision;
+    sl_optimizer optimizer;
+    sl_recompute recompute;
+    sl_attention_kernel attention;
+    bool dropout;
+    uint64_t tokens; /* of the whole training; 0 = not asked */
+    sl_layout layout;
+} sl_workload;
+
+typedef struct sl_plan {
+    uint32_t tensor;
+    bool sequence; /* norms and residuals split along the sequence over the tensor group */
+    uint32_t pipeline;
+    uint32_t virtual_pipeline; /* model chunks per rank; 1 = none */
+    uint32_t context;
+    uint32_t expert;
+    uint32_t data;
+    uint32_t zero_stage;
+    sl_schedule schedule;
+} sl_plan;
+
+/**
+ * Fields the user did not say. The engine evaluates the plausible values of each (engine/unknown.c)
+ * and answers the median with the interval they span.
+ */
+typedef enum sl_unknown {
+    SL_UNKNOWN_SOFTWARE = 1 << 0,
+    SL_UNKNOWN_RECOMPUTE = 1 << 1,
+    SL_UNKNOWN_ATTENTION = 1 << 2,
+    SL_UNKNOWN_DROPOUT = 1 << 3,
+    SL_UNKNOWN_MICRO_BATCH = 1 << 4,
+    SL_UNKNOWN_SEQUENCE = 1 << 5,
+    SL_UNKNOWN_ZERO_STAGE = 1 << 6
+} sl_unknown;
+
+/** One question, borrowed parts: everything the engine needs to answer. */
+typedef struct sl_question {
+    const sl_model *model;
+    const sl_cluster *cluster;
+    const sl_software *software; /* the profiles to consider: one when named */
+    uint32_t software_count;
+    sl_workload workload;
+    sl_plan plan;
+    uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
+} sl_question;
+
+/** tensor * pipeline * context * data. */
+uint64_t sl_plan_world(const sl_plan *plan);
+
+/** Micro-batches a replica runs per step: global_batch / (data * micro_batch). Both must divide. */
+uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
+
+/**
+ * Every rule the combination breaks, each at its pointer with the nearest legal values: devices
+ * multiply out, heads and layers divide, batch divides, what is not modelled is refused by name.
+ * Fields named in `unknown` are not judged.
+ */
+sl_code sl_question_check(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
+
+typedef enum sl_choice {
+    SL_CHOICE_TENSOR,
+    SL_CHOICE_PIPELINE,
+    SL_CHOICE_VIRTUAL_PIPELINE,
+    SL_CHOICE_CONTEXT,
+    SL_CHOICE_DATA,
+    SL_CHOICE_MICRO_BATCH,
+    SL_CHOICE_ZERO_STAGE,
+    SL_CHOICE_COUNT
+} sl_choice;
+
+/**
+ * Values of one field that pass sl_question_check with all other fields as they are; the
+ * data-parallel degree follows (world / the rest) unless it is the field asked for. At most
+ * SL_CHOICES_MAX, ascending. Returns their number.
+ */
+uint32_t sl_question_choices(const sl_question *question, sl_choice field,
+                             uint64_t out[SL_CHOICES_MAX]);
+
+#endif

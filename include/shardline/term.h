@@ -1,0 +1,91 @@
+/**
+ * Explanations: the engine emits each figure as {term, value, inputs}; one table says in words how
+ * a term is computed and where that comes from. The codec only renders.
+ */
+#ifndef SHARDLINE_TERM_H
+#define SHARDLINE_TERM_H
+
+#include <stdint.h>
+
+enum { SL_TERM_INPUTS_MAX = 10 };
+
+typedef enum sl_term_id {
+    /* memory, in the order bars are drawn */
+    SL_TERM_PARAMETERS,
+    SL_TERM_GRADIENTS,
+    SL_TERM_MASTER_WEIGHTS,
+    SL_TERM_OPTIMIZER_STATES,
+    SL_TERM_CACHED_WEIGHTS,
+    SL_TERM_ACTIVATIONS,
+    SL_TERM_RECOMPUTED_BLOCK,
+    SL_TERM_LOGITS,
+    SL_TERM_BACKWARD_TRANSIENT,
+    SL_TERM_DUMMY_WEIGHT_GRADIENTS,
+    SL_TERM_GRADIENT_BUCKETS,
+    SL_TERM_PIPELINE_BUFFERS,
+    SL_TERM_FRAGMENTATION,
+    SL_TERM_CONTEXT,
+    /* time, in waterfall order; they sum to the step */
+    SL_TERM_FORWARD,
+    SL_TERM_BACKWARD,
+    SL_TERM_RECOMPUTE,
+    SL_TERM_TENSOR_COMMUNICATION,
+    SL_TERM_PIPELINE_COMMUNICATION,
+    SL_TERM_BUBBLE,
+    SL_TERM_DATA_COMMUNICATION,
+    SL_TERM_OPTIMIZER_STEP,
+    SL_TERM_OVERHEAD,
+    /* other figures */
+    SL_TERM_USABLE,
+    SL_TERM_HEADROOM,
+    SL_TERM_PEAK_ALLOCATED,
+    SL_TERM_PEAK_RESERVED,
+    SL_TERM_DEVICE_TOTAL,
+    SL_TERM_STEP,
+    SL_TERM_IDEAL,
+    SL_TERM_BUBBLE_RATIO,
+    SL_TERM_TOKENS_PER_S,
+    SL_TERM_TOKENS_PER_S_PER_ACCELERATOR,
+    SL_TERM_SAMPLES_PER_S,
+    SL_TERM_MODEL_FLOPS_PER_S,
+    SL_TERM_MFU_FULL,
+    SL_TERM_MFU_CAUSAL,
+    SL_TERM_HFU,
+    SL_TERM_EXPOSED_COMMUNICATION,
+    SL_TERM_TIME_TO_TRAIN,
+    SL_TERM_ID_COUNT
+} sl_term_id;
+
+/** When the bytes of a memory term exist. */
+typedef enum sl_lifetime {
+    SL_LIFETIME_NONE, /* not memory */
+    SL_LIFETIME_PERSISTENT,
+    SL_LIFETIME_ACTIVATION,
+    SL_LIFETIME_TRANSIENT,
+    SL_LIFETIME_OUTSIDE_ALLOCATOR,
+    SL_LIFETIME_COUNT
+} sl_lifetime;
+
+typedef struct sl_term_info {
+    const char *name;    /* the API's vocabulary; several terms may share a name */
+    const char *pointer; /* where the figure stands in an answer, or NULL for a list entry */
+    sl_lifetime lifetime;
+    const char *formula;
+    const char *source;
+} sl_term_info;
+
+typedef struct sl_input {
+    const char *name; /* static: a symbol of the formula, with its unit where it has one */
+    double value;
+} sl_input;
+
+typedef struct sl_term {
+    sl_term_id id;
+    double value;
+    uint32_t input_count;
+    sl_input inputs[SL_TERM_INPUTS_MAX];
+} sl_term;
+
+const sl_term_info *sl_term_describe(sl_term_id id);
+
+#endif

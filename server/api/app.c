@@ -1,0 +1,108 @@
+#include "api/app.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+void *
+sl_worker_new(void *argument, sl_lane lane)
+{
+    const sl_app *app = argument;
+    sl_worker *worker = calloc(1, sizeof *worker);
+
+    if (worker == NULL)
+        return NULL;
+    switch (lane) {
+    case SL_LANE_STORE:
+        worker->store = sl_store_new(app->settings->database_url);
+        if (worker->store != NULL)
+            return worker;
+        break;
+    case SL_LANE_HUB:
+        worker->hub = sl_hub_worker_new(app->hub);
+        if (worker->hub != NULL)
+            return worker;
+        break;
+    case SL_LANE_COMPUTE:
+        worker->estimate = calloc(1, sizeof *worker->estimate);
+        worker->scratch = calloc(1, sizeof *worker->scratch);
+        if (worker->estimate != NULL && worker->scratch != NULL)
+            return worker;
+        break;
+    case SL_LANE_COUNT:
+        assert(false);
+    }
+    sl_log(SL_LOG_ERROR, "a worker could not be set up", NULL, 0);
+    sl_worker_free(argument, lane, worker);
+    return NULL;
+}
+
+void
+sl_worker_free(void *app, sl_lane lane, void *argument)
+{
+    sl_worker *worker = argument;
+
+    (void)app;
+    (void)lane;
+    if (worker == NULL)
+        return;
+    if (worker->store != NULL)
+        sl_store_free(worker->store);
+    if (worker->hub != NULL)
+        sl_hub_worker_free(worker->hub);
+    free(worker->estimate);
+    free(worker->scratch);
+    free(worker);
+}
+
+sl_json *
+sl_api_body(const sl_request *request, sl_response *response)
+{
+    const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
+    sl_errors err = {.count = 0};
+    sl_json *json = NULL;
+
+    if (sl_json_parse(request->body, request->body_size, &limits, &json, &err) != SL_OK)
+        sl_response_problem(response, request, &err);
+    return json;
+}
+
+void
+sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *request)
+{
+    sl_errors err = {.count = 0};
+
+    if (sl_writer_ok(writer))
+        return;
+    (void)sl_fail(&err, SL_E_INTERNAL, "answer_not_written", "",
+                  "the answer could not be written as JSON");
+    sl_log(SL_LOG_ERROR, "an answer could not be written",
+           (const sl_log_field[]){sl_log_text("request_id", request->id)}, 1);
+    sl_response_problem(response, request, &err);
+}
+
+sl_store *
+sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err)
+{
+    /* The database may come up long after we did: the first use that reaches it migrates. */
+    if (!atomic_load(&app->migrated)) {
+        if (sl_store_migrate(worker->store, err) != SL_OK)
+            return NULL;
+        atomic_store(&app->migrated, true);
+    }
+    return worker->store;
+}
+
+sl_worker *
+sl_api_worker(void *worker, const sl_request *request, sl_response *response)
+{
+    sl_errors err = {.count = 0};
+
+    if (worker == NULL) {
+        (void)sl_fail(&err, SL_E_MEMORY, "worker_missing", "",
+                      "the thread that should answer could not be set up");
+        sl_response_problem(response, request, &err);
+    }
+    return worker;
+}

@@ -1,0 +1,50 @@
+/** What every resource shares: settings, catalogue, Hub, and the context of each worker thread. */
+#ifndef SL_API_APP_H
+#define SL_API_APP_H
+
+#include <stdatomic.h>
+
+#include "catalog/catalog.h"
+#include "http/server.h"
+#include "hub/hub.h"
+#include "shardline/estimate.h"
+#include "store/store.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+typedef struct sl_app {
+    const sl_settings *settings;
+    const sl_catalog *catalog;
+    const sl_hub *hub;
+    atomic_bool migrated; /* the schema was brought up to date by this process */
+} sl_app;
+
+/** One per thread; each lane uses its part. Estimates are too large for a stack. */
+typedef struct sl_worker {
+    sl_store *store;       /* store lane */
+    sl_hub_worker *hub;    /* hub lane */
+    sl_estimate *estimate; /* compute lane, like the next */
+    sl_estimate *scratch;
+} sl_worker;
+
+/** For sl_server_config. NULL stops nothing: handlers of a thread without context answer 503. */
+void *sl_worker_new(void *app, sl_lane lane);
+void sl_worker_free(void *app, sl_lane lane, void *worker);
+
+extern const sl_route sl_api_routes[];
+extern const size_t sl_api_route_count;
+
+/** The body as a document, or a problem in the response and NULL. Free with sl_json_free. */
+sl_json *sl_api_body(const sl_request *request, sl_response *response) SL_MUST_CHECK;
+
+/** Ends a JSON answer: a fault of ours becomes a 500 problem instead of a broken document. */
+void sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *request);
+
+/** The store of this worker with its schema up to date, or NULL and err filled. */
+sl_store *sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err) SL_MUST_CHECK;
+
+/** The worker's context for a lane, or NULL and a 503 problem in the response. */
+sl_worker *sl_api_worker(void *worker, const sl_request *request,
+                         sl_response *response) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * Estimates and the choices a form offers. What a request names decides which lanes it visits: the
+ * Hub's for a model by id, the store's for an inventory by slug, and compute for the answer, so
+ * that a dead backend only keeps its own threads waiting.
+ */
+#include "api/inventories.h"
+#include "api/models.h"
+#include "api/resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "codec/choices_json.h"
+#include "codec/estimate_json.h"
+#include "codec/hf_config.h"
+#include "shardline/version.h"
+
+/* What a request needs from elsewhere, and what came of it. In the request's arena. */
+typedef struct job {
+    const char *hub; /* NULL: not needed, or already here */
+    const char *revision;
+    const char *slug; /* likewise */
+    const char *model_name;
+    sl_hub_file file;
+    const char *spec;
+} job;
+
+/* Everything the answer borrows from while it is written. */
+typedef struct asked {
+    sl_json *json;
+    sl_estimate_request read;
+    sl_errors warnings;
+    sl_model *model; /* NULL for a bare number of parameters */
+    sl_model_counts counts;
+} asked;
+
+typedef void (*answerer)(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
+                         sl_response *response);
+
+static bool
+is_lenient(const sl_request *request)
+{
+    const char *unknown = sl_request_query(request, "unknown");
+
+    return unknown != NULL && sl_text_equal(unknown, "warn");
+}
+
+/* Sets out to fetch what the request names; false when it names nothing. */
+static bool
+fetch_needed(const sl_estimate_request *read, const sl_request *request, sl_response *response)
+{
+    if (read->source != SL_MODEL_FROM_HUB && read->inventory == NULL)
+        return false;
+
+    job *needed = sl_arena_alloc(request->arena, 1, sizeof *needed);
+    if (needed == NULL)
+        return false;
+    if (read->source == SL_MODEL_FROM_HUB) {
+        needed->hub = sl_arena_copy(request->arena, read->hub);
+        needed->revision =
+            sl_arena_copy(request->arena, read->revision == NULL ? "main" : read->revision);
+        needed->model_name = needed->hub;
+    }
+    if (read->inventory != NULL)
+        needed->slug = sl_arena_copy(request->arena, read->inventory);
+    sl_response_continue(response, needed->hub != NULL ? SL_LANE_HUB : SL_LANE_STORE, needed);
+    return true;
+}
+
+/* On the Hub's or the store's lane: gets one thing and goes on to the next. */
+static void
+fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl_response *response)
+{
+    sl_errors err = {.count = 0};
+    sl_code code = SL_OK;
+
+    if (needed->hub != NULL) {
+        code = sl_hub_config(worker->hub, needed->hub, needed->revision, request->cancelled,
+                             request->arena, "/model/hub", &needed->file, &err);
+        needed->hub = NULL;
+    } else {
+        sl_inventory_row row;
+        sl_store *store = sl_api_store(app, worker, &err);
+        code = store == NULL ? SL_E_UNAVAILABLE
+                             : sl_inventory_get(store, needed->slug, "/cluster/inventory",
+                                                request->arena, &row, &err);
+        if (code == SL_OK)
+            needed->spec = row.spec;
+        needed->slug = NULL;
+    }
+    if (code != SL_OK)
+        sl_response_problem(response, request, &err);
+    else
+        sl_response_continue(response, needed->slug != NULL ? SL_LANE_STORE : SL_LANE_COMPUTE,
+                             needed);
+}
+
+static sl_code
+decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors *err)
+{
+    const char *name = "";
+    sl_code code = SL_OK;
+
+    if (a->read.source == SL_MODEL_FROM_PARAMETERS)
+        return SL_OK;
+    if (a->read.source == SL_MODEL_FROM_HUB) {
+        if (fetched == NULL)
+            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
+                           "the request does not fit in memory");
+        code = sl_api_decode_config(&fetched->file, fetched->model_name, request->arena, &a->model,
+                                    &a->warnings, err);
+        if (code == SL_OK && fetched->file.stale)
+            (void)sl_fail(&a->warnings, SL_E_UPSTREAM, "stale_revision", "/model/hub",
+                          "the Hub could not be asked: the cached revision was used");
+    } else {
+        sl_model *model = sl_arena_alloc(request->arena, 1, sizeof *model);
+        if (model == NULL)
+            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
+                           "the model does not fit in memory");
+        code = sl_hf_config_read(&a->read.config, name, model, &a->warnings, err);
+        a->model = model;
+    }
+    if (code == SL_OK && sl_model_count(a->model, &a->counts) != SL_OK)
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/model",
+                       "the parameters of this model cannot be counted in 64 bits");
+    return code;
+}
+
+/* On the compute lane, with everything at hand; the document is the caller's to free. */
+static sl_code
+gather(const sl_app *app, const job *fetched, const sl_request *request, asked *a, sl_errors *err)
+{
+    sl_code code = SL_OK;
+
+    if (a->read.inventory != NULL) {
+        if (fetched == NULL || fetched->spec == NULL)
+            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
+                           "the request does not fit in memory");
+        code = sl_estimate_request_pool(&a->read, fetched->spec, strlen(fetched->spec),
+                                        app->catalog, err);
+    }
+
+    const sl_code decoded = decode_model(a, fetched, request, err);
+    return code != SL_OK ? code : decoded;
+}
+
+static void
+serve(sl_app *app, void *thread, const sl_request *request, sl_response *response, answerer answer)
+{
+    sl_worker *worker = sl_api_worker(thread, request, response);
+    job *fetched = response->state;
+    sl_errors err = {.count = 0};
+    asked a = {.json = NULL};
+
+    if (worker == NULL)
+        return;
+    if (fetched != NULL && (fetched->hub != NULL || fetched->slug != NULL)) {
+        fetch(app, worker, fetched, request, response);
+        return;
+    }
+    a.json = sl_api_body(request, response);
+    if (a.json == NULL)
+        return;
+
+    const sl_node root = sl_json_root(a.json);
+    sl_code code = sl_estimate_request_read(
+        &root, app->catalog, is_lenient(request) ? &a.warnings : NULL, &a.read, &err);
+    if (code != SL_OK || fetched != NULL || !fetch_needed(&a.read, request, response)) {
+        if (code == SL_OK)
+            code = gather(app, fetched, request, &a, &err);
+        if (code == SL_OK)
+            answer(app, worker, &a, request, response);
+        else
+            sl_response_problem(response, request, &err);
+    }
+    sl_json_free(a.json);
+}
+
+/* The answer stands in the body already: it moves into the problem that says it does not fit. */
+static void
+refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response *response)
+{
+    sl_errors err = {.count = 0};
+    size_t size = 0;
+    char *document = sl_buffer_take(&response->body, &size);
+
+    (void)sl_fail(&err, SL_E_DOES_NOT_FIT, "does_not_fit", "",
+                  "the fullest rank lacks %lld bytes of device memory",
+                  (long long)-estimate->memory.headroom_bytes);
+    sl_response_problem_with(response, request, &err, "estimate", document);
+    free(document);
+}
+
+static void
+answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
+                sl_response *response)
+{
+    const char *require = sl_request_query(request, "require");
+    char hash[SL_HASH_TEXT_SIZE];
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+    sl_code code = SL_OK;
+    sl_estimate_document document = {
+        .request = &a->read,
+        .model = a->model,
+        .parameters = a->model == NULL ? a->read.parameters : a->counts.total,
+        .warnings = &a->warnings,
+        .engine_version = SL_ENGINE_VERSION,
+        .catalog_revision = sl_catalog_revision(app->catalog),
+        .input_hash = hash,
+    };
+
+    if (a->model != NULL) {
+        const sl_question question = sl_estimate_request_question(&a->read, a->model);
+        code = sl_estimate_request_check(&a->read, &question, &err);
+        if (code == SL_OK)
+            code = sl_estimate_answer(&question, worker->scratch, worker->estimate, &err);
+        document.estimate = worker->estimate;
+    }
+    if (code == SL_OK)
+        code = sl_estimate_request_hash(&a->read, a->model == NULL ? "" : a->model->revision,
+                                        SL_ENGINE_VERSION, app->catalog, hash, &err);
+    sl_writer_init(&writer, &response->body);
+    if (code == SL_OK)
+        code = sl_estimate_write(&writer, &document, &err);
+    if (code != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_api_finish(&writer, response, request);
+    if (response->status == 200 && document.estimate != NULL && !document.estimate->fits &&
+        require != NULL && sl_text_equal(require, "fits"))
+        refuse_unfit(document.estimate, request, response);
+}
+
+static void
+answer_choices(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
+               sl_response *response)
+{
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+
+    (void)worker;
+    if (a->model == NULL) {
+        (void)sl_fail(&err, SL_E_RANGE, "model_required", "/model",
+                      "choices need a model with layers, not a number of parameters");
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_writer_init(&writer, &response->body);
+    sl_choices_write(&writer, &a->read, app->catalog, a->model);
+    sl_api_finish(&writer, response, request);
+}
+
+void
+sl_estimates_post(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    serve(app, worker, request, response, answer_estimate);
+}
+
+void
+sl_estimates_choices(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    serve(app, worker, request, response, answer_choices);
+}

@@ -1,0 +1,98 @@
+/* Health, readiness, version, and the contract itself. */
+#include "api/resources.h"
+
+#include "base/embed.h"
+#include "shardline/version.h"
+
+extern const sl_embedded_set sl_api_files;
+
+void
+sl_health_get(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    sl_writer writer;
+
+    (void)app;
+    (void)worker;
+    sl_writer_init(&writer, &response->body);
+    sl_write_object(&writer);
+    sl_put_text(&writer, "status", "ok");
+    sl_write_object_end(&writer);
+    sl_api_finish(&writer, response, request);
+}
+
+static void
+write_check(sl_writer *writer, const char *name, const char *status, const char *detail)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "name", name);
+    sl_put_text(writer, "status", status);
+    sl_put_text(writer, "detail", detail);
+    sl_write_object_end(writer);
+}
+
+/* Ready: everything that was configured works. Without a database planning is all there is, and it works. */
+void
+sl_ready_get(void *argument, void *thread, const sl_request *request, sl_response *response)
+{
+    sl_app *app = argument;
+    sl_worker *worker = sl_api_worker(thread, request, response);
+    const bool configured = app->settings->database_url[0] != '\0';
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+
+    if (worker == NULL)
+        return;
+
+    sl_code code = SL_OK;
+    if (configured) {
+        sl_store *store = sl_api_store(app, worker, &err);
+        code = store == NULL ? SL_E_UNAVAILABLE : sl_store_ready(store, &err);
+    }
+    response->status = code == SL_OK ? 200 : 503;
+    if (code != SL_OK)
+        sl_response_header(response, "Retry-After", "2");
+
+    sl_writer_init(&writer, &response->body);
+    sl_write_object(&writer);
+    sl_put_text(&writer, "status", code == SL_OK ? "ready" : "not_ready");
+    sl_write_key(&writer, "checks");
+    sl_write_array(&writer);
+    write_check(&writer, "catalogue", "ok", NULL);
+    write_check(&writer, "database",
+                !configured     ? "not_configured"
+                : code == SL_OK ? "ok"
+                                : "failed",
+                err.count > 0 ? err.list[0].message : NULL);
+    sl_write_array_end(&writer);
+    sl_write_object_end(&writer);
+    sl_api_finish(&writer, response, request);
+}
+
+void
+sl_version_get(void *argument, void *worker, const sl_request *request, sl_response *response)
+{
+    const sl_app *app = argument;
+    sl_writer writer;
+
+    (void)worker;
+    sl_writer_init(&writer, &response->body);
+    sl_write_object(&writer);
+    sl_put_text(&writer, "name", "shardline");
+    sl_put_text(&writer, "version", SL_VERSION);
+    sl_put_text(&writer, "engine_version", SL_ENGINE_VERSION);
+    sl_put_text(&writer, "catalog_revision", sl_catalog_revision(app->catalog));
+    sl_write_object_end(&writer);
+    sl_api_finish(&writer, response, request);
+}
+
+void
+sl_openapi_get(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    const sl_embedded *file = sl_embedded_find(&sl_api_files, "openapi.json");
+
+    (void)app;
+    (void)worker;
+    if (sl_response_etag(response, request, SL_VERSION))
+        return;
+    sl_buffer_append(&response->body, file->data, file->size);
+}

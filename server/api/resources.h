@@ -1,0 +1,32 @@
+/** The handlers of the route table, one file per resource. */
+#ifndef SL_API_RESOURCES_H
+#define SL_API_RESOURCES_H
+
+#include "api/app.h"
+
+#define SL_HANDLER(name)                                                                           \
+    void name(void *app, void *worker, const sl_request *request, sl_response *response)
+
+SL_HANDLER(sl_health_get);
+SL_HANDLER(sl_ready_get);
+SL_HANDLER(sl_version_get);
+SL_HANDLER(sl_openapi_get);
+
+SL_HANDLER(sl_accelerators_list);
+SL_HANDLER(sl_accelerators_get);
+SL_HANDLER(sl_node_types_list);
+SL_HANDLER(sl_node_types_get);
+
+SL_HANDLER(sl_models_get);
+SL_HANDLER(sl_models_inspect);
+
+SL_HANDLER(sl_estimates_post);
+SL_HANDLER(sl_estimates_choices);
+
+SL_HANDLER(sl_inventories_list);
+SL_HANDLER(sl_inventories_get);
+SL_HANDLER(sl_inventories_put);
+SL_HANDLER(sl_inventories_revisions);
+SL_HANDLER(sl_inventories_revision);
+
+#endif

@@ -1,0 +1,31 @@
+/**
+ * Growing byte buffer with a hard limit. A failed append sets `failed` and later appends do
+ * nothing, so that a long sequence of writes is checked once, at its end.
+ */
+#ifndef SL_BASE_BUFFER_H
+#define SL_BASE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "shardline/error.h"
+
+typedef struct sl_buffer {
+    char *data; /* NUL-terminated once anything was appended; owned */
+    size_t size;
+    size_t capacity;
+    size_t limit;
+    bool failed;
+} sl_buffer;
+
+void sl_buffer_init(sl_buffer *buffer, size_t limit_bytes);
+void sl_buffer_clear(sl_buffer *buffer); /* frees; the buffer may be initialised again */
+void sl_buffer_append(sl_buffer *buffer, const void *bytes, size_t size);
+void sl_buffer_text(sl_buffer *buffer, const char *text);
+void sl_buffer_format(sl_buffer *buffer, const char *format, ...) SL_PRINTF(2, 3);
+
+/** Transfers the bytes to the caller, who frees them with free(); the buffer is empty after. NULL
+ * when nothing was appended or an append failed. size may be NULL. */
+char *sl_buffer_take(sl_buffer *buffer, size_t *size) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,41 @@
+/** Settings of the process, read once from the environment and validated (spec: `--help`). */
+#ifndef SL_BASE_SETTINGS_H
+#define SL_BASE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/log.h"
+#include "shardline/error.h"
+
+enum { SL_SETTINGS_HOSTS_MAX = 16 };
+
+typedef struct sl_settings {
+    char listen_host[256];   /* SHARDLINE_LISTEN, default 127.0.0.1:8080; IPv6 without brackets */
+    uint16_t listen_port;    /* 0 takes a free one */
+    char database_url[1024]; /* SHARDLINE_DATABASE_URL, "" = none; secret: never logged */
+    char cache_dir[512];     /* SHARDLINE_CACHE_DIR; default $XDG_CACHE_HOME/shardline,
+                                ~/.cache/shardline, ./.shardline/cache */
+    char static_dir[512];    /* SHARDLINE_STATIC_DIR, default static/dist */
+    uint32_t workers;        /* SHARDLINE_WORKERS, default one per core */
+    sl_log_level log_level;  /* SHARDLINE_LOG_LEVEL: debug info warn error */
+    size_t max_body_bytes;   /* SHARDLINE_MAX_BODY_BYTES, default 1 MiB */
+    char allowed_hosts[SL_SETTINGS_HOSTS_MAX]
+                      [256]; /* SHARDLINE_ALLOWED_HOSTS, comma-separated; added to loopback names */
+    uint32_t allowed_host_count;
+    char hub_proxy[512]; /* SHARDLINE_HUB_PROXY, "" = none (the environment's proxy is not used) */
+    char hub_endpoint[512]; /* HF_ENDPOINT without trailing '/', default https://huggingface.co */
+    char hub_token[512];    /* HF_TOKEN, "" = none; secret */
+    bool hub_offline;       /* HF_HUB_OFFLINE in {1, ON, YES, TRUE} */
+    char hf_home[512];      /* HF_HOME, "" = not set */
+} sl_settings;
+
+/** get is getenv in the server and a table in tests. All faults are collected. */
+sl_code sl_settings_read(const char *(*get)(const char *name), sl_settings *out,
+                         sl_errors *err) SL_MUST_CHECK;
+
+/** One line per setting with its meaning and default, for --help. */
+const char *sl_settings_help(void);
+
+#endif

@@ -1,0 +1,284 @@
+#include "base/text.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NEAREST_LENGTH_MAX = 64 };
+
+/* Drops the start of a UTF-8 character whose end was cut off. */
+static void
+trim_cut_character(char *text, size_t length)
+{
+    size_t start = length;
+    while (start > 0 && length - start < 4 && ((unsigned char)text[start - 1] & 0xC0u) == 0x80u)
+        start--;
+    if (start == 0 || (unsigned char)text[start - 1] < 0xC0u)
+        return;
+    if (sl_text_character(text + start - 1, length - start + 1) == 0)
+        text[start - 1] = '\0';
+}
+
+bool
+sl_text_copy(char *to, size_t size, const char *from)
+{
+    assert(to != NULL && from != NULL && size > 0);
+
+    const size_t length = strnlen(from, size);
+    if (length < size) {
+        memmove(to, from, length + 1);
+        return true;
+    }
+    memmove(to, from, size - 1);
+    to[size - 1] = '\0';
+    trim_cut_character(to, size - 1);
+    return false;
+}
+
+bool
+sl_text_vformat(char *to, size_t size, const char *format, va_list arguments)
+{
+    assert(to != NULL && format != NULL && size > 0);
+
+    to[0] = '\0';
+    const int length = vsnprintf(to, size, format, arguments);
+    if (length >= 0 && (size_t)length < size)
+        return true;
+    trim_cut_character(to, strlen(to));
+    return false;
+}
+
+bool
+sl_text_format(char *to, size_t size, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const bool whole = sl_text_vformat(to, size, format, arguments);
+    va_end(arguments);
+    return whole;
+}
+
+bool
+sl_text_equal(const char *a, const char *b)
+{
+    assert(a != NULL && b != NULL);
+    return strcmp(a, b) == 0;
+}
+
+static char
+lower(char letter)
+{
+    if (letter >= 'A' && letter <= 'Z')
+        return (char)(letter - 'A' + 'a');
+    return letter;
+}
+
+bool
+sl_text_equal_ignoring_case(const char *a, const char *b)
+{
+    assert(a != NULL && b != NULL);
+    while (*a != '\0' && lower(*a) == lower(*b)) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool
+is_digit(char letter)
+{
+    return letter >= '0' && letter <= '9';
+}
+
+bool
+sl_text_to_uint(const char *text, uint64_t *out)
+{
+    assert(text != NULL && out != NULL);
+
+    uint64_t value = 0;
+    if (*text == '\0')
+        return false;
+    for (; *text != '\0'; text++) {
+        if (!is_digit(*text))
+            return false;
+        const uint64_t digit = (uint64_t)(*text - '0');
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+/* Advances over digits and says whether there was one. */
+static bool
+skip_digits(const char **at)
+{
+    const char *start = *at;
+    while (is_digit(**at))
+        (*at)++;
+    return *at != start;
+}
+
+bool
+sl_text_to_double(const char *text, double *out)
+{
+    assert(text != NULL && out != NULL);
+
+    /* strtod alone would take blanks, hexadecimal, "inf" and "nan". */
+    const char *at = text;
+    if (*at == '-' || *at == '+')
+        at++;
+    bool digits = skip_digits(&at);
+    if (*at == '.') {
+        at++;
+        digits = skip_digits(&at) || digits;
+    }
+    if (!digits)
+        return false;
+    if (*at == 'e' || *at == 'E') {
+        at++;
+        if (*at == '-' || *at == '+')
+            at++;
+        if (!skip_digits(&at))
+            return false;
+    }
+    if (*at != '\0')
+        return false;
+
+    const double value = strtod(text, NULL);
+    if (!isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment over three rolling rows; both lengths are at most NEAREST_LENGTH_MAX. */
+static size_t
+edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][NEAREST_LENGTH_MAX + 1] = {{0}};
+    size_t *before = rows[0], *above = rows[1], *row = rows[2];
+
+    for (size_t j = 0; j <= b_length; j++)
+        above[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+            size_t best = least(above[j] + 1, row[j - 1] + 1);
+            best = least(best, above[j - 1] + (x == y ? 0 : 1));
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+                best = least(best, before[j - 2] + 1);
+            row[j] = best;
+        }
+        size_t *const reused = before;
+        before = above;
+        above = row;
+        row = reused;
+    }
+    return above[b_length];
+}
+
+const char *
+sl_text_nearest(const char *word, const char *const *list, size_t count)
+{
+    assert(word != NULL && (list != NULL || count == 0));
+
+    const size_t length = strnlen(word, NEAREST_LENGTH_MAX + 1);
+    if (length == 0 || length > NEAREST_LENGTH_MAX)
+        return NULL;
+    const size_t allowed = least(length / 3 > 2 ? length / 3 : 2, length - 1);
+
+    const char *nearest = NULL;
+    size_t nearest_distance = allowed + 1;
+    for (size_t i = 0; i < count; i++) {
+        const size_t entry_length = strnlen(list[i], NEAREST_LENGTH_MAX + 1);
+        if (entry_length > NEAREST_LENGTH_MAX)
+            continue;
+        const size_t distance = edit_distance(word, length, list[i], entry_length);
+        if (distance < nearest_distance) {
+            nearest = list[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}
+
+int
+sl_text_index(const char *word, const char *const *list, size_t count)
+{
+    assert(word != NULL && (list != NULL || count == 0) && count <= INT_MAX);
+
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(word, list[i]) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+size_t
+sl_text_character(const char *bytes, size_t length)
+{
+    assert(bytes != NULL && length >= 1);
+
+    const unsigned char *const at = (const unsigned char *)bytes;
+    if (at[0] < 0x80u)
+        return 1;
+    const size_t size = at[0] >= 0xF0u ? 4 : at[0] >= 0xE0u ? 3 : 2;
+    if (at[0] < 0xC2u || at[0] > 0xF4u || size > length)
+        return 0;
+    /* The second byte also rules out overlong forms, surrogates and what lies past U+10FFFF. */
+    const unsigned char second_min = at[0] == 0xE0u ? 0xA0u : at[0] == 0xF0u ? 0x90u : 0x80u;
+    const unsigned char second_max = at[0] == 0xEDu ? 0x9Fu : at[0] == 0xF4u ? 0x8Fu : 0xBFu;
+    if (at[1] < second_min || at[1] > second_max)
+        return 0;
+    for (size_t i = 2; i < size; i++) {
+        if ((at[i] & 0xC0u) != 0x80u)
+            return 0;
+    }
+    return size;
+}
+
+size_t
+sl_text_json_escape(const char *bytes, size_t length, char out[SL_TEXT_ESCAPED_MAX], size_t *taken)
+{
+    assert(bytes != NULL && length >= 1 && out != NULL && taken != NULL);
+
+    static const char digits[] = "0123456789abcdef";
+    static const char special[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    static const char control[] = {'\\', 'u', '0', '0'};
+    static const char replacement[] = {'\xEF', '\xBF', '\xBD'};
+
+    const unsigned char first = (unsigned char)bytes[0];
+    *taken = 1;
+    const char *const found = first != 0 ? strchr(special, bytes[0]) : NULL;
+    if (found != NULL) {
+        out[0] = '\\';
+        out[1] = letter[found - special];
+        return 2;
+    }
+    if (first < 0x20u || first == 0x7Fu) {
+        memcpy(out, control, sizeof control);
+        out[4] = digits[first >> 4];
+        out[5] = digits[first & 0xFu];
+        return 6;
+    }
+    const size_t size = sl_text_character(bytes, length);
+    if (size == 0) {
+        memcpy(out, replacement, sizeof replacement);
+        return sizeof replacement;
+    }
+    memcpy(out, bytes, size);
+    *taken = size;
+    return size;
+}

@@ -1,0 +1,92 @@
+/**
+ * The hardware and software we know: accelerators with their laws, node types, and what framework
+ * releases do. Read once at start from the tables of server/catalog/data, which are compiled in;
+ * never changed after, so any number of threads may read it.
+ */
+#ifndef SL_CATALOG_CATALOG_H
+#define SL_CATALOG_CATALOG_H
+
+#include "shardline/hardware.h"
+
+typedef struct sl_catalog sl_catalog;
+
+/** An accelerator with what only people read about it. Texts live as long as the catalogue. */
+typedef struct sl_part {
+    sl_accelerator accelerator;
+    const char *const *aliases; /* names that tools print and people type */
+    uint32_t alias_count;
+    const char *status;        /* "shipping", "announced" */
+    const char *scale_up_link; /* "NVLink4" */
+    const char *recalled;      /* columns whose value is from memory, separated by | */
+    const char *note;          /* where sources disagree, or "" */
+} sl_part;
+
+typedef struct sl_node_type {
+    const char *id;
+    const char *aliases; /* separated by | */
+    const char *operator_name;
+    const sl_accelerator *accelerator; /* NULL: a part the catalogue does not have */
+    uint32_t accelerators;
+    bool reference; /* assumed for its accelerator when nobody says which node */
+    uint32_t scale_up_domain;
+    uint32_t nic_count; /* of the accelerator fabric; 0 = not known */
+    double nic_bytes_per_s;
+    const char *nic_kind;
+    uint64_t host_memory_bytes; /* 0 = not known */
+    uint32_t vcpus;
+    double price_per_node_hour_usd; /* on demand, indicative; 0 = not known */
+    const char *price_date;
+    const char *source;
+    const char *provenance;
+    const char *note;
+} sl_node_type;
+
+/**
+ * NULL with the reason in err: out of memory, or a table that is not what the code expects (a fault
+ * of the build, which the caller reports and stops at).
+ */
+sl_catalog *sl_catalog_new(sl_errors *err) SL_MUST_CHECK;
+void sl_catalog_free(sl_catalog *catalog); /* NULL is fine */
+
+/** First 12 hexadecimal digits of a hash of all tables: equal revisions give equal estimates. */
+const char *sl_catalog_revision(const sl_catalog *catalog);
+
+uint32_t sl_catalog_part_count(const sl_catalog *catalog);
+const sl_part *sl_catalog_part(const sl_catalog *catalog, uint32_t index);
+
+/**
+ * By id, full name or alias; case, spaces, dashes and the vendor do not matter. Errors at
+ * `pointer`, SL_E_RANGE: ambiguous_accelerator ("a100" is several parts) with the candidates as
+ * hint, unknown_accelerator with the nearest id.
+ */
+sl_code sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *pointer,
+                             const sl_part **out, sl_errors *err) SL_MUST_CHECK;
+
+uint32_t sl_catalog_node_count(const sl_catalog *catalog);
+const sl_node_type *sl_catalog_node(const sl_catalog *catalog, uint32_t index);
+
+/** By id or alias, case and separators aside. SL_E_RANGE unknown_node_type with the nearest id. */
+sl_code sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *pointer,
+                             const sl_node_type **out, sl_errors *err) SL_MUST_CHECK;
+
+/** The node usually built around this accelerator, or NULL. */
+const sl_node_type *sl_catalog_reference_node(const sl_catalog *catalog,
+                                              const sl_accelerator *accelerator);
+
+/** Profiles of one framework ("megatron"), oldest first and side by side. */
+const sl_software *sl_catalog_software(const sl_catalog *catalog, const char *framework,
+                                       uint32_t *count);
+
+/** The profile that describes a release: by its name, or by that of a sibling release it stands
+ * for (*exact is then false). NULL when there is none. */
+const sl_software *sl_catalog_find_software(const sl_catalog *catalog, const char *name,
+                                            bool *exact);
+
+/**
+ * Overrides of one reading, keeping the laws consistent with it: rates that were fitted with the
+ * catalogue's figure move in proportion, and a measured origin becomes a scaled one.
+ */
+void sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s);
+void sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s);
+
+#endif

@@ -1,0 +1,253 @@
+/* Names to rows. People and tools write one part in many ways. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "catalog/internal.h"
+
+enum { CANDIDATES_MAX = 8 };
+
+bool
+sl_catalog_lists(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; *at != '\0';) {
+        const size_t entry = strcspn(at, "|");
+        if (entry == length && memcmp(at, name, length) == 0)
+            return true;
+        at += entry + (at[entry] == '|');
+    }
+    return false;
+}
+
+static bool
+is_separator(char c)
+{
+    return c == ' ' || c == '-' || c == '_' || c == ':' || c == '/' || c == ',';
+}
+
+static char
+lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Lower case, every run of separators one dash. */
+static void
+fold(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    size_t size = 0;
+    for (const char *at = name; *at != '\0' && size + 2 < SL_CATALOG_NAME_SIZE; at++) {
+        if (!is_separator(*at))
+            out[size++] = lower(*at);
+        else if (size > 0 && out[size - 1] != '-')
+            out[size++] = '-';
+    }
+    if (size > 0 && out[size - 1] == '-')
+        size--;
+    out[size] = '\0';
+}
+
+/* Folded, without separators and without words that say who made or shares the part. */
+static void
+reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    static const char *const noise[] = {"nvidia", "amd", "intel",   "google",   "aws",
+                                        "tesla",  "gpu", "geforce", "instinct", "shared"};
+    char folded[SL_CATALOG_NAME_SIZE];
+    fold(name, folded);
+    size_t size = 0;
+    for (const char *at = folded; *at != '\0';) {
+        const size_t length = strcspn(at, "-");
+        char word[SL_CATALOG_NAME_SIZE];
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (sl_text_index(word, noise, sizeof noise / sizeof noise[0]) < 0) {
+            memcpy(out + size, word, length);
+            size += length;
+        }
+        at += length + (at[length] == '-');
+    }
+    out[size] = '\0';
+}
+
+typedef void (*normaliser)(const char *name, char out[SL_CATALOG_NAME_SIZE]);
+
+/* Parts one of whose names is the same after `normalise`. */
+static uint32_t
+matches(const sl_catalog *catalog, const char *name, normaliser normalise,
+        uint32_t out[CANDIDATES_MAX])
+{
+    char wanted[SL_CATALOG_NAME_SIZE];
+    normalise(name, wanted);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < catalog->name_count && count < CANDIDATES_MAX && *wanted != '\0';
+         i++) {
+        const uint32_t part = catalog->name_parts[i];
+        char have[SL_CATALOG_NAME_SIZE];
+        normalise(catalog->names[i], have);
+        /* Names of one part stand together, so the last match tells about repetition. */
+        if (sl_text_equal(have, wanted) && (count == 0 || out[count - 1] != part))
+            out[count++] = part;
+    }
+    return count;
+}
+
+static sl_code
+fail_ambiguous(const sl_catalog *catalog, const char *name, const char *pointer,
+               const uint32_t *candidates, uint32_t count, sl_errors *err)
+{
+    char list[sizeof err->list[0].hint] = "";
+    size_t size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *const id = catalog->parts[candidates[i]].accelerator.id;
+        const size_t needed = strlen(id) + (i > 0 ? 2 : 0);
+        if (size + needed >= sizeof list)
+            break;
+        (void)sl_text_format(list + size, sizeof list - size, "%s%s", i > 0 ? ", " : "", id);
+        size += needed;
+    }
+    const sl_code code = sl_fail(err, SL_E_RANGE, "ambiguous_accelerator", pointer,
+                                 "must name one part, but \"%.60s\" is any of %u", name, count);
+    sl_hint(err, "%s", list);
+    return code;
+}
+
+static sl_code
+fail_unknown(const sl_catalog *catalog, const char *name, const char *pointer, sl_errors *err)
+{
+    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_accelerator", pointer,
+                                 "must be an accelerator of the catalogue, got \"%.80s\"", name);
+    const char *const near = sl_text_nearest(name, catalog->names, catalog->name_count);
+    const int index = near != NULL ? sl_text_index(near, catalog->names, catalog->name_count) : -1;
+    if (index >= 0)
+        sl_hint(err, "%s", catalog->parts[catalog->name_parts[index]].accelerator.id);
+    else
+        sl_hint(err, "GET /api/v1/accelerators lists them");
+    return code;
+}
+
+sl_part *
+sl_catalog_part_by_id(const sl_catalog *catalog, const char *id)
+{
+    for (uint32_t i = 0; i < catalog->part_count; i++) {
+        if (sl_text_equal(catalog->parts[i].accelerator.id, id))
+            return &catalog->parts[i];
+    }
+    return NULL;
+}
+
+sl_code
+sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *pointer,
+                     const sl_part **out, sl_errors *err)
+{
+    assert(catalog != NULL && name != NULL && pointer != NULL && out != NULL && err != NULL);
+
+    const sl_part *const exact = sl_catalog_part_by_id(catalog, name);
+    if (exact != NULL) {
+        *out = exact;
+        return SL_OK;
+    }
+    uint32_t candidates[CANDIDATES_MAX];
+    uint32_t count = matches(catalog, name, fold, candidates);
+    if (count == 0)
+        count = matches(catalog, name, reduce, candidates);
+    if (count == 0)
+        return fail_unknown(catalog, name, pointer, err);
+    if (count > 1)
+        return fail_ambiguous(catalog, name, pointer, candidates, count, err);
+    *out = &catalog->parts[candidates[0]];
+    return SL_OK;
+}
+
+static bool
+node_has_name(const sl_node_type *node, const char *folded)
+{
+    char have[SL_CATALOG_NAME_SIZE];
+    fold(node->id, have);
+    if (sl_text_equal(have, folded))
+        return true;
+    for (const char *at = node->aliases; *at != '\0';) {
+        const size_t length = strcspn(at, "|");
+        char alias[SL_CATALOG_NAME_SIZE];
+        (void)sl_text_format(alias, sizeof alias, "%.*s", (int)length, at);
+        fold(alias, have);
+        if (sl_text_equal(have, folded))
+            return true;
+        at += length + (at[length] == '|');
+    }
+    return false;
+}
+
+sl_code
+sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *pointer,
+                     const sl_node_type **out, sl_errors *err)
+{
+    assert(catalog != NULL && name != NULL && pointer != NULL && out != NULL && err != NULL);
+
+    char folded[SL_CATALOG_NAME_SIZE];
+    fold(name, folded);
+    const char *ids[SL_CATALOG_NODES_MAX];
+    for (uint32_t i = 0; i < catalog->node_count; i++) {
+        ids[i] = catalog->nodes[i].id;
+        if (*folded != '\0' && node_has_name(&catalog->nodes[i], folded)) {
+            *out = &catalog->nodes[i];
+            return SL_OK;
+        }
+    }
+    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_node_type", pointer,
+                                 "must be a node type of the catalogue, got \"%.80s\"", name);
+    const char *const near = sl_text_nearest(name, ids, catalog->node_count);
+    if (near != NULL)
+        sl_hint(err, "%s", near);
+    else
+        sl_hint(err,
+                "GET /api/v1/node-types lists them; leave it out and give accelerators and nics");
+    return code;
+}
+
+const sl_node_type *
+sl_catalog_reference_node(const sl_catalog *catalog, const sl_accelerator *accelerator)
+{
+    assert(catalog != NULL && accelerator != NULL);
+
+    for (uint32_t i = 0; i < catalog->node_count; i++) {
+        const sl_node_type *const node = &catalog->nodes[i];
+        if (node->reference && node->accelerator != NULL &&
+            sl_text_equal(node->accelerator->id, accelerator->id))
+            return node;
+    }
+    return NULL;
+}
+
+const sl_software *
+sl_catalog_software(const sl_catalog *catalog, const char *framework, uint32_t *count)
+{
+    assert(catalog != NULL && framework != NULL && count != NULL);
+
+    const sl_software *first = NULL;
+    *count = 0;
+    for (uint32_t i = 0; i < catalog->software_count; i++) {
+        if (!sl_text_equal(catalog->software[i].framework, framework))
+            continue;
+        if (first == NULL)
+            first = &catalog->software[i];
+        (*count)++;
+    }
+    return first;
+}
+
+const sl_software *
+sl_catalog_find_software(const sl_catalog *catalog, const char *name, bool *exact)
+{
+    assert(catalog != NULL && name != NULL && exact != NULL);
+
+    for (uint32_t i = 0; i < catalog->software_count; i++) {
+        *exact = sl_text_equal(catalog->software[i].name, name);
+        if (*exact)
+            return &catalog->software[i];
+        if (sl_catalog_lists(catalog->software_aliases[i], name))
+            return &catalog->software[i];
+    }
+    return NULL;
+}

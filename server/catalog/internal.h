@@ -1,0 +1,61 @@
+/** What the files of this folder share. */
+#ifndef SL_CATALOG_INTERNAL_H
+#define SL_CATALOG_INTERNAL_H
+
+#include "base/arena.h"
+#include "base/embed.h"
+#include "catalog/catalog.h"
+
+enum {
+    SL_CATALOG_PARTS_MAX = 160,
+    SL_CATALOG_NODES_MAX = 160,
+    SL_CATALOG_SOFTWARE_MAX = 32,
+    SL_CATALOG_NAMES_MAX = 2048,
+    SL_CATALOG_ARCHES_MAX = 32,
+    SL_CATALOG_NAME_SIZE = 128 /* of a name once folded */
+};
+
+/* Where the laws of a part come from; ids of parts, "" for none. */
+typedef struct sl_law_names {
+    const char *gemm;
+    const char *attention;
+    const char *attention_kernels; /* those the part can run, separated by | */
+    const char *collective;
+    double achieved_flops_per_s; /* best sustained bf16 product somebody found; 0 = none */
+} sl_law_names;
+
+typedef struct sl_sustained {
+    const char *arch; /* "*" is any other */
+    double ratio, low_ratio, high_ratio;
+} sl_sustained;
+
+struct sl_catalog {
+    sl_arena *arena;
+    char revision[13];
+    uint32_t part_count, node_count, software_count, sustained_count, name_count;
+    sl_part *parts;
+    sl_law_names *laws; /* beside parts */
+    sl_node_type *nodes;
+    sl_software *software;
+    const char **software_aliases; /* beside software */
+    sl_sustained sustained[SL_CATALOG_ARCHES_MAX];
+    /* every id, name and alias of a part, with the part it means */
+    const char **names;
+    uint32_t *name_parts;
+};
+
+/* load.c: fills everything but the laws of parts that have none of their own. */
+sl_code sl_catalog_load(sl_catalog *catalog, const sl_embedded_set *files,
+                        sl_errors *err) SL_MUST_CHECK;
+
+/* laws.c: gives every part its laws and its sustained clock. */
+sl_code sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;
+
+/* Words of the attention tables. */
+extern const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT];
+
+/* find.c */
+bool sl_catalog_lists(const char *list, const char *name); /* list: entries separated by | */
+sl_part *sl_catalog_part_by_id(const sl_catalog *catalog, const char *id);
+
+#endif

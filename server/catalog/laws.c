@@ -1,0 +1,180 @@
+/* Laws for parts that nobody measured: those of the nearest measured part, moved by datasheets. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "catalog/internal.h"
+
+/* The rate a 16-bit law is scaled by; 0 when the part has none. */
+static double
+half_rate(const sl_accelerator *a)
+{
+    const double bf16 = a->peak_flops_per_s[SL_PRECISION_BF16];
+    return bf16 > 0 ? bf16 : a->peak_flops_per_s[SL_PRECISION_FP16];
+}
+
+/* The link its collectives run over: between peers where there is one, else through the host. */
+static double
+link_rate(const sl_accelerator *a)
+{
+    const bool peers = a->scale_up_bytes_per_s > 0;
+    return peers ? a->scale_up_bytes_per_s : a->host_bytes_per_s;
+}
+
+static void
+scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
+{
+    const double rate = half_rate(a);
+    if (rate <= 0) {
+        a->gemm_origin = SL_ORIGIN_DATASHEET; /* no 16-bit rate: no law, and none invented */
+        return;
+    }
+    a->gemm = law->gemm;
+    a->gemm.peak_flops_per_s = achieved_flops_per_s > 0
+                                   ? achieved_flops_per_s
+                                   : law->gemm.peak_flops_per_s * rate / half_rate(law);
+    a->gemm.bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
+    a->gemm_origin = SL_ORIGIN_SCALED;
+}
+
+/* A part whose best product is a smaller share of its datasheet than the law's part gets that
+ * smaller share in attention as well. */
+static void
+scale_attention(sl_accelerator *a, const sl_accelerator *law, const sl_law_names *names)
+{
+    a->attention_origin = SL_ORIGIN_SCALED;
+    const double rate = half_rate(a);
+    if (rate <= 0)
+        return;
+    double share = 1;
+    if (names->achieved_flops_per_s > 0)
+        share = names->achieved_flops_per_s / rate / (law->gemm.peak_flops_per_s / half_rate(law));
+    const double ratio = rate / half_rate(law) * (share < 1 ? share : 1);
+    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++) {
+        if (!sl_catalog_lists(names->attention_kernels, sl_catalog_kernels[kernel]))
+            continue;
+        for (uint32_t width = 0; width < SL_ATTENTION_WIDTHS_MAX; width++) {
+            sl_attention_laws laws = law->attention[kernel][width];
+            laws.forward.peak_flops_per_s *= ratio;
+            laws.backward.peak_flops_per_s *= ratio;
+            a->attention[kernel][width] = laws;
+        }
+    }
+}
+
+static void
+scale_buses(sl_accelerator *a, double ratio)
+{
+    for (uint32_t op = 0; op < SL_COLLECTIVE_COUNT; op++) {
+        for (uint32_t size = 0; size < SL_COLLECTIVE_SIZES; size++)
+            a->collective[op][size].bus_bytes_per_s *= ratio;
+    }
+    a->collective_origin = SL_ORIGIN_SCALED;
+}
+
+static void
+scale_collectives(sl_accelerator *a, const sl_accelerator *law)
+{
+    memcpy(a->collective, law->collective, sizeof a->collective);
+    scale_buses(a, link_rate(a) / link_rate(law));
+}
+
+static sl_code
+law_part(const sl_catalog *catalog, const sl_accelerator *a, const char *id,
+         const sl_accelerator **out, sl_errors *err)
+{
+    const sl_part *const part = sl_catalog_part_by_id(catalog, id);
+    if (part == NULL)
+        return sl_fail(err, SL_E_INTERNAL, "bad_catalog", "", "%s: there is no law part \"%s\"",
+                       a->id, id);
+    *out = &part->accelerator;
+    return SL_OK;
+}
+
+static void
+attach_sustained(const sl_catalog *catalog, sl_accelerator *a)
+{
+    const sl_sustained *found = NULL;
+    for (uint32_t i = 0; i < catalog->sustained_count; i++) {
+        const sl_sustained *const row = &catalog->sustained[i];
+        const bool exact = sl_text_equal(row->arch, a->arch);
+        if (exact || (found == NULL && sl_text_equal(row->arch, "*")))
+            found = row;
+    }
+    assert(found != NULL);
+    a->sustained_ratio = found->ratio;
+    a->sustained_low_ratio = found->low_ratio;
+    a->sustained_high_ratio = found->high_ratio;
+}
+
+static sl_code
+attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
+{
+    sl_accelerator *const a = &catalog->parts[index].accelerator;
+    const sl_law_names *const names = &catalog->laws[index];
+    const sl_accelerator *law = NULL;
+
+    sl_code code = law_part(catalog, a, names->gemm, &law, err);
+    if (code != SL_OK)
+        return code;
+    if (law != a)
+        scale_gemm(a, law, names->achieved_flops_per_s);
+    if (!sl_text_copy(a->law_part, sizeof a->law_part, names->gemm))
+        return sl_fail(err, SL_E_INTERNAL, "bad_catalog", "", "%s: a law name is too long", a->id);
+
+    if (*names->attention == '\0') {
+        a->attention_origin = SL_ORIGIN_DATASHEET;
+    } else {
+        code = law_part(catalog, a, names->attention, &law, err);
+        if (code != SL_OK)
+            return code;
+        if (law != a)
+            scale_attention(a, law, names);
+    }
+
+    if (*names->collective == '\0') {
+        a->collective_origin = SL_ORIGIN_DATASHEET;
+        return SL_OK;
+    }
+    code = law_part(catalog, a, names->collective, &law, err);
+    if (code == SL_OK && law != a)
+        scale_collectives(a, law);
+    return code;
+}
+
+sl_code
+sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
+{
+    assert(catalog != NULL && err != NULL);
+
+    for (uint32_t i = 0; i < catalog->part_count; i++) {
+        const sl_code code = attach(catalog, i, err);
+        if (code != SL_OK)
+            return code;
+        attach_sustained(catalog, &catalog->parts[i].accelerator);
+    }
+    return SL_OK;
+}
+
+void
+sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
+{
+    assert(accelerator != NULL && bytes_per_s > 0);
+
+    if (accelerator->memory_bytes_per_s > 0)
+        accelerator->gemm.bandwidth_bytes_per_s *= bytes_per_s / accelerator->memory_bytes_per_s;
+    accelerator->memory_bytes_per_s = bytes_per_s;
+    if (accelerator->gemm_origin == SL_ORIGIN_MEASURED)
+        accelerator->gemm_origin = SL_ORIGIN_SCALED;
+}
+
+void
+sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s)
+{
+    assert(accelerator != NULL && bytes_per_s > 0);
+
+    const double before = link_rate(accelerator);
+    if (before > 0 && before != bytes_per_s)
+        scale_buses(accelerator, bytes_per_s / before);
+    accelerator->scale_up_bytes_per_s = bytes_per_s;
+}

@@ -1,0 +1,55 @@
+/**
+ * A pool of equal nodes, as inventories store it and requests say it inline; both are read by the
+ * same code into a description, which the catalogue then completes to the engine's cluster.
+ */
+#ifndef SL_CODEC_CLUSTER_H
+#define SL_CODEC_CLUSTER_H
+
+#include "catalog/catalog.h"
+#include "codec/notes.h"
+#include "json/reader.h"
+
+enum {
+    SL_CLUSTER_NODES_MAX = 1 << 20,
+    SL_CLUSTER_PER_NODE_MAX = 1 << 10,
+    SL_POOL_NICS_MAX = 16 /* kinds of network cards in one node */
+};
+
+/** What was said; zero and NULL: nothing. Texts are borrowed from the document. */
+typedef struct sl_pool {
+    const char *accelerator;
+    const char *node_type;
+    uint64_t nodes;
+    uint64_t accelerators; /* per node */
+    uint64_t memory_bytes;
+    double memory_bytes_per_s;
+    double scale_up_bytes_per_s;
+    uint64_t scale_up_domain;
+    uint64_t host_memory_bytes;
+    bool nics_said;
+    bool nics_differ;   /* several rates; the group that carries most is kept here */
+    uint64_t nic_count; /* per node */
+    double nic_bytes_per_s;
+    double oversubscription_ratio;
+    double price_per_node_hour;
+} sl_pool;
+
+/** The members of a node, wherever they stand (an inventory's "node" or an inline "cluster").
+ * Members that are absent leave *pool as it is, so that a second reading overrides a first. */
+sl_code sl_pool_read_node(const sl_node *object, sl_pool *pool, sl_errors *warnings,
+                          sl_errors *err) SL_MUST_CHECK;
+
+/** {"kind", "oversubscription"}. */
+sl_code sl_pool_read_fabric(const sl_node *object, sl_pool *pool, sl_errors *warnings,
+                            sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * Completes the description from the catalogue. `where` is the object that names accelerator and
+ * node type: errors point into it. `notes` takes what was assumed.
+ * SL_E_RANGE: required_field, unknown_accelerator, ambiguous_accelerator, unknown_node_type,
+ * inconsistent.
+ */
+sl_code sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *where,
+                        sl_notes *notes, sl_cluster *out, sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,29 @@
+/** The answer to an estimate request. */
+#ifndef SL_CODEC_ESTIMATE_JSON_H
+#define SL_CODEC_ESTIMATE_JSON_H
+
+#include "codec/question.h"
+#include "shardline/estimate.h"
+#include "json/writer.h"
+
+/** Everything an answer is written from; all borrowed. */
+typedef struct sl_estimate_document {
+    const sl_estimate_request *request;
+    const sl_model *model;       /* NULL for a bare number of parameters */
+    uint64_t parameters;         /* of the model, a tied head counted once */
+    const sl_estimate *estimate; /* NULL for a bare number of parameters */
+    const sl_errors *warnings;   /* of reading the request and the model; NULL: none */
+    const char *engine_version;
+    const char *catalog_revision;
+    const char *input_hash;
+} sl_estimate_document;
+
+/**
+ * Writes the answer as one object. A request with an accounting of its own gets it beside the exact
+ * figures, or alone when there are none. SL_E_RANGE, before anything is written, when the bytes of
+ * the accounting cannot be counted.
+ */
+sl_code sl_estimate_write(sl_writer *writer, const sl_estimate_document *document,
+                          sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,395 @@
+#include "codec/inventory.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "codec/members.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+enum { CANONICAL_BYTES = 16 << 20, LABELS_MAX = 64, DIGITS_MAX = 9 };
+
+static const sl_member spec_members[] = {
+    {"name", NULL}, {"description", NULL}, {"labels", NULL}, {"pools", NULL}};
+
+static const sl_member pool_members[] = {{"name", NULL},   {"nodes", NULL},
+                                         {"hosts", NULL},  {"node", NULL},
+                                         {"fabric", NULL}, {"price_per_node_hour", NULL}};
+
+static const sl_member node_members[] = {{"node_type", NULL},
+                                         {"accelerator", NULL},
+                                         {"accelerators", NULL},
+                                         {"memory_bytes", NULL},
+                                         {"scale_up_bytes_per_s", NULL},
+                                         {"scale_up_domain", NULL},
+                                         {"host_memory_bytes", NULL},
+                                         {"nics", NULL}};
+
+static bool
+read_number(const char **at, uint64_t *out)
+{
+    uint64_t value = 0;
+    const char *const start = *at;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        value = value * 10 + (uint64_t)(**at - '0');
+    *out = value;
+    return *at > start && *at - start <= DIGITS_MAX;
+}
+
+/* "[001-032,040]": how many numbers; *at ends behind the bracket. */
+static bool
+count_bracket(const char **at, uint64_t *count)
+{
+    *count = 0;
+    do {
+        (*at)++; /* '[' or ',' */
+        uint64_t from = 0, to = 0;
+        if (!read_number(at, &from))
+            return false;
+        to = from;
+        if (**at == '-') {
+            (*at)++;
+            if (!read_number(at, &to) || to < from)
+                return false;
+        }
+        *count += to - from + 1;
+    } while (**at == ',');
+    if (**at != ']')
+        return false;
+    (*at)++;
+    return true;
+}
+
+/* How many hosts an entry such as "gpu[001-032]" or "r[1-2]n[1-4]" stands for. */
+static bool
+count_hosts(const char *entry, uint64_t *count)
+{
+    *count = 1;
+    for (const char *at = entry; *at != '\0';) {
+        if (*at == ']' || *at == ',' || *at == ' ')
+            return false;
+        if (*at != '[') {
+            at++;
+            continue;
+        }
+        uint64_t numbers = 0;
+        if (!count_bracket(&at, &numbers))
+            return false;
+        if (numbers > SL_CLUSTER_NODES_MAX || *count > SL_CLUSTER_NODES_MAX / numbers)
+            return false;
+        *count *= numbers;
+    }
+    return *entry != '\0';
+}
+
+static sl_code
+check_hosts(const sl_node *pool, uint64_t nodes, sl_errors *err)
+{
+    sl_node hosts;
+    if (!sl_node_member(pool, "hosts", &hosts))
+        return SL_OK;
+    const size_t entries = sl_node_count(&hosts);
+    if (sl_node_kind(&hosts) != SL_JSON_ARRAY)
+        return sl_node_fail(&hosts, err, SL_E_RANGE, "wrong_type", "must be an array");
+    if (entries > SL_INVENTORY_HOSTS_MAX)
+        return sl_node_fail(&hosts, err, SL_E_RANGE, "out_of_range",
+                            "must have at most %d entries, got %zu", SL_INVENTORY_HOSTS_MAX,
+                            entries);
+    sl_code first = SL_OK;
+    uint64_t total = 0;
+    for (size_t i = 0; i < entries; i++) {
+        sl_node item;
+        const char *entry = NULL;
+        uint64_t count = 0;
+        if (!sl_node_at(&hosts, i, &item))
+            continue;
+        const sl_code code = sl_node_as_text(&item, &entry, err);
+        sl_keep(&first, code);
+        if (code == SL_OK && !count_hosts(entry, &count)) {
+            sl_keep(&first, sl_node_fail(&item, err, SL_E_RANGE, "malformed_hosts",
+                                         "must be a host name or a range, got \"%.60s\"", entry));
+            sl_hint(err, "gpu[001-032]");
+        }
+        total += count;
+    }
+    if (first == SL_OK && entries > 0 && total != nodes) {
+        first = sl_node_fail(&hosts, err, SL_E_RANGE, "inconsistent",
+                             "must name the %llu nodes of the pool, got %llu",
+                             (unsigned long long)nodes, (unsigned long long)total);
+        sl_hint(err, "nodes %llu", (unsigned long long)total);
+    }
+    return first;
+}
+
+/* A pool's members into *out, whose pools and object are set. */
+static sl_code
+read_pool(sl_inventory_pool *out, sl_errors *warnings, sl_errors *err)
+{
+    const sl_node *const object = &out->object;
+    out->pool = (sl_pool){0};
+    out->name = NULL;
+    sl_code first = sl_node_object(object, err);
+    if (first != SL_OK)
+        return first;
+
+    sl_node needed;
+    sl_keep(&first, sl_members_check(object, pool_members, COUNT(pool_members), warnings, err));
+    sl_keep(&first, sl_node_required(object, "name", &needed, err));
+    sl_keep(&first, sl_node_text(object, "name", &out->name, NULL, err));
+    sl_keep(&first, sl_node_required(object, "nodes", &needed, err));
+    sl_keep(&first,
+            sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &out->pool.nodes, NULL, err));
+    sl_keep(&first, sl_node_double(object, "price_per_node_hour", 0, 1e9,
+                                   &out->pool.price_per_node_hour, NULL, err));
+    sl_node fabric;
+    if (sl_node_member(object, "fabric", &fabric))
+        sl_keep(&first, sl_pool_read_fabric(&fabric, &out->pool, warnings, err));
+
+    const sl_code code = sl_node_required(object, "node", &out->node, err);
+    if (code != SL_OK || sl_node_object(&out->node, err) != SL_OK)
+        return first != SL_OK ? first : SL_E_RANGE;
+    sl_keep(&first, sl_members_check(&out->node, node_members, COUNT(node_members), warnings, err));
+    sl_keep(&first, sl_pool_read_node(&out->node, &out->pool, warnings, err));
+    return first;
+}
+
+/* A part we do not know may stand in an inventory when its memory and number are given: it can be
+ * counted, though nothing can be estimated on it. */
+static bool
+may_be_unknown(const sl_pool *pool, const sl_errors *faults)
+{
+    return pool->memory_bytes > 0 && pool->accelerators > 0 && faults->count == 1 &&
+           sl_text_equal(faults->list[0].rule, "unknown_accelerator");
+}
+
+static sl_code
+check_hardware(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *err)
+{
+    sl_errors faults = {0};
+    sl_notes notes = {0};
+    sl_cluster cluster;
+    const sl_code code =
+        sl_pool_resolve(&found->pool, catalog, &found->node, &notes, &cluster, &faults);
+    if (code == SL_OK || may_be_unknown(&found->pool, &faults))
+        return SL_OK;
+    for (uint32_t i = 0; i < faults.count; i++)
+        (void)sl_refail(&faults.list[i], err);
+    return code;
+}
+
+static sl_code
+check_labels(const sl_node *spec, sl_errors *err)
+{
+    sl_node labels;
+    if (!sl_node_member(spec, "labels", &labels))
+        return SL_OK;
+    sl_code first = sl_node_object(&labels, err);
+    if (first != SL_OK)
+        return first;
+    if (sl_node_count(&labels) > LABELS_MAX)
+        return sl_node_fail(&labels, err, SL_E_RANGE, "out_of_range",
+                            "must have at most %d members, got %zu", LABELS_MAX,
+                            sl_node_count(&labels));
+    void *state = NULL;
+    sl_node label;
+    while (sl_node_next(&labels, &state, &label)) {
+        const char *text = NULL;
+        sl_keep(&first, sl_node_as_text(&label, &text, err));
+    }
+    return first;
+}
+
+/* Pools are told apart by name; few enough to compare each with those before it. */
+static sl_code
+check_name(const sl_node *pools, size_t index, const char *name, const sl_node *object,
+           sl_errors *err)
+{
+    if (name == NULL)
+        return SL_OK;
+    if (*name == '\0')
+        return sl_node_fail_at(object, "name", err, SL_E_RANGE, "out_of_range",
+                               "must not be empty");
+    for (size_t i = 0; i < index; i++) {
+        sl_errors ignored = {0};
+        sl_node other;
+        const char *text = NULL;
+        if (sl_node_at(pools, i, &other) &&
+            sl_node_text(&other, "name", &text, NULL, &ignored) == SL_OK && text != NULL &&
+            sl_text_equal(text, name))
+            return sl_node_fail_at(object, "name", err, SL_E_RANGE, "duplicate_name",
+                                   "must differ from pool %zu, got \"%.60s\"", i, name);
+    }
+    return SL_OK;
+}
+
+static sl_code
+read_pools(const sl_node *spec, sl_node *out, sl_errors *err)
+{
+    sl_code code = sl_node_required(spec, "pools", out, err);
+    if (code != SL_OK)
+        return code;
+    const size_t count = sl_node_count(out);
+    if (sl_node_kind(out) != SL_JSON_ARRAY)
+        return sl_node_fail(out, err, SL_E_RANGE, "wrong_type", "must be an array");
+    if (count < 1 || count > SL_INVENTORY_POOLS_MAX)
+        code = sl_node_fail(out, err, SL_E_RANGE, "out_of_range",
+                            "must have from 1 to %d pools, got %zu", SL_INVENTORY_POOLS_MAX, count);
+    return code;
+}
+
+sl_code
+sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *warnings,
+                   sl_errors *err)
+{
+    assert(spec != NULL && catalog != NULL && err != NULL);
+
+    sl_code first = sl_node_object(spec, err);
+    if (first != SL_OK)
+        return first;
+    const char *text = NULL;
+    sl_keep(&first, sl_members_check(spec, spec_members, COUNT(spec_members), warnings, err));
+    sl_keep(&first, sl_node_text(spec, "name", &text, NULL, err));
+    sl_keep(&first, sl_node_text(spec, "description", &text, NULL, err));
+    sl_keep(&first, check_labels(spec, err));
+
+    sl_inventory_pool found;
+    const sl_code code = read_pools(spec, &found.pools, err);
+    if (code != SL_OK)
+        return first != SL_OK ? first : code;
+    for (size_t i = 0; i < sl_node_count(&found.pools); i++) {
+        if (!sl_node_at(&found.pools, i, &found.object))
+            continue;
+        const sl_code read = read_pool(&found, warnings, err);
+        sl_keep(&first, read);
+        if (read == SL_OK)
+            sl_keep(&first, check_hardware(&found, catalog, err));
+        sl_keep(&first, check_hosts(&found.object, found.pool.nodes, err));
+        sl_keep(&first, check_name(&found.pools, i, found.name, &found.object, err));
+    }
+    return first;
+}
+
+/* A pool without a name the catalogue knows counts by what it says of itself. */
+static void
+pool_status_write(sl_writer *writer, const sl_inventory_pool *found, const sl_catalog *catalog,
+                  uint64_t *accelerators, uint64_t *memory_bytes)
+{
+    sl_errors faults = {0};
+    sl_notes notes = {0};
+    sl_cluster cluster = {0};
+    const sl_pool *const pool = &found->pool;
+    const bool known =
+        sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, &faults) == SL_OK;
+    const sl_accelerator *const a = &cluster.accelerator;
+    const uint64_t per_node = known ? cluster.accelerators_per_node : pool->accelerators;
+    const uint64_t memory = known ? a->memory_bytes : pool->memory_bytes;
+    const uint64_t reserved = known ? a->reserved_bytes : memory / 100;
+    *accelerators = pool->nodes * per_node;
+    *memory_bytes = *accelerators * memory;
+
+    sl_write_object(writer);
+    sl_put_text(writer, "name", found->name);
+    sl_put_text(writer, "accelerator", known ? a->id : NULL);
+    sl_put_uint(writer, "nodes", pool->nodes);
+    sl_put_uint(writer, "accelerators", *accelerators);
+    sl_put_uint(writer, "usable_bytes_per_accelerator", memory - reserved);
+    sl_write_object_end(writer);
+}
+
+void
+sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+{
+    assert(writer != NULL && spec != NULL && catalog != NULL);
+
+    sl_errors ignored = {0};
+    sl_inventory_pool found;
+    uint64_t nodes = 0, accelerators = 0, memory_bytes = 0;
+    sl_write_object(writer);
+    sl_write_key(writer, "pools");
+    sl_write_array(writer);
+    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
+    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
+        if (!sl_node_at(&found.pools, i, &found.object) ||
+            read_pool(&found, &ignored, &ignored) != SL_OK)
+            continue;
+        uint64_t pool_accelerators = 0, pool_bytes = 0;
+        pool_status_write(writer, &found, catalog, &pool_accelerators, &pool_bytes);
+        nodes += found.pool.nodes;
+        accelerators += pool_accelerators;
+        memory_bytes += pool_bytes;
+    }
+    sl_write_array_end(writer);
+    sl_put_uint(writer, "nodes", nodes);
+    sl_put_uint(writer, "accelerators", accelerators);
+    sl_put_uint(writer, "memory_bytes", memory_bytes);
+    sl_write_object_end(writer);
+}
+
+sl_code
+sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE], sl_errors *err)
+{
+    assert(spec != NULL && out != NULL && err != NULL);
+
+    sl_buffer text;
+    sl_buffer_init(&text, CANONICAL_BYTES);
+    const bool fits = sl_json_canonical(spec, &text) == SL_OK && !text.failed;
+    if (fits)
+        sl_hash_text(text.data, text.size, out);
+    sl_buffer_clear(&text);
+    return fits ? SL_OK : sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the spec does not fit");
+}
+
+static sl_code
+fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
+{
+    const char *names[SL_INVENTORY_POOLS_MAX];
+    size_t count = 0;
+    char list[sizeof err->list[0].hint] = "";
+    for (size_t i = 0; i < sl_node_count(pools) && count < SL_INVENTORY_POOLS_MAX; i++) {
+        sl_errors ignored = {0};
+        sl_node pool;
+        names[count] = NULL;
+        if (!sl_node_at(pools, i, &pool) ||
+            sl_node_text(&pool, "name", &names[count], NULL, &ignored) != SL_OK ||
+            names[count] == NULL)
+            continue;
+        const size_t size = strlen(list);
+        (void)sl_text_format(list + size, sizeof list - size, "%s%s", size > 0 ? ", " : "",
+                             names[count]);
+        count++;
+    }
+    if (name == NULL) {
+        (void)sl_fail(err, SL_E_RANGE, "required_field", "/cluster/pool",
+                      "must name one of the inventory's %zu pools", count);
+        sl_hint(err, "%s", list);
+        return SL_E_RANGE;
+    }
+    (void)sl_fail(err, SL_E_RANGE, "unknown_value", "/cluster/pool",
+                  "must be a pool of the inventory, got \"%.60s\"", name);
+    const char *const near = sl_text_nearest(name, names, count);
+    sl_hint(err, "%s", near != NULL ? near : list);
+    return SL_E_RANGE;
+}
+
+sl_code
+sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
+                       sl_errors *inner, sl_errors *err)
+{
+    assert(spec != NULL && out != NULL && inner != NULL && err != NULL);
+
+    const sl_code code = read_pools(spec, &out->pools, inner);
+    if (code != SL_OK)
+        return code;
+    const size_t count = sl_node_count(&out->pools);
+    for (size_t i = 0; i < count && (name != NULL || count == 1); i++) {
+        sl_errors ignored = {0};
+        const char *text = NULL;
+        if (!sl_node_at(&out->pools, i, &out->object) ||
+            sl_node_text(&out->object, "name", &text, NULL, &ignored) != SL_OK)
+            continue;
+        if (name == NULL || (text != NULL && sl_text_equal(text, name)))
+            return read_pool(out, NULL, inner);
+    }
+    return fail_pool_name(&out->pools, name, err);
+}

@@ -1,0 +1,47 @@
+/** Inventories: what a team says it has. A spec is checked here and stored as it came. */
+#ifndef SL_CODEC_INVENTORY_H
+#define SL_CODEC_INVENTORY_H
+
+#include "base/hash.h"
+#include "catalog/catalog.h"
+#include "codec/cluster.h"
+#include "json/reader.h"
+#include "json/writer.h"
+
+enum { SL_INVENTORY_POOLS_MAX = 256, SL_INVENTORY_HOSTS_MAX = 4096 };
+
+/** A pool of a spec, borrowed from its document. Its nodes point at one another: it stays where it
+ * was read. */
+typedef struct sl_inventory_pool {
+    sl_node pools;  /* the list it stands in */
+    sl_node object; /* the pool */
+    sl_node node;   /* its "node" */
+    const char *name;
+    sl_pool pool;
+} sl_inventory_pool;
+
+/**
+ * Checks a spec: all faults at once. warnings: as in sl_estimate_request_read.
+ * SL_E_RANGE: required_field, wrong_type, out_of_range, unknown_field, duplicate_name,
+ * inconsistent (hosts against nodes), unknown_accelerator unless the node carries memory_bytes,
+ * ambiguous_accelerator, unknown_node_type.
+ */
+sl_code sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *warnings,
+                           sl_errors *err) SL_MUST_CHECK;
+
+/** The `status` object of a spec that passed the check: totals, and per pool the part it resolved
+ * to (null when the catalogue does not know it). */
+void sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog);
+
+/** Content address of a spec: equal documents, equal hash, whatever their spelling. */
+sl_code sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE],
+                          sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * The pool of that name, or the only one when name is NULL. Faults of the name go to err, at
+ * /cluster/pool; faults of the spec, which passed its check when it was stored, to inner.
+ */
+sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
+                               sl_errors *inner, sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,22 @@
+/** The answer of the models resource. */
+#ifndef SL_CODEC_MODEL_JSON_H
+#define SL_CODEC_MODEL_JSON_H
+
+#include "shardline/model.h"
+#include "json/writer.h"
+
+/**
+ * Writes one object: name, revision (null when empty), architecture, parameters, weights_bytes,
+ * kv_cache, layers, quantization, warnings (their messages).
+ *
+ * kv_cache takes 2 bytes per element. bytes_per_token sums the layers that keep every position; a
+ * layer with a window keeps at most `window` positions, so those stand in window_layers, one entry
+ * per window with the number of layers and the bytes of one position in one of them.
+ * bytes_per_sequence is the constant state, which no attention layer has.
+ * layers has one entry per run of equal kinds. A tied tensor is listed where the checkpoint's class
+ * has it, marked, and counted in the embedding.
+ */
+void sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *counts,
+                    const sl_errors *warnings);
+
+#endif

@@ -1,0 +1,145 @@
+#include "codec/names.h"
+
+#include <assert.h>
+
+#define COUNT(list) ((uint32_t)(sizeof(list) / sizeof(list)[0]))
+
+static const char *const kinds[] = {"pretraining", "finetuning", "inference"};
+
+static const char *const frameworks[] = {
+    [SL_FRAMEWORK_MEGATRON] = "megatron",
+    [SL_FRAMEWORK_DDP] = "ddp",
+    "fsdp1",
+    "fsdp2",
+    "deepspeed",
+    "dp",
+};
+
+/* fp8 is in the engine's vocabulary of rates, but no training in it is modelled. */
+static const char *const precisions[] = {
+    [SL_PRECISION_BF16] = "bf16",
+    [SL_PRECISION_FP16] = "fp16",
+    [SL_PRECISION_TF32] = "tf32",
+    [SL_PRECISION_FP32] = "fp32",
+    [SL_PRECISION_FP8] = "fp8",
+    "nvfp4",
+    "mxfp8",
+};
+
+static const char *const optimizers[] = {
+    [SL_OPTIMIZER_ADAMW] = "adamw",
+    [SL_OPTIMIZER_SGD] = "sgd",
+    [SL_OPTIMIZER_SGD_MOMENTUM] = "sgd_momentum",
+    "adamw_8bit",
+    "adamw_4bit",
+    "adafactor",
+    "muon",
+};
+
+static const char *const recomputes[] = {
+    [SL_RECOMPUTE_NONE] = "none",
+    [SL_RECOMPUTE_SELECTIVE] = "selective",
+    [SL_RECOMPUTE_FULL] = "full",
+};
+_Static_assert(COUNT(recomputes) == SL_RECOMPUTE_COUNT, "a word for every mode");
+
+static const char *const schedules[] = {
+    [SL_SCHEDULE_1F1B] = "1f1b",
+    [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
+    "naive",
+    "gpipe",
+    "zb_h1",
+    "zb_h2",
+    "zb_v",
+    "dualpipe",
+};
+
+static const char *const attentions[] = {
+    [SL_ATTENTION_UNFUSED] = "unfused",  [SL_ATTENTION_FLASH2] = "flash2",
+    [SL_ATTENTION_FLASH3] = "flash3",    [SL_ATTENTION_CUDNN] = "cudnn",
+    [SL_ATTENTION_WORD_SDPA] = "sdpa",   [SL_ATTENTION_WORD_FLASH] = "flash",
+    [SL_ATTENTION_WORD_EAGER] = "eager", "flex",
+};
+
+static const char *const collectives[] = {
+    [SL_COLLECTIVE_ALL_REDUCE] = "all_reduce",
+    [SL_COLLECTIVE_ALL_GATHER] = "all_gather",
+    [SL_COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
+    [SL_COLLECTIVE_SEND_RECEIVE] = "send_receive",
+};
+_Static_assert(COUNT(collectives) == SL_COLLECTIVE_COUNT, "a word for every collective");
+
+static const char *const lifetimes[] = {
+    [SL_LIFETIME_NONE] = "none",
+    [SL_LIFETIME_PERSISTENT] = "persistent",
+    [SL_LIFETIME_ACTIVATION] = "activation",
+    [SL_LIFETIME_TRANSIENT] = "transient",
+    [SL_LIFETIME_OUTSIDE_ALLOCATOR] = "outside_allocator",
+};
+_Static_assert(COUNT(lifetimes) == SL_LIFETIME_COUNT, "a word for every lifetime");
+
+static const char *const origins[] = {
+    [SL_ORIGIN_MEASURED] = "measured",
+    [SL_ORIGIN_SCALED] = "scaled",
+    [SL_ORIGIN_DATASHEET] = "datasheet",
+};
+_Static_assert(COUNT(origins) == SL_ORIGIN_COUNT, "a word for every origin");
+
+static const char *const activation_accountings[] = {"exact", "sbhl", "sbhl-10-24t",
+                                                     "sbhl-10-24t-attention"};
+
+const sl_names sl_kind_names = {kinds, 1, COUNT(kinds)};
+const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
+const sl_names sl_precision_names = {precisions, SL_PRECISION_FP8, COUNT(precisions)};
+const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
+const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
+const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
+const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
+const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
+const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};
+const sl_names sl_origin_names = {origins, SL_ORIGIN_COUNT, COUNT(origins)};
+const sl_names sl_activation_accounting_names = {activation_accountings, 1,
+                                                 COUNT(activation_accountings)};
+
+const char *
+sl_name(const sl_names *names, uint32_t index)
+{
+    assert(names != NULL && index < names->count);
+    return names->list[index];
+}
+
+sl_code
+sl_names_read(const sl_node *object, const char *member, const sl_names *names, uint32_t *out,
+              bool *present, sl_errors *err)
+{
+    assert(names != NULL && out != NULL && present != NULL);
+
+    uint32_t index = 0;
+    *present = false;
+    const sl_code code =
+        sl_node_choice(object, member, names->list, names->count, &index, present, err);
+    if (code != SL_OK || !*present)
+        return code;
+    if (index >= names->modelled)
+        return sl_node_fail_at(object, member, err, SL_E_UNSUPPORTED, "not_modelled",
+                               "\"%s\" is not modelled yet", names->list[index]);
+    *out = index;
+    return SL_OK;
+}
+
+sl_code
+sl_accounting_read(const sl_node *object, const char *member, sl_accounting *out, sl_errors *err)
+{
+    assert(out != NULL);
+
+    const char *names[SL_ACCOUNTING_COUNT];
+    for (uint32_t i = 0; i < SL_ACCOUNTING_COUNT; i++)
+        names[i] = sl_accounting_describe((sl_accounting)i)->name;
+    uint32_t index = 0;
+    bool present = false;
+    const sl_code code =
+        sl_node_choice(object, member, names, SL_ACCOUNTING_COUNT, &index, &present, err);
+    if (code == SL_OK && present)
+        *out = (sl_accounting)index;
+    return code;
+}

@@ -1,0 +1,52 @@
+/**
+ * The words of the API for what the engine enumerates, in one table each: requests are read and
+ * answers written through them. The first `modelled` words stand in the order of the enumerators;
+ * the rest are words of the API that nothing here models yet, so that they are refused by name and
+ * never called unknown.
+ */
+#ifndef SL_CODEC_NAMES_H
+#define SL_CODEC_NAMES_H
+
+#include "shardline/accounting.h"
+#include "shardline/plan.h"
+#include "shardline/term.h"
+#include "json/reader.h"
+
+typedef struct sl_names {
+    const char *const *list;
+    uint32_t modelled;
+    uint32_t count;
+} sl_names;
+
+extern const sl_names sl_kind_names;
+extern const sl_names sl_framework_names;
+extern const sl_names sl_precision_names;
+extern const sl_names sl_optimizer_names;
+extern const sl_names sl_recompute_names;
+extern const sl_names sl_schedule_names;
+extern const sl_names sl_collective_names;
+extern const sl_names sl_lifetime_names;
+extern const sl_names sl_origin_names;
+extern const sl_names sl_activation_accounting_names;
+
+/* Words of `attention` beyond the kernels' own: what each stands for is settled with the cluster. */
+typedef enum sl_attention_word {
+    SL_ATTENTION_WORD_SDPA = SL_ATTENTION_KERNEL_COUNT,
+    SL_ATTENTION_WORD_FLASH,
+    SL_ATTENTION_WORD_EAGER,
+    SL_ATTENTION_WORD_COUNT
+} sl_attention_word;
+extern const sl_names sl_attention_names; /* modelled: SL_ATTENTION_WORD_COUNT */
+
+/** The word of an enumerator. */
+const char *sl_name(const sl_names *names, uint32_t index);
+
+/** An optional member that is one of the words; refuses those that are not modelled. */
+sl_code sl_names_read(const sl_node *object, const char *member, const sl_names *names,
+                      uint32_t *out, bool *present, sl_errors *err) SL_MUST_CHECK;
+
+/** The same for `accounting`, whose words are the engine's. */
+sl_code sl_accounting_read(const sl_node *object, const char *member, sl_accounting *out,
+                           sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,174 @@
+#include "codec/plan_json.h"
+
+#include <assert.h>
+
+#include "codec/names.h"
+
+static void
+put_known(sl_writer *writer, const char *key, uint64_t value)
+{
+    if (value > 0)
+        sl_put_uint(writer, key, value);
+    else
+        sl_put_null(writer, key);
+}
+
+static void
+workload_write(sl_writer *writer, const sl_workload *w, const sl_plan *plan,
+               const sl_software *software)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "kind", sl_name(&sl_kind_names, 0));
+    sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
+    sl_put_text(writer, "software", software != NULL ? software->name : NULL);
+    put_known(writer, "sequence_length", w->sequence_length);
+    put_known(writer, "global_batch_size", w->global_batch);
+    put_known(writer, "micro_batch_size", w->micro_batch);
+    const uint64_t per_round = w->micro_batch * plan->data;
+    const bool divides = per_round > 0 && w->global_batch % per_round == 0;
+    put_known(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
+    sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
+    sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
+    sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, w->recompute));
+    sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
+    sl_put_bool(writer, "dropout", w->dropout);
+    put_known(writer, "tokens", w->tokens);
+    sl_write_object_end(writer);
+}
+
+static void
+plan_write(sl_writer *writer, const sl_plan *plan)
+{
+    sl_write_object(writer);
+    sl_put_uint(writer, "tensor", plan->tensor);
+    sl_put_bool(writer, "sequence", plan->sequence);
+    sl_put_uint(writer, "pipeline", plan->pipeline);
+    sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
+    sl_put_uint(writer, "context", plan->context);
+    sl_put_uint(writer, "expert", plan->expert);
+    sl_put_uint(writer, "data", plan->data);
+    sl_put_uint(writer, "zero_stage", plan->zero_stage);
+    sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
+    sl_write_object_end(writer);
+}
+
+static void
+cluster_write(sl_writer *writer, const sl_cluster *cluster)
+{
+    const sl_accelerator *const a = &cluster->accelerator;
+    sl_write_object(writer);
+    sl_put_text(writer, "accelerator", a->id);
+    sl_put_text(writer, "accelerator_name", a->name);
+    sl_put_text(writer, "node_type", *cluster->node_type != '\0' ? cluster->node_type : NULL);
+    sl_put_uint(writer, "nodes", cluster->nodes);
+    sl_put_uint(writer, "accelerators_per_node", cluster->accelerators_per_node);
+    sl_put_uint(writer, "accelerators", (uint64_t)cluster->nodes * cluster->accelerators_per_node);
+    sl_put_uint(writer, "memory_bytes", a->memory_bytes);
+    sl_put_uint(writer, "reserved_bytes", a->reserved_bytes);
+    sl_put_double(writer, "memory_bandwidth_bytes_per_s", a->memory_bytes_per_s);
+    sl_put_double(writer, "scale_up_bytes_per_s", a->scale_up_bytes_per_s);
+    sl_put_uint(writer, "scale_up_domain", a->scale_up_domain);
+    put_known(writer, "host_memory_bytes", cluster->host_memory_bytes);
+    sl_write_key(writer, "nics");
+    sl_write_array(writer);
+    if (cluster->nics_per_node > 0) {
+        sl_write_object(writer);
+        sl_put_uint(writer, "count", cluster->nics_per_node);
+        sl_put_double(writer, "bytes_per_s", cluster->nic_bytes_per_s);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+    sl_put_double(writer, "oversubscription", cluster->oversubscription_ratio);
+    if (cluster->price_per_node_hour > 0)
+        sl_put_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    else
+        sl_put_null(writer, "price_per_node_hour");
+    sl_write_key(writer, "rates");
+    sl_write_object(writer);
+    sl_put_text(writer, "matrix_products", sl_name(&sl_origin_names, a->gemm_origin));
+    sl_put_text(writer, "attention", sl_name(&sl_origin_names, a->attention_origin));
+    sl_put_text(writer, "collectives", sl_name(&sl_origin_names, a->collective_origin));
+    sl_put_text(writer, "measured_on", a->law_part);
+    sl_write_object_end(writer);
+    sl_write_object_end(writer);
+}
+
+void
+sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
+                  const sl_cluster *cluster, const sl_software *software)
+{
+    assert(writer != NULL && workload != NULL && plan != NULL);
+
+    sl_write_object(writer);
+    sl_write_key(writer, "workload");
+    workload_write(writer, workload, plan, software);
+    sl_write_key(writer, "parallelism");
+    plan_write(writer, plan);
+    sl_write_key(writer, "cluster");
+    if (cluster != NULL)
+        cluster_write(writer, cluster);
+    else
+        sl_write_null(writer);
+    sl_write_object_end(writer);
+}
+
+static void
+workload_patch_write(sl_writer *writer, const sl_workload *from, const sl_workload *to)
+{
+    const bool attention = from->attention != to->attention;
+    if (from->micro_batch == to->micro_batch && from->recompute == to->recompute && !attention)
+        return;
+    sl_write_key(writer, "workload");
+    sl_write_object(writer);
+    if (from->micro_batch != to->micro_batch)
+        sl_put_uint(writer, "micro_batch_size", to->micro_batch);
+    if (from->recompute != to->recompute)
+        sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, to->recompute));
+    if (attention)
+        sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
+    sl_write_object_end(writer);
+}
+
+static void
+put_changed(sl_writer *writer, const char *key, uint32_t from, uint32_t to)
+{
+    if (from != to)
+        sl_put_uint(writer, key, to);
+}
+
+static void
+plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_plan *from,
+                 const sl_plan *to)
+{
+    const bool data = from->data != to->data && !request->data_auto;
+    const bool schedule = from->schedule != to->schedule && request->schedule_said;
+    if (from->tensor == to->tensor && from->sequence == to->sequence &&
+        from->pipeline == to->pipeline && from->virtual_pipeline == to->virtual_pipeline &&
+        from->zero_stage == to->zero_stage && !data && !schedule)
+        return;
+    sl_write_key(writer, "parallelism");
+    sl_write_object(writer);
+    put_changed(writer, "tensor", from->tensor, to->tensor);
+    if (from->sequence != to->sequence)
+        sl_put_bool(writer, "sequence", to->sequence);
+    put_changed(writer, "pipeline", from->pipeline, to->pipeline);
+    put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline);
+    if (data)
+        sl_put_uint(writer, "data", to->data);
+    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage);
+    if (schedule)
+        sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
+    sl_write_object_end(writer);
+}
+
+void
+sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_estimate *estimate,
+               const sl_fix *fix)
+{
+    assert(writer != NULL && request != NULL && estimate != NULL && fix != NULL);
+
+    sl_write_object(writer);
+    workload_patch_write(writer, &estimate->workload, &fix->workload);
+    plan_patch_write(writer, request, &estimate->plan, &fix->plan);
+    sl_write_object_end(writer);
+}

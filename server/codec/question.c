@@ -1,0 +1,350 @@
+#include "codec/question.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "codec/inventory.h"
+#include "codec/members.h"
+#include "codec/names.h"
+#include "codec/question_parts.h"
+#include "json/writer.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+enum { CANONICAL_BYTES = 16 << 20 };
+
+static const uint64_t PARAMETERS_MAX = 1000000000000000;
+
+sl_code
+sl_question_read_model(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"hub", NULL}, {"revision", NULL}, {"config", NULL}, {"parameters", NULL}, {"layers", ""}};
+    const sl_node *const model = &request->model;
+    sl_code first = sl_node_object(model, err);
+    if (first != SL_OK)
+        return first;
+
+    sl_keep(&first, sl_members_check(model, members, COUNT(members), warnings, err));
+    bool hub = false, parameters = false;
+    sl_keep(&first, sl_node_text(model, "hub", &request->hub, &hub, err));
+    sl_keep(&first, sl_node_text(model, "revision", &request->revision, NULL, err));
+    sl_keep(&first, sl_node_uint(model, "parameters", 1, PARAMETERS_MAX, &request->parameters,
+                                 &parameters, err));
+    const bool config = sl_node_member(model, "config", &request->config);
+    if (config)
+        sl_keep(&first, sl_node_object(&request->config, err));
+    request->source = config       ? SL_MODEL_FROM_CONFIG
+                      : parameters ? SL_MODEL_FROM_PARAMETERS
+                                   : SL_MODEL_FROM_HUB;
+    const uint32_t sources = (uint32_t)hub + (uint32_t)config + (uint32_t)parameters;
+    if (first == SL_OK && sources == 0) {
+        first = sl_node_fail(model, err, SL_E_RANGE, "required_field",
+                             "must say which model: \"hub\", \"config\" or \"parameters\"");
+    } else if (sources > 1) {
+        sl_keep(&first, sl_node_fail(model, err, SL_E_RANGE, "conflicting_fields",
+                                     "must have one of \"hub\", \"config\" and \"parameters\""));
+    }
+    return first;
+}
+
+/* Divisors of the number of accelerators, as far as a hint has room. */
+static void
+hint_products(uint64_t world, sl_errors *err)
+{
+    char list[sizeof err->list[0].hint] = "";
+    size_t size = 0;
+    for (uint64_t divisor = 1; divisor <= world; divisor++) {
+        if (world % divisor != 0)
+            continue;
+        char entry[24];
+        (void)sl_text_format(entry, sizeof entry, "%s%llu", divisor > 1 ? ", " : "",
+                             (unsigned long long)divisor);
+        const size_t length = strlen(entry);
+        if (size + length >= sizeof list - sizeof "tensor * pipeline: ")
+            break;
+        memcpy(list + size, entry, length + 1);
+        size += length;
+    }
+    sl_hint(err, "tensor * pipeline: %s", list);
+}
+
+static void
+settle_data(sl_estimate_request *request)
+{
+    sl_plan *const plan = &request->plan;
+    const uint64_t world =
+        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    const uint64_t product = (uint64_t)plan->tensor * plan->pipeline * plan->context;
+    if (!request->data_auto)
+        return;
+    const uint64_t data = world / product;
+    request->data_open = data * product != world;
+    plan->data = data > 0 ? (uint32_t)data : 1;
+}
+
+static void
+settle_attention(sl_estimate_request *request)
+{
+    const sl_accelerator *const a = &request->cluster.accelerator;
+    sl_attention_kernel *const kernel = &request->workload.attention;
+    switch (request->attention_word) {
+    case SL_ATTENTION_WORD_EAGER:
+        *kernel = SL_ATTENTION_UNFUSED;
+        break;
+    case SL_ATTENTION_WORD_SDPA:
+        *kernel = SL_ATTENTION_FLASH2;
+        sl_notes_add(&request->notes, "attention_read", false,
+                     "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
+        break;
+    case SL_ATTENTION_WORD_FLASH:
+        *kernel = a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 ? SL_ATTENTION_FLASH3
+                                                                     : SL_ATTENTION_FLASH2;
+        sl_notes_add(&request->notes, "attention_read", false, "attention \"flash\" is %s on %s",
+                     sl_name(&sl_attention_names, *kernel), a->id);
+        break;
+    default:
+        *kernel = (sl_attention_kernel)request->attention_word;
+    }
+}
+
+/* global batch = data * micro-batch * accumulation: the third follows from two. */
+static sl_code
+settle_accumulation(sl_estimate_request *request, sl_errors *err)
+{
+    sl_workload *const workload = &request->workload;
+    const uint64_t steps = request->gradient_accumulation;
+    if (steps == 0 || workload->global_batch == 0 || request->data_open)
+        return SL_OK;
+    const uint64_t per_replica = request->plan.data * steps;
+    if ((request->unknown & SL_UNKNOWN_MICRO_BATCH) != 0 &&
+        workload->global_batch % per_replica == 0) {
+        workload->micro_batch = workload->global_batch / per_replica;
+        request->unknown &= ~(uint32_t)SL_UNKNOWN_MICRO_BATCH;
+    }
+    if (workload->micro_batch * per_replica == workload->global_batch)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "inconsistent", "/workload/gradient_accumulation",
+                   "data x micro_batch_size x gradient_accumulation must be the global batch of "
+                   "%llu, got %llu accumulation steps",
+                   (unsigned long long)workload->global_batch, (unsigned long long)steps);
+}
+
+sl_code
+sl_question_settle(sl_estimate_request *request, sl_errors *err)
+{
+    assert(request != NULL && request->has_cluster && err != NULL);
+
+    settle_data(request);
+    settle_attention(request);
+    return settle_accumulation(request, err);
+}
+
+/* Members of the document: those that are missing keep a NULL value. */
+static sl_code
+read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"model", NULL}, {"workload", NULL}, {"cluster", NULL}, {"parallelism", NULL}};
+    const sl_node *const root = &request->root;
+    sl_code first = sl_node_object(root, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(root, members, COUNT(members), warnings, err));
+    (void)sl_node_member(root, "cluster", &request->cluster_object);
+    (void)sl_node_member(root, "parallelism", &request->parallelism_object);
+    sl_keep(&first, sl_node_required(root, "model", &request->model, err));
+    sl_keep(&first, sl_node_required(root, "workload", &request->workload_object, err));
+    return first;
+}
+
+static sl_code
+read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *warnings,
+             sl_errors *err)
+{
+    if (request->cluster_object.value == NULL) {
+        if (request->source == SL_MODEL_FROM_PARAMETERS)
+            return SL_OK;
+        return sl_fail(err, SL_E_RANGE, "required_field", "/cluster", "is required");
+    }
+    sl_pool pool = {0};
+    sl_code code = sl_question_read_cluster(request, &pool, warnings, err);
+    if (code != SL_OK || request->inventory != NULL)
+        return code;
+    code = sl_pool_resolve(&pool, catalog, &request->cluster_object, &request->notes,
+                           &request->cluster, err);
+    request->has_cluster = code == SL_OK;
+    return code;
+}
+
+sl_code
+sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                         sl_estimate_request *out, sl_errors *err)
+{
+    assert(root != NULL && catalog != NULL && out != NULL && err != NULL);
+
+    memset(out, 0, sizeof *out);
+    out->root = *root;
+    sl_code first = read_members(out, warnings, err);
+    if (out->model.value != NULL)
+        sl_keep(&first, sl_question_read_model(out, warnings, err));
+    if (out->workload_object.value != NULL)
+        sl_keep(&first, sl_question_read_workload(out, catalog, warnings, err));
+    if (sl_node_kind(&out->root) == SL_JSON_OBJECT) {
+        sl_keep(&first, read_cluster(out, catalog, warnings, err));
+        sl_keep(&first, sl_question_read_plan(out, warnings, err));
+    }
+    if (first == SL_OK && out->has_cluster)
+        first = sl_question_settle(out, err);
+    return first;
+}
+
+/* A fault inside a stored inventory is told at the member of the request that named it. */
+static sl_code
+point_at_inventory(const sl_errors *inner, sl_errors *err)
+{
+    sl_code first = SL_OK;
+    for (uint32_t i = 0; i < inner->count; i++) {
+        sl_error fault = inner->list[i];
+        (void)sl_text_format(fault.message, sizeof fault.message, "its %.40s: %s",
+                             inner->list[i].pointer, inner->list[i].message);
+        (void)sl_text_copy(fault.pointer, sizeof fault.pointer, "/cluster/inventory");
+        sl_keep(&first, sl_refail(&fault, err));
+    }
+    return first;
+}
+
+static sl_code
+check_nodes(const sl_estimate_request *request, const sl_pool *stored, const sl_pool *pool,
+            sl_errors *err)
+{
+    if (pool->nodes <= stored->nodes)
+        return SL_OK;
+    const sl_code code =
+        sl_node_fail_at(&request->cluster_object, "nodes", err, SL_E_RANGE, "out_of_range",
+                        "must be at most the %llu nodes of the pool, got %llu",
+                        (unsigned long long)stored->nodes, (unsigned long long)pool->nodes);
+    sl_hint(err, "%llu", (unsigned long long)stored->nodes);
+    return code;
+}
+
+static sl_code
+fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_catalog *catalog,
+                   sl_errors *err)
+{
+    sl_errors inner = {0};
+    sl_inventory_pool found;
+    sl_code code = sl_inventory_find_pool(spec, request->pool, &found, &inner, err);
+    if (code != SL_OK)
+        return inner.count > 0 ? point_at_inventory(&inner, err) : code;
+
+    sl_pool pool = found.pool;
+    code = sl_question_read_cluster(request, &pool, NULL, err);
+    if (code == SL_OK)
+        code = check_nodes(request, &found.pool, &pool, err);
+    if (code != SL_OK)
+        return code;
+    code = sl_pool_resolve(&pool, catalog, &found.node, &request->notes, &request->cluster, &inner);
+    if (code != SL_OK)
+        return point_at_inventory(&inner, err);
+    request->has_cluster = true;
+    return sl_question_settle(request, err);
+}
+
+sl_code
+sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
+                         const sl_catalog *catalog, sl_errors *err)
+{
+    assert(request != NULL && request->inventory != NULL && spec != NULL && catalog != NULL);
+
+    static const sl_json_limits limits = {.max_bytes = 64 << 20, .max_depth = 32};
+    sl_errors inner = {0};
+    sl_json *json = NULL;
+    sl_code code = sl_json_parse(spec, size, &limits, &json, &inner);
+    if (code != SL_OK)
+        return sl_fail(err, SL_E_INTERNAL, "bad_inventory", "/cluster/inventory",
+                       "the stored inventory cannot be read");
+    const sl_node root = sl_json_root(json);
+    sl_buffer canonical;
+    sl_buffer_init(&canonical, CANONICAL_BYTES);
+    code = sl_json_canonical(&root, &canonical);
+    if (code == SL_OK) {
+        sl_hash_text(canonical.data, canonical.size, request->inventory_hash);
+        code = fill_from_document(request, &root, catalog, err);
+    } else {
+        code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "/cluster/inventory",
+                       "the stored inventory does not fit");
+    }
+    sl_buffer_clear(&canonical);
+    sl_json_free(json);
+    return code;
+}
+
+sl_question
+sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model)
+{
+    assert(request != NULL && request->has_cluster && model != NULL);
+
+    return (sl_question){
+        .model = model,
+        .cluster = &request->cluster,
+        .software = request->software,
+        .software_count = request->software_count,
+        .workload = request->workload,
+        .plan = request->plan,
+        .unknown = request->unknown,
+    };
+}
+
+sl_code
+sl_estimate_request_check(const sl_estimate_request *request, const sl_question *question,
+                          sl_errors *err)
+{
+    assert(request != NULL && err != NULL);
+
+    if (!request->data_open)
+        return question != NULL ? sl_question_check(question, err) : SL_OK;
+
+    const uint64_t world =
+        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    const sl_plan *const plan = &request->plan;
+    const sl_code first =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism",
+                "tensor x pipeline must divide the %llu accelerators, got %u x %u",
+                (unsigned long long)world, plan->tensor, plan->pipeline);
+    hint_products(world, err);
+
+    /* What else is wrong, less what only follows from the degree that does not exist. */
+    sl_errors rest = {0};
+    if (question != NULL && sl_question_check(question, &rest) == SL_OK)
+        return first;
+    for (uint32_t i = 0; i < rest.count; i++) {
+        const sl_error *const fault = &rest.list[i];
+        if (sl_text_equal(fault->pointer, "/parallelism") ||
+            sl_text_equal(fault->pointer, "/parallelism/data"))
+            continue;
+        (void)sl_refail(fault, err);
+    }
+    return first;
+}
+
+sl_code
+sl_estimate_request_hash(const sl_estimate_request *request, const char *model_revision,
+                         const char *engine_version, const sl_catalog *catalog,
+                         char out[SL_HASH_TEXT_SIZE], sl_errors *err)
+{
+    assert(request != NULL && model_revision != NULL && engine_version != NULL);
+
+    sl_buffer text;
+    sl_buffer_init(&text, CANONICAL_BYTES);
+    const sl_code code = sl_json_canonical(&request->root, &text);
+    sl_buffer_format(&text, "\n%s\n%s\n%s\n%s\n", model_revision, request->inventory_hash,
+                     engine_version, sl_catalog_revision(catalog));
+    const bool fits = code == SL_OK && !text.failed;
+    if (fits)
+        sl_hash_text(text.data, text.size, out);
+    sl_buffer_clear(&text);
+    return fits ? SL_OK
+                : sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the request does not fit");
+}

@@ -1,0 +1,101 @@
+/**
+ * An estimate request becomes a question to the engine, in steps, because its parts come from
+ * several places:
+ *
+ *   sl_estimate_request_read      the document alone
+ *   sl_estimate_request_pool      + the spec of a stored inventory, when the request names one
+ *   sl_estimate_request_question  + the model, decoded by the caller from what the request names
+ *   sl_estimate_request_check     every rule the combination breaks
+ */
+#ifndef SL_CODEC_QUESTION_H
+#define SL_CODEC_QUESTION_H
+
+#include "base/hash.h"
+#include "catalog/catalog.h"
+#include "codec/notes.h"
+#include "shardline/accounting.h"
+#include "shardline/plan.h"
+#include "json/reader.h"
+
+typedef enum sl_model_source {
+    SL_MODEL_FROM_HUB,
+    SL_MODEL_FROM_CONFIG,
+    SL_MODEL_FROM_PARAMETERS /* a count: the teaching accountings only */
+} sl_model_source;
+
+/**
+ * A request as read. It borrows from its document and its nodes point at one another: keep it where
+ * it is, and the document alive, until the answer is written.
+ */
+typedef struct sl_estimate_request {
+    sl_node root;
+    sl_node model; /* members of root, valid when the request has them */
+    sl_node workload_object;
+    sl_node cluster_object;
+    sl_node parallelism_object;
+
+    sl_model_source source;
+    const char *hub;      /* "org/name"; FROM_HUB */
+    const char *revision; /* NULL: not said */
+    sl_node config;       /* FROM_CONFIG */
+    uint64_t parameters;  /* FROM_PARAMETERS */
+
+    const char *inventory; /* slug; NULL: the cluster stands inline or not at all */
+    const char *pool;      /* NULL: the only one */
+    char inventory_hash[SL_HASH_TEXT_SIZE];
+
+    sl_accounting accounting;
+    bool has_cluster; /* `cluster` is complete */
+    bool data_auto;
+    bool data_open; /* data_auto, and the cluster does not divide: plan.data is a guess */
+    bool schedule_said;
+    uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
+    uint64_t gradient_accumulation; /* 0 = not said */
+    sl_cluster cluster;
+    const sl_software *software; /* the profiles to consider */
+    uint32_t software_count;
+    sl_workload workload;
+    sl_plan plan;
+    uint32_t unknown; /* sl_unknown bits */
+    sl_notes notes;
+} sl_estimate_request;
+
+/**
+ * Reads everything that needs neither model nor inventory. All faults are collected.
+ * warnings   NULL, or where unknown fields go instead of being errors (?unknown=warn)
+ * Rules: required_field, wrong_type, out_of_range, unknown_field, unknown_value, conflicting_fields,
+ * inconsistent, those of sl_pool_resolve (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) at each field
+ * or value of the API that nothing models yet. On failure *out holds what could be read and is good
+ * for nothing but its notes.
+ */
+sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
+                                 sl_errors *warnings, sl_estimate_request *out,
+                                 sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * Fills the cluster from the spec of the inventory that the request names; the members of the
+ * request's own cluster override the pool's. spec: its JSON text, not kept.
+ * SL_E_RANGE: required_field when there are several pools and none is named, unknown_value for
+ * another pool's name, out_of_range above its nodes, unknown_accelerator and the like for a pool the
+ * catalogue cannot price; SL_E_INTERNAL when the text is no inventory.
+ */
+sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
+                                 const sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;
+
+/** The question about `model`, borrowing from the request. Needs has_cluster. */
+sl_question sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model);
+
+/** sl_question_check, and not_divisible at /parallelism with the legal products when "data": "auto"
+ * has no solution. question: NULL for a bare number of parameters, which only has the latter. */
+sl_code sl_estimate_request_check(const sl_estimate_request *request, const sl_question *question,
+                                  sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * What equal answers have in common: SHA-256 of the canonical request, the resolved revision of the
+ * model ("" for none), the inventory's spec and the versions of engine and catalogue.
+ */
+sl_code sl_estimate_request_hash(const sl_estimate_request *request, const char *model_revision,
+                                 const char *engine_version, const sl_catalog *catalog,
+                                 char out[SL_HASH_TEXT_SIZE], sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,240 @@
+#include <assert.h>
+
+#include "base/text.h"
+#include "codec/members.h"
+#include "codec/names.h"
+#include "codec/question_parts.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static const sl_member plan_members[] = {
+    {"tensor", NULL},
+    {"sequence", NULL},
+    {"pipeline", NULL},
+    {"virtual_pipeline", NULL},
+    {"context", NULL},
+    {"expert", NULL},
+    {"expert_tensor", NULL},
+    {"data", NULL},
+    {"zero_stage", NULL},
+    {"schedule", NULL},
+    {"replicate", NULL},
+    {"order", "tp-cp-ep-dp-pp"},
+    {"sharding", ""},
+    {"shard_group", ""},
+    {"pipeline_layout", ""},
+    {"placement", ""},
+    {"reshard_after_forward", ""},
+    {"fsdp_unit", ""},
+    {"gather_dtype", ""},
+    {"context_kind", ""},
+    {"overlap", ""},
+    {"grad_reduce_dtype", ""},
+};
+
+static const sl_member cluster_members[] = {
+    {"accelerator", NULL},
+    {"node_type", NULL},
+    {"nodes", NULL},
+    {"accelerators_per_node", NULL},
+    {"accelerators", NULL},
+    {"memory_bytes", NULL},
+    {"scale_up_bytes_per_s", NULL},
+    {"scale_up_domain", NULL},
+    {"host_memory_bytes", NULL},
+    {"nics", NULL},
+    {"fabric", NULL},
+    {"kind", NULL},
+    {"oversubscription", NULL},
+    {"price_per_node_hour", NULL},
+    {"accelerator_overrides", NULL},
+    {"inventory", NULL},
+    {"pool", NULL},
+    {"pools", ""},
+};
+
+static sl_code
+read_degree(const sl_node *object, const char *name, uint32_t *out, sl_errors *err)
+{
+    uint64_t value = *out;
+    const sl_code code = sl_node_uint(object, name, 1, SL_PARALLEL_MAX, &value, NULL, err);
+    *out = (uint32_t)value;
+    return code;
+}
+
+/* A degree the API has and nothing models: 1 changes nothing. */
+static sl_code
+read_single(const sl_node *object, const char *name, sl_errors *err)
+{
+    uint32_t value = 1;
+    const sl_code code = read_degree(object, name, &value, err);
+    if (code != SL_OK || value == 1)
+        return code;
+    const sl_code refused = sl_node_fail_at(object, name, err, SL_E_UNSUPPORTED, "not_modelled",
+                                            "\"%s\" above 1 is not modelled yet", name);
+    sl_hint(err, "1");
+    return refused;
+}
+
+static sl_code
+read_data(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->parallelism_object;
+    sl_node member;
+    const char *word = NULL;
+    if (!sl_node_member(object, "data", &member)) {
+        request->data_auto = true;
+        return SL_OK;
+    }
+    if (sl_node_kind(&member) != SL_JSON_TEXT)
+        return read_degree(object, "data", &request->plan.data, err);
+    const sl_code code = sl_node_as_text(&member, &word, err);
+    if (code == SL_OK && sl_text_equal(word, "auto")) {
+        request->data_auto = true;
+        return SL_OK;
+    }
+    (void)sl_node_fail(&member, err, SL_E_RANGE, "unknown_value",
+                       "must be a number or \"auto\", got \"%.60s\"", word);
+    sl_hint(err, "auto");
+    return SL_E_RANGE;
+}
+
+static sl_code
+read_zero_stage(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->parallelism_object;
+    uint64_t stage = 0;
+    bool said = false;
+    const sl_code code = sl_node_uint(object, "zero_stage", 0, 3, &stage, &said, err);
+    if (code != SL_OK)
+        return code;
+    request->plan.zero_stage = (uint32_t)stage;
+    if (!said)
+        request->unknown |= SL_UNKNOWN_ZERO_STAGE;
+    if (stage < 2 || request->source == SL_MODEL_FROM_PARAMETERS)
+        return SL_OK;
+    const sl_code refused =
+        sl_node_fail_at(object, "zero_stage", err, SL_E_UNSUPPORTED, "not_modelled",
+                        "stages 2 and 3 are not modelled yet, got %u", (unsigned)stage);
+    sl_hint(err, "0, 1");
+    return refused;
+}
+
+/* Absent: what virtual_pipeline asks for. Whether the two go together is the engine's to judge. */
+static sl_code
+read_schedule(sl_estimate_request *request, sl_errors *err)
+{
+    sl_plan *const plan = &request->plan;
+    uint32_t schedule =
+        plan->virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
+    const sl_code code = sl_names_read(&request->parallelism_object, "schedule", &sl_schedule_names,
+                                       &schedule, &request->schedule_said, err);
+    plan->schedule = (sl_schedule)schedule;
+    return code;
+}
+
+sl_code
+sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    assert(request != NULL && err != NULL);
+
+    sl_plan *const plan = &request->plan;
+    *plan = (sl_plan){
+        .tensor = 1, .pipeline = 1, .virtual_pipeline = 1, .context = 1, .expert = 1, .data = 1};
+    const sl_node *const object = &request->parallelism_object;
+    if (object->value == NULL) { /* everything is open or 1 */
+        request->data_auto = true;
+        request->unknown |= SL_UNKNOWN_ZERO_STAGE;
+        return SL_OK;
+    }
+    sl_code first = sl_node_object(object, err);
+    if (first != SL_OK)
+        return first;
+
+    bool said = false;
+    sl_keep(&first, sl_members_check(object, plan_members, COUNT(plan_members), warnings, err));
+    sl_keep(&first, read_degree(object, "tensor", &plan->tensor, err));
+    sl_keep(&first, read_degree(object, "pipeline", &plan->pipeline, err));
+    sl_keep(&first, read_degree(object, "virtual_pipeline", &plan->virtual_pipeline, err));
+    sl_keep(&first, read_single(object, "context", err));
+    sl_keep(&first, read_single(object, "expert", err));
+    sl_keep(&first, read_single(object, "expert_tensor", err));
+    sl_keep(&first, read_single(object, "replicate", err));
+    sl_keep(&first, read_data(request, err));
+    sl_keep(&first, read_zero_stage(request, err));
+    sl_keep(&first, read_schedule(request, err));
+    sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
+    /* One rank has nothing to split along the sequence. */
+    if (plan->tensor == 1)
+        plan->sequence = false;
+    else if (!said)
+        request->unknown |= SL_UNKNOWN_SEQUENCE;
+    return first;
+}
+
+static sl_code
+read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"memory_bytes", NULL}, {"memory_bandwidth_bytes_per_s", NULL}, {"power_limit_w", ""}};
+    sl_node overrides;
+    if (!sl_node_member(cluster, "accelerator_overrides", &overrides))
+        return SL_OK;
+    sl_code first = sl_node_object(&overrides, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&overrides, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_uint(&overrides, "memory_bytes", 1 << 20, 1ULL << 50,
+                                 &pool->memory_bytes, NULL, err));
+    sl_keep(&first, sl_node_double(&overrides, "memory_bandwidth_bytes_per_s", 1, 1e15,
+                                   &pool->memory_bytes_per_s, NULL, err));
+    return first;
+}
+
+/* Some requests write several pools as a list in the place of the object. */
+static sl_code
+refuse_list(const sl_node *cluster, sl_errors *err)
+{
+    const sl_code code = sl_node_fail(cluster, err, SL_E_UNSUPPORTED, "not_modelled",
+                                      "several pools in one estimate are not modelled yet");
+    sl_hint(err, "one cluster object");
+    return code;
+}
+
+sl_code
+sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
+                         sl_errors *err)
+{
+    assert(request != NULL && pool != NULL && err != NULL);
+
+    const sl_node *const object = &request->cluster_object;
+    if (sl_node_kind(object) == SL_JSON_ARRAY)
+        return refuse_list(object, err);
+    sl_code first = sl_node_object(object, err);
+    if (first != SL_OK)
+        return first;
+
+    const char *kind = NULL;
+    sl_keep(&first,
+            sl_members_check(object, cluster_members, COUNT(cluster_members), warnings, err));
+    sl_keep(&first, sl_node_text(object, "inventory", &request->inventory, NULL, err));
+    sl_keep(&first, sl_node_text(object, "pool", &request->pool, NULL, err));
+    sl_keep(&first, sl_node_text(object, "kind", &kind, NULL, err));
+    sl_keep(&first,
+            sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &pool->nodes, NULL, err));
+    sl_keep(&first, sl_pool_read_node(object, pool, warnings, err));
+    sl_keep(&first, sl_node_uint(object, "accelerators_per_node", 1, SL_CLUSTER_PER_NODE_MAX,
+                                 &pool->accelerators, NULL, err));
+    sl_keep(&first, sl_node_double(object, "oversubscription", 1, 1000,
+                                   &pool->oversubscription_ratio, NULL, err));
+    sl_keep(&first, sl_node_double(object, "price_per_node_hour", 0, 1e9,
+                                   &pool->price_per_node_hour, NULL, err));
+    sl_keep(&first, read_overrides(object, pool, warnings, err));
+    sl_node fabric;
+    if (sl_node_member(object, "fabric", &fabric))
+        sl_keep(&first, sl_pool_read_fabric(&fabric, pool, warnings, err));
+    if (request->pool != NULL && request->inventory == NULL)
+        sl_keep(&first, sl_node_fail_at(object, "pool", err, SL_E_RANGE, "conflicting_fields",
+                                        "needs \"inventory\": it names a pool of one"));
+    return first;
+}

@@ -1,0 +1,255 @@
+#include <assert.h>
+
+#include "base/text.h"
+#include "codec/members.h"
+#include "codec/names.h"
+#include "codec/question_parts.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static const double LAYOUT_MAX = 64;
+
+static const sl_member workload_members[] = {
+    {"kind", NULL},
+    {"framework", NULL},
+    {"software", NULL},
+    {"sequence_length", NULL},
+    {"global_batch_size", NULL},
+    {"micro_batch_size", NULL},
+    {"gradient_accumulation", NULL},
+    {"precision", NULL},
+    {"optimizer", NULL},
+    {"recompute", NULL},
+    {"attention", NULL},
+    {"dropout", NULL},
+    {"tokens", NULL},
+    {"layout", NULL},
+    {"accounting", NULL},
+    {"activation_accounting", NULL},
+    {"compile", "false"},
+    {"cuda_graphs", "none"},
+    {"loss", ""},
+    {"activation_profile", ""},
+    {"documents", ""},
+    {"fp8", ""},
+    {"moe", ""},
+    {"mtp", ""},
+    {"optimizer_in_backward", "false"},
+    {"adapter", ""},
+    {"offload", ""},
+};
+
+static sl_code
+read_layout(const sl_node *workload, sl_layout *out, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {{"parameter_bytes", NULL},
+                                        {"gradient_bytes", NULL},
+                                        {"master_weight_bytes", NULL},
+                                        {"optimizer_bytes", NULL}};
+    sl_node layout;
+    if (!sl_node_member(workload, "layout", &layout))
+        return SL_OK;
+    sl_code first = sl_node_object(&layout, err);
+    if (first != SL_OK)
+        return first;
+    double *const fields[] = {&out->parameter_bytes, &out->gradient_bytes, &out->master_bytes,
+                              &out->optimizer_bytes};
+    sl_keep(&first, sl_members_check(&layout, members, COUNT(members), warnings, err));
+    for (size_t i = 0; i < COUNT(members); i++)
+        sl_keep(&first,
+                sl_node_double(&layout, members[i].name, 0, LAYOUT_MAX, fields[i], NULL, err));
+    return first;
+}
+
+/* A profile says what its framework is; without one, all profiles of the framework are open. */
+static sl_code
+read_software(sl_estimate_request *request, const sl_catalog *catalog, bool framework_said,
+              sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_workload *const workload = &request->workload;
+    const char *name = NULL;
+    bool present = false;
+    sl_code code = sl_node_text(object, "software", &name, &present, err);
+    if (code != SL_OK)
+        return code;
+    if (!present) {
+        request->software = sl_catalog_software(
+            catalog, sl_name(&sl_framework_names, workload->framework), &request->software_count);
+        assert(request->software != NULL);
+        if (request->software_count > 1)
+            request->unknown |= SL_UNKNOWN_SOFTWARE;
+        if (!framework_said)
+            sl_notes_add(&request->notes, "framework_assumed", false,
+                         "framework was not given: megatron");
+        return SL_OK;
+    }
+
+    bool exact = false;
+    const sl_software *const found = sl_catalog_find_software(catalog, name, &exact);
+    if (found == NULL) {
+        code = sl_node_fail_at(object, "software", err, SL_E_UNSUPPORTED, "not_modelled",
+                               "no software profile describes \"%.60s\" yet", name);
+        sl_hint(err, "megatron-lm-2022, nemo-24.07, mbridge-26.04, pytorch-ddp-2.x");
+        return code;
+    }
+    const int framework =
+        sl_text_index(found->framework, sl_framework_names.list, sl_framework_names.modelled);
+    assert(framework >= 0);
+    if (framework_said && framework != (int)workload->framework) {
+        code = sl_node_fail_at(object, "software", err, SL_E_RANGE, "inconsistent",
+                               "must be a release of %s, but %s is one of %s",
+                               sl_name(&sl_framework_names, workload->framework), found->name,
+                               found->framework);
+        return code;
+    }
+    workload->framework = (sl_framework)framework;
+    request->software = found;
+    request->software_count = 1;
+    if (!exact)
+        sl_notes_add(&request->notes, "software_sibling", false,
+                     "%.60s has no profile of its own: %s describes it", name, found->name);
+    return SL_OK;
+}
+
+/* Words first, because software depends on the framework and defaults on each. */
+static sl_code
+read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_workload *const workload = &request->workload;
+    uint32_t kind = 0, framework = SL_FRAMEWORK_MEGATRON, precision = SL_PRECISION_BF16;
+    uint32_t optimizer = SL_OPTIMIZER_ADAMW, exact = 0;
+    bool said = false, framework_said = false;
+    sl_code first = sl_names_read(object, "kind", &sl_kind_names, &kind, &said, err);
+    sl_keep(&first, sl_names_read(object, "activation_accounting", &sl_activation_accounting_names,
+                                  &exact, &said, err));
+    sl_keep(&first, sl_names_read(object, "framework", &sl_framework_names, &framework,
+                                  &framework_said, err));
+    workload->framework = (sl_framework)framework;
+    sl_keep(&first, read_software(request, catalog, framework_said, err));
+
+    sl_keep(&first,
+            sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));
+    workload->precision = (sl_precision)precision;
+    if (!said)
+        sl_notes_add(&request->notes, "precision_assumed", false, "precision was not given: bf16");
+    sl_keep(&first,
+            sl_names_read(object, "optimizer", &sl_optimizer_names, &optimizer, &said, err));
+    workload->optimizer = (sl_optimizer)optimizer;
+    if (!said)
+        sl_notes_add(&request->notes, "optimizer_assumed", false, "optimizer was not given: adamw");
+    return first;
+}
+
+static sl_code
+read_recompute(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_node member;
+    if (!sl_node_member(object, "recompute", &member)) {
+        request->unknown |= SL_UNKNOWN_RECOMPUTE;
+        return SL_OK;
+    }
+    if (sl_node_kind(&member) == SL_JSON_OBJECT) {
+        const sl_code code = sl_node_fail(&member, err, SL_E_UNSUPPORTED, "not_modelled",
+                                          "recompute by method and modules is not modelled yet");
+        sl_hint(err, "none, selective, full");
+        return code;
+    }
+    uint32_t mode = 0;
+    bool said = false;
+    const sl_code code = sl_names_read(object, "recompute", &sl_recompute_names, &mode, &said, err);
+    request->workload.recompute = (sl_recompute)mode;
+    return code;
+}
+
+static sl_code
+read_dropout(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_node member;
+    if (!sl_node_member(object, "dropout", &member)) {
+        request->unknown |= SL_UNKNOWN_DROPOUT;
+        return SL_OK;
+    }
+    if (sl_node_kind(&member) == SL_JSON_BOOL)
+        return sl_node_bool(object, "dropout", &request->workload.dropout, NULL, err);
+    double probability = 0;
+    const sl_code code = sl_node_double(object, "dropout", 0, 1, &probability, NULL, err);
+    request->workload.dropout = probability > 0;
+    return code;
+}
+
+static sl_code
+read_counts(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_workload *const workload = &request->workload;
+    sl_code first = SL_OK;
+    sl_node needed;
+    if (request->source != SL_MODEL_FROM_PARAMETERS) {
+        sl_keep(&first, sl_node_required(object, "sequence_length", &needed, err));
+        sl_keep(&first, sl_node_required(object, "global_batch_size", &needed, err));
+    }
+    bool said = false;
+    sl_keep(&first, sl_node_uint(object, "sequence_length", 1, SL_SEQUENCE_LENGTH_MAX,
+                                 &workload->sequence_length, NULL, err));
+    sl_keep(&first, sl_node_uint(object, "global_batch_size", 1, SL_GLOBAL_BATCH_MAX,
+                                 &workload->global_batch, NULL, err));
+    sl_keep(&first, sl_node_uint(object, "micro_batch_size", 1, SL_GLOBAL_BATCH_MAX,
+                                 &workload->micro_batch, &said, err));
+    if (!said)
+        request->unknown |= SL_UNKNOWN_MICRO_BATCH;
+    sl_keep(&first, sl_node_uint(object, "gradient_accumulation", 1, SL_GLOBAL_BATCH_MAX,
+                                 &request->gradient_accumulation, NULL, err));
+    sl_keep(&first, sl_node_uint(object, "tokens", 1, 1ULL << 60, &workload->tokens, NULL, err));
+    return first;
+}
+
+static sl_code
+read_accounting(sl_estimate_request *request, sl_errors *err)
+{
+    sl_accounting *const accounting = &request->accounting;
+    const sl_code code =
+        sl_accounting_read(&request->workload_object, "accounting", accounting, err);
+    if (code != SL_OK || request->source != SL_MODEL_FROM_PARAMETERS ||
+        *accounting != SL_ACCOUNTING_EXACT)
+        return code;
+    const sl_code refused = sl_fail(err, SL_E_RANGE, "required_field", "/workload/accounting",
+                                    "must name an accounting: a number of parameters says nothing "
+                                    "about layers");
+    sl_hint(err, "half-simple, mixed-2-2-12, mixed-2-4-12, fp32-16n, mixed-12n, inference-1.2, "
+                 "train-adamw-rule, train-sgd-rule");
+    return refused;
+}
+
+sl_code
+sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalog,
+                          sl_errors *warnings, sl_errors *err)
+{
+    assert(request != NULL && catalog != NULL && err != NULL);
+
+    sl_workload *const workload = &request->workload;
+    const sl_node *const object = &request->workload_object;
+    *workload = (sl_workload){.micro_batch = 1, .layout = {-1, -1, -1, -1}};
+    sl_code first = sl_node_object(object, err);
+    if (first != SL_OK)
+        return first;
+
+    sl_keep(&first,
+            sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
+    sl_keep(&first, read_words(request, catalog, err));
+    sl_keep(&first, read_counts(request, err));
+    sl_keep(&first, read_recompute(request, err));
+    sl_keep(&first, read_dropout(request, err));
+    bool said = false;
+    request->attention_word = SL_ATTENTION_UNFUSED;
+    sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,
+                                  &request->attention_word, &said, err));
+    if (!said)
+        request->unknown |= SL_UNKNOWN_ATTENTION;
+    sl_keep(&first, read_layout(object, &workload->layout, warnings, err));
+    sl_keep(&first, read_accounting(request, err));
+    return first;
+}

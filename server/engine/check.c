@@ -1,0 +1,345 @@
+#include <assert.h>
+#include <stddef.h>
+
+#include "shardline/plan.h"
+
+uint64_t
+sl_plan_world(const sl_plan *plan)
+{
+    return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
+}
+
+uint64_t
+sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan)
+{
+    const uint64_t per_round = (uint64_t)plan->data * workload->micro_batch;
+
+    assert(per_round >= 1 && workload->global_batch % per_round == 0);
+    return workload->global_batch / per_round;
+}
+
+static bool
+is_known(const sl_question *question, sl_unknown field)
+{
+    return (question->unknown & (uint32_t)field) == 0;
+}
+
+/* Legal values as a hint: the divisors of `number` up to `most`. */
+static void
+hint_divisors(sl_errors *err, uint64_t number, uint64_t most)
+{
+    uint64_t found[SL_CHOICES_MAX];
+    uint32_t count = 0;
+
+    for (uint64_t d = 1; d <= most && d <= number && count < SL_CHOICES_MAX; d++)
+        if (number % d == 0)
+            found[count++] = d;
+    sl_hint_values(err, found, count);
+}
+
+static sl_code
+check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, uint64_t most,
+              sl_errors *err)
+{
+    if (whole % part == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", pointer, "must divide the %llu %s, got %llu",
+                (unsigned long long)whole, what, (unsigned long long)part);
+    hint_divisors(err, whole, most);
+    return code;
+}
+
+static sl_code
+check_world(const sl_question *question, sl_errors *err)
+{
+    const sl_cluster *cluster = question->cluster;
+    const uint64_t available = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t world = sl_plan_world(&question->plan);
+
+    if (world == available)
+        return SL_OK;
+
+    /* When data alone can mend it, it is what is wrong. */
+    const uint64_t rest = world / question->plan.data;
+    const bool divides = available % rest == 0;
+    const sl_code code = sl_fail(
+        err, SL_E_RANGE, "world_size_mismatch", divides ? "/parallelism/data" : "/parallelism",
+        "tensor x pipeline x context x data must be the cluster's %llu accelerators, got %llu",
+        (unsigned long long)available, (unsigned long long)world);
+    if (divides)
+        sl_hint(err, "%llu", (unsigned long long)(available / rest));
+    else
+        sl_hint(err, "tensor x pipeline x context must divide %llu", (unsigned long long)available);
+    return code;
+}
+
+static sl_code
+check_tensor(const sl_question *question, sl_errors *err)
+{
+    const sl_model *model = question->model;
+    const sl_plan *plan = &question->plan;
+    const uint64_t most =
+        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const char *pointer = "/parallelism/tensor";
+    sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", most, err);
+
+    /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly and gathers. */
+    if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
+        code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
+    if (code == SL_OK)
+        code = check_divides(plan->tensor, model->ffn, pointer, "feed-forward width", most, err);
+    if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
+        question->workload.sequence_length % plan->tensor != 0)
+        code = check_divides(plan->tensor, question->workload.sequence_length,
+                             "/parallelism/sequence", "positions of a sequence", most, err);
+    return code;
+}
+
+static sl_code
+check_pipeline(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint64_t blocks = question->model->block_count;
+
+    if (plan->pipeline > SL_PIPELINE_MAX)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
+                       "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
+    if (plan->virtual_pipeline > 1 && plan->pipeline == 1)
+        return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
+                       "needs pipeline above 1, got %u", plan->virtual_pipeline);
+    if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
+        const sl_code code =
+            sl_fail(err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
+                    "interleaved_1f1b goes with virtual_pipeline above 1, 1f1b with 1; got %u",
+                    plan->virtual_pipeline);
+        sl_hint(err, "%s", plan->virtual_pipeline > 1 ? "interleaved_1f1b" : "1f1b");
+        return code;
+    }
+
+    sl_code code = check_divides(plan->pipeline, blocks, "/parallelism/pipeline", "layers",
+                                 SL_PIPELINE_MAX, err);
+    if (code == SL_OK && blocks / plan->pipeline % plan->virtual_pipeline != 0)
+        code = check_divides(plan->virtual_pipeline, blocks / plan->pipeline,
+                             "/parallelism/virtual_pipeline", "layers of a stage",
+                             blocks / plan->pipeline, err);
+    return code;
+}
+
+static sl_code
+check_batch(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const uint64_t batch = workload->global_batch;
+    sl_code code = check_divides(plan->data, batch, "/parallelism/data",
+                                 "sequences of a global batch", SL_CHOICES_MAX, err);
+
+    if (code != SL_OK || !is_known(question, SL_UNKNOWN_MICRO_BATCH))
+        return code;
+    code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
+                         "sequences of a replica", batch / plan->data, err);
+    if (code != SL_OK || plan->virtual_pipeline == 1)
+        return code;
+
+    const uint64_t microbatches = sl_plan_microbatches(workload, plan);
+    if (microbatches % plan->pipeline == 0)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
+                   "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
+                   (unsigned long long)microbatches, plan->pipeline);
+}
+
+static sl_code
+check_framework(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    sl_code code = SL_OK;
+
+    if (plan->context > 1)
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
+                       "context parallelism is not modelled yet, got %u", plan->context);
+    if (plan->expert > 1)
+        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert",
+                       "this model has no experts, got %u", plan->expert);
+    if (plan->zero_stage > 1 && is_known(question, SL_UNKNOWN_ZERO_STAGE))
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
+                       "stages 2 and 3 are not modelled yet, got %u", plan->zero_stage);
+    if (question->workload.framework != SL_FRAMEWORK_DDP)
+        return code;
+
+    if (plan->tensor > 1 || plan->pipeline > 1) {
+        code = sl_fail(err, SL_E_RANGE, "framework_replicates",
+                       plan->tensor > 1 ? "/parallelism/tensor" : "/parallelism/pipeline",
+                       "ddp holds the whole model on every rank, got %u",
+                       plan->tensor > 1 ? plan->tensor : plan->pipeline);
+        sl_hint(err, "1, or framework megatron");
+    }
+    if (plan->zero_stage > 0 && is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
+                       "ddp shards nothing, got %u", plan->zero_stage);
+        sl_hint(err, "0, or framework megatron with 1");
+    }
+    return code;
+}
+
+static bool
+has_attention_law(const sl_accelerator *part, sl_attention_kernel kernel)
+{
+    if (kernel == SL_ATTENTION_UNFUSED)
+        return true;
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
+        if (part->attention[kernel][i].head_dim != 0)
+            return true;
+    return false;
+}
+
+static sl_code
+check_hardware(const sl_question *question, sl_errors *err)
+{
+    const sl_cluster *cluster = question->cluster;
+    const sl_accelerator *part = &cluster->accelerator;
+    const sl_workload *workload = &question->workload;
+    sl_code code = SL_OK;
+
+    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0)
+        code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
+                       "%s has no rate for this precision in the catalogue", part->id);
+    if (is_known(question, SL_UNKNOWN_ATTENTION) && !has_attention_law(part, workload->attention)) {
+        code = sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
+                       "%s has no rate for this attention kernel in the catalogue", part->id);
+        sl_hint(err, "flash2, unfused");
+    }
+    if (cluster->nodes > 1 && (cluster->nics_per_node == 0 || cluster->nic_bytes_per_s <= 0.0))
+        code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
+                       "%u nodes need network cards, and no reference node of %s names them",
+                       cluster->nodes, part->id);
+    if (cluster->accelerators_per_node > 1 && part->scale_up_domain < 2 &&
+        part->host_bytes_per_s <= 0.0)
+        code = sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
+                       "no link between the accelerators of a node of %s is known", part->id);
+    return code;
+}
+
+static sl_code
+check_sequence(const sl_question *question, sl_errors *err)
+{
+    const sl_model *model = question->model;
+    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
+
+    /* Learned positions are a table with an end; rotary ones only get worse. */
+    if (embedding->tensor_count < 2 || model->position_limit == 0 ||
+        question->workload.sequence_length <= model->position_limit)
+        return SL_OK;
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/sequence_length",
+                                 "the model has %llu learned positions, got %llu",
+                                 (unsigned long long)model->position_limit,
+                                 (unsigned long long)question->workload.sequence_length);
+    sl_hint(err, "at most %llu", (unsigned long long)model->position_limit);
+    return code;
+}
+
+sl_code
+sl_question_check(const sl_question *question, sl_errors *err)
+{
+    static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
+        check_framework, check_world,    check_tensor,   check_pipeline,
+        check_batch,     check_sequence, check_hardware,
+    };
+    sl_code first = SL_OK;
+
+    for (uint32_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const sl_code code = rules[i](question, err);
+        if (first == SL_OK)
+            first = code;
+    }
+    return first;
+}
+
+static void
+set_choice(sl_question *question, sl_choice field, uint64_t value)
+{
+    sl_plan *plan = &question->plan;
+    const uint32_t small = (uint32_t)value;
+
+    switch (field) {
+    case SL_CHOICE_TENSOR:
+        plan->tensor = small;
+        break;
+    case SL_CHOICE_PIPELINE:
+        plan->pipeline = small;
+        break;
+    case SL_CHOICE_VIRTUAL_PIPELINE:
+        plan->virtual_pipeline = small;
+        break;
+    case SL_CHOICE_CONTEXT:
+        plan->context = small;
+        break;
+    case SL_CHOICE_DATA:
+        plan->data = small;
+        break;
+    case SL_CHOICE_MICRO_BATCH:
+        question->workload.micro_batch = value;
+        question->unknown &= ~(uint32_t)SL_UNKNOWN_MICRO_BATCH;
+        break;
+    case SL_CHOICE_ZERO_STAGE:
+        plan->zero_stage = small;
+        question->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
+        break;
+    case SL_CHOICE_COUNT:
+        assert(false);
+    }
+    plan->schedule = plan->virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
+}
+
+/* Largest value worth trying: nothing above it can pass a check. */
+static uint64_t
+choice_limit(const sl_question *question, sl_choice field)
+{
+    const uint64_t available =
+        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+
+    switch (field) {
+    case SL_CHOICE_TENSOR:
+        return question->model->heads < available ? question->model->heads : available;
+    case SL_CHOICE_PIPELINE:
+        return SL_PIPELINE_MAX < available ? SL_PIPELINE_MAX : available;
+    case SL_CHOICE_VIRTUAL_PIPELINE:
+        return question->model->block_count;
+    case SL_CHOICE_DATA:
+        return available;
+    case SL_CHOICE_MICRO_BATCH:
+        return question->workload.global_batch < 1024 ? question->workload.global_batch : 1024;
+    default:
+        return 3;
+    }
+}
+
+uint32_t
+sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
+{
+    const uint64_t available =
+        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const uint64_t limit = choice_limit(question, field);
+    uint32_t count = 0;
+
+    for (uint64_t value = field == SL_CHOICE_ZERO_STAGE ? 0 : 1;
+         value <= limit && count < SL_CHOICES_MAX; value++) {
+        sl_question tried = *question;
+        sl_errors ignored;
+
+        ignored.count = ignored.dropped = 0;
+        set_choice(&tried, field, value);
+        const uint64_t rest =
+            (uint64_t)tried.plan.tensor * tried.plan.pipeline * tried.plan.context;
+        if (available % rest != 0)
+            continue;
+        if (field != SL_CHOICE_DATA)
+            tried.plan.data = (uint32_t)(available / rest);
+        if (sl_question_check(&tried, &ignored) == SL_OK)
+            out[count++] = value;
+    }
+    return count;
+}

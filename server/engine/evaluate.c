@@ -1,0 +1,267 @@
+#include "engine/evaluate.h"
+
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+void
+sl_evaluate_price(const sl_question *question, const sl_combination *combination,
+                  double clock_ratio, sl_priced *out)
+{
+    out->slice = sl_slice_of(question, combination->software, &combination->workload,
+                             &combination->plan, clock_ratio);
+    sl_price_kinds(question->model, question->cluster, &out->slice, out->prices);
+}
+
+static void
+set_figure(sl_estimate *out, sl_term_id id, double value, const sl_input *inputs, uint32_t count)
+{
+    sl_term *term = &out->figures[id - SL_TERM_USABLE];
+
+    assert(id >= SL_TERM_USABLE && count <= SL_TERM_INPUTS_MAX);
+    *term = (sl_term){.id = id, .value = value, .input_count = count};
+    memcpy(term->inputs, inputs, count * sizeof *inputs);
+}
+
+#define SET_FIGURE(out, id, value, ...)                                                            \
+    set_figure(out, id, value, (const sl_input[]){__VA_ARGS__},                                    \
+               sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+
+static double
+term_value(const sl_rank_memory *rank, sl_term_id id)
+{
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == id)
+            return rank->terms[i].value;
+    return 0.0;
+}
+
+static void
+set_memory_figures(const sl_question *question, sl_estimate *out)
+{
+    const sl_memory *memory = &out->memory;
+    const sl_rank_memory *rank = &memory->ranks[memory->binding];
+    const double allocated = (double)rank->peak_allocated_bytes;
+    const double reserved = (double)rank->peak_reserved_bytes;
+    const double total = (double)rank->device_total_bytes;
+
+    SET_FIGURE(out, SL_TERM_USABLE, (double)memory->usable_bytes,
+               {"capacity_bytes", (double)memory->capacity_bytes},
+               {"reserved_bytes", (double)question->cluster->accelerator.reserved_bytes});
+    SET_FIGURE(out, SL_TERM_HEADROOM, (double)memory->headroom_bytes,
+               {"usable_bytes", (double)memory->usable_bytes}, {"device_total_bytes", total});
+    SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated, {"binding_rank", (double)rank->rank},
+               {"terms", rank->term_count});
+    SET_FIGURE(out, SL_TERM_PEAK_RESERVED, reserved, {"peak_allocated_bytes", allocated},
+               {"fragmentation_bytes", term_value(rank, SL_TERM_FRAGMENTATION)});
+    SET_FIGURE(out, SL_TERM_DEVICE_TOTAL, total, {"peak_reserved_bytes", reserved},
+               {"context_bytes", term_value(rank, SL_TERM_CONTEXT)});
+}
+
+static void
+set_time_figures(const sl_combination *combination, sl_estimate *out)
+{
+    const sl_time *time = &out->time;
+    const sl_throughput *t = &out->throughput;
+    const double world = (double)sl_plan_world(&combination->plan);
+    const double sequence = (double)combination->workload.sequence_length;
+    const double batch = (double)combination->workload.global_batch;
+    const double peak = t->peak_flops_per_s;
+    const double full = t->mfu_full * time->step_s * world * peak;
+    const double causal = t->mfu_causal * time->step_s * world * peak;
+    const double hardware = t->hfu * time->step_s * world * peak;
+    const sl_term *terms = time->terms;
+
+    SET_FIGURE(out, SL_TERM_STEP, time->step_s, {"terms", SL_TIME_TERMS});
+    SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"model_flops", full}, {"accelerators", world},
+               {"peak_flops_per_s", peak});
+    SET_FIGURE(out, SL_TERM_BUBBLE_RATIO, time->bubble_ratio,
+               {"pipeline", combination->plan.pipeline},
+               {"chunks_per_rank", combination->plan.virtual_pipeline},
+               {"bubble_s", terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value});
+    SET_FIGURE(out, SL_TERM_EXPOSED_COMMUNICATION, time->exposed_communication_s,
+               {"tensor_s", terms[SL_TERM_TENSOR_COMMUNICATION - SL_TERM_FORWARD].value},
+               {"pipeline_s", terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value},
+               {"data_s", terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value});
+    SET_FIGURE(out, SL_TERM_TOKENS_PER_S, t->tokens_per_s, {"global_batch_size", batch},
+               {"sequence_length", sequence}, {"step_s", time->step_s});
+    SET_FIGURE(out, SL_TERM_TOKENS_PER_S_PER_ACCELERATOR, t->tokens_per_s_per_accelerator,
+               {"tokens_per_s", t->tokens_per_s}, {"accelerators", world});
+    SET_FIGURE(out, SL_TERM_SAMPLES_PER_S, t->samples_per_s, {"global_batch_size", batch},
+               {"step_s", time->step_s});
+    SET_FIGURE(out, SL_TERM_MODEL_FLOPS_PER_S, t->model_flops_per_s_per_accelerator,
+               {"model_flops", full}, {"step_s", time->step_s}, {"accelerators", world});
+    SET_FIGURE(out, SL_TERM_MFU_FULL, t->mfu_full, {"model_flops", full}, {"step_s", time->step_s},
+               {"accelerators", world}, {"peak_flops_per_s", peak});
+    SET_FIGURE(out, SL_TERM_MFU_CAUSAL, t->mfu_causal, {"model_flops", causal},
+               {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
+    SET_FIGURE(out, SL_TERM_HFU, t->hfu, {"hardware_flops", hardware}, {"step_s", time->step_s},
+               {"accelerators", world}, {"peak_flops_per_s", peak});
+    SET_FIGURE(out, SL_TERM_TIME_TO_TRAIN, t->time_to_train_s,
+               {"tokens", (double)combination->workload.tokens},
+               {"tokens_per_step", batch * sequence}, {"step_s", time->step_s});
+}
+
+/* Memory binds when it does not fit: its largest term that a plan can change. Else the largest loss of time. */
+static void
+set_binding(sl_estimate *out)
+{
+    const sl_rank_memory *rank = &out->memory.ranks[out->memory.binding];
+    const sl_term *largest = NULL;
+
+    if (!out->fits) {
+        out->binding_limit = "memory";
+        for (uint32_t i = 0; i < rank->term_count; i++)
+            if (largest == NULL || rank->terms[i].value > largest->value)
+                largest = &rank->terms[i];
+        assert(largest != NULL);
+        out->binding_term = *largest;
+        return;
+    }
+    for (uint32_t i = SL_TERM_RECOMPUTE - SL_TERM_FORWARD; i < SL_TIME_TERMS; i++)
+        if (largest == NULL || out->time.terms[i].value > largest->value)
+            largest = &out->time.terms[i];
+    /* Below a tenth of the step no loss is worth naming: the products themselves take the time. */
+    if (largest->value < 0.1 * out->time.step_s) {
+        out->binding_limit = "compute";
+        out->binding_term = out->time.terms[SL_TERM_BACKWARD - SL_TERM_FORWARD];
+    } else {
+        out->binding_limit = sl_term_describe(largest->id)->name;
+        out->binding_term = *largest;
+    }
+}
+
+void
+sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
+            sl_estimate *out)
+{
+    const sl_memory_case c = {
+        .question = question,
+        .workload = &combination->workload,
+        .plan = &combination->plan,
+        .software = combination->software,
+        .slice = &priced->slice,
+        .prices = priced->prices,
+    };
+
+    out->software = combination->software;
+    out->workload = combination->workload;
+    out->plan = combination->plan;
+    sl_memory_evaluate(&c, &out->memory);
+    sl_step_evaluate(&c, &out->time);
+    sl_step_throughput(&c, &out->time, &out->throughput);
+    out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
+    out->fits = out->memory.headroom_bytes >= 0;
+    set_memory_figures(question, out);
+    set_time_figures(combination, out);
+    set_binding(out);
+}
+
+static void
+keep_fix(const sl_estimate *tried, const char *what, sl_estimate *out)
+{
+    const uint64_t total = tried->memory.ranks[tried->memory.binding].device_total_bytes;
+    const uint64_t before = out->memory.ranks[out->memory.binding].device_total_bytes;
+    const bool frees = total < before;
+    const bool faster = tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
+
+    if (out->fits ? !faster : !frees)
+        return;
+
+    const sl_fix fix = {
+        .workload = tried->workload,
+        .plan = tried->plan,
+        .what = what,
+        .device_total_bytes = total,
+        .step_s = tried->time.step_s,
+        .fits = tried->fits,
+    };
+    /* Insertion keeps what fits first, then the faster, then the smaller. */
+    uint32_t at = out->fix_count;
+    while (at > 0) {
+        const sl_fix *other = &out->fixes[at - 1];
+        const bool before_other = fix.fits != other->fits ? fix.fits
+                                  : fix.fits              ? fix.step_s < other->step_s
+                                                          : total < other->device_total_bytes;
+        if (!before_other)
+            break;
+        if (at < SL_FIXES_MAX)
+            out->fixes[at] = out->fixes[at - 1];
+        at--;
+    }
+    if (at < SL_FIXES_MAX) {
+        out->fixes[at] = fix;
+        if (out->fix_count < SL_FIXES_MAX)
+            out->fix_count++;
+    }
+}
+
+static void
+try_fix(const sl_question *question, sl_combination changed, const char *what, sl_estimate *scratch,
+        sl_estimate *out)
+{
+    const uint64_t available =
+        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const uint64_t rest =
+        (uint64_t)changed.plan.tensor * changed.plan.pipeline * changed.plan.context;
+    sl_question asked = *question;
+    sl_errors ignored;
+    sl_priced priced;
+
+    if (available % rest != 0)
+        return;
+    changed.plan.data = (uint32_t)(available / rest);
+    if (changed.plan.pipeline == 1)
+        changed.plan.virtual_pipeline = 1;
+    changed.plan.schedule =
+        changed.plan.virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
+    asked.workload = changed.workload;
+    asked.plan = changed.plan;
+    asked.unknown = 0;
+    ignored.count = ignored.dropped = 0;
+    if (sl_question_check(&asked, &ignored) != SL_OK)
+        return;
+    sl_evaluate_price(&asked, &changed, question->cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate(&asked, &changed, &priced, scratch);
+    keep_fix(scratch, what, out);
+}
+
+void
+sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out)
+{
+    const sl_combination now = {out->software, out->workload, out->plan};
+
+    out->fix_count = 0;
+    for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
+        sl_combination c = now;
+        c.workload.recompute = (sl_recompute)mode;
+        if (c.workload.recompute != now.workload.recompute)
+            try_fix(question, c, "recompute", scratch, out);
+    }
+    for (uint32_t doubled = 0; doubled < 2; doubled++) {
+        sl_combination c = now;
+        c.workload.micro_batch =
+            doubled ? now.workload.micro_batch * 2 : now.workload.micro_batch / 2;
+        if (c.workload.micro_batch >= 1)
+            try_fix(question, c, "micro_batch_size", scratch, out);
+        c = now;
+        c.plan.tensor = doubled ? now.plan.tensor * 2 : now.plan.tensor / 2;
+        c.plan.sequence = now.plan.sequence && c.plan.tensor > 1;
+        if (c.plan.tensor >= 1 && c.plan.tensor <= question->cluster->accelerators_per_node)
+            try_fix(question, c, "tensor", scratch, out);
+        c = now;
+        c.plan.pipeline = doubled ? now.plan.pipeline * 2 : now.plan.pipeline / 2;
+        if (c.plan.pipeline >= 1)
+            try_fix(question, c, "pipeline", scratch, out);
+    }
+    if (now.plan.tensor > 1 && !now.plan.sequence) {
+        sl_combination c = now;
+        c.plan.sequence = true;
+        try_fix(question, c, "sequence", scratch, out);
+    }
+    if (now.plan.zero_stage == 0) {
+        sl_combination c = now;
+        c.plan.zero_stage = 1;
+        try_fix(question, c, "zero_stage", scratch, out);
+    }
+}

@@ -1,0 +1,36 @@
+/** One combination of fully known values, evaluated; and what would help it. */
+#ifndef SL_ENGINE_EVALUATE_H
+#define SL_ENGINE_EVALUATE_H
+
+#include "engine/step.h"
+
+/** A question with every unknown field given a value. */
+typedef struct sl_combination {
+    const sl_software *software;
+    sl_workload workload;
+    sl_plan plan;
+} sl_combination;
+
+/** Prices hold for every recomputation mode and optimizer sharding of a combination. */
+typedef struct sl_priced {
+    sl_slice slice;
+    sl_kind_price prices[SL_KINDS_MAX];
+} sl_priced;
+
+void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
+                       double clock_ratio, sl_priced *out);
+
+/** Memory, time, throughput and what binds; intervals, fixes and notes are left alone. */
+void sl_evaluate(const sl_question *question, const sl_combination *combination,
+                 const sl_priced *priced, sl_estimate *out);
+
+/**
+ * Single changes to the plan, each evaluated: those that free memory when it does not fit, those that save time when it
+ * does. Best first, into out->fixes. `scratch` is overwritten.
+ */
+void sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out);
+
+/** What was assumed and what is not modelled, into out->notes. Needs out->evaluated and the plan evaluated. */
+void sl_evaluate_notes(const sl_question *question, sl_estimate *out);
+
+#endif

@@ -1,0 +1,151 @@
+#include "engine/kernel.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "shardline/units.h"
+
+static const double launch_floor_s = 3.0 * SL_US_S;
+
+typedef struct tile_shape {
+    double rows, columns;
+    double rate_ratio;
+} tile_shape;
+
+/* Peak of 16-bit products, scaled to the precision by the datasheet. */
+static double
+product_peak(const sl_slice *slice)
+{
+    const sl_accelerator *part = slice->accelerator;
+    const double half = part->peak_flops_per_s[SL_PRECISION_BF16] > 0.0
+                            ? part->peak_flops_per_s[SL_PRECISION_BF16]
+                            : part->peak_flops_per_s[SL_PRECISION_FP16];
+
+    assert(half > 0.0);
+    return part->gemm.peak_flops_per_s * slice->clock_ratio *
+           part->peak_flops_per_s[slice->precision] / half;
+}
+
+static double
+tile_seconds(const sl_slice *slice, const sl_product *product, const tile_shape *tile, double split)
+{
+    const sl_gemm_law *law = &slice->accelerator->gemm;
+    const double e = slice->element_bytes;
+    const double tiles =
+        ceil(product->m / tile->rows) * ceil(product->n / tile->columns) * product->batch;
+    const double waves = ceil(tiles * split / law->multiprocessors);
+    const double compute_s = waves * 2.0 * tile->rows * tile->columns *
+                             (product->k / split + law->prologue_k) * law->multiprocessors /
+                             (product_peak(slice) * tile->rate_ratio);
+    const double results = product->m * product->n;
+    const double bytes = (product->m * product->k + product->k * product->n + results) * e +
+                         (split > 1.0 ? 8.0 * split * results : 0.0);
+    const double memory_s = bytes * product->batch / law->bandwidth_bytes_per_s;
+
+    return fmax(compute_s, memory_s);
+}
+
+double
+sl_kernel_product_s(const sl_slice *slice, sl_product product)
+{
+    const sl_gemm_law *law = &slice->accelerator->gemm;
+    const tile_shape tiles[] = {
+        {256.0, 128.0, 1.0},
+        {128.0, 256.0, 1.0},
+        {128.0, 128.0, law->rate_128x128_ratio},
+        {128.0, 64.0, law->rate_128x64_ratio},
+        {64.0, 128.0, law->rate_128x64_ratio},
+        {64.0, 64.0, law->rate_64x64_ratio},
+    };
+    double best_s = INFINITY;
+
+    for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+        const double count =
+            ceil(product.m / tiles[i].rows) * ceil(product.n / tiles[i].columns) * product.batch;
+        best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], 1.0));
+        if (count >= law->multiprocessors)
+            continue;
+        for (double split = 2.0; split <= 8.0 && product.k / split >= 512.0; split *= 2.0)
+            best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], split));
+    }
+    return law->launch_s + best_s;
+}
+
+double
+sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio)
+{
+    assert(ratio > 0.0);
+    return launch_floor_s + bytes / (slice->accelerator->memory_bytes_per_s * ratio);
+}
+
+/* The law fitted at the head width nearest by ratio. */
+static const sl_attention_laws *
+nearest_laws(const sl_slice *slice, uint32_t head_dim)
+{
+    const sl_attention_laws *laws = slice->accelerator->attention[slice->attention];
+    const sl_attention_laws *best = NULL;
+    double best_distance = INFINITY;
+
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++) {
+        if (laws[i].head_dim == 0)
+            continue;
+        const double distance = fabs(log((double)laws[i].head_dim / head_dim));
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = &laws[i];
+        }
+    }
+    assert(best != NULL); /* sl_question_check refuses a kernel the part has no law for */
+    return best;
+}
+
+static double
+fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
+{
+    const sl_attention_laws *laws = nearest_laws(slice, op->head_dim);
+    const sl_attention_law *law = pass == SL_PASS_FORWARD ? &laws->forward : &laws->backward;
+    const double heads = op->heads / slice->tensor;
+    const double forward_flops =
+        4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * heads * op->head_dim;
+    const double flops = pass == SL_PASS_FORWARD ? forward_flops : 2.5 * forward_flops;
+    const double s = slice->sequence;
+    const double blocks = slice->sequences * heads * ceil(s / 128.0);
+    const double occupancy = fmin(1.0, blocks / slice->accelerator->gemm.multiprocessors);
+    const double rate =
+        law->peak_flops_per_s * slice->clock_ratio * s / (s + law->half_length) * occupancy;
+
+    return law->launch_s + flops / rate;
+}
+
+static double
+unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
+{
+    const double s = slice->sequence;
+    const double d = op->head_dim;
+    const double batch = slice->sequences * op->heads / slice->tensor;
+    const double scores = batch * s * s;
+    const double width_ratio = slice->element_bytes / 2.0;
+    const double score_bytes = (pass == SL_PASS_FORWARD ? 4.0 : 6.0) * width_ratio;
+    const double dropout_bytes = slice->dropout ? 5.0 * width_ratio : 0.0;
+    const double into_scores_s =
+        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = s, .n = s, .k = d});
+    const double out_of_scores_s =
+        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = s, .n = d, .k = s});
+    /* Backward: dP from dO and V; dV, dQ and dK from the scores. */
+    const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
+                                                      : into_scores_s + 3.0 * out_of_scores_s;
+
+    return products_s +
+           sl_kernel_memory_s(slice, scores * score_bytes, slice->software->softmax_ratio) +
+           (slice->dropout
+                ? sl_kernel_memory_s(slice, scores * dropout_bytes, slice->software->residual_ratio)
+                : 0.0);
+}
+
+double
+sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
+{
+    return slice->attention == SL_ATTENTION_UNFUSED ? unfused_attention_s(slice, op, pass)
+                                                    : fused_attention_s(slice, op, pass);
+}

@@ -1,0 +1,45 @@
+/**
+ * Seconds of one kernel on one accelerator, from its laws. Every rate here is what a cool, short
+ * run reaches; sl_slice.clock_ratio brings it to hours of load.
+ */
+#ifndef SL_ENGINE_KERNEL_H
+#define SL_ENGINE_KERNEL_H
+
+#include "engine/slice.h"
+
+/** m x n x k, `batch` independent products. */
+typedef struct sl_product {
+    double batch;
+    double m, n, k;
+} sl_product;
+
+/**
+ * Matrix product:
+ *   t = t0 + min over tiles (tm, tn) and splits z of max(Tc, Tm)
+ *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile),  waves = ceil(batch tiles z / SM)
+ *   Tm = ((m k + k n) e + m n e + (z > 1 ? 8 z m n : 0)) batch / bandwidth
+ * Tiles 256x128, 128x256, 128x128, 128x64, 64x128, 64x64; z in {1, 2, 4, 8} while the tiles leave
+ * multiprocessors idle and k / z >= 512. Constants are fitted per part (gemm_laws.csv).
+ * Source: derived; fitted on public kernel tables, 6-8 % mean error on shapes not fitted.
+ */
+double sl_kernel_product_s(const sl_slice *slice, sl_product product);
+
+/**
+ * Elementwise kernels: t = 3 us + bytes / (memory bandwidth * ratio), ratio by class and fusion.
+ * Source: measured elementwise rates on A100 and H100 (Vidur, LLMCompass tables).
+ */
+double sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio);
+
+typedef enum sl_pass { SL_PASS_FORWARD, SL_PASS_BACKWARD } sl_pass;
+
+/**
+ * Attention core. Fused: FLOPs / (P s / (s + s0)) + launch, FLOPs causal, backward 2.5 times the
+ * forward's (five products for two); fewer blocks than multiprocessors lower the rate in
+ * proportion. Unfused: two batched products forward, four backward, over all s x s scores, and a
+ * masked softmax of 4 B per score forward and 6 B backward (dropout 5 B each way), for 2-byte
+ * elements. Source: Dao 2023 and Shah 2024 charts, fitted to 2.8 %; Korthikanti 2022 for the
+ * unfused block.
+ */
+double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass);
+
+#endif

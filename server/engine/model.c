@@ -1,0 +1,169 @@
+#include "shardline/model.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static const char *const component_texts[] = {
+    [SL_COMPONENT_EMBEDDING] = "embedding",
+    [SL_COMPONENT_LM_HEAD] = "lm_head",
+    [SL_COMPONENT_ATTENTION] = "attention",
+    [SL_COMPONENT_MLP] = "mlp",
+    [SL_COMPONENT_ROUTED_EXPERTS] = "routed_experts",
+    [SL_COMPONENT_SHARED_EXPERTS] = "shared_experts",
+    [SL_COMPONENT_ROUTER] = "router",
+    [SL_COMPONENT_NORMS] = "norms",
+    [SL_COMPONENT_STATE_SPACE] = "state_space",
+    [SL_COMPONENT_OTHER] = "other",
+};
+_Static_assert(sizeof component_texts / sizeof component_texts[0] == SL_COMPONENT_COUNT,
+               "one text per component");
+
+static const char *const cut_texts[] = {
+    [SL_CUT_REPLICATED] = "replicated",
+    [SL_CUT_COLUMN] = "column",
+    [SL_CUT_ROW] = "row",
+    [SL_CUT_VOCABULARY] = "vocabulary",
+};
+_Static_assert(sizeof cut_texts / sizeof cut_texts[0] == SL_CUT_COUNT, "one text per cut");
+
+const char *
+sl_component_text(sl_component component)
+{
+    assert((unsigned)component < SL_COMPONENT_COUNT);
+    return component_texts[component];
+}
+
+const char *
+sl_cut_text(sl_cut cut)
+{
+    assert((unsigned)cut < SL_CUT_COUNT);
+    return cut_texts[cut];
+}
+
+/* False when the product leaves uint64_t. */
+static bool
+multiply(uint64_t a, uint64_t b, uint64_t *out)
+{
+    if (a != 0 && b > UINT64_MAX / a)
+        return false;
+    *out = a * b;
+    return true;
+}
+
+static bool
+add(uint64_t *sum, uint64_t value)
+{
+    if (value > UINT64_MAX - *sum)
+        return false;
+    *sum += value;
+    return true;
+}
+
+sl_code
+sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
+{
+    assert(tensor != NULL && out != NULL);
+    assert(tensor->axes >= 1 && tensor->axes <= SL_TENSOR_AXES_MAX);
+
+    uint64_t elements = 1;
+    for (uint32_t axis = 0; axis < tensor->axes; axis++) {
+        if (!multiply(elements, tensor->shape[axis], &elements))
+            return SL_E_RANGE;
+    }
+    *out = elements;
+    return SL_OK;
+}
+
+uint32_t
+sl_model_layers_of(const sl_model *model, uint32_t kind)
+{
+    assert(model != NULL && model->layer_count <= SL_MODEL_LAYERS_MAX);
+
+    uint32_t layers = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++)
+        layers += model->layers[layer] == kind;
+    return layers;
+}
+
+/* Adds the tensors of `layers` layers of one kind. */
+static sl_code
+count_kind(const sl_layer_kind *kind, uint32_t layers, sl_model_counts *counts)
+{
+    assert(kind->tensor_count <= SL_KIND_TENSORS_MAX);
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *tensor = &kind->tensors[i];
+        if (tensor->tied)
+            continue;
+        uint64_t elements = 0;
+        const sl_code code = sl_tensor_elements(tensor, &elements);
+        if (code != SL_OK)
+            return code;
+        if (!multiply(elements, layers, &elements) ||
+            !add(&counts->component[tensor->component], elements) || !add(&counts->total, elements))
+            return SL_E_RANGE;
+    }
+    return SL_OK;
+}
+
+sl_code
+sl_model_count(const sl_model *model, sl_model_counts *out)
+{
+    assert(model != NULL && out != NULL);
+    assert(model->kind_count <= SL_KINDS_MAX);
+
+    sl_model_counts counts = {0};
+    for (uint32_t kind = 0; kind < model->kind_count; kind++) {
+        const sl_code code =
+            count_kind(&model->kinds[kind], sl_model_layers_of(model, kind), &counts);
+        if (code != SL_OK)
+            return code;
+    }
+    assert(counts.component[SL_COMPONENT_ROUTED_EXPERTS] == 0);
+    counts.active_per_token = counts.total;
+    *out = counts;
+    return SL_OK;
+}
+
+uint64_t
+sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts)
+{
+    assert(model != NULL && counts != NULL);
+
+    if (model->quantized_weights_bytes != 0)
+        return model->quantized_weights_bytes;
+    uint64_t bytes = 0;
+    const bool fits = multiply(counts->total, model->checkpoint_element_bytes, &bytes);
+    assert(fits);
+    (void)fits;
+    return bytes;
+}
+
+/* NULL when the kind has no attention. */
+static const sl_operator *
+find_attention(const sl_layer_kind *kind)
+{
+    assert(kind != NULL && kind->operator_count <= SL_KIND_OPERATORS_MAX);
+
+    for (uint32_t i = 0; i < kind->operator_count; i++) {
+        if (kind->operators[i].kind == SL_OPERATOR_ATTENTION)
+            return &kind->operators[i];
+    }
+    return NULL;
+}
+
+uint32_t
+sl_kind_window(const sl_layer_kind *kind)
+{
+    const sl_operator *attention = find_attention(kind);
+    return attention == NULL ? 0 : attention->window;
+}
+
+uint64_t
+sl_kind_kv_bytes(const sl_layer_kind *kind, uint32_t element_bytes)
+{
+    const sl_operator *attention = find_attention(kind);
+    if (attention == NULL)
+        return 0;
+    return UINT64_C(2) * attention->kv_heads * attention->head_dim * element_bytes;
+}

@@ -1,0 +1,261 @@
+#include "engine/price.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "engine/kernel.h"
+
+/* Main-gradient accumulation per weight and micro-batch, beyond the bf16 write that the product's
+ * law already holds: fp32 read and write less 2 bytes when fused into the product; unfused, the
+ * 16-bit gradient is read again and a cast of the weight is added. */
+static const double fused_accumulate_bytes = 6.0;
+static const double unfused_accumulate_bytes = 16.0;
+static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
+
+typedef struct pricing {
+    const sl_cluster *cluster;
+    const sl_slice *slice;
+    sl_group tensor_group;
+    sl_kind_price *out;
+} pricing;
+
+static bool
+has_sequence_parallel(const sl_slice *slice)
+{
+    return slice->spread > 1.0;
+}
+
+static double
+tensor_collective_s(const pricing *p, sl_collective kind, double bytes)
+{
+    const double seconds = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
+
+    if (seconds > 0.0) {
+        p->out->tensor_bytes += bytes;
+        p->out->tensor_busy_s += seconds;
+    }
+    return seconds;
+}
+
+/* What stays visible of a collective issued beside `cover_s` of computing. */
+static double
+exposed_s(const sl_slice *slice, double collective_s, double cover_s)
+{
+    if (!slice->software->overlap_tensor_backward)
+        return collective_s;
+
+    const double hidden = fmin(collective_s, cover_s);
+
+    return collective_s - hidden + SL_OVERLAP_LOSS_RATIO * hidden;
+}
+
+/* Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
+ * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
+ * under wgrad. Megatron-LM tensor_parallel/layers.py. */
+static void
+open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
+{
+    if (p->slice->tensor <= 1.0)
+        return;
+    if (has_sequence_parallel(p->slice)) {
+        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
+        p->out->tensor_backward_s +=
+            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes), dgrad_s) +
+            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes),
+                      wgrad_s);
+    } else {
+        p->out->tensor_backward_s +=
+            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes), wgrad_s);
+    }
+}
+
+/* Closes a region: partial sums are reduced forward; backward only gathers the scattered gradient. */
+static void
+close_region(const pricing *p, double bytes)
+{
+    if (p->slice->tensor <= 1.0)
+        return;
+    if (has_sequence_parallel(p->slice)) {
+        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes);
+        p->out->tensor_backward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
+    } else {
+        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes);
+    }
+}
+
+static void
+price_product(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double tokens = slice->tokens;
+    const double in = sl_slice_inputs(slice, op);
+    const double out = sl_slice_outputs(slice, op);
+    const double forward_s =
+        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = out, .k = in});
+    const double dgrad_s =
+        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = in, .k = out});
+    const double accumulate_bytes =
+        in * out *
+        (slice->software->weight_gradient_fused ? fused_accumulate_bytes
+                                                : unfused_accumulate_bytes);
+    const double wgrad_s =
+        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = out, .n = in, .k = tokens}) +
+        accumulate_bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
+
+    p->out->forward_s += forward_s;
+    p->out->backward_s += dgrad_s + wgrad_s;
+    p->out->matmul_flops += 2.0 * tokens * (double)op->inputs * (double)op->outputs;
+
+    if (op->cut == SL_CUT_ROW)
+        close_region(p, tokens * (double)op->outputs * slice->element_bytes);
+    else if (op->cut != SL_CUT_REPLICATED)
+        open_region(p, tokens * (double)op->inputs * slice->element_bytes, dgrad_s, wgrad_s);
+}
+
+static void
+price_attention(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double width = (double)op->heads * op->head_dim;
+    const double forward_s = sl_kernel_attention_s(slice, op, SL_PASS_FORWARD);
+
+    p->out->forward_s += forward_s;
+    p->out->core_forward_s += forward_s;
+    p->out->backward_s += sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
+    p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
+    p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
+}
+
+/* Bytes per element forward and backward for 2-byte elements; wider elements scale. */
+static void
+price_streaming(const pricing *p, double elements, double forward_bytes, double backward_bytes,
+                double ratio)
+{
+    const double width_ratio = p->slice->element_bytes / 2.0;
+
+    p->out->forward_s +=
+        sl_kernel_memory_s(p->slice, elements * forward_bytes * width_ratio, ratio);
+    p->out->backward_s +=
+        sl_kernel_memory_s(p->slice, elements * backward_bytes * width_ratio, ratio);
+}
+
+static void
+price_lookup(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double elements = slice->tokens * (double)op->outputs;
+    const double bytes = elements * slice->element_bytes;
+
+    price_streaming(p, elements, 4.0, 6.0, copy_ratio);
+    if (slice->tensor <= 1.0)
+        return;
+    if (has_sequence_parallel(slice)) {
+        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes);
+        p->out->tensor_backward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
+    } else {
+        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes);
+    }
+}
+
+/* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars a token. */
+static void
+price_loss(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const sl_software *software = slice->software;
+
+    p->out->logits = slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
+    p->out->forward_s += sl_kernel_memory_s(
+        slice, p->out->logits * software->loss_forward_bytes_per_logit, copy_ratio);
+    p->out->backward_s += sl_kernel_memory_s(
+        slice, p->out->logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    for (uint32_t i = 0; i < 3; i++)
+        p->out->tensor_forward_s +=
+            tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens);
+}
+
+static void
+price_operator(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const sl_software *software = slice->software;
+    const double spread_tokens = slice->tokens / slice->spread;
+
+    switch (op->kind) {
+    case SL_OPERATOR_LOOKUP:
+        price_lookup(p, op);
+        break;
+    case SL_OPERATOR_NORM:
+        price_streaming(p,
+                        op->cut == SL_CUT_COLUMN
+                            ? slice->tokens * (double)op->inputs / slice->tensor
+                            : spread_tokens * (double)op->inputs,
+                        4.0, 8.0, software->norm_ratio);
+        break;
+    case SL_OPERATOR_MATMUL:
+        price_product(p, op);
+        break;
+    case SL_OPERATOR_ROTARY:
+        price_streaming(
+            p, slice->tokens * ((double)op->heads + op->kv_heads) * op->head_dim / slice->tensor,
+            4.0, 4.0, software->rotary_ratio);
+        break;
+    case SL_OPERATOR_ATTENTION:
+        price_attention(p, op);
+        break;
+    case SL_OPERATOR_ACTIVATION:
+        price_streaming(p, slice->tokens * (double)op->outputs / slice->tensor,
+                        op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
+                        software->activation_ratio);
+        break;
+    case SL_OPERATOR_RESIDUAL:
+        price_streaming(p, spread_tokens * (double)op->outputs, slice->dropout ? 7.0 : 6.0,
+                        slice->dropout ? 5.0 : 4.0, software->residual_ratio);
+        break;
+    case SL_OPERATOR_LOSS:
+        price_loss(p, op);
+        break;
+    case SL_OPERATOR_KIND_COUNT:
+        assert(false);
+    }
+}
+
+static void
+price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
+{
+    for (uint32_t i = 0; i < kind->tensor_count; i++)
+        out->elements += sl_slice_elements(slice, &kind->tensors[i]);
+
+    for (uint32_t i = 0; i < kind->operator_count; i++) {
+        const sl_operator *op = &kind->operators[i];
+        const double saved = sl_slice_saved_bytes(slice, op);
+
+        if (op->kind == SL_OPERATOR_LOSS)
+            continue; /* counted by logits, where the loss is */
+        out->saved_bytes += saved;
+        out->core_bytes += sl_slice_core_bytes(slice, op);
+        if (i == 0)
+            out->input_bytes = saved;
+        if (op->kind == SL_OPERATOR_ACTIVATION)
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes,
+                     slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens);
+    }
+}
+
+void
+sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
+               sl_kind_price out[SL_KINDS_MAX])
+{
+    const sl_group tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1);
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_layer_kind *kind = &model->kinds[k];
+        const pricing p = {cluster, slice, tensor_group, &out[k]};
+
+        out[k] = (sl_kind_price){0};
+        price_memory(slice, kind, &out[k]);
+        for (uint32_t i = 0; i < kind->operator_count; i++)
+            price_operator(&p, &kind->operators[i]);
+    }
+}

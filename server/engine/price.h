@@ -1,0 +1,37 @@
+/**
+ * Each layer kind priced once: parameters, kept bytes, FLOPs and seconds of one micro-batch on one
+ * rank. Stages then only add kinds up.
+ */
+#ifndef SL_ENGINE_PRICE_H
+#define SL_ENGINE_PRICE_H
+
+#include "engine/collective.h"
+#include "engine/slice.h"
+
+/** Share of the overlapped seconds that computing loses to a collective running beside it. */
+#define SL_OVERLAP_LOSS_RATIO 0.30
+
+typedef struct sl_kind_price {
+    double elements;               /* parameters on this rank */
+    double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
+    double core_bytes;             /* of them, what selective recomputation drops */
+    double input_bytes;            /* what full recomputation keeps instead */
+    double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
+    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
+    double matmul_flops;    /* forward products per micro-batch, whole model layer (all ranks) */
+    double attention_flops; /* likewise, scores and values over all s x s pairs */
+    double causal_flops;    /* likewise, only the pairs a causal mask keeps */
+    double forward_s;
+    double core_forward_s; /* attention core alone */
+    double backward_s;
+    double tensor_forward_s; /* exposed collectives of the tensor group */
+    double tensor_backward_s;
+    double tensor_busy_s; /* the same collectives without any overlap, forward and backward */
+    double tensor_bytes;  /* their buffers, forward and backward */
+} sl_kind_price;
+
+/** Prices every kind of the model; out has SL_KINDS_MAX entries. */
+void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
+                    sl_kind_price out[SL_KINDS_MAX]);
+
+#endif

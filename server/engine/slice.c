@@ -1,0 +1,174 @@
+#include "engine/slice.h"
+
+#include <assert.h>
+#include <math.h>
+
+double
+sl_precision_bytes(sl_precision precision)
+{
+    switch (precision) {
+    case SL_PRECISION_BF16:
+    case SL_PRECISION_FP16:
+        return 2.0;
+    case SL_PRECISION_FP8:
+        return 1.0;
+    default:
+        return 4.0;
+    }
+}
+
+sl_slice
+sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
+            const sl_plan *plan, double clock_ratio)
+{
+    assert(plan->tensor >= 1 && plan->context >= 1);
+
+    const double sequences = (double)workload->micro_batch;
+    const double sequence = (double)workload->sequence_length;
+
+    return (sl_slice){
+        .accelerator = &question->cluster->accelerator,
+        .software = software,
+        .clock_ratio = clock_ratio,
+        .sequence = sequence,
+        .tokens = sequences * sequence / plan->context,
+        .sequences = sequences,
+        .tensor = plan->tensor,
+        .spread = plan->sequence ? plan->tensor : 1.0,
+        .element_bytes = sl_precision_bytes(workload->precision),
+        .precision = workload->precision,
+        .framework = workload->framework,
+        .attention = workload->attention,
+        .dropout = workload->dropout,
+        .pipelined = plan->pipeline > 1,
+    };
+}
+
+double
+sl_slice_vocabulary(const sl_slice *slice, double vocabulary)
+{
+    if (slice->framework != SL_FRAMEWORK_MEGATRON)
+        return vocabulary;
+
+    const double multiple = 128.0 * slice->tensor;
+
+    return ceil(vocabulary / multiple) * multiple;
+}
+
+double
+sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
+{
+    if (tensor->tied && !slice->pipelined)
+        return 0.0;
+
+    double elements = 1.0;
+    for (uint32_t i = 0; i < tensor->axes; i++) {
+        double length = (double)tensor->shape[i];
+        if (tensor->cut != SL_CUT_REPLICATED && i == tensor->cut_axis) {
+            if (tensor->cut == SL_CUT_VOCABULARY)
+                length = sl_slice_vocabulary(slice, length);
+            length = ceil(length / slice->tensor);
+        }
+        elements *= length;
+    }
+    return elements;
+}
+
+double
+sl_slice_inputs(const sl_slice *slice, const sl_operator *op)
+{
+    return op->cut == SL_CUT_ROW ? (double)op->inputs / slice->tensor : (double)op->inputs;
+}
+
+double
+sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->cut == SL_CUT_COLUMN)
+        return (double)op->outputs / slice->tensor;
+    if (op->cut == SL_CUT_VOCABULARY)
+        return sl_slice_vocabulary(slice, (double)op->outputs) / slice->tensor;
+    return (double)op->outputs;
+}
+
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, and
+ * with dropout its mask and its result. */
+static double
+unfused_score_bytes(const sl_slice *slice)
+{
+    const double kept = slice->element_bytes;
+
+    return slice->dropout ? kept + 1.0 + slice->element_bytes : kept;
+}
+
+double
+sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->kind != SL_OPERATOR_ATTENTION || slice->attention != SL_ATTENTION_UNFUSED)
+        return 0.0;
+
+    const double heads = op->heads / slice->tensor;
+
+    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
+}
+
+static double
+attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double qkv = (double)op->inputs / slice->tensor;
+    const double output = (double)op->outputs / slice->tensor;
+    const double copies = slice->software->eager_activations ? 2.0 : 1.0;
+    double bytes = slice->element_bytes * (qkv + copies * output) * slice->tokens;
+
+    /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
+    if (slice->attention != SL_ATTENTION_UNFUSED)
+        bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
+    return bytes + sl_slice_core_bytes(slice, op);
+}
+
+double
+sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double e = slice->element_bytes;
+    const double tokens = slice->tokens;
+
+    switch (op->kind) {
+    case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
+        return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
+    case SL_OPERATOR_NORM:
+        return e * (double)op->inputs * tokens /
+               (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
+    case SL_OPERATOR_MATMUL:
+        if (op->shares_input)
+            return 0.0;
+        return e * sl_slice_inputs(slice, op) * tokens /
+               (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);
+    case SL_OPERATOR_ATTENTION:
+        return attention_saved_bytes(slice, op);
+    case SL_OPERATOR_ACTIVATION: {
+        /* Unfused gated code also keeps silu(gate), as wide as its output. */
+        const bool gate_kept = slice->software->eager_activations && op->inputs > op->outputs;
+        const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
+        return e * width / slice->tensor * tokens;
+    }
+    case SL_OPERATOR_RESIDUAL:
+        return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
+    case SL_OPERATOR_LOSS:
+        return slice->software->logits_kept_bytes * tokens *
+               sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
+    case SL_OPERATOR_ROTARY: /* backward rotates by the opposite angle: nothing is kept */
+    case SL_OPERATOR_KIND_COUNT:
+        break;
+    }
+    return 0.0;
+}
+
+double
+sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
+{
+    const double s = slice->sequence;
+    const double w = op->window;
+
+    if (op->window == 0 || w >= s)
+        return (s + 1.0) / 2.0;
+    return w * (1.0 - w / (2.0 * s));
+}

@@ -1,0 +1,61 @@
+/**
+ * What one rank sees of one micro-batch: the widths of every operator after the cut. Memory and
+ * time both start here, so that they can never disagree about a shape.
+ */
+#ifndef SL_ENGINE_SLICE_H
+#define SL_ENGINE_SLICE_H
+
+#include "shardline/plan.h"
+
+typedef struct sl_slice {
+    const sl_accelerator *accelerator;
+    const sl_software *software;
+    double clock_ratio; /* rate held over the step against the kernels' cool short runs */
+    double sequence;    /* positions of one sequence */
+    double tokens;      /* of one micro-batch on this rank */
+    double sequences;
+    double tensor;
+    double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
+                      sequence parallelism, else 1 */
+    double element_bytes;
+    sl_precision precision;
+    sl_framework framework;
+    sl_attention_kernel attention;
+    bool dropout;
+    bool pipelined; /* a tied head then holds its own copy of the embedding */
+} sl_slice;
+
+sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
+                     const sl_workload *workload, const sl_plan *plan, double clock_ratio);
+
+/** Bytes of one activation element in the compute precision: 2, or 4 for fp32 and tf32. */
+double sl_precision_bytes(sl_precision precision);
+
+/**
+ * Vocabulary rows after padding [count]. Megatron: the next multiple of 128 * tensor
+ * (make_vocab_size_divisible_by); others do not pad.
+ */
+double sl_slice_vocabulary(const sl_slice *slice, double vocabulary);
+
+/** Parameters of a tensor that one tensor-parallel rank holds; the largest shard counts. */
+double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
+
+/** Input and output features of a matrix product on this rank. */
+double sl_slice_inputs(const sl_slice *slice, const sl_operator *op);
+double sl_slice_outputs(const sl_slice *slice, const sl_operator *op);
+
+/**
+ * Bytes an operator keeps from forward to backward for one micro-batch on this rank.
+ * The rule: what autograd saves, counted at the operator that saves it (a product its input, a norm
+ * its input, attention its q, k, v, output and row statistics). Source: Korthikanti 2022 table 2
+ * for the unfused block (34 sbh + 5 a s^2 b); fused kernels delete what they recompute.
+ */
+double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
+double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** Mean number of keys a query sees under a causal mask, (s + 1) / 2, or less with a window. */
+double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
+
+#endif

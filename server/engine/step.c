@@ -1,0 +1,390 @@
+#include "engine/step.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const double optimizer_bandwidth_ratio = 0.85;
+/* Norm (read), clip (read, write) and zeroing (write) of the gradients, fp32. */
+static const double gradient_sweep_bytes = 16.0;
+
+/* One micro-batch on one pipeline rank, all its chunks. */
+typedef struct rank_time {
+    double forward_s;
+    double backward_s;
+    double recompute_s;
+    double tensor_s; /* exposed, forward, backward and recomputation */
+} rank_time;
+
+static double
+busy_s(const rank_time *t)
+{
+    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s;
+}
+
+static rank_time
+measure_rank(const sl_memory_case *c, uint32_t r)
+{
+    const sl_model *model = c->question->model;
+    rank_time t = {0};
+    sl_stage stage;
+
+    sl_schedule_stage(model, c->plan, r, &stage);
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_kind_price *price = &c->prices[k];
+        const double layers = stage.layers[k];
+        const bool block = k != model->layers[0] && k != model->layers[model->layer_count - 1];
+
+        t.forward_s += layers * price->forward_s;
+        t.backward_s += layers * price->backward_s;
+        t.tensor_s += layers * (price->tensor_forward_s + price->tensor_backward_s);
+        if (!block)
+            continue;
+        if (c->workload->recompute == SL_RECOMPUTE_FULL) {
+            t.recompute_s += layers * price->forward_s;
+            t.tensor_s += layers * price->tensor_forward_s;
+        } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
+                   c->workload->attention == SL_ATTENTION_UNFUSED) {
+            /* Fused kernels rebuild the scores inside their backward already. */
+            t.recompute_s += layers * price->core_forward_s;
+        }
+    }
+    return t;
+}
+
+static void
+set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs, uint32_t count)
+{
+    sl_term *term = &out->terms[id - SL_TERM_FORWARD];
+
+    assert(id >= SL_TERM_FORWARD && id <= SL_TERM_OVERHEAD && count <= SL_TERM_INPUTS_MAX);
+    *term = (sl_term){.id = id, .value = seconds, .input_count = count};
+    memcpy(term->inputs, inputs, count * sizeof *inputs);
+    out->step_s += seconds;
+}
+
+#define SET_TERM(out, id, seconds, ...)                                                            \
+    set_term(out, id, seconds, (const sl_input[]){__VA_ARGS__},                                    \
+             sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+
+static void
+add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level, double bytes,
+                  double seconds, double exposed)
+{
+    if (seconds <= 0.0)
+        return;
+    assert(out->communication_count < SL_COMMUNICATION_MAX);
+    out->communication[out->communication_count++] = (sl_communication){
+        .group = group,
+        .collective = kind,
+        .level = sl_level_name(level),
+        .bytes_per_step = bytes,
+        .seconds = seconds,
+        .exposed_s = exposed,
+    };
+    out->exposed_communication_s += exposed;
+}
+
+/* Seconds of one send across the slowest stage boundary, and the sum over all of them. */
+static double
+boundary_s(const sl_memory_case *c, double bytes, double *sum_s, sl_level *level)
+{
+    const sl_cluster *cluster = c->question->cluster;
+    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    const uint64_t domain = cluster->accelerator.scale_up_domain;
+    const uint64_t island =
+        domain > cluster->accelerators_per_node ? domain : cluster->accelerators_per_node;
+    double slowest_s = 0.0;
+
+    *sum_s = 0.0;
+    *level = SL_LEVEL_SCALE_UP;
+    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
+        const bool crosses = r * per_stage / island != (r + 1) * per_stage / island;
+        const sl_group pair = {
+            .ranks = 2.0,
+            .nodes = crosses ? 2.0 : 1.0,
+            .members_per_node = crosses ? 1.0 : 2.0,
+            .level = crosses              ? SL_LEVEL_NETWORK
+                     : domain > per_stage ? SL_LEVEL_SCALE_UP
+                                          : SL_LEVEL_HOST,
+        };
+        const double seconds = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, &pair, bytes);
+        *sum_s += seconds;
+        if (seconds > slowest_s) {
+            slowest_s = seconds;
+            *level = pair.level;
+        }
+    }
+    return slowest_s;
+}
+
+/* What a hop sends per rank, and the gather that follows it where the release splits the hidden
+ * state over the tensor group for the wire only (Narayanan 2021 section 4.1). */
+static double
+send_bytes(const sl_memory_case *c, double *gather_s)
+{
+    const double whole =
+        c->slice->element_bytes * (double)c->question->model->hidden * c->slice->tokens;
+    const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
+
+    *gather_s = 0.0;
+    if (!scattered)
+        return whole / c->slice->spread;
+    *gather_s = sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_GATHER, &group, whole);
+    return whole / c->slice->tensor;
+}
+
+static void
+evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
+{
+    const sl_plan *plan = c->plan;
+    const double boundaries = plan->pipeline - 1.0;
+    double gather_s = 0.0;
+    double all_s = 0.0;
+    sl_level level;
+    const double bytes = send_bytes(c, &gather_s);
+    const double one_s = boundary_s(c, bytes, &all_s, &level) + gather_s;
+    const double fill_s = 2.0 * (all_s + boundaries * gather_s);
+    const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
+    const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * one_s;
+
+    if (plan->pipeline == 1) {
+        SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
+        return;
+    }
+    SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", bytes},
+             {"send_s", one_s}, {"boundaries", boundaries},
+             {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
+             {"fill_and_drain_s", fill_s});
+    add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, level, transfers * bytes,
+                      transfers * one_s + fill_s, fill_s + steady_s);
+}
+
+/* Visible part of a collective that may hide under `cover_s` of computing. */
+static double
+exposed_s(double collective_s, double cover_s, bool overlapped)
+{
+    if (!overlapped)
+        return collective_s;
+
+    const double hidden = fmin(collective_s, cover_s);
+
+    return collective_s - hidden + SL_OVERLAP_LOSS_RATIO * hidden;
+}
+
+typedef struct data_time {
+    double reduce_s, gather_s;
+    double reduce_bytes, gather_bytes;
+    double reduce_exposed_s, gather_exposed_s;
+} data_time;
+
+static data_time
+measure_data(const sl_memory_case *c, const sl_group *group, const rank_time *t, uint32_t r,
+             double drained_s)
+{
+    const sl_cluster *cluster = c->question->cluster;
+    const sl_layout layout = sl_memory_layout(c->workload);
+    const bool sharded = c->plan->zero_stage >= 1;
+    sl_stage stage;
+    data_time d = {0};
+
+    sl_schedule_stage(c->question->model, c->plan, r, &stage);
+    const double n = sl_memory_stage_elements(c->question->model, c->prices, &stage);
+    d.reduce_bytes = n * layout.gradient_bytes;
+    d.reduce_s =
+        sl_collective_s(cluster, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
+                        group, d.reduce_bytes);
+    d.reduce_exposed_s =
+        fmax(0.0, exposed_s(d.reduce_s, t->backward_s, c->software->overlap_gradient_reduce) -
+                      drained_s);
+    if (sharded) {
+        d.gather_bytes = n * layout.parameter_bytes;
+        d.gather_s = sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, group, d.gather_bytes);
+        d.gather_exposed_s =
+            exposed_s(d.gather_s, t->forward_s, c->software->overlap_parameter_gather);
+    }
+    return d;
+}
+
+/* The first and last stage hold one copy each of a tied embedding and add up its gradients. */
+static double
+tied_gradient_s(const sl_memory_case *c, double *bytes)
+{
+    const sl_model *model = c->question->model;
+    const sl_plan *plan = c->plan;
+    const sl_layout layout = sl_memory_layout(c->workload);
+
+    if (!model->tied || plan->pipeline == 1)
+        return 0.0;
+
+    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
+    const uint64_t stride = sl_plan_world(plan) / plan->pipeline * (plan->pipeline - 1);
+    const sl_group pair = sl_group_of(c->question->cluster, 2, stride);
+
+    assert(embedding->tensor_count >= 1);
+    *bytes = sl_slice_elements(c->slice, &embedding->tensors[0]) * layout.gradient_bytes;
+    return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
+}
+
+static void
+evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], sl_time *out)
+{
+    const sl_plan *plan = c->plan;
+    const sl_group group = sl_group_of(c->question->cluster, (uint64_t)plan->data,
+                                       (uint64_t)plan->tensor * plan->context);
+    double drained_s = 0.0;
+    double tied_bytes = 0.0;
+    data_time worst = {0};
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        const data_time d = measure_data(c, &group, &times[r], r, drained_s);
+        if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
+                          worst.reduce_exposed_s + worst.gather_exposed_s)
+            worst = d;
+        drained_s += (times[r].backward_s + times[r].recompute_s) / plan->virtual_pipeline;
+    }
+
+    const double tied_s = tied_gradient_s(c, &tied_bytes);
+    const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
+
+    SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
+             {"gradient_bytes", worst.reduce_bytes}, {"gradient_s", worst.reduce_s},
+             {"gradient_exposed_s", worst.reduce_exposed_s},
+             {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
+             {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
+             {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
+    add_communication(out, "data",
+                      plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER
+                                            : SL_COLLECTIVE_ALL_REDUCE,
+                      group.level, worst.reduce_bytes, worst.reduce_s, worst.reduce_exposed_s);
+    add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
+                      worst.gather_s, worst.gather_exposed_s);
+    add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, SL_LEVEL_NETWORK, tied_bytes,
+                      tied_s, tied_s);
+}
+
+static void
+evaluate_optimizer(const sl_memory_case *c, sl_time *out)
+{
+    const sl_layout layout = sl_memory_layout(c->workload);
+    const double shard = c->plan->zero_stage >= 1 ? (double)c->plan->data * c->plan->context : 1.0;
+    /* Without a master copy the parameters themselves are read and written. */
+    const double weights =
+        layout.master_bytes > 0.0 ? 2.0 * layout.master_bytes + 2.0 : 2.0 * layout.parameter_bytes;
+    const double per_parameter =
+        layout.gradient_bytes + 2.0 * layout.optimizer_bytes + weights + gradient_sweep_bytes;
+    double most = 0.0;
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_stage stage;
+        sl_schedule_stage(c->question->model, c->plan, r, &stage);
+        most = fmax(most, sl_memory_stage_elements(c->question->model, c->prices, &stage));
+    }
+
+    const double bandwidth =
+        optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
+
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most / shard * per_parameter / bandwidth,
+             {"parameters", most}, {"shards", shard}, {"bytes_per_parameter", per_parameter},
+             {"bandwidth_bytes_per_s", bandwidth});
+}
+
+static void
+evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *span, uint64_t m,
+                 sl_time *out)
+{
+    const double count = (double)m;
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
+    double tensor_bytes = 0.0;
+    double tensor_busy_s = 0.0;
+    sl_stage stage;
+
+    SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
+             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest});
+    SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
+             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest});
+    SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
+             {"microbatch_recompute_s", t->recompute_s});
+    SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
+             {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
+    SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"pipeline", c->plan->pipeline},
+             {"chunks_per_rank", c->plan->virtual_pipeline}, {"slowest_busy_s", busy_s(t)},
+             {"microbatches", count});
+
+    sl_schedule_stage(c->question->model, c->plan, span->slowest, &stage);
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++) {
+        tensor_bytes += stage.layers[k] * c->prices[k].tensor_bytes;
+        tensor_busy_s += stage.layers[k] * c->prices[k].tensor_busy_s;
+    }
+    add_communication(out, "tensor",
+                      c->slice->spread > 1.0 ? SL_COLLECTIVE_ALL_GATHER : SL_COLLECTIVE_ALL_REDUCE,
+                      group.level, count * tensor_bytes,
+                      fmax(count * tensor_busy_s, count * t->tensor_s), count * t->tensor_s);
+}
+
+void
+sl_step_evaluate(const sl_memory_case *c, sl_time *out)
+{
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    rank_time times[SL_PIPELINE_MAX];
+    double busy[SL_PIPELINE_MAX];
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        times[r] = measure_rank(c, r);
+        busy[r] = busy_s(&times[r]);
+    }
+
+    const sl_span span = sl_schedule_span(c->plan, m, busy);
+
+    *out = (sl_time){.bubble_ratio = span.idle_ratio};
+    evaluate_slowest(c, &times[span.slowest], &span, m, out);
+    evaluate_pipeline(c, m, out);
+    evaluate_data(c, times, out);
+    evaluate_optimizer(c, out);
+    SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
+             {"step_overhead_s", c->software->step_overhead_s});
+}
+
+void
+sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_workload *workload = c->workload;
+    const double world = (double)sl_plan_world(c->plan);
+    const double microbatches =
+        (double)sl_plan_microbatches(workload, c->plan) * (double)c->plan->data;
+    const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
+    double full = 0.0;
+    double causal = 0.0;
+    double again = 0.0;
+
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        const sl_kind_price *price = &c->prices[model->layers[i]];
+        const bool block = i > 0 && i + 1 < model->layer_count;
+        full += price->matmul_flops + price->attention_flops;
+        causal += price->matmul_flops + price->causal_flops;
+        if (block && workload->recompute == SL_RECOMPUTE_FULL)
+            again += price->matmul_flops + price->attention_flops;
+        else if (block && workload->recompute == SL_RECOMPUTE_SELECTIVE &&
+                 workload->attention == SL_ATTENTION_UNFUSED)
+            again += price->attention_flops;
+    }
+
+    const double tokens = (double)workload->global_batch * (double)workload->sequence_length;
+    const double available = time->step_s * world * peak;
+
+    *out = (sl_throughput){
+        .tokens_per_s = tokens / time->step_s,
+        .tokens_per_s_per_accelerator = tokens / time->step_s / world,
+        .samples_per_s = (double)workload->global_batch / time->step_s,
+        .model_flops_per_s_per_accelerator = 3.0 * full * microbatches / time->step_s / world,
+        .mfu_full = 3.0 * full * microbatches / available,
+        .mfu_causal = 3.0 * causal * microbatches / available,
+        .hfu = (3.0 * full + again) * microbatches / available,
+        .peak_flops_per_s = peak,
+        .time_to_train_s =
+            workload->tokens > 0 ? (double)workload->tokens / tokens * time->step_s : 0.0,
+    };
+}

@@ -1,0 +1,152 @@
+#include "shardline/term.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+/* Formula and source of every figure, for the reader. Symbols are the inputs' names. */
+static const sl_term_info terms[] = {
+    [SL_TERM_PARAMETERS] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
+                            "parameters on this rank x bytes_per_parameter",
+                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP"},
+    [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
+                           "parameters on this rank x bytes_per_parameter of the main gradient",
+                           "Megatron-LM docs/source/api-guide/dist_optimizer.md"},
+    [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
+                                "parameters on this rank x bytes_per_parameter / shards",
+                                "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
+    [SL_TERM_OPTIMIZER_STATES] = {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
+                                  "parameters on this rank x bytes_per_parameter / shards",
+                                  "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
+    [SL_TERM_CACHED_WEIGHTS] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+                                "parameters x bytes of the 16-bit copy that autocast keeps from "
+                                "forward to backward",
+                                "PyTorch autocast weight cache"},
+    [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
+                             "microbatches_in_flight x blocks x bytes_per_block + "
+                             "embedding_and_head_bytes; a block keeps what autograd saves",
+                             "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
+    [SL_TERM_RECOMPUTED_BLOCK] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
+                                  "what one block rebuilds in backward and had not kept",
+                                  "Korthikanti 2022 section 5"},
+    [SL_TERM_LOGITS] = {"logits", NULL, SL_LIFETIME_TRANSIENT, "logits x bytes_per_logit",
+                        "loss implementation of the software profile"},
+    [SL_TERM_BACKWARD_TRANSIENT] =
+        {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+         "gradients alive at the peak: the hidden state at the head "
+         "(gathered input, its gradient and the scattered shard), or the "
+         "widest activation input inside a block",
+         "derived; checked against Megatron peaks on B200"},
+    [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
+                                        "2 bytes x elements of every distinct weight shape",
+                                        "TransformerEngine >= 2.3 with fused weight-gradient "
+                                        "accumulation"},
+    [SL_TERM_GRADIENT_BUCKETS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+                                  "parameters x bytes_per_parameter: buckets copy all gradients "
+                                  "unless gradient_as_bucket_view is set",
+                                  "PyTorch DistributedDataParallel reducer"},
+    [SL_TERM_PIPELINE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+                                  "2 x hidden x tokens x element_bytes / ranks_sharing for each "
+                                  "neighbour",
+                                  "Megatron-LM schedules.py, send and receive of one micro-batch"},
+    [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
+                               "peak_allocated_bytes x (reserved_over_allocated - 1)",
+                               "reserved over allocated of published Megatron runs, static shapes"},
+    [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
+                         "CUDA context and kernels + communicator buffers (0.55 GiB for a pair, "
+                         "0.70 GiB for a larger group)",
+                         "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},
+    [SL_TERM_FORWARD] = {"forward", NULL, SL_LIFETIME_NONE,
+                         "microbatches x microbatch_forward_s of the slowest stage",
+                         "operator laws: tiles and waves for products, length law for attention, "
+                         "bandwidth for the rest"},
+    [SL_TERM_BACKWARD] = {"backward", NULL, SL_LIFETIME_NONE,
+                          "microbatches x microbatch_backward_s of the slowest stage; input and "
+                          "weight gradients priced as their own products",
+                          "operator laws, as forward"},
+    [SL_TERM_RECOMPUTE] = {"recompute", NULL, SL_LIFETIME_NONE,
+                           "microbatches x microbatch_recompute_s", "Korthikanti 2022 section 5"},
+    [SL_TERM_TENSOR_COMMUNICATION] = {"tensor_communication", NULL, SL_LIFETIME_NONE,
+                                      "microbatches x microbatch_exposed_s: collectives of the "
+                                      "tensor group less what hides under weight gradients",
+                                      "Shoeybi 2019; Korthikanti 2022; Megatron-LM "
+                                      "tensor_parallel/layers.py"},
+    [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
+                                        "exposed_sends_per_step x send_s + fill_and_drain_s",
+                                        "Narayanan 2021; Megatron-LM schedules.py"},
+    [SL_TERM_BUBBLE] = {"bubble", NULL, SL_LIFETIME_NONE,
+                        "(sum of the stages' busy seconds - slowest_busy_s) / chunks_per_rank; "
+                        "(p - 1)(F + B) / v for equal stages",
+                        "Narayanan 2021 section 2.2"},
+    [SL_TERM_DATA_COMMUNICATION] =
+        {"data_communication", NULL, SL_LIFETIME_NONE,
+         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s",
+         "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
+    [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
+                                "parameters / shards x bytes_per_parameter / "
+                                "bandwidth_bytes_per_s",
+                                "derived: states read and written, gradient norm, clip, zeroing"},
+    [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
+                          "software profile: timers, logging, loss reduction"},
+    [SL_TERM_USABLE] = {"usable_bytes", "/memory/usable_bytes", SL_LIFETIME_NONE,
+                        "capacity_bytes - reserved_bytes", "accelerator catalogue"},
+    [SL_TERM_HEADROOM] = {"headroom_bytes", "/memory/headroom_bytes", SL_LIFETIME_NONE,
+                          "usable_bytes - device_total_bytes", "derived"},
+    [SL_TERM_PEAK_ALLOCATED] = {"peak_allocated_bytes", "/memory/peak_allocated_bytes",
+                                SL_LIFETIME_NONE,
+                                "sum of the binding rank's terms inside the "
+                                "allocator, at its peak phase",
+                                "derived"},
+    [SL_TERM_PEAK_RESERVED] = {"peak_reserved_bytes", "/memory/peak_reserved_bytes",
+                               SL_LIFETIME_NONE, "peak_allocated_bytes + fragmentation_bytes",
+                               "derived"},
+    [SL_TERM_DEVICE_TOTAL] = {"device_total_bytes", "/memory/device_total_bytes", SL_LIFETIME_NONE,
+                              "peak_reserved_bytes + context_bytes", "derived"},
+    [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE, "sum of the terms below",
+                      "derived"},
+    [SL_TERM_IDEAL] = {"ideal_s", "/time/ideal_s", SL_LIFETIME_NONE,
+                       "model_flops / (accelerators x peak_flops_per_s)", "derived"},
+    [SL_TERM_BUBBLE_RATIO] = {"bubble_ratio", "/time/bubble_ratio", SL_LIFETIME_NONE,
+                              "1 - busy seconds of all stages / (pipeline x span)",
+                              "Narayanan 2021 section 2.2"},
+    [SL_TERM_TOKENS_PER_S] = {"tokens_per_s", "/throughput/tokens_per_s", SL_LIFETIME_NONE,
+                              "global_batch_size x sequence_length / step_s", "derived"},
+    [SL_TERM_TOKENS_PER_S_PER_ACCELERATOR] = {"tokens_per_s_per_accelerator",
+                                              "/throughput/tokens_per_s_per_accelerator",
+                                              SL_LIFETIME_NONE, "tokens_per_s / accelerators",
+                                              "derived"},
+    [SL_TERM_SAMPLES_PER_S] = {"samples_per_s", "/throughput/samples_per_s", SL_LIFETIME_NONE,
+                               "global_batch_size / step_s", "derived"},
+    [SL_TERM_MODEL_FLOPS_PER_S] = {"model_flops_per_s_per_accelerator",
+                                   "/throughput/model_flops_per_s_per_accelerator",
+                                   SL_LIFETIME_NONE,
+                                   "model_flops / (step_s x accelerators); attention over all "
+                                   "s x s scores, nothing recomputed",
+                                   "Korthikanti 2022 appendix A"},
+    [SL_TERM_MFU_FULL] =
+        {"mfu_full", "/throughput/mfu_full", SL_LIFETIME_NONE,
+         "model_flops / (step_s x accelerators x peak_flops_per_s), attention over "
+         "all s x s scores",
+         "Chowdhery 2022; Korthikanti 2022 appendix A"},
+    [SL_TERM_MFU_CAUSAL] = {"mfu_causal", "/throughput/mfu_causal", SL_LIFETIME_NONE,
+                            "as mfu_full, attention over the scores a causal mask keeps",
+                            "derived"},
+    [SL_TERM_HFU] = {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
+                     "as mfu_full, with the recomputed FLOPs", "Korthikanti 2022 appendix A"},
+    [SL_TERM_EXPOSED_COMMUNICATION] = {"exposed_communication_s", "/time/exposed_communication_s",
+                                       SL_LIFETIME_NONE,
+                                       "tensor_s + pipeline_s + data_s: communication no computing "
+                                       "hides",
+                                       "derived"},
+    [SL_TERM_TIME_TO_TRAIN] = {"time_to_train_s", "/time_to_train_s", SL_LIFETIME_NONE,
+                               "tokens / tokens_per_step x step_s; failures and restarts not "
+                               "counted",
+                               "derived"},
+};
+_Static_assert(sizeof terms / sizeof terms[0] == SL_TERM_ID_COUNT, "an explanation per term");
+
+const sl_term_info *
+sl_term_describe(sl_term_id id)
+{
+    assert(id >= 0 && id < SL_TERM_ID_COUNT && terms[id].name != NULL);
+    return &terms[id];
+}

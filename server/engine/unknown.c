@@ -1,0 +1,257 @@
+/*
+ * Fields the user did not say: the plausible values of each are evaluated together, and the answer
+ * is the combination with the median step, between the extremes of them all. When some combinations
+ * fit, only those count: nobody runs the others.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "engine/evaluate.h"
+
+enum { COMBINATIONS_MAX = 1024, MICRO_BATCHES = 4 };
+
+/* Where a walk through all values stands; each counter below its limit. */
+typedef struct walk {
+    uint32_t software, attention, dropout, micro_batch, sequence; /* change the prices */
+    uint32_t recompute, zero_stage;                               /* do not */
+} walk;
+
+typedef struct outline {
+    double step_s;
+    uint64_t reserved_bytes;
+    bool fits;
+    walk at;
+} outline;
+
+typedef struct survey {
+    const sl_question *question;
+    sl_estimate *scratch;
+    uint32_t count;
+    uint32_t fitting;
+    outline seen[COMBINATIONS_MAX];
+} survey;
+
+static bool
+is_unknown(const sl_question *question, sl_unknown field)
+{
+    return (question->unknown & (uint32_t)field) != 0;
+}
+
+static bool
+has_law(const sl_accelerator *part, uint32_t kernel)
+{
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
+        if (part->attention[kernel][i].head_dim != 0)
+            return true;
+    return false;
+}
+
+/* A release that fixes a choice makes the others implausible; without one, fused kernels are. */
+static bool
+attention_plausible(const sl_question *question, const sl_software *software, uint32_t kernel)
+{
+    if (software->attention >= 0)
+        return kernel == (uint32_t)software->attention;
+    return kernel != SL_ATTENTION_UNFUSED && has_law(&question->cluster->accelerator, kernel);
+}
+
+/* The values at `w`, or false when they are implausible or legal nowhere. */
+static bool
+combine(const sl_question *question, const walk *w, sl_combination *out)
+{
+    const sl_software *software = &question->software[w->software];
+    sl_question asked = *question;
+    sl_errors ignored;
+
+    asked.unknown = 0;
+    if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
+        if (!attention_plausible(question, software, w->attention))
+            return false;
+        asked.workload.attention = (sl_attention_kernel)w->attention;
+    }
+    if (is_unknown(question, SL_UNKNOWN_DROPOUT)) {
+        if (software->dropout >= 0 && (uint32_t)software->dropout != w->dropout)
+            return false;
+        asked.workload.dropout = w->dropout != 0;
+    }
+    if (is_unknown(question, SL_UNKNOWN_MICRO_BATCH))
+        asked.workload.micro_batch = (uint64_t)1 << w->micro_batch;
+    if (is_unknown(question, SL_UNKNOWN_SEQUENCE))
+        asked.plan.sequence = w->sequence != 0;
+    if (is_unknown(question, SL_UNKNOWN_RECOMPUTE))
+        asked.workload.recompute = (sl_recompute)w->recompute;
+    if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE))
+        asked.plan.zero_stage = w->zero_stage;
+    /* A single rank has nothing to split: the second value would be the first again. */
+    if ((asked.plan.sequence && asked.plan.tensor == 1 &&
+         is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
+        (asked.plan.zero_stage > 0 && asked.plan.data == 1 &&
+         is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
+        return false;
+
+    ignored.count = ignored.dropped = 0;
+    if (sl_question_check(&asked, &ignored) != SL_OK)
+        return false;
+    *out = (sl_combination){software, asked.workload, asked.plan};
+    return true;
+}
+
+static void
+note_outline(survey *s, const walk *w)
+{
+    const sl_memory *memory = &s->scratch->memory;
+
+    if (s->count == COMBINATIONS_MAX)
+        return;
+    s->seen[s->count++] = (outline){
+        .step_s = s->scratch->time.step_s,
+        .reserved_bytes = memory->ranks[memory->binding].peak_reserved_bytes,
+        .fits = s->scratch->fits,
+        .at = *w,
+    };
+    s->fitting += s->scratch->fits;
+}
+
+/* All values of what leaves the prices alone. */
+static void
+survey_priced(survey *s, walk w)
+{
+    const sl_question *question = s->question;
+    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_COUNT : 1;
+    const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 2 : 1;
+    sl_priced priced;
+    bool fresh = true;
+
+    for (w.recompute = 0; w.recompute < modes; w.recompute++)
+        for (w.zero_stage = 0; w.zero_stage < stages; w.zero_stage++) {
+            sl_combination combination;
+            if (!combine(question, &w, &combination))
+                continue;
+            if (fresh)
+                sl_evaluate_price(question, &combination,
+                                  question->cluster->accelerator.sustained_ratio, &priced);
+            fresh = false;
+            sl_evaluate(question, &combination, &priced, s->scratch);
+            note_outline(s, &w);
+        }
+}
+
+static void
+survey_all(survey *s)
+{
+    const sl_question *q = s->question;
+    const walk limits = {
+        .software = q->software_count,
+        .attention = is_unknown(q, SL_UNKNOWN_ATTENTION) ? SL_ATTENTION_KERNEL_COUNT : 1,
+        .dropout = is_unknown(q, SL_UNKNOWN_DROPOUT) ? 2 : 1,
+        .micro_batch = is_unknown(q, SL_UNKNOWN_MICRO_BATCH) ? MICRO_BATCHES : 1,
+        .sequence = is_unknown(q, SL_UNKNOWN_SEQUENCE) ? 2 : 1,
+    };
+    walk w = {0};
+
+    for (w.software = 0; w.software < limits.software; w.software++)
+        for (w.attention = 0; w.attention < limits.attention; w.attention++)
+            for (w.dropout = 0; w.dropout < limits.dropout; w.dropout++)
+                for (w.micro_batch = 0; w.micro_batch < limits.micro_batch; w.micro_batch++)
+                    for (w.sequence = 0; w.sequence < limits.sequence; w.sequence++)
+                        survey_priced(s, w);
+}
+
+static bool
+counts(const survey *s, uint32_t i)
+{
+    return s->fitting == 0 || s->seen[i].fits;
+}
+
+/* Ties go to the combination met first, so that the answer never depends on anything else. */
+static bool
+comes_before(const survey *s, uint32_t a, uint32_t b)
+{
+    return s->seen[a].step_s < s->seen[b].step_s ||
+           (s->seen[a].step_s == s->seen[b].step_s && a < b);
+}
+
+static uint32_t
+by_rank(const survey *s, uint32_t rank)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t smaller = 0;
+        if (!counts(s, i))
+            continue;
+        for (uint32_t j = 0; j < s->count; j++)
+            smaller += counts(s, j) && comes_before(s, j, i);
+        if (smaller == rank)
+            return i;
+    }
+    assert(false);
+    return 0;
+}
+
+static double
+step_at_clock(const survey *s, uint32_t i, double clock_ratio)
+{
+    sl_combination combination;
+    sl_priced priced;
+    const bool legal = combine(s->question, &s->seen[i].at, &combination);
+
+    assert(legal);
+    (void)legal;
+    sl_evaluate_price(s->question, &combination, clock_ratio, &priced);
+    sl_evaluate(s->question, &combination, &priced, s->scratch);
+    return s->scratch->time.step_s;
+}
+
+/* From the fastest combination at the highest clock to the slowest at the lowest. */
+static void
+set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *out)
+{
+    const sl_accelerator *part = &s->question->cluster->accelerator;
+
+    out->reserved_low_bytes = UINT64_MAX;
+    out->reserved_high_bytes = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!counts(s, i))
+            continue;
+        if (s->seen[i].reserved_bytes < out->reserved_low_bytes)
+            out->reserved_low_bytes = s->seen[i].reserved_bytes;
+        if (s->seen[i].reserved_bytes > out->reserved_high_bytes)
+            out->reserved_high_bytes = s->seen[i].reserved_bytes;
+    }
+    out->step_low_s = step_at_clock(s, fastest, part->sustained_high_ratio);
+    out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
+}
+
+sl_code
+sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
+                   sl_errors *err)
+{
+    survey s;
+    sl_combination median;
+    sl_priced priced;
+
+    assert(question->software_count >= 1);
+    s.question = question;
+    s.scratch = scratch;
+    s.count = s.fitting = 0;
+    survey_all(&s);
+    if (s.count == 0)
+        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
+                       "no value of the fields left open makes this plan legal; give them");
+
+    const uint32_t counted = s.fitting > 0 ? s.fitting : s.count;
+    const uint32_t fastest = by_rank(&s, 0);
+    const uint32_t middle = by_rank(&s, (counted - 1) / 2);
+    const uint32_t slowest = by_rank(&s, counted - 1);
+    const bool legal = combine(question, &s.seen[middle].at, &median);
+
+    assert(legal);
+    (void)legal;
+    set_intervals(&s, fastest, slowest, out);
+    sl_evaluate_price(question, &median, question->cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate(question, &median, &priced, out);
+    out->evaluated = s.count;
+    sl_evaluate_fixes(question, scratch, out);
+    sl_evaluate_notes(question, out);
+    return SL_OK;
+}

@@ -1,0 +1,263 @@
+#include <assert.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "http/exchange.h"
+#include "http/lanes.h"
+#include "http/listen.h"
+#include "http/pending.h"
+#include "http/reply.h"
+#include "http/server.h"
+
+enum {
+    CONNECTIONS_MAX = 4096,
+    OTHER_DESCRIPTORS = 256, /* files, database and upstream connections beside the clients */
+    IDLE_TIMEOUT_S = 30,
+    CONNECTION_MEMORY_BYTES = 64 * 1024,
+    STACK_BYTES = 512 * 1024
+};
+
+struct sl_server {
+    sl_server_config config;
+    sl_site site;
+    sl_static *files;
+    sl_pending *pending;
+    sl_lanes *lanes;
+    struct MHD_Daemon *daemon;
+    int listen_fd;
+};
+
+/* A job of a lane: runs the handler unless nobody waits for it any more. A handler that continues
+ * hands the job, and its hold, to the next lane. */
+static void
+job_run(void *job, void *worker)
+{
+    sl_exchange *const exchange = job;
+    sl_server *const server = exchange->server;
+    sl_response *const response = &exchange->response;
+
+    response->continues = false;
+    if (sl_pending_wanted(server->pending, exchange))
+        exchange->route->handler(server->config.app, worker, &exchange->request, response);
+    if (!response->continues)
+        sl_pending_settle(server->pending, exchange, SL_DONE);
+    else if (!sl_lanes_push(server->lanes, response->next_lane, exchange))
+        sl_pending_settle(server->pending, exchange, SL_BUSY);
+}
+
+/* The request is complete: answers what needs no handler, hands the rest to its lane. */
+static enum MHD_Result
+request_dispatch(sl_server *server, sl_exchange *exchange)
+{
+    if (exchange->ready)
+        return sl_reply_queue(exchange, &exchange->response, sl_pending_draining(server->pending));
+
+    const sl_lane lane = exchange->route->lane;
+    sl_exchange_complete(exchange);
+    exchange->request.deadline_s = sl_clock_now_s() + exchange->route->timeout_s;
+    exchange->suspended = true;
+    /* In this order: a worker may be done, and resume, before the push has returned. From the add
+     * on the exchange belongs to whoever settles it. */
+    MHD_suspend_connection(exchange->connection);
+    sl_pending_add(server->pending, exchange);
+    if (!sl_lanes_push(server->lanes, lane, exchange))
+        sl_pending_settle(server->pending, exchange, SL_BUSY);
+    return MHD_YES;
+}
+
+/* The connection was resumed: somebody settled the request. */
+static enum MHD_Result
+request_finish(sl_server *server, sl_exchange *exchange)
+{
+    const sl_outcome outcome = sl_pending_outcome(server->pending, exchange);
+    const bool last = sl_pending_draining(server->pending);
+    if (outcome == SL_DONE)
+        return sl_reply_queue(exchange, &exchange->response, last);
+    return sl_reply_outcome(exchange, outcome, last);
+}
+
+static enum MHD_Result
+request_begin(sl_server *server, struct MHD_Connection *connection, const char *url,
+              const char *method, void **state)
+{
+    const bool draining = sl_pending_enter(server->pending);
+    sl_exchange *const exchange = sl_exchange_new(&server->site, connection, url, method, draining);
+    if (exchange == NULL) {
+        sl_pending_leave(server->pending, NULL);
+        return MHD_NO;
+    }
+    exchange->server = server;
+    *state = exchange;
+    /* Any other answer waits for the next call: one given here costs the connection. */
+    if (exchange->refused_early)
+        return sl_reply_queue(exchange, &exchange->response, true);
+    return MHD_YES;
+}
+
+/* Called for the head, then for each part of the body, then at its end, then when resumed. */
+static enum MHD_Result
+on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
+           const char *version, const char *bytes, size_t *size, void **state)
+{
+    (void)version;
+    sl_server *const server = cls;
+    sl_exchange *const exchange = *state;
+    if (exchange == NULL)
+        return request_begin(server, connection, url, method, state);
+    if (*size > 0) {
+        const bool taken = sl_exchange_append(exchange, bytes, *size);
+        *size = 0;
+        return taken ? MHD_YES : MHD_NO;
+    }
+    return exchange->suspended ? request_finish(server, exchange)
+                               : request_dispatch(server, exchange);
+}
+
+static void
+on_completed(void *cls, struct MHD_Connection *connection, void **state,
+             enum MHD_RequestTerminationCode how)
+{
+    (void)connection;
+    (void)how;
+    sl_server *const server = cls;
+    sl_exchange *const exchange = *state;
+    if (exchange == NULL)
+        return;
+    *state = NULL;
+    sl_reply_log(exchange);
+    sl_pending_leave(server->pending, exchange);
+}
+
+/* Paths and queries are decoded by us, once and strictly. */
+static size_t
+on_unescape(void *cls, struct MHD_Connection *connection, char *text)
+{
+    (void)cls;
+    (void)connection;
+    return strlen(text);
+}
+
+static void SL_PRINTF(2, 0) on_message(void *cls, const char *format, va_list arguments)
+{
+    (void)cls;
+    char text[256];
+    (void)sl_text_vformat(text, sizeof text, format, arguments);
+    text[strcspn(text, "\r\n")] = '\0';
+    const sl_log_field detail = sl_log_text("detail", text);
+    sl_log(SL_LOG_WARN, "http daemon", &detail, 1);
+}
+
+/* As many connections as descriptors allow; raises the soft limit where the hard one lets us. */
+static unsigned
+connection_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return CONNECTIONS_MAX;
+    const rlim_t wanted = (rlim_t)CONNECTIONS_MAX + OTHER_DESCRIPTORS;
+    if (limit.rlim_cur < wanted) {
+        const rlim_t before = limit.rlim_cur;
+        limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+        if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+            limit.rlim_cur = before;
+    }
+    if (limit.rlim_cur >= wanted)
+        return CONNECTIONS_MAX;
+    return limit.rlim_cur > (rlim_t)OTHER_DESCRIPTORS * 2
+               ? (unsigned)limit.rlim_cur - OTHER_DESCRIPTORS
+               : OTHER_DESCRIPTORS;
+}
+
+static struct MHD_Daemon *
+daemon_start(sl_server *server)
+{
+    /* Half the cores parse and send, the others compute. The pool option must not be 1. */
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const unsigned threads = cores >= 4 ? (unsigned)cores / 2 : 1;
+    struct MHD_OptionItem pool[] = {
+        {MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)threads, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    if (threads == 1)
+        pool[0] = pool[1];
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_message, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_UNESCAPE_CALLBACK,
+        on_unescape, NULL, MHD_OPTION_LISTEN_SOCKET, server->listen_fd, MHD_OPTION_CONNECTION_LIMIT,
+        connection_limit(), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_TIMEOUT_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_MEMORY_BYTES,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_ARRAY, pool, MHD_OPTION_END);
+}
+
+/* Frees what was started; the daemon is stopped already. */
+static void
+server_free(sl_server *server)
+{
+    if (server->listen_fd >= 0)
+        (void)close(server->listen_fd);
+    sl_lanes_stop(server->lanes);
+    sl_pending_free(server->pending);
+    sl_static_free(server->files);
+    free(server);
+}
+
+sl_code
+sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port, sl_errors *err)
+{
+    assert(config != NULL && config->settings != NULL && out != NULL && port != NULL);
+
+    sl_router_check(config->routes, config->route_count);
+    sl_server *const server = calloc(1, sizeof *server);
+    if (server == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the server");
+    server->config = *config;
+    server->listen_fd = -1;
+
+    const sl_settings *const settings = config->settings;
+    sl_code code = sl_static_load(settings->static_dir, &server->files, err);
+    if (code != SL_OK)
+        goto failed;
+    server->site = (sl_site){.settings = settings,
+                             .routes = config->routes,
+                             .route_count = config->route_count,
+                             .files = server->files};
+    code =
+        sl_listen_open(settings->listen_host, settings->listen_port, &server->listen_fd, port, err);
+    if (code != SL_OK)
+        goto failed;
+    server->pending = sl_pending_new();
+    server->lanes = server->pending == NULL ? NULL : sl_lanes_start(&server->config, job_run);
+    server->daemon = server->lanes == NULL ? NULL : daemon_start(server);
+    if (server->daemon == NULL) {
+        code = sl_fail(err, SL_E_UNAVAILABLE, "cannot_start", "",
+                       "the threads of the server could not be started");
+        goto failed;
+    }
+    *out = server;
+    return SL_OK;
+
+failed:
+    server_free(server);
+    return code;
+}
+
+uint32_t
+sl_server_stop(sl_server *server, double grace_s)
+{
+    assert(server != NULL);
+
+    /* The quiesced socket stays open until the daemon is gone, which may still look at it. */
+    (void)MHD_quiesce_daemon(server->daemon);
+    const uint32_t cancelled = sl_pending_drain(server->pending, grace_s);
+    MHD_stop_daemon(server->daemon);
+    server_free(server);
+    return cancelled;
+}

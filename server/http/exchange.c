@@ -1,0 +1,357 @@
+#include "http/exchange.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "http/head.h"
+#include "http/problem.h"
+
+static const size_t ARENA_BYTES = (size_t)256 * 1024 * 1024;
+/* A body nobody reads is taken to this length so that the answer arrives, then cut off. */
+static const size_t DROPPED_MAX_BYTES = (size_t)8 * 1024 * 1024;
+
+/* Leaves a problem as the ready response. */
+static void
+refuse(sl_exchange *exchange, uint32_t kind, const sl_errors *err)
+{
+    sl_problem_write(&exchange->response, &exchange->request, kind, err, NULL);
+    exchange->ready = true;
+    exchange->route = NULL;
+}
+
+static void
+refuse_code(sl_exchange *exchange, const sl_errors *err)
+{
+    assert(err->count > 0);
+    refuse(exchange, err->list[0].code, err);
+}
+
+/* A client's id is kept when it can stand in a log and a header as it is. */
+static void
+request_id_set(sl_exchange *exchange, const char *offered)
+{
+    static const char allowed[] = "0123456789abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ._-";
+    if (offered != NULL && offered[0] != '\0' && offered[strspn(offered, allowed)] == '\0' &&
+        sl_text_copy(exchange->id, sizeof exchange->id, offered))
+        return;
+
+    unsigned char bytes[16] = {0};
+    const ssize_t got = getrandom(bytes, sizeof bytes, 0);
+    assert(got == (ssize_t)sizeof bytes); /* never short below 256 bytes */
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        exchange->id[2 * i] = digits[bytes[i] >> 4];
+        exchange->id[2 * i + 1] = digits[bytes[i] & 15U];
+    }
+    exchange->id[2 * sizeof bytes] = '\0';
+}
+
+/* A name of our own, since a log line must not hold what a client made up. */
+static const char *
+method_name(const char *method)
+{
+    static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
+    const int index = sl_text_index(method, known, sizeof known / sizeof known[0]);
+    return index < 0 ? "other" : known[index];
+}
+
+/* Copies what handlers may read after the connection is gone. False without memory. */
+static bool
+fields_copy(sl_exchange *exchange, const sl_head *head)
+{
+    sl_request *const request = &exchange->request;
+    const struct {
+        sl_field field;
+        const char **to;
+        const char *absent;
+    } wanted[] = {
+        {SL_FIELD_CONTENT_TYPE, &request->content_type, ""},
+        {SL_FIELD_ACCEPT, &request->accept, ""},
+        {SL_FIELD_IF_MATCH, &request->if_match, NULL},
+        {SL_FIELD_IF_NONE_MATCH, &request->if_none_match, NULL},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        const char *const value = head->value[wanted[i].field];
+        *wanted[i].to = value == NULL ? wanted[i].absent : sl_arena_copy(request->arena, value);
+        if (value != NULL && *wanted[i].to == NULL)
+            return false;
+    }
+    return true;
+}
+
+typedef struct query_reading {
+    sl_request *request;
+    const char *fault; /* NULL: none so far */
+} query_reading;
+
+static enum MHD_Result
+on_query(void *cls, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+    (void)kind;
+    query_reading *const reading = cls;
+    sl_request *const request = reading->request;
+    if (request->query_count == SL_QUERY_MAX) {
+        reading->fault = "has too many parameters";
+        return MHD_NO;
+    }
+    char *const key = sl_arena_copy(request->arena, name);
+    char *const text = sl_arena_copy(request->arena, value == NULL ? "" : value);
+    if (key == NULL || text == NULL) {
+        reading->fault = "is too long";
+        return MHD_NO;
+    }
+    if (!sl_percent_decode(key) || !sl_percent_decode(text)) {
+        reading->fault = "must be valid percent-encoded UTF-8 without control characters";
+        return MHD_NO;
+    }
+    request->query[request->query_count++] = (sl_pair){.name = key, .value = text};
+    return MHD_YES;
+}
+
+static void
+query_read(sl_exchange *exchange, struct MHD_Connection *connection)
+{
+    query_reading reading = {.request = &exchange->request};
+    (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, on_query, &reading);
+    if (reading.fault == NULL)
+        return;
+    sl_errors err = {.count = 0};
+    (void)sl_fail(&err, SL_E_SYNTAX, "malformed_query", "", "the query of the request %s",
+                  reading.fault);
+    refuse_code(exchange, &err);
+}
+
+/* 204 for OPTIONS, else 405; both name what there is. */
+static void
+answer_allow(sl_exchange *exchange, const sl_match *match, const char *method)
+{
+    char text[SL_ALLOW_TEXT_SIZE];
+    sl_router_allow(match, text);
+    if (sl_text_equal(method, "OPTIONS")) {
+        exchange->response.status = 204;
+        exchange->ready = true;
+    } else {
+        sl_errors err = {.count = 0};
+        (void)sl_fail(&err, SL_E_SYNTAX, "method_not_allowed", "",
+                      "the resource does not have the method of the request");
+        sl_hint(&err, "%s", text);
+        refuse(exchange, SL_PROBLEM_METHOD, &err);
+    }
+    const char *const allow = sl_arena_copy(exchange->request.arena, text);
+    if (allow != NULL)
+        sl_response_header(&exchange->response, "Allow", allow);
+}
+
+/* No route has the path: a file, or nothing. */
+static void
+answer_file(sl_exchange *exchange, const sl_site *site, const sl_path *path, const sl_head *head,
+            const char *method)
+{
+    const sl_static_file *const file = sl_static_find(site->files, path->text);
+    if (file == NULL) {
+        sl_errors err = {.count = 0};
+        if (path->count == 0)
+            (void)sl_fail(&err, SL_E_NOT_FOUND, "dashboard_not_built", "",
+                          "the dashboard is not built, or its folder is not set; the API answers");
+        else
+            (void)sl_fail(&err, SL_E_NOT_FOUND, "no_such_path", "",
+                          "nothing is served at this path");
+        refuse_code(exchange, &err);
+        return;
+    }
+    exchange->route_name = "static";
+    if (exchange->request.method == SL_GET) {
+        exchange->ready = true;
+        sl_static_answer(file, &exchange->request, head->value[SL_FIELD_ACCEPT_ENCODING],
+                         &exchange->response, &exchange->shared, &exchange->shared_size);
+        return;
+    }
+    static const sl_route readable = {.method = SL_GET};
+    const sl_match match = {.routes = {[SL_GET] = &readable}, .any = true};
+    answer_allow(exchange, &match, method);
+}
+
+/* Finds who answers. A refusal or a file leaves the response ready. */
+static void
+route_find(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *url,
+           const char *method)
+{
+    sl_request *const request = &exchange->request;
+    sl_errors err = {.count = 0};
+    sl_path path;
+    if (sl_path_parse(url, request->arena, &path, &err) != SL_OK) {
+        refuse_code(exchange, &err);
+        return;
+    }
+    request->path = path.text;
+    request->method = sl_method_parse(method, &request->head);
+
+    const sl_match match = sl_router_match(site->routes, site->route_count, &path);
+    if (!match.any) {
+        answer_file(exchange, site, &path, head, method);
+        return;
+    }
+    const sl_route *const route =
+        request->method == SL_METHOD_COUNT ? NULL : match.routes[request->method];
+    if (route == NULL) {
+        for (uint32_t i = 0; i < SL_METHOD_COUNT; i++)
+            if (match.routes[i] != NULL)
+                exchange->route_name = match.routes[i]->pattern;
+        answer_allow(exchange, &match, method);
+        return;
+    }
+    exchange->route = route;
+    exchange->route_name = route->pattern;
+    if (!sl_router_parameters(route, &path, request->arena, request)) {
+        (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory for the request");
+        refuse_code(exchange, &err);
+    }
+}
+
+static void
+too_large(sl_exchange *exchange)
+{
+    sl_errors err = {.count = 0};
+    (void)sl_fail(&err, SL_E_TOO_LARGE, "body_too_large", "", "the body must not be over %zu bytes",
+                  exchange->body.limit);
+    refuse_code(exchange, &err);
+}
+
+/* Type and announced length of the body, for the route that will read it. */
+static void
+body_check(sl_exchange *exchange, const sl_head *head)
+{
+    if (head->body_bytes > exchange->body.limit) {
+        too_large(exchange);
+        return;
+    }
+    const sl_route *const route = exchange->route;
+    if (route == NULL || route->body_types == NULL || (head->body_bytes == 0 && !head->chunked) ||
+        sl_type_accepted(route->body_types, head->value[SL_FIELD_CONTENT_TYPE]))
+        return;
+    const bool post = route->method == SL_POST;
+    sl_errors err = {.count = 0};
+    (void)sl_fail(&err, SL_E_MEDIA_TYPE, "media_type", "",
+                  "the body must have a type that is read here, got %s",
+                  exchange->request.content_type[0] == '\0' ? "none"
+                                                            : exchange->request.content_type);
+    sl_hint(&err, "%s", route->body_types);
+    refuse_code(exchange, &err);
+    sl_response_header(&exchange->response, post ? "Accept-Post" : "Accept", route->body_types);
+}
+
+/* Refusals that come before anybody looks at the path. */
+static void
+gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, bool draining)
+{
+    sl_errors err = {.count = 0};
+    if (!head->clear) {
+        (void)sl_fail(&err, SL_E_SYNTAX, "ambiguous_request", "",
+                      "Host, Content-Length and Transfer-Encoding must each have one meaning");
+        refuse_code(exchange, &err);
+    } else if (draining) {
+        (void)sl_fail(&err, SL_E_UNAVAILABLE, "stopping", "", "the server is stopping");
+        refuse_code(exchange, &err);
+    } else if (!sl_host_allowed(site->settings, head->value[SL_FIELD_HOST])) {
+        (void)sl_fail(&err, SL_E_FORBIDDEN, "host_not_allowed", "",
+                      "the Host of the request must be a name that is served here");
+        sl_hint(&err, "add it to SHARDLINE_ALLOWED_HOSTS");
+        refuse(exchange, SL_PROBLEM_HOST, &err);
+    }
+}
+
+sl_exchange *
+sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const char *url,
+                const char *method, bool draining)
+{
+    assert(site != NULL && connection != NULL && url != NULL && method != NULL);
+
+    sl_exchange *const exchange = calloc(1, sizeof *exchange);
+    sl_arena *const arena = sl_arena_new(ARENA_BYTES);
+    if (exchange == NULL || arena == NULL) {
+        sl_arena_free(arena);
+        free(exchange);
+        return NULL;
+    }
+    exchange->connection = connection;
+    exchange->started_s = sl_clock_now_s();
+    exchange->method_name = method_name(method);
+    exchange->holders = 1;
+    atomic_init(&exchange->cancelled, false);
+    sl_response_init(&exchange->response);
+    exchange->request = (sl_request){
+        .id = exchange->id,
+        .path = "",
+        .body = "",
+        .arena = arena,
+        .cancelled = &exchange->cancelled,
+    };
+
+    const sl_head head = sl_head_read(connection);
+    request_id_set(exchange, head.value[SL_FIELD_REQUEST_ID]);
+    if (!fields_copy(exchange, &head)) {
+        sl_exchange_free(exchange);
+        return NULL;
+    }
+    gate(exchange, site, &head, draining);
+    if (!exchange->ready)
+        route_find(exchange, site, &head, url, method);
+    if (!exchange->ready)
+        query_read(exchange, connection);
+    const size_t own = exchange->route == NULL ? 0 : exchange->route->max_body_bytes;
+    sl_buffer_init(&exchange->body, own > 0 ? own : site->settings->max_body_bytes);
+    if (!exchange->ready)
+        body_check(exchange, &head);
+
+    /* An answer before the body costs the connection: the rest of the body would have to be told
+     * from the next request. Hence only where the body must not come at all. */
+    const bool too_long =
+        head.body_bytes > exchange->body.limit || head.body_bytes > DROPPED_MAX_BYTES;
+    const bool held_back = head.value[SL_FIELD_EXPECT] != NULL;
+    exchange->refused_early =
+        exchange->ready &&
+        (!head.clear || too_long || (held_back && (head.body_bytes > 0 || head.chunked)));
+    return exchange;
+}
+
+void
+sl_exchange_free(sl_exchange *exchange)
+{
+    assert(exchange != NULL);
+    sl_response_clear(&exchange->response);
+    sl_buffer_clear(&exchange->body);
+    sl_arena_free(exchange->request.arena);
+    free(exchange);
+}
+
+bool
+sl_exchange_append(sl_exchange *exchange, const char *bytes, size_t size)
+{
+    assert(exchange != NULL && bytes != NULL);
+
+    const bool wanted = !exchange->ready && exchange->route->body_types != NULL;
+    if (wanted) {
+        sl_buffer_append(&exchange->body, bytes, size);
+        if (!exchange->body.failed)
+            return true;
+        too_large(exchange);
+        sl_buffer_clear(&exchange->body);
+    }
+    exchange->dropped_bytes += size;
+    return exchange->dropped_bytes <= DROPPED_MAX_BYTES;
+}
+
+void
+sl_exchange_complete(sl_exchange *exchange)
+{
+    assert(exchange != NULL);
+    if (exchange->body.data == NULL)
+        return;
+    exchange->request.body = exchange->body.data;
+    exchange->request.body_size = exchange->body.size;
+}

@@ -1,0 +1,46 @@
+/** The header fields of a request that this layer reads, taken in one pass over them. */
+#ifndef SL_HTTP_HEAD_H
+#define SL_HTTP_HEAD_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/settings.h"
+
+typedef enum sl_field {
+    SL_FIELD_HOST,
+    SL_FIELD_CONTENT_TYPE,
+    SL_FIELD_CONTENT_LENGTH,
+    SL_FIELD_TRANSFER_ENCODING,
+    SL_FIELD_EXPECT,
+    SL_FIELD_ACCEPT,
+    SL_FIELD_ACCEPT_ENCODING,
+    SL_FIELD_IF_MATCH,
+    SL_FIELD_IF_NONE_MATCH,
+    SL_FIELD_REQUEST_ID,
+    SL_FIELD_COUNT
+} sl_field;
+
+/** Borrowed from the connection: valid until its request completes. */
+typedef struct sl_head {
+    const char *value[SL_FIELD_COUNT]; /* the first of its name; NULL when absent */
+    uint32_t times[SL_FIELD_COUNT];
+    uint64_t body_bytes; /* announced; 0 when chunked or without a body */
+    bool chunked;
+    bool clear; /* false when two readers could disagree on where the body ends */
+} sl_head;
+
+sl_head sl_head_read(struct MHD_Connection *connection);
+
+/**
+ * True when the request may be answered under this name: loopback names, the listening host, the
+ * allowed hosts; the port does not matter. A page of a stranger that resolves its own name to this
+ * machine (DNS rebinding) is recognised by nothing else. NULL (HTTP/1.0, never a browser) passes.
+ */
+bool sl_host_allowed(const sl_settings *settings, const char *host);
+
+/** True when content_type (without its parameters) is in the comma-separated list, or it is "*". */
+bool sl_type_accepted(const char *list, const char *content_type);
+
+#endif

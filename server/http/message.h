@@ -1,0 +1,96 @@
+/** What a handler sees of a request and what it gives back. No libmicrohttpd type crosses this
+ * line. */
+#ifndef SL_HTTP_MESSAGE_H
+#define SL_HTTP_MESSAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "shardline/error.h"
+
+typedef enum sl_lane {
+    SL_LANE_COMPUTE, /* pure work, one thread per core */
+    SL_LANE_STORE,   /* one database connection per thread */
+    SL_LANE_HUB,     /* one curl handle per thread */
+    SL_LANE_COUNT
+} sl_lane;
+
+typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_DELETE, SL_METHOD_COUNT } sl_method;
+
+enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
+
+typedef struct sl_pair {
+    const char *name;
+    const char *value;
+} sl_pair;
+
+/** Everything is owned by the request and lives until its completion. */
+typedef struct sl_request {
+    sl_method method;
+    bool head;                                  /* a HEAD request, routed as GET */
+    const char *id;                             /* X-Request-Id of the answer and the log */
+    const char *path;                           /* decoded once, "/api/v1/models/org/name" */
+    sl_pair parameters[SL_PATH_PARAMETERS_MAX]; /* of the route pattern, percent-decoded */
+    uint32_t parameter_count;
+    sl_pair query[SL_QUERY_MAX]; /* percent-decoded; a key without '=' has the value "" */
+    uint32_t query_count;
+    const char *body; /* NUL-terminated; "" when there is none */
+    size_t body_size;
+    const char *content_type; /* "" when absent */
+    const char *accept;
+    const char *if_match;      /* NULL when absent */
+    const char *if_none_match; /* NULL when absent */
+    sl_arena *arena;
+    double deadline_s;            /* on sl_clock_now_s() */
+    const atomic_bool *cancelled; /* set when the deadline passed or the server drains */
+} sl_request;
+
+enum { SL_RESPONSE_BODY_MAX_BYTES = 64 * 1024 * 1024 };
+
+/** Starts as 200 with an empty body of at most SL_RESPONSE_BODY_MAX_BYTES. */
+typedef struct sl_response {
+    uint32_t status;
+    const char *content_type; /* static storage; default application/json */
+    sl_buffer body;
+    sl_pair headers[SL_RESPONSE_HEADERS_MAX]; /* values in the request's arena or static */
+    uint32_t header_count;
+    bool continues; /* set by sl_response_continue, cleared by the server */
+    sl_lane next_lane;
+    void *state; /* the handler's, from one lane to the next; NULL on the first. In the arena. */
+} sl_response;
+
+void sl_response_init(sl_response *response);
+/** The handler returns without an answer and is called again on `lane`. */
+void sl_response_continue(sl_response *response, sl_lane lane, void *state);
+void sl_response_clear(sl_response *response); /* frees the body */
+
+const char *sl_request_parameter(const sl_request *request, const char *name); /* "" when absent */
+const char *sl_request_query(const sl_request *request, const char *name); /* NULL when absent */
+/** Replaces an earlier value of the same name. */
+void sl_response_header(sl_response *response, const char *name, const char *value);
+
+/**
+ * Answers err as an RFC 9457 document. The status is that of the first error's code; every error is
+ * listed. type is "/problems/<kind>" (problem.c has the table). Adds Retry-After to 503 answers.
+ * What was written to the body before is dropped.
+ */
+void sl_response_problem(sl_response *response, const sl_request *request, const sl_errors *err);
+
+/** The same with one more member, `json` being its value's text; not a part of the body. */
+void sl_response_problem_with(sl_response *response, const sl_request *request,
+                              const sl_errors *err, const char *name, const char *json);
+
+/**
+ * Sets the ETag (strong, quoted by this function) and, for GET and HEAD, answers 304 with an empty
+ * body, returning true, when If-None-Match names it.
+ */
+bool sl_response_etag(sl_response *response, const sl_request *request, const char *tag);
+
+/** True when an If-Match or If-None-Match list is "*" or names the quoted tag (W/ is ignored). */
+bool sl_etag_listed(const char *list, const char *quoted);
+
+#endif

@@ -1,0 +1,61 @@
+/**
+ * The daemon: routes as data, three bounded lanes of workers, static files, problem documents.
+ *
+ * Threading: libmicrohttpd's epoll threads parse requests, suspend them and queue a job on the
+ * route's lane; a worker of the lane runs the handler; the connection is resumed and the answer
+ * queued. A request past its deadline is answered 504 by a watchdog while its worker's late result
+ * is dropped.
+ */
+#ifndef SL_HTTP_SERVER_H
+#define SL_HTTP_SERVER_H
+
+#include "base/settings.h"
+#include "http/message.h"
+
+/**
+ * Runs on a worker of the route's lane. `app` is the process-wide context given to sl_server_start,
+ * `worker` what worker_new returned for this thread. Success or problem, the response is always
+ * filled, or sl_response_continue was called: then the handler runs again on that lane, with that
+ * lane's worker, so that waiting for one backend never holds a thread of another.
+ */
+typedef void (*sl_handler)(void *app, void *worker, const sl_request *request,
+                           sl_response *response);
+
+typedef struct sl_route {
+    sl_method method;
+    const char *pattern; /* "/api/v1/models/{org}/{name}"; a literal suffix such as ":inspect" may
+                            follow a segment */
+    sl_lane lane;
+    sl_handler handler;
+    const char *body_types; /* accepted Content-Types, comma-separated; "*" takes any, named or not;
+                               NULL: a body is read and dropped */
+    size_t max_body_bytes;  /* 0: the setting's */
+    double timeout_s;       /* from the last byte of the body to the answer */
+} sl_route;
+
+typedef struct sl_server_config {
+    const sl_settings *settings;
+    const sl_route *routes;
+    size_t route_count;
+    void *app;
+    uint32_t lane_threads[SL_LANE_COUNT];
+    uint32_t lane_depth[SL_LANE_COUNT]; /* jobs waiting at most; above: 503 with Retry-After */
+    /** Per-thread context of a lane; either may be NULL. */
+    void *(*worker_new)(void *app, sl_lane lane);
+    void (*worker_free)(void *app, sl_lane lane, void *worker);
+} sl_server_config;
+
+typedef struct sl_server sl_server;
+
+/** Loads static_dir, binds and starts. port_taken: rule port_in_use. *port is the bound port. */
+sl_code sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port,
+                        sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * Stops accepting, gives running requests `grace_s`, cancels the rest, resumes every suspended
+ * connection, stops and frees. Returns the number of requests that had to be cancelled. Joins the
+ * workers: a handler that runs long must look at request->cancelled.
+ */
+uint32_t sl_server_stop(sl_server *server, double grace_s);
+
+#endif

@@ -1,0 +1,36 @@
+/**
+ * config.json files on disk, keyed by commit:
+ *
+ *     <folder>/models--org--name/snapshots/<commit>/config.json
+ *     <folder>/models--org--name/snapshots/<commit>/config.json.sha256
+ *     <folder>/models--org--name/refs/<revision, percent-encoded>      "<commit> <etag>\n"
+ *
+ * Each file is written beside its place, flushed and renamed, so that several threads and processes
+ * may share the folder. A file whose digest does not match is as good as absent: what a crash or a
+ * full disk leaves behind is fetched again.
+ */
+#ifndef SL_HUB_CACHE_H
+#define SL_HUB_CACHE_H
+
+#include "hub/client.h"
+
+typedef struct sl_hub_cached {
+    const char *text; /* in the arena, NUL-terminated */
+    size_t size;
+    char commit[SL_HUB_COMMIT_SIZE];
+    char etag[SL_HUB_ETAG_SIZE]; /* as the Hub sent it; "" when found by commit */
+} sl_hub_cached;
+
+/** False when the commit is not held, or not intact. */
+bool sl_hub_cache_find_commit(const char *folder, const char *repository, const char *commit,
+                              sl_arena *arena, sl_hub_cached *out);
+
+/** The state the revision had when it was last asked for. False when not held, or not intact. */
+bool sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
+                                sl_arena *arena, sl_hub_cached *out);
+
+/** A failure is logged and otherwise harmless: the next request asks the Hub again. */
+void sl_hub_cache_store(const char *folder, const char *repository, const char *revision,
+                        const sl_hub_cached *file);
+
+#endif

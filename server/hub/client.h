@@ -1,0 +1,55 @@
+/** What the files of this folder share about the process-wide client and its per-thread workers. */
+#ifndef SL_HUB_CLIENT_H
+#define SL_HUB_CLIENT_H
+
+#include <curl/curl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "hub/hub.h"
+#include "hub/origin.h"
+
+enum {
+    SL_HUB_FILE_MAX_BYTES = 1 << 20, /* a config.json is a tenth of this at most */
+    SL_HUB_URL_SIZE = 8192,          /* signed addresses of a content network are long */
+    SL_HUB_ETAG_SIZE = 256,
+    SL_HUB_COMMIT_SIZE = 41
+};
+
+/** How long and how often the Hub is asked. Fixed in the server; tests shorten the waits. */
+typedef struct sl_hub_limits {
+    double connect_s;  /* until a connection stands */
+    double transfer_s; /* one try, redirects included */
+    long stalled_s;    /* whole seconds below stalled_bytes_per_s end a try; 0 for never */
+    long stalled_bytes_per_s;
+    double budget_s;        /* all tries and the waits between them */
+    double backoff_s;       /* before the second try; doubles after that */
+    double rate_wait_max_s; /* a longer wait asked for by the Hub is passed on to the user */
+    double rate_margin_s;   /* added to the wait asked for, which is cut to whole seconds */
+    uint32_t tries;
+    uint32_t redirects;
+} sl_hub_limits;
+
+struct sl_hub {
+    char endpoint[512];
+    sl_hub_origin origin; /* of the endpoint: the only one that gets the token */
+    char token[512];
+    char proxy[512];
+    char cache_dir[600];
+    bool offline;
+    sl_hub_limits limits;
+};
+
+struct sl_hub_worker {
+    const sl_hub *hub;
+    CURL *handle;
+    char url[SL_HUB_URL_SIZE]; /* of the hop under way */
+    sl_hub_origin origin;      /* of url */
+    const atomic_bool *cancelled;
+    sl_buffer *body; /* borrowed from the fetch under way */
+    bool oversized;  /* the body grew past SL_HUB_FILE_MAX_BYTES */
+    bool refused;    /* an address was refused during the hop under way */
+};
+
+#endif

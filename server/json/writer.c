@@ -1,0 +1,408 @@
+#include "json/writer.h"
+
+#include <assert.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { NUMBER_BYTES = 32, DIGITS_MAX = 20 };
+
+void
+sl_writer_init(sl_writer *writer, sl_buffer *out)
+{
+    assert(writer != NULL && out != NULL);
+    *writer = (sl_writer){.out = out};
+    writer->first[0] = true;
+}
+
+bool
+sl_writer_ok(const sl_writer *writer)
+{
+    assert(writer != NULL);
+    return writer->depth == 0 && !writer->first[0] && !writer->failed && !writer->out->failed;
+}
+
+/* The comma that a value needs; asserts that one may stand here. */
+static void
+before_value(sl_writer *writer)
+{
+    assert(writer != NULL);
+
+    bool *const first = &writer->first[writer->depth];
+    if (writer->in_object[writer->depth]) {
+        assert(writer->after_key);
+        writer->after_key = false;
+        return;
+    }
+    if (!*first) {
+        assert(writer->depth > 0); /* one document per writer */
+        sl_buffer_append(writer->out, ",", 1);
+    }
+    *first = false;
+}
+
+static void
+begin(sl_writer *writer, bool object)
+{
+    before_value(writer);
+    assert(writer->depth + 1 < SL_WRITER_DEPTH_MAX);
+    writer->depth++;
+    writer->first[writer->depth] = true;
+    writer->in_object[writer->depth] = object;
+    sl_buffer_append(writer->out, object ? "{" : "[", 1);
+}
+
+static void
+end(sl_writer *writer, bool object)
+{
+    assert(writer != NULL && writer->depth > 0 && !writer->after_key);
+    assert(writer->in_object[writer->depth] == object);
+    writer->depth--;
+    sl_buffer_append(writer->out, object ? "}" : "]", 1);
+}
+
+void
+sl_write_object(sl_writer *writer)
+{
+    begin(writer, true);
+}
+
+void
+sl_write_object_end(sl_writer *writer)
+{
+    end(writer, true);
+}
+
+void
+sl_write_array(sl_writer *writer)
+{
+    begin(writer, false);
+}
+
+void
+sl_write_array_end(sl_writer *writer)
+{
+    end(writer, false);
+}
+
+static bool
+is_plain(char letter)
+{
+    return letter >= ' ' && letter <= '~' && letter != '"' && letter != '\\';
+}
+
+static void
+append_quoted(sl_buffer *out, const char *text)
+{
+    size_t left = strlen(text);
+    sl_buffer_append(out, "\"", 1);
+    while (left > 0) {
+        size_t plain = 0;
+        while (plain < left && is_plain(text[plain]))
+            plain++;
+        if (plain > 0) {
+            sl_buffer_append(out, text, plain);
+        } else {
+            char escaped[SL_TEXT_ESCAPED_MAX];
+            const size_t size = sl_text_json_escape(text, left, escaped, &plain);
+            sl_buffer_append(out, escaped, size);
+        }
+        text += plain;
+        left -= plain;
+    }
+    sl_buffer_append(out, "\"", 1);
+}
+
+void
+sl_write_key(sl_writer *writer, const char *key)
+{
+    assert(writer != NULL && key != NULL);
+    assert(writer->in_object[writer->depth] && !writer->after_key);
+
+    if (!writer->first[writer->depth])
+        sl_buffer_append(writer->out, ",", 1);
+    writer->first[writer->depth] = false;
+    append_quoted(writer->out, key);
+    sl_buffer_append(writer->out, ":", 1);
+    writer->after_key = true;
+}
+
+void
+sl_write_raw(sl_writer *writer, const char *json, size_t size)
+{
+    assert(json != NULL && size > 0);
+    before_value(writer);
+    sl_buffer_append(writer->out, json, size);
+}
+
+void
+sl_write_null(sl_writer *writer)
+{
+    sl_write_raw(writer, "null", 4);
+}
+
+void
+sl_write_text(sl_writer *writer, const char *text)
+{
+    if (text == NULL) {
+        sl_write_null(writer);
+        return;
+    }
+    before_value(writer);
+    append_quoted(writer->out, text);
+}
+
+static void
+write_digits(sl_writer *writer, bool negative, uint64_t magnitude)
+{
+    char digits[DIGITS_MAX + 1];
+    size_t at = sizeof digits;
+    do {
+        digits[--at] = (char)('0' + magnitude % 10);
+        magnitude /= 10;
+    } while (magnitude > 0);
+    if (negative)
+        digits[--at] = '-';
+    sl_write_raw(writer, digits + at, sizeof digits - at);
+}
+
+void
+sl_write_uint(sl_writer *writer, uint64_t value)
+{
+    write_digits(writer, false, value);
+}
+
+void
+sl_write_int(sl_writer *writer, int64_t value)
+{
+    write_digits(writer, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+/* Whether |value| is whole and below `limit` (at most 2^53); then it prints as an integer. */
+static bool
+is_whole(double value, double limit)
+{
+    return fabs(value) < limit && floor(value) == value;
+}
+
+void
+sl_write_double(sl_writer *writer, double value)
+{
+    if (!isfinite(value)) {
+        sl_write_null(writer);
+        writer->failed = true;
+    } else if (is_whole(value, 1e12)) { /* twelve digits suffice, and this is the quick way */
+        sl_write_int(writer, (int64_t)value);
+    } else {
+        char text[NUMBER_BYTES];
+        (void)sl_text_format(text, sizeof text, "%.12g", value);
+        sl_write_raw(writer, text, strlen(text));
+    }
+}
+
+void
+sl_write_bool(sl_writer *writer, bool value)
+{
+    sl_write_raw(writer, value ? "true" : "false", value ? 4 : 5);
+}
+
+void
+sl_put_text(sl_writer *writer, const char *key, const char *text)
+{
+    sl_write_key(writer, key);
+    sl_write_text(writer, text);
+}
+
+void
+sl_put_uint(sl_writer *writer, const char *key, uint64_t value)
+{
+    sl_write_key(writer, key);
+    sl_write_uint(writer, value);
+}
+
+void
+sl_put_int(sl_writer *writer, const char *key, int64_t value)
+{
+    sl_write_key(writer, key);
+    sl_write_int(writer, value);
+}
+
+void
+sl_put_double(sl_writer *writer, const char *key, double value)
+{
+    sl_write_key(writer, key);
+    sl_write_double(writer, value);
+}
+
+void
+sl_put_bool(sl_writer *writer, const char *key, bool value)
+{
+    sl_write_key(writer, key);
+    sl_write_bool(writer, value);
+}
+
+void
+sl_put_null(sl_writer *writer, const char *key)
+{
+    sl_write_key(writer, key);
+    sl_write_null(writer);
+}
+
+/* A container that is being written. Its members come in their order, or by `keys` when sorted. */
+typedef struct frame {
+    json_t *container;
+    size_t index;
+    void *member;
+    const char **keys;
+} frame;
+
+typedef struct walk {
+    sl_writer *writer;
+    bool canonical;
+    size_t depth;
+    frame stack[SL_JSON_DEPTH_MAX];
+} walk;
+
+/* Fewest digits that read back as the same double. */
+static void
+write_real(walk *at, double value)
+{
+    static const double two_to_53 = 9007199254740992.0;
+    char text[NUMBER_BYTES];
+    double back = 0;
+    if (at->canonical && is_whole(value, two_to_53)) {
+        sl_write_int(at->writer, (int64_t)value);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)sl_text_format(text, sizeof text, "%.*g", digits, value);
+        if (sl_text_to_double(text, &back) && !(back < value) && !(back > value))
+            break;
+    }
+    /* A whole real stays a real. */
+    if (strpbrk(text, ".e") == NULL)
+        (void)sl_text_copy(text + strlen(text), 3, ".0");
+    sl_write_raw(at->writer, text, strlen(text));
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    const char *const *const left = a;
+    const char *const *const right = b;
+    return strcmp(*left, *right);
+}
+
+static void
+enter(walk *at, json_t *container)
+{
+    assert(at->depth < sizeof at->stack / sizeof at->stack[0]);
+    frame *const top = &at->stack[at->depth++];
+    *top = (frame){.container = container};
+    begin(at->writer, json_is_object(container));
+    if (!json_is_object(container))
+        return;
+    top->member = json_object_iter(container);
+    if (!at->canonical || top->member == NULL)
+        return;
+    top->keys = malloc(json_object_size(container) * sizeof top->keys[0]);
+    if (top->keys == NULL) {
+        at->writer->failed = true; /* the order is lost, the text stays whole */
+        return;
+    }
+    size_t count = 0;
+    for (void *member = top->member; member != NULL;
+         member = json_object_iter_next(container, member))
+        top->keys[count++] = json_object_iter_key(member);
+    qsort(top->keys, count, sizeof top->keys[0], by_text);
+}
+
+static void
+write_value(walk *at, json_t *value)
+{
+    switch (json_typeof(value)) {
+    case JSON_OBJECT:
+    case JSON_ARRAY:
+        enter(at, value);
+        break;
+    case JSON_STRING:
+        sl_write_text(at->writer, json_string_value(value));
+        break;
+    case JSON_INTEGER:
+        sl_write_int(at->writer, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        write_real(at, json_real_value(value));
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        sl_write_bool(at->writer, json_is_true(value));
+        break;
+    case JSON_NULL:
+        sl_write_null(at->writer);
+        break;
+    }
+}
+
+/* The next member or element of the innermost container, NULL at its end. Writes the key. */
+static json_t *
+advance(walk *at, frame *top)
+{
+    if (json_is_array(top->container))
+        return json_array_get(top->container, top->index++);
+    if (top->index == json_object_size(top->container))
+        return NULL;
+
+    json_t *value = NULL;
+    if (top->keys != NULL) {
+        sl_write_key(at->writer, top->keys[top->index]);
+        value = json_object_get(top->container, top->keys[top->index]);
+    } else {
+        sl_write_key(at->writer, json_object_iter_key(top->member));
+        value = json_object_iter_value(top->member);
+        top->member = json_object_iter_next(top->container, top->member);
+    }
+    top->index++;
+    return value;
+}
+
+/* Without recursion: the reader bounds the depth, the stack has room for it. */
+static void
+write_tree(sl_writer *writer, const sl_node *node, bool canonical)
+{
+    assert(writer != NULL && node != NULL && node->value != NULL);
+
+    walk at = {.writer = writer, .canonical = canonical};
+    write_value(&at, node->value);
+    while (at.depth > 0) {
+        frame *const top = &at.stack[at.depth - 1];
+        json_t *const value = advance(&at, top);
+        if (value != NULL) {
+            write_value(&at, value);
+            continue;
+        }
+        end(writer, json_is_object(top->container));
+        free(top->keys);
+        at.depth--;
+    }
+}
+
+void
+sl_write_node(sl_writer *writer, const sl_node *node)
+{
+    write_tree(writer, node, false);
+}
+
+sl_code
+sl_json_canonical(const sl_node *node, sl_buffer *out)
+{
+    assert(out != NULL);
+
+    sl_writer writer;
+    sl_writer_init(&writer, out);
+    write_tree(&writer, node, true);
+    return sl_writer_ok(&writer) ? SL_OK : SL_E_MEMORY;
+}

@@ -1,0 +1,157 @@
+/*
+ * Reads the settings, wires the parts together, serves until SIGTERM or SIGINT, drains.
+ * Threads: two signals are blocked before any thread starts and waited for here, so that no
+ * handler ever runs in the middle of something.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/app.h"
+#include "base/log.h"
+#include "shardline/version.h"
+
+enum { EXIT_SETTINGS = 2 };
+
+/* A stop must be over within 10 s: 6 for running requests, the rest for last answers and threads. */
+static const double grace_s = 6.0;
+
+static const char *
+environment(const char *name)
+{
+    return getenv(name);
+}
+
+static void
+print_errors(const sl_errors *err)
+{
+    for (uint32_t i = 0; i < err->count; i++) {
+        const sl_error *error = &err->list[i];
+        (void)fprintf(stderr, "shardlined: %s%s%s%s%s\n", error->pointer,
+                      error->pointer[0] == '\0' ? "" : ": ", error->message,
+                      error->hint[0] == '\0' ? "" : "; ", error->hint);
+    }
+}
+
+/* Tries the schema now, so that a wrong database is known at once; a missing one is no reason to stop. */
+static void
+migrate(sl_app *app)
+{
+    sl_store *store = sl_store_new(app->settings->database_url);
+    sl_errors err = {.count = 0};
+
+    if (store == NULL)
+        return;
+    if (app->settings->database_url[0] == '\0')
+        sl_log(SL_LOG_INFO, "no database is configured: planning works, storage answers 503", NULL,
+               0);
+    else if (sl_store_migrate(store, &err) == SL_OK)
+        atomic_store(&app->migrated, true);
+    else
+        sl_log(SL_LOG_WARN, "the database is not available yet",
+               (const sl_log_field[]){sl_log_text("reason", err.list[0].message)}, 1);
+    sl_store_free(store);
+}
+
+static uint32_t
+at_least(uint32_t value, uint32_t least)
+{
+    return value > least ? value : least;
+}
+
+static int
+serve(sl_app *app, const sigset_t *signals)
+{
+    const uint32_t cores = app->settings->workers;
+    const sl_server_config config = {
+        .settings = app->settings,
+        .routes = sl_api_routes,
+        .route_count = sl_api_route_count,
+        .app = app,
+        .lane_threads =
+            {[SL_LANE_COMPUTE] = at_least(cores, 1), [SL_LANE_STORE] = 4, [SL_LANE_HUB] = 4},
+        .lane_depth = {[SL_LANE_COMPUTE] = 1024, [SL_LANE_STORE] = 256, [SL_LANE_HUB] = 64},
+        .worker_new = sl_worker_new,
+        .worker_free = sl_worker_free,
+    };
+    sl_errors err = {.count = 0};
+    sl_server *server = NULL;
+    uint16_t port = 0;
+    int received = 0;
+
+    if (sl_server_start(&config, &server, &port, &err) != SL_OK) {
+        print_errors(&err);
+        return EXIT_FAILURE;
+    }
+
+    const char *host = app->settings->listen_host;
+    const bool v6 = strchr(host, ':') != NULL;
+    (void)printf("http://%s%s%s:%u\n", v6 ? "[" : "", host, v6 ? "]" : "", (unsigned)port);
+    (void)fflush(stdout);
+    migrate(app);
+
+    (void)sigwait(signals, &received);
+    sl_log(SL_LOG_INFO, "stopping",
+           (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
+    const uint32_t cancelled = sl_server_stop(server, grace_s);
+    sl_log(SL_LOG_INFO, "stopped",
+           (const sl_log_field[]){sl_log_count("requests_cancelled", cancelled)}, 1);
+    return EXIT_SUCCESS;
+}
+
+static int
+run(const sl_settings *settings, const sigset_t *signals)
+{
+    sl_errors err = {.count = 0};
+    sl_hub *hub = NULL;
+    sl_catalog *catalog = sl_catalog_new(&err);
+    int status = EXIT_FAILURE;
+
+    if (catalog != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
+        sl_app app = {.settings = settings, .catalog = catalog, .hub = hub};
+        status = serve(&app, signals);
+    } else {
+        print_errors(&err);
+    }
+    sl_hub_free(hub);
+    sl_catalog_free(catalog);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    sl_settings settings;
+    sl_errors err = {.count = 0};
+    sigset_t signals;
+
+    if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+        (void)printf("shardlined %s: cluster capacity planner\n\nSettings, by environment:\n%s",
+                     SL_VERSION, sl_settings_help());
+        return EXIT_SUCCESS;
+    }
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        (void)printf("shardlined %s\n", SL_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (argc > 1) {
+        (void)fprintf(stderr, "shardlined: no argument %s; see --help\n", argv[1]);
+        return EXIT_SETTINGS;
+    }
+    if (sl_settings_read(environment, &settings, &err) != SL_OK) {
+        print_errors(&err);
+        return EXIT_SETTINGS;
+    }
+
+    sl_log_set_level(settings.log_level);
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)sigemptyset(&signals);
+    (void)sigaddset(&signals, SIGTERM);
+    (void)sigaddset(&signals, SIGINT);
+    if (pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
+        return EXIT_FAILURE;
+    sl_json_start();
+    return run(&settings, &signals);
+}

@@ -1,0 +1,36 @@
+/** Every statement the store sends, but for the migrations: named, with placeholders. */
+#ifndef SL_STORE_SQL_H
+#define SL_STORE_SQL_H
+
+typedef enum sl_statement {
+    SL_SQL_BEGIN,
+    SL_SQL_COMMIT,
+    SL_SQL_ROLLBACK,
+    SL_SQL_MIGRATION_WAIT,
+    SL_SQL_MIGRATION_LOCK,
+    SL_SQL_MIGRATION_HURRY,
+    SL_SQL_MIGRATION_TABLE,
+    SL_SQL_MIGRATION_GET,
+    SL_SQL_MIGRATION_ADD,
+    SL_SQL_MIGRATION_LAST,
+    SL_SQL_INVENTORY_LOCK,
+    SL_SQL_INVENTORY_INSERT,
+    SL_SQL_INVENTORY_UPDATE,
+    SL_SQL_INVENTORY_RECORD,
+    SL_SQL_INVENTORY_GET,
+    SL_SQL_INVENTORY_REVISION,
+    SL_SQL_INVENTORY_LIST,
+    SL_SQL_INVENTORY_REVISIONS,
+    SL_SQL_COUNT
+} sl_statement;
+
+typedef struct sl_sql {
+    const char *name; /* of the prepared statement, and what an error calls it */
+    const char *text;
+    int parameters; /* placeholders in text */
+} sl_sql;
+
+/** Static storage. */
+const sl_sql *sl_sql_get(sl_statement statement);
+
+#endif

@@ -1,0 +1,71 @@
+/**
+ * All that is kept: PostgreSQL through libpq. One sl_store per thread (one connection); it connects
+ * lazily, reconnects by itself with a backoff, and prepares its statements per connection. No
+ * database configured or reachable: SL_E_UNAVAILABLE with rule database_not_configured or
+ * database_unavailable.
+ */
+#ifndef SL_STORE_STORE_H
+#define SL_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "shardline/error.h"
+
+typedef struct sl_store sl_store;
+
+/** url: libpq URL or keyword string, "" = none; borrowed. NULL only when the heap is exhausted. */
+sl_store *sl_store_new(const char *url) SL_MUST_CHECK;
+void sl_store_free(sl_store *store);
+
+/**
+ * Applies the embedded migrations that are missing: one advisory lock, one transaction per file, a
+ * checksum per applied file. rule migration_changed when an applied file differs, migration_unknown
+ * when the database is ahead (allowed: old replicas run beside new ones, so this is logged, not an
+ * error).
+ */
+sl_code sl_store_migrate(sl_store *store, sl_errors *err) SL_MUST_CHECK;
+
+/** SL_OK when the database answers and its schema is current. */
+sl_code sl_store_ready(sl_store *store, sl_errors *err) SL_MUST_CHECK;
+
+typedef struct sl_inventory_row {
+    const char *slug;
+    uint64_t revision; /* from 1 */
+    const char *name;
+    const char *spec;       /* JSON text exactly as accepted */
+    const char *created_at; /* RFC 3339, UTC */
+    const char *updated_at;
+} sl_inventory_row;
+
+/**
+ * Creates or replaces. The same spec (equal canonical text, given as its hash) leaves the revision
+ * alone. if_match: expected revision, 0 = not asked; SL_E_PRECONDITION (rule revision_mismatch)
+ * otherwise; if_none_match_any: only create.
+ */
+sl_code sl_inventory_put(sl_store *store, const char *slug, const char *name, const char *spec,
+                         const char *spec_hash, uint64_t if_match, bool if_none_match_any,
+                         sl_arena *arena, sl_inventory_row *out, bool *created,
+                         sl_errors *err) SL_MUST_CHECK;
+
+/** SL_E_NOT_FOUND, rule inventory_not_found, at `pointer`. */
+sl_code sl_inventory_get(sl_store *store, const char *slug, const char *pointer, sl_arena *arena,
+                         sl_inventory_row *out, sl_errors *err) SL_MUST_CHECK;
+
+/** One revision of the past; rule revision_not_found. */
+sl_code sl_inventory_revision(sl_store *store, const char *slug, uint64_t revision, sl_arena *arena,
+                              sl_inventory_row *out, sl_errors *err) SL_MUST_CHECK;
+
+/** Ordered by slug, those after `after` ("" = from the start), at most `limit`; rows without spec.
+ */
+sl_code sl_inventory_list(sl_store *store, const char *after, uint32_t limit, sl_arena *arena,
+                          sl_inventory_row **rows, uint32_t *count, bool *more,
+                          sl_errors *err) SL_MUST_CHECK;
+
+/** Revisions, newest first, at most `limit` below `before` (0 = newest); rows without spec. */
+sl_code sl_inventory_revisions(sl_store *store, const char *slug, uint64_t before, uint32_t limit,
+                               sl_arena *arena, sl_inventory_row **rows, uint32_t *count,
+                               bool *more, sl_errors *err) SL_MUST_CHECK;
+
+#endif

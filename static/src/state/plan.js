@@ -1,0 +1,126 @@
+/**
+ * A plan is every setting of the page as one flat value. It is never changed in place.
+ *
+ * @typedef {Record<string, any>} Plan
+ * Beside the settings of fields.js:
+ *   config  the pasted config.json as an object, or null
+ *   extra   request members without a control of their own, as they came from a fix, or null
+ */
+import { EXAMPLES } from "./examples.js";
+import { FIELDS, fieldAt } from "./fields.js";
+
+/** @returns {Plan} */
+export function emptyPlan() {
+    const plan = { config: null, extra: null };
+    for (const field of FIELDS) plan[field.key] = field.initial;
+    return plan;
+}
+
+/** @param {Plan} plan */
+export function hasModel(plan) {
+    return plan.hub !== "" || plan.config !== null || EXAMPLES.has(plan.example);
+}
+
+/** @param {Plan} plan @returns {"hub" | "config" | "example" | "none"} */
+export function modelSource(plan) {
+    if (plan.config !== null) return "config";
+    if (EXAMPLES.has(plan.example)) return "example";
+    return plan.hub === "" ? "none" : "hub";
+}
+
+/** The model as a request names it. @param {Plan} plan */
+export function modelOf(plan) {
+    const source = modelSource(plan);
+    if (source === "config") return { config: plan.config };
+    if (source === "example") return { config: EXAMPLES.get(plan.example).config };
+    return plan.revision === "" ? { hub: plan.hub } : { hub: plan.hub, revision: plan.revision };
+}
+
+/** @param {Record<string, any>} target @param {string} pointer @param {any} value */
+function putAt(target, pointer, value) {
+    const names = pointer.slice(1).split("/");
+    const last = names.pop();
+    let at = target;
+    for (const name of names) at = at[name] ??= {};
+    at[last] = value;
+}
+
+/** RFC 7396. @param {any} target @param {any} patch @returns {any} */
+export function mergePatch(target, patch) {
+    if (patch === null || typeof patch !== "object" || Array.isArray(patch)) return patch;
+    const base = target !== null && typeof target === "object" && !Array.isArray(target) ? target : {};
+    const merged = { ...base };
+    for (const [name, value] of Object.entries(patch)) {
+        if (value === null) delete merged[name];
+        else merged[name] = mergePatch(merged[name], value);
+    }
+    return merged;
+}
+
+/** @param {Plan} plan @param {string} key */
+function isSent(plan, key) {
+    if (key === "hub" || key === "revision" || key === "example") return false;
+    if (plan.inventory === "") return key !== "inventory" && key !== "pool";
+    return key !== "accelerator" && key !== "perNode" && !(key === "pool" && plan.pool === "");
+}
+
+/** The body of an estimate. @param {Plan} plan @returns {Record<string, any>} */
+export function requestOf(plan) {
+    const request = { model: modelOf(plan), workload: { kind: "pretraining" }, cluster: {}, parallelism: {} };
+    for (const field of FIELDS) {
+        const value = plan[field.key];
+        if (!isSent(plan, field.key)) continue;
+        if (field.optional && (value === "" || value === 0)) continue;
+        putAt(request, field.pointer, value);
+    }
+    request.parallelism.data = "auto";
+    return plan.extra === null ? request : mergePatch(request, plan.extra);
+}
+
+/**
+ * Applies a merge patch of the request to the plan. What has a control goes to the control,
+ * anything else is kept under extra so that nothing a fix asks for is lost.
+ *
+ * @param {Plan} plan
+ * @param {Record<string, any>} patch
+ * @returns {Plan}
+ */
+export function applyPatch(plan, patch) {
+    const next = { ...plan };
+    const rest = {};
+    const pending = Object.entries(patch).map(([name, value]) => ({ pointer: `/${name}`, value }));
+    while (pending.length > 0) {
+        const { pointer, value } = pending.pop();
+        const field = fieldAt(pointer);
+        const nested = value !== null && typeof value === "object" && !Array.isArray(value);
+        if (field && !nested && field.key !== "example") {
+            next[field.key] = value ?? (field.type === "count" ? 0 : "");
+        } else if (nested && pointer.split("/").length === 2) {
+            for (const [name, inner] of Object.entries(value)) {
+                pending.push({ pointer: `${pointer}/${name}`, value: inner });
+            }
+        } else if (pointer !== "/parallelism/data") {
+            putAt(rest, pointer, value);
+        }
+    }
+    if (Object.keys(rest).length > 0) next.extra = mergePatch(next.extra ?? {}, rest);
+    return next;
+}
+
+/** @param {Plan} plan @param {string} pointer @returns {Plan} the plan without that extra member */
+export function withoutExtra(plan, pointer) {
+    const [, group, name] = pointer.split("/");
+    const { [name]: dropped, ...kept } = plan.extra?.[group] ?? {};
+    const { [group]: whole, ...others } = plan.extra ?? {};
+    const extra = Object.keys(kept).length > 0 ? { ...others, [group]: kept } : others;
+    return { ...plan, extra: Object.keys(extra).length > 0 ? extra : null };
+}
+
+/** @param {Plan} plan @returns {{pointer: string, text: string}[]} */
+export function extraMembers(plan) {
+    return Object.entries(plan.extra ?? {}).flatMap(([group, members]) =>
+        Object.entries(members).map(([name, value]) => ({
+            pointer: `/${group}/${name}`,
+            text: `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
+        })));
+}

@@ -1,0 +1,65 @@
+/**
+ * What the reader prefers, remembered on this machine only: units, theme, single-key commands.
+ */
+import { effect, signal } from "@preact/signals";
+
+/** @param {string} key @param {string} fallback */
+function stored(key, fallback) {
+    try {
+        return localStorage.getItem(`shardline.${key}`) ?? fallback;
+    } catch {
+        return fallback; /* storage may be refused: preferences then last one visit */
+    }
+}
+
+/** @param {string} key @param {string} value */
+function store(key, value) {
+    try {
+        localStorage.setItem(`shardline.${key}`, value);
+    } catch {
+        /* as above */
+    }
+}
+
+const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const systemTheme = signal(prefersDark.matches ? "dark" : "light");
+
+/** "auto" until the reader chooses. */
+const chosenTheme = signal(stored("theme", "auto"));
+
+/** @type {import("@preact/signals").Signal<"GiB" | "GB">} */
+export const units = signal(stored("units", "GiB") === "GB" ? "GB" : "GiB");
+export const shortcuts = signal(stored("shortcuts", "on") === "on");
+export const explainAll = signal(false);
+
+export function theme() {
+    return chosenTheme.value === "auto" ? systemTheme.value : chosenTheme.value;
+}
+
+export function toggleTheme() {
+    chosenTheme.value = theme() === "dark" ? "light" : "dark";
+    store("theme", chosenTheme.value);
+}
+
+/** @param {"GiB" | "GB"} unit */
+export function setUnits(unit) {
+    units.value = unit;
+    store("units", unit);
+}
+
+/** @param {boolean} on */
+export function setShortcuts(on) {
+    shortcuts.value = on;
+    store("shortcuts", on ? "on" : "off");
+}
+
+/** Keeps the document in step with the theme and with explain mode. */
+export function start() {
+    prefersDark.addEventListener("change", () => {
+        systemTheme.value = prefersDark.matches ? "dark" : "light";
+    });
+    effect(() => {
+        document.documentElement.dataset.theme = theme();
+        document.documentElement.classList.toggle("explain", explainAll.value);
+    });
+}

@@ -1,0 +1,82 @@
+/** Numbers for readers. The API speaks bytes and seconds; only this file turns them into text. */
+
+const GIB = 2 ** 30;
+const GB = 1e9;
+const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
+
+/** Three significant digits, never more: the intervals do not support a fourth. @param {number} value */
+export function digits(value) {
+    const size = Math.abs(value);
+    if (!Number.isFinite(value)) return "–";
+    if (size >= 99.95) return GROUPED.format(Math.round(value));
+    if (size >= 9.995) return value.toFixed(1);
+    if (size >= 0.9995 || size === 0) return value.toFixed(2);
+    return size >= 0.0005 ? value.toFixed(3) : value.toExponential(1);
+}
+
+/** Every digit, grouped. @param {number} value */
+export function exact(value) {
+    if (!Number.isFinite(value)) return String(value);
+    const size = Math.abs(value);
+    return size !== 0 && size < 1e-4 ? value.toExponential(4) : GROUPED.format(value);
+}
+
+/** @param {number} bytes @param {"GiB" | "GB"} unit */
+export function gigabytes(bytes, unit) {
+    const value = bytes / (unit === "GiB" ? GIB : GB);
+    return Math.abs(value) >= 99.95 ? GROUPED.format(Math.round(value)) : value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 2 : 1);
+}
+
+/** @param {number} value @param {string} [unit] */
+export function scaled(value, unit = "") {
+    for (const [factor, prefix] of PREFIXES) {
+        if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${unit}`;
+    }
+    return unit === "" ? digits(value) : `${digits(value)} ${unit}`;
+}
+
+/** Counts of parameters and tokens, in the words of the trade. @param {number} value */
+export function count(value) {
+    for (const [factor, suffix] of [[1e12, "T"], [1e9, "B"], [1e6, "M"]]) {
+        if (value >= factor) return `${digits(value / factor)} ${suffix}`;
+    }
+    return GROUPED.format(value);
+}
+
+/** @param {number} value_s */
+export function seconds(value_s) {
+    const size = Math.abs(value_s);
+    if (size === 0) return "0 s";
+    if (size < 1e-3) return `${digits(value_s * 1e6)} µs`;
+    if (size < 1) return `${digits(value_s * 1e3)} ms`;
+    if (size < 120) return `${digits(value_s)} s`;
+    if (size < 7200) return `${digits(value_s / 60)} min`;
+    return size < 172800 ? `${digits(value_s / 3600)} h` : `${digits(value_s / 86400)} days`;
+}
+
+/** @param {number} ratio */
+export function percent(ratio) {
+    const value = ratio * 100;
+    return `${Math.abs(value) < 0.05 ? "0" : value.toFixed(1)} %`;
+}
+
+/** A signed difference against a base. @param {number} now @param {number} before */
+export function change(now, before) {
+    const ratio = now / before - 1;
+    return `${ratio < 0 ? "−" : "+"}${Math.abs(ratio * 100).toFixed(1)} %`;
+}
+
+/**
+ * What a person types for a large count: 2T, 300 B, 1.5e12, 2,000,000.
+ * @param {string} text
+ * @returns {number | null} null when it is not a count
+ */
+export function parseCount(text) {
+    const match = /^([0-9][0-9,_ ]*(?:\.[0-9]+)?(?:e[0-9]+)?)\s*([kmbgt]?)$/i.exec(text.trim());
+    if (!match) return null;
+    const factor = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 }[match[2].toLowerCase()];
+    const value = Math.round(Number(match[1].replace(/[,_ ]/g, "")) * factor);
+    return Number.isSafeInteger(value) ? value : null;
+}

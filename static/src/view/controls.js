@@ -1,0 +1,73 @@
+/** The workload and the cut: every control offers what is legal given all the others. */
+import { html } from "../html.js";
+import { extraMembers, withoutExtra } from "../state/plan.js";
+import { answer, choices, plan, setPlan } from "../state/store.js";
+import { exact } from "../units.js";
+import { Choice, Count, Switch } from "./field.js";
+
+const WORDS = {
+    framework: { megatron: "Megatron", ddp: "DDP" },
+    recompute: { "": "unknown" },
+    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", "": "unknown" },
+};
+
+const WORKLOAD_ATTENTION = ["unfused", "flash2", "flash3"];
+
+/** The cut multiplied out: what each dimension takes and what is left for data. */
+function Product() {
+    const resolved = answer.value.estimate?.resolved?.parallelism;
+    if (!resolved) return null;
+    const parts = [["TP", resolved.tensor], ["PP", resolved.pipeline], ["CP", resolved.context], ["DP", resolved.data]]
+        .filter(([name, size]) => typeof size === "number" && (size > 1 || name !== "CP"));
+    const world = parts.reduce((product, [, size]) => product * size, 1);
+    return html`
+        <p class="product" data-testid="product">
+            ${parts.map(([name, size], at) => html`${at > 0 ? " × " : ""}<b>${size}</b> <span class="muted">${name}</span>`)}
+            <span class="product-sum">= <b>${exact(world)}</b> <span class="muted">accelerators</span></span>
+        </p>`;
+}
+
+/** Members of the request that came from a fix and have no control of their own. */
+function Extras() {
+    const members = extraMembers(plan.value);
+    if (members.length === 0) return null;
+    return html`
+        <ul class="extras" aria-label="Further settings">${members.map(({ pointer, text }) => html`
+            <li key=${pointer}><code>${text}</code>
+                <button type="button" class="icon" aria-label="Remove ${text}"
+                        onClick=${() => setPlan(withoutExtra(plan.value, pointer))}>✕</button>
+            </li>`)}
+        </ul>`;
+}
+
+export function Workload() {
+    return html`
+        <section class="group" aria-labelledby="group-workload">
+            <h2 id="group-workload">Workload</h2>
+            <${Choice} name="framework" fallback=${["megatron", "ddp"]} words=${WORDS.framework} />
+            <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
+            <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
+            <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} help="Samples per rank and pass" />
+            <${Choice} name="precision" fallback=${["bf16", "fp16", "fp32"]} />
+            <${Choice} name="recompute" fallback=${["none", "selective", "full"]} words=${WORDS.recompute}
+                       help="Activations computed again in the backward pass instead of kept" />
+            <${Choice} name="attention" fallback=${WORKLOAD_ATTENTION} words=${WORDS.attention} />
+            <${Count} name="tokens" suffixes placeholder="such as 2T" unit=${html`<span class="unit">tokens</span>`}
+                      help="Length of the whole run: gives the time to train" />
+        </section>`;
+}
+
+export function Parallelism() {
+    return html`
+        <section class="group" aria-labelledby="group-parallelism">
+            <h2 id="group-parallelism">Parallelism</h2>
+            <${Choice} name="tensor" fallback=${[1, 2, 4, 8]} />
+            <${Switch} name="sequence" legal=${choices.value.sequence ?? [false, true]}
+                       help="Splits norms and dropout along the sequence inside the tensor group" />
+            <${Choice} name="pipeline" fallback=${[1, 2, 4, 8]} />
+            <${Choice} name="virtualPipeline" fallback=${[1]} help="Model chunks per stage (interleaving)" />
+            <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks" />
+            <${Extras} />
+            <${Product} />
+        </section>`;
+}

@@ -1,0 +1,75 @@
+/** The headline figures, each with its interval and with what the last change did to it. */
+import { html } from "../html.js";
+import { units } from "../state/prefs.js";
+import { answer } from "../state/store.js";
+import { change, count, digits, gigabytes, percent, scaled, seconds } from "../units.js";
+import { Num } from "./explain.js";
+
+/** Differences below this are noise to a reader. */
+const LEAST_CHANGE = 0.0005;
+
+/** @param {{now: number, before: number | undefined, lessIsBetter?: boolean}} props */
+function Delta({ now, before, lessIsBetter = false }) {
+    if (typeof before !== "number" || !(before > 0) || Math.abs(now / before - 1) < LEAST_CHANGE) return null;
+    const better = now < before === lessIsBetter;
+    return html`
+        <span class="delta ${better ? "good" : "bad"}" title="Against the plan before the last change">
+            ${change(now, before)}<span class="visually-hidden"> ${better ? "better" : "worse"} than before</span>
+        </span>`;
+}
+
+/** @param {[number, number] | undefined} interval @param {(value: number) => string} write */
+function span(interval, write) {
+    return interval ? `${write(interval[0])} – ${write(interval[1])}` : "";
+}
+
+/**
+ * @param {{label: string, title: string, text: string, value: number, unit?: string, pointer: string,
+ *          note?: any, delta?: any, testid: string}} props
+ */
+function Tile({ label, title, text, value, unit, pointer, note, delta, testid }) {
+    return html`
+        <div class="tile" data-testid=${testid}>
+            <dt>${label}${delta}</dt>
+            <dd class="tile-value"><${Num} title=${title} text=${text} value=${value} unit=${unit} pointer=${pointer} inline /></dd>
+            <dd class="tile-note">${note}</dd>
+        </div>`;
+}
+
+export function Figures() {
+    const { estimate, previous } = answer.value;
+    const { time, throughput, memory, interval } = estimate;
+    const unit = units.value;
+    const size = (bytes) => gigabytes(bytes, unit);
+    const days = estimate.time_to_train_s;
+    return html`
+        <dl class="tiles">
+            <${Tile} testid="step" label="Step time" title="Step time" text=${seconds(time.step_s)} value=${time.step_s} unit="s"
+                     pointer="/time/step_s" note=${html`<abbr title="90 % interval, fifth to ninety-fifth percentile">90 %</abbr> ${span(interval?.step_s, seconds)}`}
+                     delta=${html`<${Delta} now=${time.step_s} before=${previous?.time.step_s} lessIsBetter />`} />
+            <${Tile} testid="tokens" label="Tokens per second" title="Tokens per second" text=${scaled(throughput.tokens_per_s)}
+                     value=${throughput.tokens_per_s} pointer="/throughput/tokens_per_s"
+                     note=${html`<${Num} title="Tokens per second and device" text=${digits(throughput.tokens_per_s_per_accelerator)}
+                         value=${throughput.tokens_per_s_per_accelerator} pointer="/throughput/tokens_per_s_per_accelerator" /> per device`}
+                     delta=${html`<${Delta} now=${throughput.tokens_per_s} before=${previous?.throughput.tokens_per_s} />`} />
+            <${Tile} testid="mfu" label="MFU" title="Model FLOPs utilisation" text=${percent(throughput.mfu_full)}
+                     value=${throughput.mfu_full} pointer="/throughput/mfu_full"
+                     note=${html`causal <${Num} title="MFU counting causal attention" text=${percent(throughput.mfu_causal)}
+                         value=${throughput.mfu_causal} pointer="/throughput/mfu_causal" />, HFU <${Num} title="Hardware FLOPs utilisation"
+                         text=${percent(throughput.hfu)} value=${throughput.hfu} pointer="/throughput/hfu" />`}
+                     delta=${html`<${Delta} now=${throughput.mfu_full} before=${previous?.throughput.mfu_full} />`} />
+            <${Tile} testid="peak" label="Peak memory" title="Peak reserved memory" text=${`${size(memory.peak_reserved_bytes)} ${unit}`}
+                     value=${memory.peak_reserved_bytes} unit="bytes" pointer="/memory/peak_reserved_bytes"
+                     note=${html`<abbr title="90 % interval, fifth to ninety-fifth percentile">90 %</abbr> ${span(interval?.peak_reserved_bytes, size)}`}
+                     delta=${html`<${Delta} now=${memory.peak_reserved_bytes} before=${previous?.memory.peak_reserved_bytes} lessIsBetter />`} />
+            <${Tile} testid="bubble" label="Pipeline bubble" title="Idle share of the pipeline" text=${percent(time.bubble_ratio)}
+                     value=${time.bubble_ratio} pointer="/time/bubble_ratio"
+                     note=${html`exposed comm. <${Num} title="Communication that nothing hides" text=${seconds(time.exposed_communication_s)}
+                         value=${time.exposed_communication_s} unit="s" pointer="/time/exposed_communication_s" />`} />
+            ${typeof days === "number" && days > 0 ? html`
+                <${Tile} testid="train" label="Time to train" title="Time to train" text=${seconds(days)} value=${days} unit="s"
+                         pointer="/time_to_train_s" note=${html`for ${count(estimate.resolved?.workload?.tokens ?? 0)} tokens`}
+                         delta=${html`<${Delta} now=${days} before=${previous?.time_to_train_s} lessIsBetter />`} />` : html`
+                <div class="tile"><dt>Time to train</dt><dd class="tile-value muted">–</dd><dd class="tile-note">set the training tokens</dd></div>`}
+        </dl>`;
+}

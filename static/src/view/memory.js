@@ -1,0 +1,167 @@
+/** Memory per distinct rank: stacked bars against the capacity, and the same figures as a table. */
+import { html } from "../html.js";
+import { explainAll, units } from "../state/prefs.js";
+import { answer } from "../state/store.js";
+import { gigabytes } from "../units.js";
+import { Swatch, share, ticks } from "./charts.js";
+import { Num } from "./explain.js";
+import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "./terms.js";
+
+const ROW_PX = 40;
+const BAR_PX = 24;
+const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
+const ORDER = [...MEMORY_TERMS.keys()];
+
+/** @param {string} name */
+function rankOf(name) {
+    const at = ORDER.indexOf(name);
+    return at < 0 ? ORDER.length : at;
+}
+
+/** @param {any} rank */
+function totalOf(rank) {
+    return rank.terms.reduce((sum, term) => sum + term.bytes, 0);
+}
+
+/** @param {any} rank @returns {any[]} in the order of stacking */
+function stacked(rank) {
+    return rank.terms.filter((term) => term.bytes > 0).sort((a, b) => rankOf(a.name) - rankOf(b.name));
+}
+
+/** @param {any[]} ranks @returns {string[]} the terms that any rank has */
+function namesOf(ranks) {
+    const names = new Set(ranks.flatMap((rank) => rank.terms.filter((term) => term.bytes > 0).map((term) => term.name)));
+    return [...names].sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+/** @param {{rank: any, at: number, end: number, usable: number}} props */
+function Bar({ rank, at, end, usable }) {
+    const top = at * ROW_PX + (ROW_PX - BAR_PX) / 2;
+    let start = 0;
+    const total = totalOf(rank);
+    return html`
+        <g>${stacked(rank).map((term) => {
+            const x = start;
+            start += term.bytes;
+            const { label, tone } = lookOf(MEMORY_TERMS, term.name);
+            return html`
+                <rect key=${term.name} class="bar tone-${tone}" x=${share(x / end)} y=${top} height=${BAR_PX}
+                      width=${share(term.bytes / end)} ...${isTransient(term.lifetime) ? { fill: `url(#hatch-${tone})` } : {}}>
+                    <title>${label}, ${rank.role}: ${gigabytes(term.bytes, units.value)} ${units.value}, ${lifetimeWords(term.lifetime)}</title>
+                </rect>`;
+        })}
+        ${total > usable ? html`
+            <rect class="deficit" x=${share(usable / end)} y=${top - 3} height=${BAR_PX + 6}
+                  width=${share((total - usable) / end)} fill="url(#hatch-deficit)">
+                <title>Over the limit by ${gigabytes(total - usable, units.value)} ${units.value}</title>
+            </rect>` : null}
+        </g>`;
+}
+
+/** @param {{memory: any}} props */
+function Bars({ memory }) {
+    const { ranks, capacity_bytes: capacity, usable_bytes: usable } = memory;
+    const end = Math.max(capacity * 1.06, ...ranks.map((rank) => totalOf(rank) * 1.03));
+    const unit = units.value;
+    const height = ranks.length * ROW_PX;
+    const worst = Math.max(...ranks.map(totalOf));
+    return html`
+        <div class="bars">
+            <ul class="bar-names">${ranks.map((rank) => html`
+                <li key=${rank.rank}><b>${rank.role}</b><span class="muted">${rank.count} ${rank.count === 1 ? "device" : "devices"}</span></li>`)}
+            </ul>
+            <svg class="bar-plot" width="100%" height=${height + 22} role="img"
+                 aria-label="Memory by rank: at most ${gigabytes(worst, unit)} of ${gigabytes(usable, unit)} ${unit} usable. The table below has every term.">
+                ${ticks(end / UNIT_BYTES[unit], 6).map((tick) => {
+                    const x = share((tick * UNIT_BYTES[unit]) / end);
+                    return html`
+                        <line key=${tick} class="grid" x1=${x} x2=${x} y1="0" y2=${height} />
+                        <text class="tick" x=${x} y=${height + 16} text-anchor=${tick === 0 ? "start" : "middle"}>${tick}</text>`;
+                })}
+                ${ranks.map((rank, at) => html`<${Bar} key=${rank.rank} rank=${rank} at=${at} end=${end} usable=${usable} />`)}
+                <line class="capacity" x1=${share(capacity / end)} x2=${share(capacity / end)} y1="0" y2=${height} />
+                <line class="usable" x1=${share(usable / end)} x2=${share(usable / end)} y1="0" y2=${height} />
+            </svg>
+            <ul class="bar-totals">${ranks.map((rank, at) => {
+                const total = totalOf(rank);
+                return html`
+                    <li key=${rank.rank} class=${total > usable ? "bad" : ""}>
+                        <${Num} title="Memory of the ${rank.role}" text=${gigabytes(total, unit)} value=${total} unit="bytes"
+                                pointer="/memory/ranks/${at}" about=${totalAbout(rank)} />
+                        <span class="muted">${total > usable ? `+${gigabytes(total - usable, unit)} over` : ""}</span>
+                    </li>`;
+            })}</ul>
+        </div>`;
+}
+
+/** @param {any} rank */
+function totalAbout(rank) {
+    const terms = stacked(rank);
+    return {
+        formula: terms.map((term) => term.name).join(" + "),
+        inputs: Object.fromEntries(terms.map((term) => [term.name, term.bytes])),
+        source: "Sum of the terms of this rank",
+    };
+}
+
+/** @param {{memory: any}} props */
+function Table({ memory }) {
+    const { ranks } = memory;
+    const unit = units.value;
+    const explained = explainAll.value;
+    return html`
+        <div class="scroll" tabindex="0" role="region" aria-label="Memory table">
+            <table class="figures">
+                <caption class="visually-hidden">Memory per device by term, in ${unit}</caption>
+                <thead><tr>
+                    <th scope="col">${unit}</th>
+                    ${ranks.map((rank) => html`<th key=${rank.rank} scope="col" class="n">${rank.role}</th>`)}
+                    ${explained ? html`<th scope="col">Formula</th>` : null}
+                </tr></thead>
+                <tbody>${namesOf(ranks).map((name) => {
+                    const { label, tone } = lookOf(MEMORY_TERMS, name);
+                    const first = ranks.map((rank) => rank.terms.find((term) => term.name === name)).find(Boolean);
+                    return html`
+                        <tr key=${name}>
+                            <th scope="row" title=${lifetimeWords(first.lifetime)}>
+                                <${Swatch} tone=${tone} hatched=${isTransient(first.lifetime)} />${label}</th>
+                            ${ranks.map((rank) => {
+                                const term = rank.terms.find((item) => item.name === name);
+                                return html`<td key=${rank.rank} class="n">${term ? html`
+                                    <${Num} title="${label}, ${rank.role}" text=${gigabytes(term.bytes, unit)}
+                                            value=${term.bytes} unit="bytes" about=${term} />` : "–"}</td>`;
+                            })}
+                            ${explained ? html`<td class="how"><code>${first.formula}</code> <span class="muted">${first.source}</span></td>` : null}
+                        </tr>`;
+                })}</tbody>
+                <tfoot><tr>
+                    <th scope="row">Total</th>
+                    ${ranks.map((rank) => html`<td key=${rank.rank} class="n">${gigabytes(totalOf(rank), unit)}</td>`)}
+                    ${explained ? html`<td></td>` : null}
+                </tr></tfoot>
+            </table>
+        </div>`;
+}
+
+export function Memory() {
+    const { memory } = answer.value.estimate;
+    const unit = units.value;
+    return html`
+        <section class="panel" aria-labelledby="panel-memory" data-testid="memory">
+            <header class="panel-head">
+                <h2 id="panel-memory">Memory per device</h2>
+                <ul class="key">
+                    <li><i class="key-line usable"></i>usable <${Num} title="Usable memory of a device"
+                        text=${`${gigabytes(memory.usable_bytes, unit)} ${unit}`} value=${memory.usable_bytes} unit="bytes"
+                        pointer="/memory/usable_bytes" /></li>
+                    <li><i class="key-line capacity"></i>reported <${Num} title="Memory the device reports"
+                        text=${`${gigabytes(memory.capacity_bytes, unit)} ${unit}`} value=${memory.capacity_bytes} unit="bytes"
+                        pointer="/memory/capacity_bytes" /></li>
+                    <li><${Swatch} tone="grey" />stays</li>
+                    <li><${Swatch} tone="grey" hatched />comes and goes</li>
+                </ul>
+            </header>
+            <${Bars} memory=${memory} />
+            <${Table} memory=${memory} />
+        </section>`;
+}

@@ -1,0 +1,100 @@
+/** One line that answers: does it fit, by how much, what binds, and what to do about it. */
+import { html } from "../html.js";
+import { FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { answer, applyFix, resetParallelism } from "../state/store.js";
+import { units } from "../state/prefs.js";
+import { change, gigabytes } from "../units.js";
+import { Num } from "./explain.js";
+
+/** @param {Record<string, any>} patch @returns {string} what a fix sets, in the words of the page */
+function describe(patch) {
+    return Object.entries(patch).flatMap(([group, members]) =>
+        (members !== null && typeof members === "object" ? Object.entries(members) : [["", members]]).map(([name, value]) => {
+            const label = fieldAt(`/${group}/${name}`)?.label ?? `${group} ${name}`.replaceAll("_", " ").trim();
+            const to = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
+            return `${label} → ${to === "true" ? "on" : to === "false" ? "off" : to}`;
+        })).join(", ");
+}
+
+/** @param {{fix: any, estimate: any}} props */
+function Fix({ fix, estimate }) {
+    const effects = [];
+    if (typeof fix.memory_bytes === "number") {
+        effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
+    }
+    if (typeof fix.step_s === "number") effects.push(`${change(fix.step_s, estimate.time.step_s)} time`);
+    return html`
+        <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
+            <b>${describe(fix.change)}</b>
+            <span>${effects.join(" · ")}${fix.fits ? html` <em class="good">fits</em>` : html` <em>not enough</em>`}</span>
+        </button>`;
+}
+
+/** @param {{estimate: any}} props */
+function Result({ estimate }) {
+    const { memory, binding, fits } = estimate;
+    const room = memory.headroom_bytes;
+    const unit = units.value;
+    return html`
+        <div class="verdict-head">
+            <span class="badge ${fits ? "good" : "bad"}"><span aria-hidden="true">${fits ? "✓" : "✕"}</span> ${fits ? "Fits" : "Does not fit"}</span>
+            <p class="verdict-text">
+                <${Num} title="Peak memory of a device" text=${gigabytes(memory.device_total_bytes, unit)}
+                        value=${memory.device_total_bytes} unit="bytes" pointer="/memory/device_total_bytes" />
+                ${" of "}
+                <${Num} title="Usable memory of a device" text=${`${gigabytes(memory.usable_bytes, unit)} ${unit}`}
+                        value=${memory.usable_bytes} unit="bytes" pointer="/memory/usable_bytes" />
+                ${" per device, "}
+                <${Num} title=${fits ? "Headroom" : "Deficit"} text=${`${gigabytes(Math.abs(room), unit)} ${unit}`}
+                        value=${room} unit="bytes" pointer="/memory/headroom_bytes" />
+                ${fits ? " to spare" : " too much"}
+            </p>
+        </div>
+        ${binding?.sentence ? html`<p class="binding">${binding.sentence}</p>` : null}`;
+}
+
+/** @param {{problem: import("../state/api.js").Problem}} props */
+function Refusal({ problem }) {
+    const reach = (key) => {
+        const control = document.getElementById(`field-${key}`);
+        const target = control?.matches("input, select, textarea") ? control : control?.querySelector("input:checked");
+        /** @type {HTMLElement | null | undefined} */ (target)?.focus();
+        control?.scrollIntoView({ block: "center" });
+    };
+    return html`
+        <div class="verdict-head">
+            <span class="badge bad"><span aria-hidden="true">▲</span> ${problem.status === 422 ? "Not possible" : "No answer"}</span>
+            <p class="verdict-text">${problem.errors.length > 0 && problem.status === 422
+                ? "These settings contradict each other or the model." : problem.detail || problem.title}</p>
+        </div>
+        ${problem.errors.length > 0 ? html`
+            <ul class="refusals">${problem.errors.map((item) => {
+                const key = fieldForProblem(item.pointer ?? "");
+                return html`
+                    <li key=${item.pointer + item.code}>
+                        ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
+                            : html`<code>${item.pointer}</code>`} ${item.detail}
+                    </li>`;
+            })}</ul>` : null}`;
+}
+
+export function Verdict() {
+    const { phase, estimate, problem } = answer.value;
+    const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
+    const refused = phase === "problem" && problem;
+    const tone = refused ? "bad" : estimate ? (estimate.fits ? "good" : "bad") : "idle";
+    return html`
+        <section class="verdict ${tone}" aria-label="Verdict" data-phase=${phase} data-testid="verdict">
+            <div role="status" aria-live="polite" aria-busy=${phase === "loading"}>
+                ${refused ? html`<${Refusal} problem=${problem} />`
+                    : estimate ? html`<${Result} estimate=${estimate} />`
+                        : html`<p class="muted">Computing the first answer…</p>`}
+            </div>
+            ${refused && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
+                <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
+            ${fixes.length > 0 ? html`
+                <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
+                    <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
+                </div>` : null}
+        </section>`;
+}

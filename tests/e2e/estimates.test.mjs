@@ -1,0 +1,247 @@
+/** Estimates: what they promise, what they refuse, and that the same question has one answer. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accelerator, estimate, large, llamaParameters } from './lib/fixtures.mjs';
+import { connectTo } from './lib/http.mjs';
+import { assertProblem } from './lib/problems.mjs';
+import { startServer, stopClean } from './lib/server.mjs';
+
+const path = '/api/v1/estimates';
+let server;
+let client;
+
+before(async () => {
+    server = await startServer();
+    client = await connectTo(server);
+});
+after(() => stopClean(server));
+
+const ask = (parts, query = '') => client.post(path + query, estimate(parts));
+
+async function answered(parts) {
+    const response = await ask(parts);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
+}
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+function assertNear(actual, expected, what) {
+    assert.ok(Math.abs(actual - expected) <= 1e-6 * Math.abs(expected),
+        `${what}: ${actual} is not ${expected}`);
+}
+
+const tooLarge = {
+    config: large,
+    parallelism: { tensor: 8, sequence: true, pipeline: 1, data: 1 },
+    workload: { sequence_length: 4096, global_batch_size: 8 },
+};
+
+test('a small model fits, and the figures hang together', async () => {
+    const { fits, memory, time, throughput, interval } = await answered();
+    assert.equal(fits, true);
+    assert.equal(memory.headroom_bytes, memory.usable_bytes - memory.device_total_bytes);
+    assert.ok(memory.headroom_bytes > 0);
+    assert.ok(memory.usable_bytes <= memory.capacity_bytes);
+    assert.ok(memory.peak_allocated_bytes <= memory.peak_reserved_bytes);
+    assert.ok(memory.peak_reserved_bytes <= memory.device_total_bytes);
+    assertNear(throughput.tokens_per_s, 512 * 32 / time.step_s, 'tokens per second');
+    assertNear(throughput.tokens_per_s_per_accelerator, throughput.tokens_per_s / 8, 'per device');
+    for (const ratio of ['mfu_full', 'mfu_causal', 'hfu'])
+        assert.ok(throughput[ratio] > 0 && throughput[ratio] < 1, ratio);
+    assert.ok(interval.step_s[0] <= time.step_s && time.step_s <= interval.step_s[1]);
+});
+
+test('the terms of the time add up to the step', async () => {
+    const { time } = await answered();
+    assertNear(sum(time.terms.map((term) => term.seconds)), time.step_s, 'step_s');
+    for (const term of time.terms)
+        assert.ok(term.seconds >= 0, term.name);
+});
+
+test('the terms of every rank add up to its peak, and every device has a rank', async () => {
+    const { memory } = await answered();
+    assert.equal(sum(memory.ranks.map((rank) => rank.count)), 8);
+    for (const rank of memory.ranks) {
+        const inside = rank.terms.filter((term) => term.lifetime !== 'outside_allocator');
+        assert.equal(sum(inside.map((term) => term.bytes)), rank.peak_allocated_bytes, rank.role);
+    }
+    assert.equal(memory.peak_allocated_bytes,
+        Math.max(...memory.ranks.map((rank) => rank.peak_allocated_bytes)));
+});
+
+test('memory terms come from the fixed vocabulary and say how they were computed', async () => {
+    const vocabulary = new Set(['parameters', 'gradients', 'optimizer', 'master_weights',
+        'activations', 'logits', 'communication_buffers', 'gathered_parameters', 'temporary',
+        'kv_cache', 'adapters', 'fragmentation', 'context']);
+    const { memory } = await answered();
+    for (const term of memory.ranks.flatMap((rank) => rank.terms)) {
+        assert.ok(vocabulary.has(term.name), term.name);
+        assert.ok(term.formula.length > 0 && term.source.length > 0, term.name);
+        assert.equal(typeof term.inputs, 'object', term.name);
+    }
+});
+
+test('an answer says what it evaluated and where it comes from', async () => {
+    const answer = await answered();
+    assert.equal(answer.model.parameters.total ?? answer.model.parameters, llamaParameters);
+    assert.equal(answer.resolved.parallelism.tensor, 2);
+    assert.match(answer.input_hash, /^[0-9a-f]{16,}$/);
+    assert.ok(answer.engine_version.length > 0 && answer.catalog_revision.length > 0);
+    for (const [pointer, explanation] of Object.entries(answer.explanations)) {
+        const value = pointer.slice(1).split('/').reduce((at, key) => at?.[key], answer);
+        assert.notEqual(value, undefined, `${pointer} points at nothing`);
+        assert.ok(explanation.formula.length > 0, pointer);
+    }
+});
+
+test('the same question has the same answer, to the byte', async () => {
+    const [first, second] = [await ask(), await ask()];
+    assert.equal(first.text, second.text);
+});
+
+test('the hash is that of the meaning: order and spacing do not matter, values do', async () => {
+    const { json: { input_hash: hash } } = await ask();
+    const request = estimate();
+    const reversed = Object.fromEntries(Object.entries(request).reverse());
+    const spaced = await client.request('POST', path, {
+        body: JSON.stringify(reversed, null, 4),
+        headers: { 'Content-Type': 'application/json' },
+    });
+    assert.equal(spaced.json.input_hash, hash);
+    const other = await answered({ workload: { sequence_length: 1024 } });
+    assert.notEqual(other.input_hash, hash);
+});
+
+test('what does not fit is an answer with the deficit and ways out', async () => {
+    const answer = await answered(tooLarge);
+    assert.equal(answer.fits, false);
+    assert.ok(answer.memory.headroom_bytes < 0);
+    assert.equal(answer.binding.limit, 'memory');
+    assert.ok(answer.binding.sentence.length > 0);
+    for (const fix of answer.binding.fixes)
+        assert.equal(typeof fix.change, 'object');
+});
+
+test('a fix does what it says when it is applied', async () => {
+    const { binding } = await answered(tooLarge);
+    for (const { change, fits, step_s: step } of binding.fixes) {
+        const request = mergePatch(estimate(tooLarge), change);
+        const response = await client.post(path, request);
+        assert.equal(response.status, 200, `${JSON.stringify(change)}: ${response.text}`);
+        assert.equal(response.json.fits, fits, JSON.stringify(change));
+        assertNear(response.json.time.step_s, step, JSON.stringify(change));
+    }
+});
+
+/** RFC 7396. */
+function mergePatch(target, patch) {
+    if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
+        return patch;
+    const merged = { ...(typeof target === 'object' ? target : {}) };
+    for (const [key, value] of Object.entries(patch)) {
+        if (value === null)
+            delete merged[key];
+        else
+            merged[key] = mergePatch(merged[key], value);
+    }
+    return merged;
+}
+
+test('as a gate, what does not fit fails and still carries the estimate', async () => {
+    const response = await ask(tooLarge, '?require=fits');
+    assertProblem(response, 409);
+    assert.equal(response.json.type, '/problems/does-not-fit');
+    const carried = response.json.estimate ?? response.json;
+    assert.equal(carried.fits, false);
+    assert.ok(carried.memory.headroom_bytes < 0);
+    assert.equal((await ask({}, '?require=fits')).status, 200);
+});
+
+test('an impossible plan is refused at the field, with the nearest legal values', async () => {
+    for (const [parts, pointer] of [
+        [{ parallelism: { tensor: 3 } }, '/parallelism/tensor'],
+        [{ parallelism: { data: 3 } }, '/parallelism/data'],
+        [{ parallelism: { virtual_pipeline: 3, schedule: 'interleaved_1f1b' } },
+            '/parallelism/virtual_pipeline'],
+        [{ workload: { global_batch_size: 31 } }, '/workload/global_batch_size'],
+        [{ workload: { micro_batch_size: 64 } }, '/workload/micro_batch_size'],
+        [{ parallelism: { zero_stage: 4 } }, '/parallelism/zero_stage'],
+    ]) {
+        const response = await ask(parts);
+        assertProblem(response, 422);
+        const found = response.json.errors.find((error) => error.pointer === pointer);
+        assert.ok(found, `${pointer} is not among ${response.text}`);
+    }
+    const { errors } = (await ask({ parallelism: { tensor: 3 } })).json;
+    assert.match(errors.find((e) => e.pointer === '/parallelism/tensor').hint, /2/);
+});
+
+test('an unknown name is refused with the nearest known one', async () => {
+    const wrong = accelerator.replace('h100', 'h10');
+    const error = assertProblem(await ask({ cluster: { accelerator: wrong } }), 422,
+        { pointer: '/cluster/accelerator' });
+    assert.match(error.hint, /h100/);
+    assertProblem(await ask({ workload: { framework: 'megatrom' } }), 422,
+        { pointer: '/workload/framework', says: /megatron/ });
+});
+
+test('what is not known is evaluated over what it may be, and said', async () => {
+    const known = await answered();
+    const open = await answered({ workload: { recompute: null, attention: null } });
+    assert.ok(open.assumptions.length > known.assumptions.length, 'assumptions name the unknowns');
+    const width = ({ interval: { step_s: [low, high] } }) => high - low;
+    assert.ok(width(open) >= width(known));
+    const absent = estimate();
+    delete absent.workload.recompute;
+    delete absent.workload.attention;
+    assert.equal((await client.post(path, absent)).json.time.step_s, open.time.step_s);
+});
+
+test('data parallelism fills the cluster when it is left to the planner', async () => {
+    const answer = await answered({ parallelism: { data: 'auto' } });
+    assert.equal(answer.resolved.parallelism.data, 2);
+});
+
+test('sharding the optimizer takes memory off every rank', async () => {
+    const bytes = async (stage) => {
+        const { memory } = await answered({ parallelism: { zero_stage: stage } });
+        return sum(memory.ranks[0].terms.filter((term) => term.name === 'optimizer')
+            .map((term) => term.bytes));
+    };
+    assert.ok(await bytes(1) < await bytes(0));
+});
+
+test('the choices are the legal values: each of them is accepted, others are not', async () => {
+    const response = await client.post(`${path}:choices`, estimate());
+    assert.equal(response.status, 200, response.text);
+    assert.equal(response.json.valid, true);
+    assert.deepEqual(response.json.errors, []);
+    const { tensor } = response.json.choices;
+    assert.ok(tensor.includes(2) && !tensor.includes(3));
+    for (const value of tensor) {
+        const accepted = await ask({ parallelism: { tensor: value, data: 'auto' } });
+        assert.equal(accepted.status, 200, `tensor ${value}: ${accepted.text}`);
+    }
+    const wrong = await client.post(`${path}:choices`, estimate({ parallelism: { tensor: 3 } }));
+    assert.equal(wrong.status, 200);
+    assert.equal(wrong.json.valid, false);
+    assert.ok(wrong.json.errors.length > 0);
+});
+
+test('the catalogue lists what an estimate accepts', async () => {
+    const { json } = await client.get('/api/v1/accelerators');
+    assert.equal(json.next_cursor, null);
+    const one = json.items.find((item) => item.id === accelerator);
+    assert.ok(one.memory_bytes > 0);
+    assert.equal(new Set(json.items.map((item) => item.id)).size, json.items.length);
+});
+
+test('many at once get what one alone gets', async () => {
+    const alone = await ask();
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask()));
+    for (const answer of answers) {
+        assert.equal(answer.status, 200, answer.text);
+        assert.equal(answer.text, alone.text);
+    }
+});

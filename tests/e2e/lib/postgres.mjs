@@ -1,0 +1,99 @@
+/**
+ * A PostgreSQL cluster that lives as long as a test: a temporary folder, a Unix socket, no port.
+ *
+ *     const database = await startPostgres();
+ *     // SHARDLINE_DATABASE_URL=database.url
+ *     await database.kill(); await database.start(); await database.stop();
+ */
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cleanEnvironment, run } from './processes.mjs';
+
+const BIN = '/usr/lib/postgresql/15/bin';
+
+/** initdb refuses root, so as root the cluster belongs to the first of these that exists. */
+const ACCOUNTS = ['postgres', 'nobody'];
+
+async function findAccount() {
+    if (process.getuid() !== 0)
+        return null;
+    const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((l) => l.split(':'));
+    for (const name of ACCOUNTS) {
+        const user = users.find((fields) => fields[0] === name);
+        if (user !== undefined)
+            return { uid: Number(user[2]), gid: Number(user[3]) };
+    }
+    throw new Error('no unprivileged account to run PostgreSQL under');
+}
+
+async function must(command, args, options) {
+    const result = await run(command, args, options);
+    if (result.code !== 0)
+        throw new Error(`${command} ended with ${result.code}\n${result.stdout}${result.stderr}`);
+    return result.stdout;
+}
+
+export async function startPostgres() {
+    // Not in TMPDIR: the path of a socket may have 107 bytes, and the account must get there.
+    const folder = await mkdtemp('/tmp/slpg-');
+    const account = await findAccount();
+    await chmod(folder, 0o700);
+    if (account !== null)
+        await chown(folder, account.uid, account.gid);
+    const options = { cwd: folder, env: cleanEnvironment({ HOME: folder }), ...account };
+    const data = join(folder, 'data');
+    const socket = `-h ${folder} -p 5432 -U shardline`.split(' ');
+
+    await must(join(BIN, 'initdb'), ['-D', data, '--username=shardline', '--auth=trust',
+        '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], options);
+
+    const cluster = {
+        folder,
+        url: `host=${folder} port=5432 dbname=shardline user=shardline`,
+        start: () => must(join(BIN, 'pg_ctl'), ['start', '-w', '-t', '60', '-s', '-D', data,
+            '-l', join(folder, 'log'), '-o',
+            `-p 5432 -k ${folder} -c listen_addresses= -c fsync=off -c max_connections=50`],
+            options),
+        /** Polite: waits for no client, loses nothing. */
+        shutDown: () => must(join(BIN, 'pg_ctl'),
+            ['stop', '-w', '-s', '-m', 'fast', '-D', data], options),
+        /** As a power cut would end it. */
+        async kill() {
+            const [pid] = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
+                .map(Number);
+            process.kill(pid, 'SIGKILL');
+            await gone(pid);
+        },
+        query: async (sql) => (await must(join(BIN, 'psql'),
+            [...socket, '-d', 'shardline', '-XAtc', sql], options)).trim(),
+        /** Ends it whatever its state, and removes every trace. Fine to call twice. */
+        async stop() {
+            if (!existsSync(folder))
+                return;
+            await run(join(BIN, 'pg_ctl'), ['stop', '-w', '-s', '-m', 'immediate', '-D', data],
+                options);
+            await rm(folder, { recursive: true, force: true });
+        },
+    };
+    try {
+        await cluster.start();
+        await must(join(BIN, 'createdb'), [...socket, 'shardline'], options);
+    } catch (error) {
+        await cluster.stop();
+        throw error;
+    }
+    return cluster;
+}
+
+/** The postmaster is no child of ours, so all that can be done is to look for it. */
+async function gone(pid) {
+    for (;;) {
+        try {
+            process.kill(pid, 0);
+        } catch {
+            return;
+        }
+        await new Promise((next) => setTimeout(next, 10));
+    }
+}

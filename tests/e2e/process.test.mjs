@@ -1,0 +1,281 @@
+/** What any client of the service meets first: operations, and the manners of HTTP. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { estimate } from './lib/fixtures.mjs';
+import { connectTo, exchange, send } from './lib/http.mjs';
+import { assertProblem } from './lib/problems.mjs';
+import { startServer, stopClean } from './lib/server.mjs';
+
+let server;
+let client;
+
+before(async () => {
+    server = await startServer({ env: { SHARDLINE_MAX_BODY_BYTES: '65536' } });
+    client = await connectTo(server);
+});
+after(() => stopClean(server));
+
+const estimates = '/api/v1/estimates';
+const json = { 'Content-Type': 'application/json' };
+const post = (body, headers = json) => client.request('POST', estimates, { body, headers });
+
+test('the first line on stdout is the URL', () => {
+    assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+});
+
+test('it says that it lives, what it is, and what it can be asked', async () => {
+    assert.equal((await client.get('/healthz')).status, 200);
+    const version = await client.get('/version');
+    assert.equal(version.status, 200);
+    assert.equal(typeof version.json.engine_version, 'string');
+    const contract = await client.get('/openapi.json');
+    assert.match(contract.json.openapi, /^3\.1\./);
+});
+
+test('ready without a database says that planning works and storage does not', async () => {
+    const response = await client.get('/readyz');
+    assert.ok([200, 503].includes(response.status));
+    assert.match(response.text, /database/);
+});
+
+test('metrics are in the Prometheus text format and count requests by route', async () => {
+    await client.get('/healthz');
+    const { status, type, text } = await client.get('/metrics');
+    assert.equal(status, 200);
+    assert.equal(type, 'text/plain');
+    assert.match(text, /^# TYPE shardline_http_requests_total counter$/m);
+    assert.match(text, /^shardline_http_requests_total\{[^}]*route="\/healthz"[^}]*\} [1-9]/m);
+    assert.match(text, /^shardline_build_info\{/m);
+});
+
+test('every operation of the contract has a summary, an answer and is reachable', async () => {
+    const { document } = client.contract;
+    const methods = ['get', 'put', 'post', 'delete', 'patch'];
+    for (const [path, item] of Object.entries(document.paths)) {
+        const verbs = Object.keys(item).filter((key) => methods.includes(key));
+        assert.ok(verbs.length > 0, path);
+        for (const verb of verbs) {
+            assert.ok(item[verb].summary, `${verb} ${path} has no summary`);
+            assert.ok(Object.keys(item[verb].responses).length > 0, `${verb} ${path}`);
+        }
+        const { headers } = await send(server.url, 'OPTIONS', path.replace(/\{[^}]*\}/g, 'x'));
+        const allowed = (headers.allow ?? '').split(', ').map((name) => name.toLowerCase());
+        for (const verb of verbs)
+            assert.ok(allowed.includes(verb), `${path} does not allow ${verb}: ${headers.allow}`);
+    }
+});
+
+test('a path that is not there is 404', async () => {
+    assertProblem(await client.get('/api/v1/nope'), 404);
+    assertProblem(await client.get('/api/v1/estimates/nope'), 404);
+});
+
+test('a method that is not there is 405 and names those that are', async () => {
+    const response = await client.request('DELETE', estimates);
+    assertProblem(response, 405);
+    assert.match(response.headers.allow, /\bPOST\b/);
+    assert.doesNotMatch(response.headers.allow, /\bDELETE\b/);
+});
+
+test('OPTIONS names the methods and has no body', async () => {
+    const response = await client.request('OPTIONS', estimates);
+    assert.equal(response.status, 204);
+    assert.match(response.headers.allow, /\bPOST\b/);
+    assert.equal(response.bytes.length, 0);
+});
+
+test('HEAD is GET without the body', async () => {
+    const get = await client.get('/openapi.json');
+    const head = await client.request('HEAD', '/openapi.json');
+    assert.equal(head.status, 200);
+    assert.equal(Number(head.headers['content-length']), get.bytes.length);
+    assert.equal(head.headers['content-type'], get.headers['content-type']);
+});
+
+test('a body over the limit is 413, announced or not', async () => {
+    const big = JSON.stringify({ pad: 'x'.repeat(100_000) });
+    assertProblem(await post(big), 413);
+    assertProblem(await post(big, { ...json, 'Transfer-Encoding': 'chunked' }), 413);
+});
+
+test('a body of another type is 415', async () => {
+    assertProblem(await post('model: llama', { 'Content-Type': 'application/yaml' }), 415);
+    assertProblem(await post('{}', {}), 415);
+});
+
+test('a charset does not make JSON another type', async () => {
+    const response = await post(JSON.stringify(estimate()),
+        { 'Content-Type': 'application/json; charset=utf-8' });
+    assert.equal(response.status, 200, response.text);
+});
+
+test('a request for another host is 421, wherever it points', async () => {
+    for (const path of ['/healthz', '/', '/api/v1/nope'])
+        assertProblem(await client.get(path, { headers: { Host: 'rebound.example' } }), 421);
+    assertProblem(await client.get('/healthz', { headers: { Host: '127.0.0.1.example' } }), 421);
+    const { port } = new URL(server.url);
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `[::1]:${port}`, 'LOCALHOST'])
+        assert.equal((await client.get('/healthz', { headers: { Host: host } })).status, 200, host);
+});
+
+test('an allowed host is served', async (t) => {
+    const open = await startServer({ env: { SHARDLINE_ALLOWED_HOSTS: 'planner.example,other' } });
+    t.after(() => stopClean(open));
+    const headers = { Host: 'planner.example' };
+    assert.equal((await send(open.url, 'GET', '/healthz', { headers })).status, 200);
+});
+
+test('text that is not JSON is 400 and says where', async () => {
+    for (const body of ['', '{', '{"model": }', '[1, 2', 'nonsense', '{} trailing'])
+        assertProblem(await post(body), 400);
+    assertProblem(await post('{\n "model": oops}'), 400, { says: /line 2/ });
+});
+
+test('a document of another shape is refused, never a fault of ours', async () => {
+    for (const body of ['[]', 'null', '7', '"text"', '{}', '{"model": 7}', '{"model": []}']) {
+        const response = await post(body);
+        assert.ok([400, 422].includes(response.status), `${body}: ${response.text}`);
+        assertProblem(response, response.status);
+    }
+});
+
+test('text that is not UTF-8 is 400', async () => {
+    assertProblem(await post(Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])), 400);
+});
+
+test('a repeated key is 400: neither value can be the one that was meant', async () => {
+    const body = JSON.stringify(estimate()).replace('"micro_batch_size":1',
+        '"micro_batch_size":1,"micro_batch_size":2');
+    assertProblem(await post(body), 400, { code: 'duplicate_key' });
+});
+
+test('deep nesting is 400, however deep', async () => {
+    for (const depth of [64, 5000]) {
+        const body = `{"model": ${'['.repeat(depth)}${']'.repeat(depth)}}`;
+        assertProblem(await post(body), 400, { code: 'too_deep' });
+    }
+});
+
+test('an unknown field is 422 at its place, with the nearest known name', async () => {
+    const request = estimate({ workload: { sequence_lenght: 512 } });
+    delete request.workload.sequence_length;
+    const error = assertProblem(await client.post(estimates, request), 422,
+        { code: 'unknown_field', pointer: '/workload/sequence_lenght' });
+    assert.match(error.hint, /sequence_length/);
+});
+
+test('unknown fields are warnings when that is asked for', async () => {
+    const request = { ...estimate(), colour: 'blue' };
+    assertProblem(await client.post(estimates, request), 422, { pointer: '/colour' });
+    const response = await client.post(`${estimates}?unknown=warn`, request);
+    assert.equal(response.status, 200, response.text);
+    assert.match(JSON.stringify(response.json.warnings), /colour/);
+});
+
+test('annotations and $schema are welcome anywhere', async () => {
+    const request = { $schema: '/schemas/estimate', annotations: { ticket: 7 }, ...estimate() };
+    assert.equal((await client.post(estimates, request)).status, 200);
+});
+
+test('every fault of a document is reported at once', async () => {
+    const request = estimate({
+        workload: { sequence_length: -1, precision: 'bf17', colour: 'blue' },
+        cluster: { nodes: 'many' },
+        parallelism: { tensor: 0 },
+    });
+    const response = await client.post(estimates, request);
+    assertProblem(response, 422);
+    const pointers = response.json.errors.map((error) => error.pointer);
+    for (const pointer of ['/workload/sequence_length', '/workload/precision', '/workload/colour',
+        '/cluster/nodes', '/parallelism/tensor'])
+        assert.ok(pointers.includes(pointer), `${pointer} is not among ${pointers}`);
+});
+
+test('more faults than are listed are counted', async () => {
+    const request = estimate();
+    for (let i = 0; i < 40; i++)
+        request[`field_${i}`] = i;
+    const response = await client.post(estimates, request);
+    assertProblem(response, 422);
+    assert.equal(response.json.errors.length, 16);
+});
+
+test('an answer carries the id of its request, and keeps one that was given', async () => {
+    const first = await client.get('/healthz');
+    const second = await client.get('/healthz');
+    assert.notEqual(first.headers['x-request-id'], second.headers['x-request-id']);
+    const named = await client.get('/healthz', { headers: { 'X-Request-Id': 'from-proxy-7' } });
+    assert.equal(named.headers['x-request-id'], 'from-proxy-7');
+    const odd = await client.get('/healthz', { headers: { 'X-Request-Id': 'no spaces, please' } });
+    assert.notEqual(odd.headers['x-request-id'], 'no spaces, please');
+});
+
+test('a path cannot leave its folder or hide what it is', async () => {
+    for (const path of ['/../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/assets/..%2f..%2fmain.c',
+        '/%00', '/%zz', '/.git/config']) {
+        const { status } = await send(server.url, 'GET', path);
+        assert.ok([400, 404].includes(status), `${path}: ${status}`);
+    }
+});
+
+test('a request that could be read in two ways is refused and the connection closed', async () => {
+    const { host } = new URL(server.url);
+    const smuggled = 'POST /api/v1/estimates HTTP/1.1\r\n'
+        + `Host: ${host}\r\nContent-Type: application/json\r\n`
+        + 'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'
+        + `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+    const answer = await exchange(server.url, smuggled);
+    assert.match(answer, /^HTTP\/1\.1 400 /);
+    assert.equal(answer.match(/HTTP\/1\.1 /g).length, 1);
+});
+
+test('a head that is too long is refused, not remembered', async () => {
+    const { status } = await send(server.url, 'GET', '/healthz',
+        { headers: { 'X-Pad': 'x'.repeat(60_000) } }).catch(() => ({ status: 431 }));
+    assert.ok([400, 413, 414, 431].includes(status), `${status}`);
+    assert.equal((await client.get('/healthz')).status, 200);
+});
+
+test('one connection serves many requests', async () => {
+    const { host } = new URL(server.url);
+    const get = (close) => `GET /healthz HTTP/1.1\r\nHost: ${host}\r\n${close}\r\n`;
+    const answers = await exchange(server.url,
+        get('') + get('') + get('Connection: close\r\n'));
+    assert.equal(answers.match(/HTTP\/1\.1 200 /g).length, 3);
+});
+
+test('a setting that makes no sense stops the start and is named', async () => {
+    for (const env of [{ SHARDLINE_LISTEN: 'nowhere' }, { SHARDLINE_WORKERS: 'many' },
+        { SHARDLINE_LOG_LEVEL: 'loud' }, { SHARDLINE_MAX_BODY_BYTES: '-1' }]) {
+        const [name] = Object.keys(env);
+        await assert.rejects(startServer({ env }), new RegExp(name));
+    }
+});
+
+test('a port that is taken stops the start and says so', async () => {
+    const { host } = new URL(server.url);
+    await assert.rejects(startServer({ env: { SHARDLINE_LISTEN: host } }), /in use|taken/);
+});
+
+test('the log has one JSON object a line and no secret', async (t) => {
+    const secret = 'hf_mustnotappear';
+    const logged = await startServer({
+        env: {
+            HF_TOKEN: secret,
+            SHARDLINE_DATABASE_URL: 'host=/nonexistent dbname=x password=mustnotappear',
+            SHARDLINE_LOG_LEVEL: 'debug',
+        },
+    });
+    t.after(() => stopClean(logged));
+    await send(logged.url, 'POST', estimates, { headers: json, body: JSON.stringify(estimate()) });
+    await send(logged.url, 'GET', '/api/v1/inventories');
+    const { stderr, stdout } = logged.output();
+    assert.doesNotMatch(stderr + stdout, /mustnotappear/);
+    const lines = stderr.trim().split('\n');
+    assert.ok(lines.length > 0);
+    for (const line of lines) {
+        const entry = JSON.parse(line);
+        assert.equal(typeof entry.msg, 'string', line);
+        assert.ok(['debug', 'info', 'warn', 'error'].includes(entry.level), line);
+    }
+});

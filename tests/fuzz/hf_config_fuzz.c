@@ -1,0 +1,52 @@
+/* Any bytes as a config: no crash, no leak, and what is accepted can be counted and answered. */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/buffer.h"
+#include "codec/hf_config.h"
+#include "codec/model_json.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void
+answer(const sl_model *model, const sl_errors *warnings)
+{
+    sl_model_counts counts;
+    sl_buffer buffer;
+    sl_writer writer;
+
+    /* The bounds of the decoder keep every count in range, so a failure here is a finding. */
+    const sl_code code = sl_model_count(model, &counts);
+    assert(code == SL_OK);
+    (void)code;
+    sl_buffer_init(&buffer, 1 << 20);
+    sl_writer_init(&writer, &buffer);
+    sl_model_write(&writer, model, &counts, warnings);
+    assert(sl_writer_ok(&writer));
+    sl_buffer_clear(&buffer);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const sl_json_limits limits = {
+        .max_bytes = 1 << 20, .max_depth = 32, .accept_python_numbers = true};
+    sl_errors err = {0};
+    sl_errors warnings = {0};
+    sl_json *json = NULL;
+
+    if (sl_json_parse((const char *)data, size, &limits, &json, &err) != SL_OK)
+        return 0;
+    sl_model *model = calloc(1, sizeof *model);
+    assert(model != NULL);
+    const sl_node root = sl_json_root(json);
+    if (sl_hf_config_read(&root, "fuzz", model, &warnings, &err) == SL_OK)
+        answer(model, &warnings);
+    else
+        assert(err.count > 0);
+    free(model);
+    sl_json_free(json);
+    return 0;
+}

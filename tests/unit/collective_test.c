@@ -1,0 +1,121 @@
+#include "engine/collective.h"
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static void
+a_group_that_fits_a_domain_uses_its_links(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group inside = sl_group_of(&cluster, 8, 1);
+    const sl_group across = sl_group_of(&cluster, 4, 8);
+    const sl_group wide = sl_group_of(&cluster, 16, 2);
+
+    CU_ASSERT_EQUAL(inside.level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(across.level, SL_LEVEL_NETWORK);
+    sl_expect_near(across.members_per_node, 1.0, 0.0, "stride 8 of 8");
+    sl_expect_near(across.nodes, 4.0, 0.0, "one rank a node");
+    sl_expect_near(wide.members_per_node, 4.0, 0.0, "stride 2 of 8");
+    sl_expect_near(wide.nodes, 4.0, 0.0, "16 ranks, 4 a node");
+
+    cluster.accelerator.scale_up_domain = 2; /* bridges between pairs, PCIe beyond */
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 2, 1).level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 4, 1).level, SL_LEVEL_HOST);
+
+    cluster.accelerators_per_node = 4; /* one rack is one domain over many nodes */
+    cluster.accelerator.scale_up_domain = 72;
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 16, 1).level, SL_LEVEL_SCALE_UP);
+}
+
+static void
+inside_a_node_the_bus_factor_applies(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_group group = sl_group_of(&cluster, 8, 1);
+
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &group, 1e9),
+                   10e-6 + 1e9 * 2.0 * 7.0 / 8.0 / 100e9, 1e-12, "2 (n - 1) / n");
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &group, 1e9),
+                   10e-6 + 1e9 * 7.0 / 8.0 / 100e9, 1e-12, "(n - 1) / n");
+}
+
+static void
+across_nodes_each_member_brings_its_card(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group lone = sl_group_of(&cluster, 4, 8);
+    const sl_group full = sl_group_of(&cluster, 32, 1);
+    const double bytes = 64e9;
+
+    /* One card of 10 GB/s at 0.96; steps / n of the buffer. Latency is lost in 64 GB. */
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, bytes),
+                   bytes * 3.0 / 4.0 / 9.6e9, 1e-4, "one NIC");
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &full, bytes),
+                   bytes * 31.0 / 32.0 / 76.8e9, 1e-3, "eight NICs");
+}
+
+static void
+oversubscription_slows_the_network_only(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group across = sl_group_of(&cluster, 4, 8);
+    const sl_group inside = sl_group_of(&cluster, 8, 1);
+    const double before_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &across, 10e9);
+    const double inside_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &inside, 10e9);
+
+    cluster.oversubscription_ratio = 2.0;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &across, 10e9),
+                   2.0 * before_s, 1e-3, "half the rate");
+    CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &inside, 10e9), inside_s);
+}
+
+static void
+one_rank_or_no_byte_costs_nothing(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group one = sl_group_of(&cluster, 1, 1);
+    const sl_group two = sl_group_of(&cluster, 2, 8);
+
+    CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &one, 1e9), 0.0);
+    CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &two, 0.0), 0.0);
+}
+
+static void
+time_grows_with_bytes_and_with_ranks(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(64);
+
+    for (uint32_t kind = 0; kind < SL_COLLECTIVE_SEND_RECEIVE; kind++)
+        for (uint64_t stride = 1; stride <= 8; stride *= 8) {
+            double before_s = 0.0;
+            for (double bytes = 1e3; bytes <= 1e10; bytes *= 10.0) {
+                const sl_group group = sl_group_of(&cluster, 16, stride);
+                const double s = sl_collective_s(&cluster, (sl_collective)kind, &group, bytes);
+                CU_ASSERT_TRUE(s > before_s);
+                before_s = s;
+            }
+            before_s = 0.0;
+            for (uint64_t ranks = 16; ranks <= 64; ranks *= 2) {
+                const sl_group group = sl_group_of(&cluster, ranks, 8);
+                const double s = sl_collective_s(&cluster, (sl_collective)kind, &group, 1e9);
+                CU_ASSERT_TRUE(s > before_s);
+                before_s = s;
+            }
+        }
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(a_group_that_fits_a_domain_uses_its_links), CASE(inside_a_node_the_bus_factor_applies),
+    CASE(across_nodes_each_member_brings_its_card),  CASE(oversubscription_slows_the_network_only),
+    CASE(one_rank_or_no_byte_costs_nothing),         CASE(time_grows_with_bytes_and_with_ranks),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "collective", cases, sizeof cases / sizeof cases[0]);
+}

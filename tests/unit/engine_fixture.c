@@ -1,0 +1,177 @@
+#include "engine_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+static sl_model the_model;
+static sl_estimate the_answer;
+static sl_estimate the_scratch;
+
+sl_dense_spec
+sl_fixture_gpt(uint32_t blocks, uint64_t hidden, uint32_t heads)
+{
+    return (sl_dense_spec){
+        .naming = SL_NAMING_GPT2,
+        .blocks = blocks,
+        .hidden = hidden,
+        .ffn = 4 * hidden,
+        .vocabulary = 51200,
+        .learned_positions = 2048,
+        .heads = heads,
+        .kv_heads = heads,
+        .head_dim = (uint32_t)(hidden / heads),
+        .layer_norm = true,
+        .qkv_bias = true,
+        .output_bias = true,
+        .mlp_bias = true,
+        .tied = true,
+        .has_head = true,
+    };
+}
+
+sl_dense_spec
+sl_fixture_llama(void)
+{
+    return (sl_dense_spec){
+        .naming = SL_NAMING_LLAMA,
+        .blocks = 16,
+        .hidden = 2048,
+        .ffn = 8192,
+        .vocabulary = 32768,
+        .heads = 32,
+        .kv_heads = 8,
+        .head_dim = 64,
+        .gated_mlp = true,
+        .has_head = true,
+    };
+}
+
+const sl_model *
+sl_fixture_model(const sl_dense_spec *spec)
+{
+    sl_errors err = {0};
+
+    memset(&the_model, 0, sizeof the_model);
+    CU_ASSERT_EQUAL(sl_model_describe_dense(spec, &the_model, &err), SL_OK);
+    return &the_model;
+}
+
+sl_cluster
+sl_fixture_cluster(uint32_t nodes)
+{
+    sl_cluster cluster = {
+        .nodes = nodes,
+        .accelerators_per_node = 8,
+        .nics_per_node = 8,
+        .nic_bytes_per_s = 10e9,
+        .oversubscription_ratio = 1.0,
+    };
+    sl_accelerator *part = &cluster.accelerator;
+    const sl_collective_law law = {10e-6, 100e9, 0.0};
+
+    memcpy(part->id, "round", sizeof "round");
+    part->memory_bytes = (uint64_t)80 << 30;
+    part->memory_bytes_per_s = 1e12;
+    part->peak_flops_per_s[SL_PRECISION_BF16] = 100e12;
+    part->peak_flops_per_s[SL_PRECISION_FP16] = 100e12;
+    part->peak_flops_per_s[SL_PRECISION_FP32] = 10e12;
+    part->scale_up_bytes_per_s = 100e9;
+    part->scale_up_domain = 8;
+    part->host_bytes_per_s = 20e9;
+    part->gemm = (sl_gemm_law){100.0, 80e12, 100.0, 4e-6, 0.8e12, 0.9, 0.8, 0.7};
+    part->attention[SL_ATTENTION_FLASH2][0] =
+        (sl_attention_laws){64, {60e12, 500.0, 0.0}, {50e12, 500.0, 0.0}};
+    for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++)
+        for (uint32_t size = 0; size < SL_COLLECTIVE_SIZES; size++)
+            part->collective[kind][size] = law;
+    part->sustained_ratio = 1.0;
+    part->sustained_low_ratio = 0.9;
+    part->sustained_high_ratio = 1.1;
+    return cluster;
+}
+
+sl_software
+sl_fixture_software(void)
+{
+    return (sl_software){
+        .name = "fixture",
+        .framework = "megatron",
+        .attention = -1,
+        .dropout = -1,
+        .norm_ratio = 0.7,
+        .activation_ratio = 0.85,
+        .rotary_ratio = 0.85,
+        .softmax_ratio = 0.7,
+        .residual_ratio = 0.85,
+        .loss_forward_bytes_per_logit = 18.0,
+        .loss_backward_bytes_per_logit = 8.0,
+        .logits_kept_bytes = 4.0,
+        .logits_peak_bytes = 6.0,
+        .weight_gradient_fused = true,
+        .step_overhead_s = 0.0,
+    };
+}
+
+sl_question
+sl_fixture_question(const sl_model *model, const sl_cluster *cluster, const sl_software *software)
+{
+    return (sl_question){
+        .model = model,
+        .cluster = cluster,
+        .software = software,
+        .software_count = 1,
+        .workload =
+            {
+                .framework = SL_FRAMEWORK_MEGATRON,
+                .sequence_length = 2048,
+                .global_batch = 16,
+                .micro_batch = 1,
+                .precision = SL_PRECISION_BF16,
+                .optimizer = SL_OPTIMIZER_ADAMW,
+                .recompute = SL_RECOMPUTE_NONE,
+                .attention = SL_ATTENTION_UNFUSED,
+                .layout = {-1.0, -1.0, -1.0, -1.0},
+            },
+        .plan =
+            {
+                .tensor = 1,
+                .pipeline = 1,
+                .virtual_pipeline = 1,
+                .context = 1,
+                .expert = 1,
+                .data = cluster->nodes * cluster->accelerators_per_node,
+                .schedule = SL_SCHEDULE_1F1B,
+            },
+    };
+}
+
+const sl_estimate *
+sl_fixture_answer(const sl_question *question)
+{
+    sl_errors err = {0};
+    sl_code code = sl_question_check(question, &err);
+
+    if (code == SL_OK)
+        code = sl_estimate_answer(question, &the_scratch, &the_answer, &err);
+    CU_ASSERT_EQUAL(code, SL_OK);
+    for (uint32_t i = 0; i < err.count; i++)
+        printf("  %s: %s: %s\n", err.list[i].pointer, err.list[i].rule, err.list[i].message);
+    return &the_answer;
+}
+
+double
+sl_fixture_bytes(const sl_rank_memory *rank, sl_term_id id)
+{
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == id)
+            return rank->terms[i].value;
+    return 0.0;
+}
+
+double
+sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id)
+{
+    return estimate->time.terms[id - SL_TERM_FORWARD].value;
+}

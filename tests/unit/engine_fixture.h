@@ -1,0 +1,35 @@
+/** A small cluster with round rates, and models to put on it: expected values stay hand arithmetic. */
+#ifndef SL_TESTS_ENGINE_FIXTURE_H
+#define SL_TESTS_ENGINE_FIXTURE_H
+
+#include "shardline/estimate.h"
+
+/** GPT as Korthikanti 2022 table 3 lays it out: 4 h feed-forward, tied 51,200 rows, 2,048 positions. */
+sl_dense_spec sl_fixture_gpt(uint32_t blocks, uint64_t hidden, uint32_t heads);
+
+/** Gated, rotary, grouped key-value heads, untied; sizes of a 1 B class model. */
+sl_dense_spec sl_fixture_llama(void);
+
+/** Owned by the fixture: one model at a time. */
+const sl_model *sl_fixture_model(const sl_dense_spec *spec);
+
+/** Nodes of 8 with 80 GiB, 100 TFLOP/s, 1 TB/s, 100 GB/s links and 8 network cards of 10 GB/s. */
+sl_cluster sl_fixture_cluster(uint32_t nodes);
+
+/** Unfused attention, dropout, nothing overlapped. */
+sl_software sl_fixture_software(void);
+
+/** bf16 Megatron, 2,048 positions, global batch 16, micro-batch 1, nothing recomputed, no dropout. */
+sl_question sl_fixture_question(const sl_model *model, const sl_cluster *cluster,
+                                const sl_software *software);
+
+/** Answer of a question that must pass its check; owned by the fixture, overwritten by the next. */
+const sl_estimate *sl_fixture_answer(const sl_question *question);
+
+/** Bytes of one memory term of a rank, 0 when it has none. */
+double sl_fixture_bytes(const sl_rank_memory *rank, sl_term_id id);
+
+/** Seconds of a time term. */
+double sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id);
+
+#endif

@@ -1,0 +1,290 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software[2];
+
+static sl_question
+gpt_question(uint32_t nodes)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(8, 1024, 16);
+
+    cluster = sl_fixture_cluster(nodes);
+    software[0] = software[1] = sl_fixture_software();
+    return sl_fixture_question(sl_fixture_model(&spec), &cluster, software);
+}
+
+static const sl_error *
+fault(const sl_question *question, const char *rule)
+{
+    static sl_errors err;
+
+    memset(&err, 0, sizeof err);
+    const sl_code code = sl_question_check(question, &err);
+    CU_ASSERT_NOT_EQUAL(code, SL_OK);
+    for (uint32_t i = 0; i < err.count; i++)
+        if (strcmp(err.list[i].rule, rule) == 0)
+            return &err.list[i];
+    return NULL;
+}
+
+static void
+expect_fault(const sl_question *question, const char *rule, const char *pointer, const char *hint)
+{
+    const sl_error *error = fault(question, rule);
+
+    CU_ASSERT_PTR_NOT_NULL(error);
+    if (error == NULL)
+        return;
+    sl_expect_text(error->pointer, pointer, rule);
+    sl_expect_text(error->hint, hint, rule);
+}
+
+static void
+impossible_cuts_name_the_nearest_legal_values(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.plan.tensor = 7;
+    expect_fault(&q, "not_divisible", "/parallelism/tensor", "1, 2, 4, 8");
+    expect_fault(&q, "world_size_mismatch", "/parallelism",
+                 "tensor x pipeline x context must divide 8");
+    q = gpt_question(1);
+    q.plan.data = 4;
+    expect_fault(&q, "world_size_mismatch", "/parallelism/data", "8");
+    q = gpt_question(1);
+    q.workload.micro_batch = 3;
+    expect_fault(&q, "not_divisible", "/workload/micro_batch_size", "1, 2");
+    q = gpt_question(1);
+    q.workload.sequence_length = 4096;
+    expect_fault(&q, "out_of_range", "/workload/sequence_length", "at most 2048");
+    q = gpt_question(1);
+    q.plan.context = 2;
+    expect_fault(&q, "not_modelled", "/parallelism/context", "");
+    q = gpt_question(1);
+    q.plan.zero_stage = 3;
+    expect_fault(&q, "not_modelled", "/parallelism/zero_stage", "");
+    q = gpt_question(1);
+    q.workload.precision = SL_PRECISION_FP8;
+    expect_fault(&q, "precision_not_supported", "/workload/precision", "");
+    q = gpt_question(1);
+    q.workload.attention = SL_ATTENTION_FLASH3;
+    expect_fault(&q, "attention_not_supported", "/workload/attention", "flash2, unfused");
+    q = gpt_question(2);
+    cluster.nics_per_node = 0;
+    expect_fault(&q, "nics_unknown", "/cluster/nics", "");
+}
+
+static void
+pipelines_divide_layers_chunks_and_microbatches(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.plan.pipeline = 3;
+    expect_fault(&q, "not_divisible", "/parallelism/pipeline", "1, 2, 4, 8");
+    q = gpt_question(1);
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
+    q.plan.virtual_pipeline = 3;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    expect_fault(&q, "not_divisible", "/parallelism/virtual_pipeline", "1, 2");
+    q.plan.virtual_pipeline = 2;
+    q.workload.global_batch = 12;
+    expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline", "");
+    q = gpt_question(1);
+    q.plan.virtual_pipeline = 2;
+    expect_fault(&q, "needs_pipeline", "/parallelism/virtual_pipeline", "");
+    q = gpt_question(1);
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    expect_fault(&q, "schedule_mismatch", "/parallelism/schedule", "1f1b");
+}
+
+static void
+ddp_refuses_what_it_cannot_cut(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    expect_fault(&q, "framework_replicates", "/parallelism/tensor", "1, or framework megatron");
+    q = gpt_question(1);
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 1;
+    expect_fault(&q, "framework_replicates", "/parallelism/zero_stage",
+                 "0, or framework megatron with 1");
+}
+
+static void
+all_faults_come_at_once(void)
+{
+    sl_question q = gpt_question(1);
+    sl_errors err = {0};
+
+    q.plan.tensor = 3;
+    q.plan.pipeline = 5;
+    q.plan.context = 2;
+    q.workload.sequence_length = 9999;
+    CU_ASSERT_NOT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    CU_ASSERT_TRUE(err.count >= 5);
+}
+
+static void
+every_choice_offered_is_legal_and_no_legal_one_is_left_out(void)
+{
+    sl_question q = gpt_question(2);
+    uint64_t values[SL_CHOICES_MAX];
+
+    for (uint32_t tensor = 1; tensor <= 16; tensor++) {
+        const uint32_t count = sl_question_choices(&q, SL_CHOICE_TENSOR, values);
+        bool offered = false;
+        sl_question tried = q;
+        sl_errors ignored = {0};
+
+        for (uint32_t i = 0; i < count; i++)
+            offered = offered || values[i] == tensor;
+        tried.plan.tensor = tensor;
+        tried.plan.data = 16 / tensor;
+        CU_ASSERT_EQUAL(offered, sl_question_check(&tried, &ignored) == SL_OK);
+    }
+    CU_ASSERT_EQUAL(sl_question_choices(&q, SL_CHOICE_CONTEXT, values), 1);
+    CU_ASSERT_EQUAL(sl_question_choices(&q, SL_CHOICE_DATA, values), 1);
+    CU_ASSERT_EQUAL(values[0], 16);
+}
+
+static void
+unknown_fields_widen_the_interval_and_the_answer_is_inside(void)
+{
+    sl_question q = gpt_question(1);
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double narrow = e->step_high_s / e->step_low_s;
+
+    CU_ASSERT_EQUAL(e->evaluated, 1);
+    q.unknown = SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_ZERO_STAGE |
+                SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT;
+    e = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(e->evaluated > 20);
+    CU_ASSERT_TRUE(e->step_high_s / e->step_low_s > narrow);
+    CU_ASSERT_TRUE(e->step_low_s <= e->time.step_s && e->time.step_s <= e->step_high_s);
+    CU_ASSERT_TRUE(e->reserved_low_bytes < e->reserved_high_bytes);
+    CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_FLASH2); /* fused is the plausible one */
+}
+
+static void
+a_release_that_fixes_a_choice_leaves_no_other(void)
+{
+    sl_question q = gpt_question(1);
+
+    software[0].attention = SL_ATTENTION_UNFUSED;
+    software[0].dropout = 1;
+    q.unknown = SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->evaluated, 1);
+    CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_UNFUSED);
+    CU_ASSERT_TRUE(e->workload.dropout);
+}
+
+static void
+open_software_asks_every_profile(void)
+{
+    sl_question q = gpt_question(1);
+
+    software[1].norm_ratio = 0.1;
+    q.software_count = 2;
+    q.unknown = SL_UNKNOWN_SOFTWARE;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2);
+}
+
+static void
+no_legal_combination_is_said(void)
+{
+    sl_question q = gpt_question(1);
+    sl_estimate *space = calloc(2, sizeof *space);
+    sl_errors err = {0};
+
+    CU_ASSERT_PTR_NOT_NULL(space);
+    if (space == NULL)
+        return;
+    q.unknown = SL_UNKNOWN_MICRO_BATCH;
+    q.workload.global_batch = 8 * 3; /* a replica has three sequences: 1 divides */
+    CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[1], &err), SL_OK);
+    q.workload.sequence_length = 4096;
+    CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[1], &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "no_valid_combination", "rule");
+    free(space);
+}
+
+static void
+the_same_question_gives_the_same_bits(void)
+{
+    sl_question q = gpt_question(2);
+    sl_estimate *space = calloc(3, sizeof *space);
+    sl_errors err = {0};
+
+    CU_ASSERT_PTR_NOT_NULL(space);
+    if (space == NULL)
+        return;
+    q.unknown = SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_ATTENTION;
+    q.plan.pipeline = 4;
+    q.plan.data = 4;
+    CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[1], &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[2], &err), SL_OK);
+    CU_ASSERT_EQUAL(memcmp(&space[1].throughput, &space[2].throughput, sizeof space[1].throughput),
+                    0);
+    CU_ASSERT_EQUAL(memcmp(&space[1].figures, &space[2].figures, sizeof space[1].figures), 0);
+    free(space);
+}
+
+static void
+fixes_fit_first_and_every_fix_passes_its_check(void)
+{
+    sl_question q = gpt_question(2);
+
+    cluster.accelerator.memory_bytes = (uint64_t)5 << 30;
+    q.plan.tensor = 2;
+    q.plan.data = 8;
+    q.workload.micro_batch = 2;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_FALSE(e->fits);
+    CU_ASSERT_TRUE(e->memory.headroom_bytes < 0);
+    sl_expect_text(e->binding_limit, "memory", "limit");
+    CU_ASSERT_TRUE(e->fix_count >= 3);
+    CU_ASSERT_TRUE(e->fixes[0].fits);
+    for (uint32_t i = 0; i < e->fix_count; i++) {
+        sl_question fixed = q;
+        sl_errors err = {0};
+        fixed.workload = e->fixes[i].workload;
+        fixed.plan = e->fixes[i].plan;
+        CU_ASSERT_EQUAL(sl_question_check(&fixed, &err), SL_OK);
+        CU_ASSERT_TRUE(e->fixes[i].device_total_bytes <
+                       e->memory.ranks[e->memory.binding].device_total_bytes);
+        CU_ASSERT_TRUE(i == 0 || e->fixes[i - 1].fits >= e->fixes[i].fits);
+    }
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(impossible_cuts_name_the_nearest_legal_values),
+    CASE(pipelines_divide_layers_chunks_and_microbatches),
+    CASE(ddp_refuses_what_it_cannot_cut),
+    CASE(all_faults_come_at_once),
+    CASE(every_choice_offered_is_legal_and_no_legal_one_is_left_out),
+    CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
+    CASE(a_release_that_fixes_a_choice_leaves_no_other),
+    CASE(open_software_asks_every_profile),
+    CASE(no_legal_combination_is_said),
+    CASE(the_same_question_gives_the_same_bits),
+    CASE(fixes_fit_first_and_every_fix_passes_its_check),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "estimate", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,405 @@
+#include "harness.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "base/text.h"
+#include "codec/hf_table.h"
+#include "reading.h"
+
+static bool
+warns(const sl_reading *result, const char *rule)
+{
+    for (uint32_t i = 0; i < result->warnings.count; i++) {
+        if (strcmp(result->warnings.list[i].rule, rule) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint64_t
+number(const sl_csv *csv, const char *column)
+{
+    uint64_t value = 0;
+    if (!sl_text_to_uint(sl_csv_get(csv, column), &value))
+        CU_FAIL("the golden value is no number");
+    return value;
+}
+
+static bool
+expect_count(const char *name, const char *column, uint64_t actual, uint64_t expected)
+{
+    if (actual == expected)
+        return true;
+    printf("%s: %s is %llu, expected %llu\n", name, column, (unsigned long long)actual,
+           (unsigned long long)expected);
+    CU_FAIL("count differs");
+    return false;
+}
+
+static uint64_t
+full_kv_bytes(const sl_model *model)
+{
+    uint64_t bytes = 0;
+    for (uint32_t kind = 0; kind < model->kind_count; kind++) {
+        if (sl_kind_window(&model->kinds[kind]) == 0)
+            bytes += sl_kind_kv_bytes(&model->kinds[kind], 2) * sl_model_layers_of(model, kind);
+    }
+    return bytes;
+}
+
+static void
+compare_with_golden(const sl_csv *csv)
+{
+    const char *name = sl_csv_get(csv, "fixture");
+    sl_reading result = read_fixture(name);
+    sl_model_counts counts = {0};
+
+    if (result.code != SL_OK)
+        printf("%s: %s\n", name, result.err.list[0].message);
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_model_count(result.model, &counts), SL_OK);
+    (void)expect_count(name, "total", counts.total, number(csv, "total"));
+    for (int i = 0; i < SL_COMPONENT_COUNT; i++) {
+        const char *component = sl_component_text((sl_component)i);
+        const bool listed = sl_csv_get(csv, component)[0] != '\0';
+        (void)expect_count(name, component, counts.component[i],
+                           listed ? number(csv, component) : 0);
+    }
+    (void)expect_count(name, "weights_bytes", sl_model_weights_bytes(result.model, &counts),
+                       number(csv, "weights_bytes"));
+    (void)expect_count(name, "kv_bytes_per_token", full_kv_bytes(result.model),
+                       number(csv, "kv_bytes_per_token"));
+    clear_reading(&result);
+}
+
+static void
+every_fixture_has_the_hand_counted_parameters_and_bytes(void)
+{
+    size_t size = 0;
+    char *text = sl_read_file(sl_tests_path("golden/param_counts.csv"), &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    sl_arena *arena = sl_arena_new(1 << 20);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
+    sl_errors err = {0};
+    sl_csv csv;
+    bool more = false;
+    uint32_t rows = 0;
+
+    CU_ASSERT_EQUAL_FATAL(sl_csv_open(&csv, text, size, arena, &err), SL_OK);
+    while (sl_csv_next(&csv, &more, &err) == SL_OK && more) {
+        compare_with_golden(&csv);
+        rows++;
+    }
+    CU_ASSERT_EQUAL(err.count, 0);
+    CU_ASSERT_EQUAL(rows, 20);
+    sl_arena_free(arena);
+    free(text);
+}
+
+typedef struct bad_input {
+    const char *text;
+    sl_code code;
+    const char *rule;
+    const char *pointer;
+} bad_input;
+
+static void
+expect_bad(const bad_input *bad)
+{
+    sl_reading result = read_text(bad->text, strlen(bad->text));
+    sl_model *untouched = calloc(1, sizeof *untouched);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(untouched);
+
+    const sl_error *error = &result.err.list[0];
+    if (result.code != bad->code || result.err.count != 1 || strcmp(error->rule, bad->rule) != 0 ||
+        strcmp(error->pointer, bad->pointer) != 0) {
+        printf("%s\n  gave code %d, %u errors, first %s at \"%s\": %s\n", bad->text,
+               (int)result.code, result.err.count, result.err.count > 0 ? error->rule : "none",
+               error->pointer, error->message);
+        CU_FAIL("another error than expected");
+    }
+    CU_ASSERT_EQUAL(memcmp(result.model, untouched, sizeof *untouched), 0);
+    free(untouched);
+    clear_reading(&result);
+}
+
+static void
+each_bad_value_is_named_at_its_pointer(void)
+{
+    static const bad_input cases[] = {
+        {"[]", SL_E_RANGE, "wrong_type", ""},
+        {"{}", SL_E_RANGE, "required_field", "/model_type"},
+        {"{\"model_type\":7}", SL_E_RANGE, "wrong_type", "/model_type"},
+        {"{\"model_type\":\"mamba\"}", SL_E_UNSUPPORTED, "unsupported_architecture", "/model_type"},
+        {"{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\"}}", SL_E_UNSUPPORTED,
+         "unsupported_architecture", "/model_type"},
+        {"{\"model_type\":\"llama\",\"hidden_size\":-64}", SL_E_RANGE, "out_of_range",
+         "/hidden_size"},
+        {"{\"model_type\":\"llama\",\"hidden_size\":0}", SL_E_RANGE, "out_of_range",
+         "/hidden_size"},
+        {"{\"model_type\":\"llama\",\"hidden_size\":64.5}", SL_E_RANGE, "wrong_type",
+         "/hidden_size"},
+        {"{\"model_type\":\"llama\",\"hidden_size\":\"64\"}", SL_E_RANGE, "wrong_type",
+         "/hidden_size"},
+        {"{\"model_type\":\"llama\",\"vocab_size\":99999999999}", SL_E_RANGE, "out_of_range",
+         "/vocab_size"},
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":2001}", SL_E_RANGE, "out_of_range",
+         "/num_hidden_layers"},
+        {"{\"model_type\":\"llama\",\"hidden_size\":100}", SL_E_RANGE, "not_divisible",
+         "/num_attention_heads"},
+        {"{\"model_type\":\"llama\",\"num_key_value_heads\":5}", SL_E_RANGE, "not_divisible",
+         "/num_key_value_heads"},
+        {"{\"model_type\":\"llama\",\"num_key_value_heads\":64}", SL_E_RANGE, "not_divisible",
+         "/num_key_value_heads"},
+        {"{\"model_type\":\"gpt2\",\"n_head\":7}", SL_E_RANGE, "not_divisible", "/n_head"},
+        {"{\"model_type\":\"qwen3\",\"head_dim\":65536,\"num_attention_heads\":32768,"
+         "\"num_key_value_heads\":32768}",
+         SL_E_RANGE, "out_of_range", "/num_attention_heads"},
+        {"{\"model_type\":\"gpt2\",\"n_embd\":768,\"hidden_size\":1536}", SL_E_RANGE,
+         "conflicting_keys", "/hidden_size"},
+        {"{\"model_type\":\"gpt2\",\"add_cross_attention\":true}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/add_cross_attention"},
+        {"{\"model_type\":\"llama\",\"tie_word_embeddings\":\"yes\"}", SL_E_RANGE, "wrong_type",
+         "/tie_word_embeddings"},
+        {"{\"model_type\":\"llama\",\"attention_bias\":1}", SL_E_RANGE, "wrong_type",
+         "/attention_bias"},
+        {"{\"model_type\":\"llama\",\"torch_dtype\":\"int7\"}", SL_E_RANGE, "unknown_value",
+         "/torch_dtype"},
+        {"{\"model_type\":\"llama\",\"architectures\":\"LlamaForCausalLM\"}", SL_E_RANGE,
+         "wrong_type", "/architectures"},
+        {"{\"model_type\":\"llama\",\"architectures\":[3]}", SL_E_RANGE, "wrong_type",
+         "/architectures/0"},
+        {"{\"model_type\":\"llama\",\"architectures\":[\"LlamaForSequenceClassification\"]}",
+         SL_E_UNSUPPORTED, "unsupported_architecture", "/architectures/0"},
+        {"{\"model_type\":\"mistral\",\"sliding_window\":0}", SL_E_RANGE, "out_of_range",
+         "/sliding_window"},
+        {"{\"model_type\":\"qwen2\",\"use_sliding_window\":true,\"layer_types\":[\"full_"
+         "attention\"]}",
+         SL_E_RANGE, "length_mismatch", "/layer_types"},
+        {"{\"model_type\":\"qwen2\",\"use_sliding_window\":true,\"num_hidden_layers\":2,"
+         "\"layer_types\":[\"sliding_attention\",\"full_attention\"]}",
+         SL_E_UNSUPPORTED, "unsupported_layer_types", "/layer_types/1"},
+        {"{\"model_type\":\"llama\",\"quantization_config\":\"fp8\"}", SL_E_RANGE, "wrong_type",
+         "/quantization_config"},
+        {"{\"model_type\":\"llama\",\"quantization_config\":{\"modules_to_not_convert\":\"head\"}}",
+         SL_E_RANGE, "wrong_type", "/quantization_config/modules_to_not_convert"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        expect_bad(&cases[i]);
+}
+
+static void
+all_faults_of_a_config_are_reported_at_once(void)
+{
+    const char *text = "{\"model_type\":\"llama\",\"hidden_size\":-1,\"vocab_size\":\"x\","
+                       "\"num_hidden_layers\":0,\"mlp_bias\":3,\"torch_dtype\":\"int7\"}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_NOT_EQUAL(result.code, SL_OK);
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 5);
+    sl_expect_text(result.err.list[0].pointer, "/vocab_size", "first");
+    sl_expect_text(result.err.list[1].pointer, "/hidden_size", "second");
+    sl_expect_text(result.err.list[2].pointer, "/num_hidden_layers", "third");
+    sl_expect_text(result.err.list[3].pointer, "/mlp_bias", "fourth");
+    sl_expect_text(result.err.list[4].pointer, "/torch_dtype", "fifth");
+    clear_reading(&result);
+}
+
+static void
+an_unsupported_type_is_named_with_what_is_supported(void)
+{
+    const char *text = "{\"model_type\":\"mamba2\"}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].message, "mamba2"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].message, "qwen3"));
+    clear_reading(&result);
+}
+
+static void
+a_wrong_divisor_hints_at_the_nearest_right_ones(void)
+{
+    const char *text = "{\"model_type\":\"llama\",\"num_key_value_heads\":5}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 1);
+    sl_expect_text(result.err.list[0].hint, "4, 8", "hint");
+    clear_reading(&result);
+}
+
+static void
+every_supported_type_is_in_the_list_of_names(void)
+{
+    static const char *const names[] = {"llama", "mistral", "qwen2", "qwen3", "gpt2"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        CU_ASSERT_PTR_NOT_NULL(sl_hf_type_find(names[i]));
+        CU_ASSERT_PTR_NOT_NULL(strstr(sl_hf_type_names(), names[i]));
+    }
+}
+
+typedef struct expected_warning {
+    const char *fixture;
+    const char *rule;
+} expected_warning;
+
+static void
+what_was_assumed_or_ignored_is_a_warning(void)
+{
+    static const expected_warning cases[] = {
+        {"llama_defaults", "missing_architectures"},
+        {"llama_defaults", "class_defaults"},
+        {"gpt2_tiny", "missing_dtype"},
+        {"llama_misspelt_class", "custom_code"},
+        {"qwen2_window_off", "ignored_key"},
+        {"llama_fp8", "quantization"},
+        {"llama_awq", "quantization"},
+        {"mistral_missing_keys", "class_defaults"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_fixture(cases[i].fixture);
+        if (!warns(&result, cases[i].rule))
+            CU_FAIL(cases[i].fixture);
+        clear_reading(&result);
+    }
+    sl_reading silent = read_fixture("llama_tiny");
+    CU_ASSERT_EQUAL(silent.warnings.count, 0);
+    clear_reading(&silent);
+}
+
+static void
+a_class_of_another_name_is_described_with_a_warning(void)
+{
+    const char *text = "{\"model_type\":\"llama\",\"architectures\":[\"OwnForCausalLM\"]}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL(result.code, SL_OK);
+    CU_ASSERT_TRUE(warns(&result, "unfamiliar_class"));
+    sl_expect_text(result.model->architecture, "OwnForCausalLM", "architecture");
+    clear_reading(&result);
+}
+
+static void
+class_and_dtype_are_read_as_the_library_reads_them(void)
+{
+    sl_reading misspelt = read_fixture("llama_misspelt_class");
+    sl_expect_text(misspelt.model->architecture, "LlamaForCausalLM", "architecture");
+    sl_expect_text(misspelt.model->checkpoint_dtype, "fp32", "dtype");
+    clear_reading(&misspelt);
+
+    sl_reading base = read_fixture("mistral_base_class");
+    sl_expect_text(base.model->architecture, "MistralModel", "architecture");
+    CU_ASSERT_FALSE(base.model->has_head);
+    CU_ASSERT_EQUAL(base.model->position_limit, 131072);
+    clear_reading(&base);
+
+    sl_reading newer = read_fixture("qwen3_layer_types");
+    sl_expect_text(newer.model->checkpoint_dtype, "bf16", "dtype");
+    sl_expect_text(newer.model->name, "org/name", "name");
+    clear_reading(&newer);
+}
+
+static void
+windows_follow_the_rule_of_their_class(void)
+{
+    sl_reading missing = read_fixture("mistral_missing_keys");
+    CU_ASSERT_EQUAL(sl_kind_window(&missing.model->kinds[1]), 4096);
+    CU_ASSERT_EQUAL(missing.model->kv_heads, 8);
+    clear_reading(&missing);
+
+    sl_reading null_window = read_fixture("mistral_null_window");
+    CU_ASSERT_EQUAL(sl_kind_window(&null_window.model->kinds[1]), 0);
+    CU_ASSERT_EQUAL(null_window.model->kv_heads, 16);
+    clear_reading(&null_window);
+
+    sl_reading from_third = read_fixture("qwen2_window");
+    CU_ASSERT_EQUAL(sl_model_layers_of(from_third.model, 1), 3);
+    CU_ASSERT_EQUAL(sl_model_layers_of(from_third.model, 2), 2);
+    CU_ASSERT_EQUAL(sl_kind_window(&from_third.model->kinds[2]), 16);
+    clear_reading(&from_third);
+
+    sl_reading off = read_fixture("qwen2_window_off");
+    CU_ASSERT_EQUAL(off.model->kind_count, 3);
+    CU_ASSERT_EQUAL(sl_kind_window(&off.model->kinds[1]), 0);
+    clear_reading(&off);
+
+    sl_reading listed = read_fixture("qwen3_layer_types");
+    CU_ASSERT_EQUAL(sl_model_layers_of(listed.model, 1), 1);
+    CU_ASSERT_EQUAL(sl_model_layers_of(listed.model, 2), 2);
+    clear_reading(&listed);
+}
+
+static void
+patterns_in_the_kept_modules_leave_the_size_unquantised(void)
+{
+    const char *text =
+        "{\"model_type\":\"llama\",\"quantization_config\":{\"quant_method\":\"fp8\","
+        "\"modules_to_not_convert\":[\"re:.*mlp\"]}}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    CU_ASSERT_EQUAL(result.model->quantized_weights_bytes, 0);
+    CU_ASSERT_TRUE(warns(&result, "quantization"));
+    clear_reading(&result);
+}
+
+static uint64_t
+fp8_bytes(const char *kept)
+{
+    char text[400];
+    (void)sl_text_format(
+        text, sizeof text,
+        "{\"model_type\":\"llama\",\"hidden_size\":64,\"intermediate_size\":96,"
+        "\"num_hidden_layers\":12,\"num_attention_heads\":4,\"vocab_size\":10,"
+        "\"quantization_config\":{\"quant_method\":\"fp8\",\"modules_to_not_convert\":[%s]}}",
+        kept);
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const uint64_t bytes = result.model->quantized_weights_bytes;
+    clear_reading(&result);
+    return bytes;
+}
+
+static void
+a_kept_module_is_matched_by_whole_parts_of_its_path(void)
+{
+    const uint64_t none = fp8_bytes("");
+
+    CU_ASSERT_EQUAL(none, 2 * (2 * 10 * 64 + 25 * 64) + 12 * (4 * 64 * 64 + 3 * 64 * 96));
+    CU_ASSERT_EQUAL(fp8_bytes("\"model.layers.1.mlp.down\", \"down\""), none);
+    CU_ASSERT_EQUAL(fp8_bytes("\"down_proj\""), none + 12 * 64 * 96);
+    CU_ASSERT_EQUAL(fp8_bytes("\"model.layers.1\""), none + 4 * 64 * 64 + 3 * 64 * 96);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"every_fixture_has_the_hand_counted_parameters_and_bytes",
+         every_fixture_has_the_hand_counted_parameters_and_bytes},
+        {"each_bad_value_is_named_at_its_pointer", each_bad_value_is_named_at_its_pointer},
+        {"all_faults_of_a_config_are_reported_at_once",
+         all_faults_of_a_config_are_reported_at_once},
+        {"an_unsupported_type_is_named_with_what_is_supported",
+         an_unsupported_type_is_named_with_what_is_supported},
+        {"a_wrong_divisor_hints_at_the_nearest_right_ones",
+         a_wrong_divisor_hints_at_the_nearest_right_ones},
+        {"every_supported_type_is_in_the_list_of_names",
+         every_supported_type_is_in_the_list_of_names},
+        {"what_was_assumed_or_ignored_is_a_warning", what_was_assumed_or_ignored_is_a_warning},
+        {"a_class_of_another_name_is_described_with_a_warning",
+         a_class_of_another_name_is_described_with_a_warning},
+        {"class_and_dtype_are_read_as_the_library_reads_them",
+         class_and_dtype_are_read_as_the_library_reads_them},
+        {"windows_follow_the_rule_of_their_class", windows_follow_the_rule_of_their_class},
+        {"a_kept_module_is_matched_by_whole_parts_of_its_path",
+         a_kept_module_is_matched_by_whole_parts_of_its_path},
+        {"patterns_in_the_kept_modules_leave_the_size_unquantised",
+         patterns_in_the_kept_modules_leave_the_size_unquantised},
+    };
+    return sl_run_cases(argc, argv, "hf_config", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,302 @@
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static sl_question
+gpt_question(uint32_t nodes, uint32_t blocks, uint64_t hidden, uint32_t heads)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(blocks, hidden, heads);
+
+    cluster = sl_fixture_cluster(nodes);
+    software = sl_fixture_software();
+    return sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+}
+
+static uint64_t
+parameters(const sl_model *model)
+{
+    sl_model_counts counts = {0};
+
+    CU_ASSERT_EQUAL(sl_model_count(model, &counts), SL_OK);
+    return counts.total;
+}
+
+static void
+bf16_megatron_keeps_eighteen_bytes_per_parameter(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double n = (double)parameters(q.model);
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 2.0 * n, 0.0, "parameters");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 4.0 * n, 0.0, "gradients");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 4.0 * n, 0.0, "master");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 8.0 * n, 0.0, "states");
+}
+
+static void
+fp16_megatron_keeps_twenty_and_fp32_sixteen(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double n = (double)parameters(q.model);
+    const struct {
+        sl_precision precision;
+        double bytes;
+    } rows[] = {{SL_PRECISION_FP16, 20.0}, {SL_PRECISION_FP32, 16.0}};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        q.workload.precision = rows[i].precision;
+        const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+        double states = 0.0;
+        for (sl_term_id id = SL_TERM_PARAMETERS; id <= SL_TERM_OPTIMIZER_STATES; id++)
+            states += sl_fixture_bytes(rank, id);
+        sl_expect_near(states, rows[i].bytes * n, 0.0, "Megatron-LM dist_optimizer.md");
+    }
+}
+
+static void
+zero1_divides_master_and_states_by_ranks(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double n = (double)parameters(q.model);
+
+    q.plan.zero_stage = 1;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 2.0 * n, 0.0, "parameters");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 4.0 * n, 0.0, "gradients");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), n / 2.0, 1e-8, "4 N / 8");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), n, 1e-8, "8 N / 8");
+}
+
+static void
+ddp_adds_buckets_and_the_cached_16_bit_weights(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double n = (double)parameters(q.model);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 4.0 * n, 0.0, "fp32 weights");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_BUCKETS), 4.0 * n, 0.0, "buckets");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_CACHED_WEIGHTS), 2.0 * n, 0.0, "autocast");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
+}
+
+/* Korthikanti 2022: a block keeps s b h (34 + 5 a s / h) bytes in 16 bits with dropout. */
+static double
+block_bytes(const sl_question *q)
+{
+    const sl_estimate *e = sl_fixture_answer(q);
+    const sl_rank_memory *rank = &e->memory.ranks[0];
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            return rank->terms[i].inputs[2].value;
+    return 0.0;
+}
+
+static void
+an_unfused_block_keeps_34_sbh_and_5_a_s_s_b(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double sbh = 2048.0 * 1024.0;
+    const double scores = 16.0 * 2048.0 * 2048.0;
+
+    q.workload.dropout = true;
+    sl_expect_near(block_bytes(&q), 34.0 * sbh + 5.0 * scores, 1e-12, "Korthikanti 2022 eq. 1");
+    q.workload.micro_batch = 2;
+    sl_expect_near(block_bytes(&q), 2.0 * (34.0 * sbh + 5.0 * scores), 1e-12, "b = 2");
+}
+
+static void
+selective_recomputation_drops_the_scores_only(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.workload.dropout = true;
+    q.workload.recompute = SL_RECOMPUTE_SELECTIVE;
+    sl_expect_near(block_bytes(&q), 34.0 * 2048.0 * 1024.0, 1e-12, "Korthikanti 2022 section 5");
+}
+
+static void
+full_recomputation_keeps_the_block_input(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.workload.dropout = true;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    sl_expect_near(block_bytes(&q), 2.0 * 2048.0 * 1024.0, 1e-12, "2 s b h");
+}
+
+static void
+tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double sbh = 2048.0 * 1024.0;
+    const double scores = 16.0 * 2048.0 * 2048.0;
+
+    q.workload.dropout = true;
+    q.plan.tensor = 4;
+    q.plan.data = 2;
+    sl_expect_near(block_bytes(&q), (10.0 + 24.0 / 4.0) * sbh + 5.0 * scores / 4.0, 1e-12,
+                   "Korthikanti 2022 eq. 2");
+    q.plan.sequence = true;
+    sl_expect_near(block_bytes(&q), 34.0 / 4.0 * sbh + 5.0 * scores / 4.0, 1e-12,
+                   "Korthikanti 2022 eq. 4");
+}
+
+static void
+flash_attention_replaces_scores_by_row_statistics(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    sl_expect_near(block_bytes(&q), 32.0 * 2048.0 * 1024.0 + 4.0 * 16.0 * 2048.0, 1e-12,
+                   "34 less two masks, plus one fp32 per row and head");
+}
+
+static void
+a_gated_block_keeps_its_own_sum(void)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    const double h = 2048.0, kv = 512.0, f = 8192.0;
+
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    sl_expect_near(block_bytes(&q),
+                   2048.0 * (8.0 * h + 2.0 * (h + 2.0 * kv) + 2.0 * h + 6.0 * f + 4.0 * 32.0),
+                   1e-12, "8h + 2(hq + 2hk) + 2hq + 6f + 4a");
+}
+
+static void
+the_first_stage_keeps_as_many_microbatches_as_there_are_stages(void)
+{
+    sl_question q = gpt_question(1, 8, 1024, 16);
+
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    CU_ASSERT_EQUAL_FATAL(memory->rank_count, 4);
+    const double one = sl_fixture_bytes(&memory->ranks[2], SL_TERM_ACTIVATIONS) / 2.0;
+    sl_expect_near(sl_fixture_bytes(&memory->ranks[1], SL_TERM_ACTIVATIONS), 3.0 * one, 1e-9,
+                   "stage 1 of 4");
+    CU_ASSERT_EQUAL(memory->ranks[0].rank, 0);
+    CU_ASSERT_EQUAL(memory->ranks[3].rank, 6);
+    sl_expect_text(memory->ranks[3].role, "last stage", "role");
+}
+
+static void
+a_tied_embedding_lives_on_both_ends_of_a_pipeline(void)
+{
+    sl_question q = gpt_question(1, 8, 1024, 16);
+    double alone = 0.0, both = 0.0;
+
+    alone = sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_PARAMETERS);
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    for (uint32_t i = 0; i < memory->rank_count; i++)
+        both += sl_fixture_bytes(&memory->ranks[i], SL_TERM_PARAMETERS);
+    sl_expect_near(both - alone, 2.0 * 51200.0 * 1024.0, 0.0, "one more copy of the table");
+}
+
+static void
+the_vocabulary_is_padded_to_128_per_tensor_rank(void)
+{
+    sl_dense_spec spec = sl_fixture_gpt(2, 1024, 16);
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    spec.vocabulary = 50257;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    q.plan.tensor = 8;
+    q.plan.data = 1;
+    const double eight =
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_PARAMETERS);
+    spec.vocabulary = 51200; /* the next multiple of 1,024 */
+    q.model = sl_fixture_model(&spec);
+    sl_expect_near(eight,
+                   sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_PARAMETERS),
+                   0.0, "50,257 rows take the room of 51,200");
+}
+
+static void
+terms_sum_to_the_device_total(void)
+{
+    sl_question q = gpt_question(2, 8, 1024, 16);
+
+    for (uint32_t p = 1; p <= 8; p *= 2) {
+        q.plan.pipeline = p;
+        q.plan.data = 16 / p;
+        const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+        uint64_t ranks = 0;
+        for (uint32_t i = 0; i < memory->rank_count; i++) {
+            double sum = 0.0;
+            for (uint32_t t = 0; t < memory->ranks[i].term_count; t++)
+                sum += memory->ranks[i].terms[t].value;
+            sl_expect_near(sum, (double)memory->ranks[i].device_total_bytes, 0.0, "sum of terms");
+            ranks += memory->ranks[i].count;
+        }
+        CU_ASSERT_EQUAL(ranks, 16);
+    }
+}
+
+static void
+more_memory_never_makes_a_plan_infeasible(void)
+{
+    sl_question q = gpt_question(1, 24, 2048, 16);
+    bool fitted = false;
+
+    for (uint64_t gib = 4; gib <= 256; gib += 4) {
+        cluster.accelerator.memory_bytes = gib << 30;
+        const bool fits = sl_fixture_answer(&q)->fits;
+        CU_ASSERT_TRUE(fits || !fitted);
+        fitted = fits;
+    }
+    CU_ASSERT_TRUE(fitted);
+}
+
+static void
+overrides_replace_the_layout_field_by_field(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const double n = (double)parameters(q.model);
+
+    q.workload.layout.gradient_bytes = 2.0;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 2.0 * n, 0.0, "asked for");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 4.0 * n, 0.0, "left alone");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(bf16_megatron_keeps_eighteen_bytes_per_parameter),
+    CASE(fp16_megatron_keeps_twenty_and_fp32_sixteen),
+    CASE(zero1_divides_master_and_states_by_ranks),
+    CASE(ddp_adds_buckets_and_the_cached_16_bit_weights),
+    CASE(an_unfused_block_keeps_34_sbh_and_5_a_s_s_b),
+    CASE(selective_recomputation_drops_the_scores_only),
+    CASE(full_recomputation_keeps_the_block_input),
+    CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
+    CASE(flash_attention_replaces_scores_by_row_statistics),
+    CASE(a_gated_block_keeps_its_own_sum),
+    CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
+    CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
+    CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
+    CASE(terms_sum_to_the_device_total),
+    CASE(more_memory_never_makes_a_plan_infeasible),
+    CASE(overrides_replace_the_layout_field_by_field),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "memory", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,177 @@
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/buffer.h"
+#include "codec/model_json.h"
+#include "reading.h"
+
+/* The answer of a model, parsed again; the caller frees it. */
+static sl_json *
+answer_of(const sl_reading *result)
+{
+    sl_buffer buffer;
+    sl_writer writer;
+    sl_model_counts counts;
+    sl_json *json = NULL;
+    sl_errors err = {0};
+
+    sl_buffer_init(&buffer, 1 << 20);
+    sl_writer_init(&writer, &buffer);
+    CU_ASSERT_EQUAL_FATAL(sl_model_count(result->model, &counts), SL_OK);
+    sl_model_write(&writer, result->model, &counts, &result->warnings);
+    CU_ASSERT_TRUE_FATAL(sl_writer_ok(&writer));
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(buffer.data, buffer.size, &reading_limits, &json, &err),
+                          SL_OK);
+    sl_buffer_clear(&buffer);
+    return json;
+}
+
+static sl_node
+member(const sl_node *object, const char *name)
+{
+    sl_node out = {0};
+    if (!sl_node_member(object, name, &out))
+        CU_FAIL_FATAL(name);
+    return out;
+}
+
+static uint64_t
+uint_of(const sl_node *object, const char *name)
+{
+    sl_errors err = {0};
+    uint64_t value = 0;
+    bool present = false;
+    CU_ASSERT_EQUAL(sl_node_uint(object, name, 0, UINT64_MAX, &value, &present, &err), SL_OK);
+    CU_ASSERT_TRUE(present);
+    return value;
+}
+
+static void
+the_answer_has_the_members_of_the_contract_in_order(void)
+{
+    static const char *const keys[] = {
+        "name",          "revision", "architecture", "model_type",   "parameters",
+        "weights_bytes", "kv_cache", "layers",       "quantization", "warnings"};
+    sl_reading result = read_fixture("llama_tiny");
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    void *state = NULL;
+    sl_node at;
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        CU_ASSERT_TRUE_FATAL(sl_node_next(&root, &state, &at));
+        sl_expect_text(at.key, keys[i], "member");
+    }
+    CU_ASSERT_FALSE(sl_node_next(&root, &state, &at));
+    const sl_node parameters = member(&root, "parameters");
+    CU_ASSERT_EQUAL(sl_node_count(&parameters), 12);
+    CU_ASSERT_EQUAL(uint_of(&parameters, "total"), 173504);
+    CU_ASSERT_EQUAL(uint_of(&parameters, "active_per_token"), 173504);
+    CU_ASSERT_EQUAL(uint_of(&parameters, "routed_experts"), 0);
+    CU_ASSERT_EQUAL(uint_of(&root, "weights_bytes"), 347008);
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
+/* Elements of the tensors listed, each run as often as it says, tied ones left out. */
+static uint64_t
+listed_elements(const sl_node *layers)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sl_node_count(layers); i++) {
+        sl_node run;
+        CU_ASSERT_TRUE_FATAL(sl_node_at(layers, i, &run));
+        const sl_node tensors = member(&run, "tensors");
+        for (size_t k = 0; k < sl_node_count(&tensors); k++) {
+            sl_errors err = {0};
+            bool tied = false;
+            sl_node tensor;
+            CU_ASSERT_TRUE_FATAL(sl_node_at(&tensors, k, &tensor));
+            CU_ASSERT_EQUAL(sl_node_bool(&tensor, "tied", &tied, NULL, &err), SL_OK);
+            const sl_node shape = member(&tensor, "shape");
+            uint64_t elements = tied ? 0 : uint_of(&run, "count");
+            for (size_t axis = 0; axis < sl_node_count(&shape); axis++) {
+                sl_node side;
+                uint64_t size = 0;
+                CU_ASSERT_TRUE_FATAL(sl_node_at(&shape, axis, &side));
+                CU_ASSERT_EQUAL(sl_node_as_uint(&side, 1, UINT64_MAX, &size, &err), SL_OK);
+                elements *= size;
+            }
+            sum += elements;
+        }
+    }
+    return sum;
+}
+
+static void
+listed_tensors_add_up_to_the_total(void)
+{
+    static const char *const fixtures[] = {"qwen2_window", "gpt2_tiny", "mistral_base_class",
+                                           "qwen3_layer_types"};
+    for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
+        sl_reading result = read_fixture(fixtures[i]);
+        sl_json *json = answer_of(&result);
+        const sl_node root = sl_json_root(json);
+        const sl_node parameters = member(&root, "parameters");
+        const sl_node layers = member(&root, "layers");
+        CU_ASSERT_EQUAL(listed_elements(&layers), uint_of(&parameters, "total"));
+        sl_json_free(json);
+        clear_reading(&result);
+    }
+}
+
+static void
+windowed_layers_stand_apart_from_bytes_per_token(void)
+{
+    sl_reading result = read_fixture("qwen2_window");
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    const sl_node cache = member(&root, "kv_cache");
+    const sl_node windows = member(&cache, "window_layers");
+    const sl_node layers = member(&root, "layers");
+    sl_node window;
+
+    CU_ASSERT_EQUAL(uint_of(&cache, "bytes_per_token"), 3 * 2 * 8 * 2);
+    CU_ASSERT_EQUAL(uint_of(&cache, "bytes_per_sequence"), 0);
+    CU_ASSERT_EQUAL_FATAL(sl_node_count(&windows), 1);
+    CU_ASSERT_TRUE_FATAL(sl_node_at(&windows, 0, &window));
+    CU_ASSERT_EQUAL(uint_of(&window, "window"), 16);
+    CU_ASSERT_EQUAL(uint_of(&window, "count"), 2);
+    CU_ASSERT_EQUAL(uint_of(&window, "bytes_per_token"), 2 * 8 * 2);
+    CU_ASSERT_EQUAL(sl_node_count(&layers), 4);
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
+static void
+a_quantised_checkpoint_names_its_method(void)
+{
+    sl_reading result = read_fixture("llama_awq");
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    const sl_node quantization = member(&root, "quantization");
+    const sl_node warnings = member(&root, "warnings");
+    sl_errors err = {0};
+    const char *method = NULL;
+
+    CU_ASSERT_EQUAL(sl_node_text(&quantization, "method", &method, NULL, &err), SL_OK);
+    sl_expect_text(method, "awq", "method");
+    CU_ASSERT_EQUAL(sl_node_count(&warnings), 1);
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"the_answer_has_the_members_of_the_contract_in_order",
+         the_answer_has_the_members_of_the_contract_in_order},
+        {"listed_tensors_add_up_to_the_total", listed_tensors_add_up_to_the_total},
+        {"windowed_layers_stand_apart_from_bytes_per_token",
+         windowed_layers_stand_apart_from_bytes_per_token},
+        {"a_quantised_checkpoint_names_its_method", a_quantised_checkpoint_names_its_method},
+    };
+    return sl_run_cases(argc, argv, "model_json", cases, sizeof cases / sizeof cases[0]);
+}

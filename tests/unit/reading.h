@@ -1,0 +1,63 @@
+/** Reads configs for the tests of the model decoder. */
+#ifndef SL_TESTS_READING_H
+#define SL_TESTS_READING_H
+
+#include "harness.h"
+
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "codec/hf_config.h"
+
+static const sl_json_limits reading_limits = {
+    .max_bytes = 1 << 20, .max_depth = 32, .accept_python_numbers = true};
+
+/* What one reading gave; model and json live on the heap. */
+typedef struct sl_reading {
+    sl_json *json;
+    sl_model *model;
+    sl_code code;
+    sl_errors err;
+    sl_errors warnings;
+} sl_reading;
+
+static inline sl_reading
+read_text(const char *text, size_t size)
+{
+    sl_reading result = {0};
+    result.model = calloc(1, sizeof *result.model);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(result.model);
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(text, size, &reading_limits, &result.json, &result.err),
+                          SL_OK);
+    const sl_node root = sl_json_root(result.json);
+    result.code = sl_hf_config_read(&root, "org/name", result.model, &result.warnings, &result.err);
+    return result;
+}
+
+static inline sl_reading
+read_path(const char *path)
+{
+    size_t size = 0;
+    char *text = sl_read_file(path, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    const sl_reading result = read_text(text, size);
+    free(text);
+    return result;
+}
+
+static inline sl_reading
+read_fixture(const char *name)
+{
+    char relative[128];
+    (void)sl_text_format(relative, sizeof relative, "fixtures/configs/%s.json", name);
+    return read_path(sl_tests_path(relative));
+}
+
+static inline void
+clear_reading(sl_reading *result)
+{
+    sl_json_free(result->json);
+    free(result->model);
+}
+
+#endif

@@ -1,0 +1,268 @@
+/* The dashboard's files as a browser gets them. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "harness.h"
+#include "http/static.h"
+#include "http_fixture.h"
+
+#define PAGE "<!doctype html><title>planner</title>"
+#define SCRIPT "export const answer = 42;"
+#define PACKED "stands for the gzip bytes"
+
+static void
+start_with_files(sl_fixture *fixture)
+{
+    sl_fixture_init(fixture);
+    sl_fixture_file(fixture, "index.html", PAGE);
+    sl_fixture_file(fixture, "assets/app-1A2B3C4D.js", SCRIPT);
+    sl_fixture_file(fixture, "assets/app-1A2B3C4D.js.gz", PACKED);
+    sl_fixture_file(fixture, "assets/plain.css", "a{}");
+    sl_fixture_file(fixture, ".hidden", "secret");
+    sl_fixture_start(fixture);
+}
+
+static void
+expect_header(const sl_answer *answer, const char *name, const char *wanted)
+{
+    char value[512];
+    (void)sl_answer_header(answer, name, value, sizeof value);
+    sl_expect_text(value, wanted, name);
+}
+
+static void
+page_carries_the_policies_and_is_asked_for_again(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "GET", "/", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    sl_expect_text(answer.body, PAGE, "page");
+    expect_header(&answer, "Content-Type", "text/html; charset=utf-8");
+    expect_header(&answer, "Cache-Control", "no-cache");
+    expect_header(&answer, "X-Content-Type-Options", "nosniff");
+    expect_header(&answer, "Referrer-Policy", "no-referrer");
+    expect_header(&answer, "Vary", "");
+    char policy[512];
+    CU_ASSERT_TRUE(sl_answer_header(&answer, "Content-Security-Policy", policy, sizeof policy));
+    CU_ASSERT_PTR_NOT_NULL(strstr(policy, "default-src 'none'"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(policy, "frame-ancestors 'none'"));
+    CU_ASSERT_PTR_NULL(strstr(policy, "unsafe"));
+    CU_ASSERT_TRUE(sl_answer_header(&answer, "Cross-Origin-Opener-Policy", policy, sizeof policy));
+    sl_answer_free(&answer);
+
+    answer = sl_client_ask(&client, "GET", "/index.html", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+hashed_names_are_immutable_and_others_are_not(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    expect_header(&answer, "Cache-Control", "public, max-age=31536000, immutable");
+    expect_header(&answer, "Content-Type", "text/javascript; charset=utf-8");
+    expect_header(&answer, "Vary", "Accept-Encoding");
+    expect_header(&answer, "Content-Encoding", "");
+    sl_expect_text(answer.body, SCRIPT, "script");
+    sl_answer_free(&answer);
+
+    answer = sl_client_ask(&client, "GET", "/assets/plain.css", "");
+    expect_header(&answer, "Cache-Control", "no-cache");
+    expect_header(&answer, "Content-Type", "text/css; charset=utf-8");
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+twin_is_sent_to_who_takes_gzip_under_its_own_tag(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer plain = sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js",
+                                    "Accept-Encoding: br, gzip;q=0\r\n");
+    sl_answer packed =
+        sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js", "Accept-Encoding: br, gzip\r\n");
+    sl_expect_text(plain.body, SCRIPT, "plain body");
+    sl_expect_text(packed.body, PACKED, "packed body");
+    expect_header(&packed, "Content-Encoding", "gzip");
+    expect_header(&packed, "Content-Type", "text/javascript; charset=utf-8");
+    expect_header(&packed, "Vary", "Accept-Encoding");
+    char first[64];
+    char second[64];
+    CU_ASSERT_TRUE(sl_answer_header(&plain, "ETag", first, sizeof first));
+    CU_ASSERT_TRUE(sl_answer_header(&packed, "ETag", second, sizeof second));
+    CU_ASSERT_STRING_NOT_EQUAL(first, second);
+    CU_ASSERT_EQUAL(first[0], '"');
+    sl_answer_free(&plain);
+    sl_answer_free(&packed);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+known_tag_gives_304_with_its_headers_and_no_body(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js", "");
+    char tag[64];
+    char header[128];
+    CU_ASSERT_TRUE(sl_answer_header(&answer, "ETag", tag, sizeof tag));
+    sl_answer_free(&answer);
+
+    (void)sl_text_format(header, sizeof header, "If-None-Match: \"other\", W/%s\r\n", tag);
+    answer = sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js", header);
+    CU_ASSERT_EQUAL(answer.status, 304);
+    expect_header(&answer, "ETag", tag);
+    expect_header(&answer, "Cache-Control", "public, max-age=31536000, immutable");
+    sl_answer_free(&answer);
+
+    answer =
+        sl_client_ask(&client, "GET", "/assets/app-1A2B3C4D.js", "If-None-Match: \"other\"\r\n");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+head_tells_the_length_and_other_methods_are_refused(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "HEAD", "/", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    char wanted[16];
+    (void)sl_text_format(wanted, sizeof wanted, "%zu", strlen(PAGE));
+    expect_header(&answer, "Content-Length", wanted);
+    sl_answer_free(&answer);
+
+    answer = sl_client_ask(&client, "DELETE", "/index.html", "");
+    CU_ASSERT_EQUAL(answer.status, 405);
+    expect_header(&answer, "Allow", "GET, HEAD, OPTIONS");
+    sl_answer_free(&answer);
+    answer = sl_client_ask(&client, "OPTIONS", "/index.html", "");
+    CU_ASSERT_EQUAL(answer.status, 204);
+    expect_header(&answer, "Allow", "GET, HEAD, OPTIONS");
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+nothing_outside_the_set_can_be_named(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    static const struct {
+        const char *path;
+        int status;
+    } wanted[] = {
+        {"/.hidden", 404},           {"/assets", 404},
+        {"/assets/", 404},           {"/../etc/passwd", 400},
+        {"/%2e%2e/etc/passwd", 400}, {"/..%2fetc%2fpasswd", 404},
+        {"/missing.js", 404},
+    };
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        sl_answer answer = sl_client_ask(&client, "GET", wanted[i].path, "");
+        if (answer.status != wanted[i].status)
+            sl_expect_text("another status", "its status", wanted[i].path);
+        sl_answer_free(&answer);
+    }
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+missing_dashboard_says_so_and_the_api_answers(void)
+{
+    sl_fixture fixture;
+    sl_fixture_init(&fixture);
+    sl_fixture_start(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "GET", "/", "");
+    CU_ASSERT_EQUAL(answer.status, 404);
+    expect_header(&answer, "Content-Type", "application/problem+json");
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.body, "dashboard_not_built"));
+    sl_answer_free(&answer);
+    answer = sl_client_ask(&client, "GET", "/echo", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
+file_over_the_bound_stops_the_start(void)
+{
+    char folder[] = "/tmp/shardline-static-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    char path[64];
+    (void)sl_text_format(path, sizeof path, "%s/huge.bin", folder);
+    FILE *const file = fopen(path, "w");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    CU_ASSERT_EQUAL(ftruncate(fileno(file), (off_t)9 * 1024 * 1024), 0);
+    (void)fclose(file);
+
+    sl_errors err = {.count = 0};
+    sl_static *files = NULL;
+    CU_ASSERT_EQUAL(sl_static_load(folder, &files, &err), SL_E_TOO_LARGE);
+    CU_ASSERT_PTR_NULL(files);
+    sl_expect_text(err.list[0].rule, "static_too_large", "rule");
+    (void)unlink(path);
+    (void)rmdir(folder);
+}
+
+static void
+accept_encoding_is_read_with_its_weights(void)
+{
+    CU_ASSERT_TRUE(sl_static_accepts_gzip("gzip"));
+    CU_ASSERT_TRUE(sl_static_accepts_gzip("deflate, GZip ; q=0.001, br"));
+    CU_ASSERT_TRUE(sl_static_accepts_gzip("br;q=1.0, *;q=0.1"));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip("gzip;q=0"));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip("gzip; q=0.000, *"));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip("*;q=0, br"));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip("br, gzipped, x-gzip"));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip(""));
+    CU_ASSERT_FALSE(sl_static_accepts_gzip(", ,"));
+}
+
+static const sl_case cases[] = {
+    {"page_carries_the_policies_and_is_asked_for_again",
+     page_carries_the_policies_and_is_asked_for_again},
+    {"hashed_names_are_immutable_and_others_are_not",
+     hashed_names_are_immutable_and_others_are_not},
+    {"twin_is_sent_to_who_takes_gzip_under_its_own_tag",
+     twin_is_sent_to_who_takes_gzip_under_its_own_tag},
+    {"known_tag_gives_304_with_its_headers_and_no_body",
+     known_tag_gives_304_with_its_headers_and_no_body},
+    {"head_tells_the_length_and_other_methods_are_refused",
+     head_tells_the_length_and_other_methods_are_refused},
+    {"nothing_outside_the_set_can_be_named", nothing_outside_the_set_can_be_named},
+    {"missing_dashboard_says_so_and_the_api_answers",
+     missing_dashboard_says_so_and_the_api_answers},
+    {"file_over_the_bound_stops_the_start", file_over_the_bound_stops_the_start},
+    {"accept_encoding_is_read_with_its_weights", accept_encoding_is_read_with_its_weights},
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "static", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,224 @@
+#include "engine/kernel.h"
+#include "engine/schedule.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static sl_question
+gpt_question(uint32_t nodes, uint32_t blocks, uint64_t hidden, uint32_t heads)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(blocks, hidden, heads);
+
+    cluster = sl_fixture_cluster(nodes);
+    software = sl_fixture_software();
+    return sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+}
+
+static void
+equal_stages_idle_p_minus_1_over_m_plus_p_minus_1(void)
+{
+    sl_plan plan = {.pipeline = 4, .virtual_pipeline = 1};
+    const double busy[SL_PIPELINE_MAX] = {2.0, 2.0, 2.0, 2.0};
+
+    const sl_span span = sl_schedule_span(&plan, 8, busy);
+    sl_expect_near(span.bubble_s, 6.0, 1e-12, "(p - 1)(F + B), Narayanan 2021");
+    sl_expect_near(span.span_s, 22.0, 1e-12, "(m + p - 1)(F + B)");
+    sl_expect_near(span.idle_ratio, 3.0 / 11.0, 1e-12, "(p - 1) / (m + p - 1)");
+}
+
+static void
+three_equal_stages_and_one_microbatch_idle_two_thirds(void)
+{
+    sl_plan plan = {.pipeline = 3, .virtual_pipeline = 1};
+    const double busy[SL_PIPELINE_MAX] = {1.0, 1.0, 1.0};
+
+    sl_expect_near(sl_schedule_span(&plan, 1, busy).idle_ratio, 2.0 / 3.0, 1e-12,
+                   "naive layer-wise parallelism");
+}
+
+static void
+chunks_divide_the_bubble(void)
+{
+    sl_plan plan = {.pipeline = 4, .virtual_pipeline = 3};
+    const double busy[SL_PIPELINE_MAX] = {6.0, 6.0, 6.0, 6.0};
+
+    sl_expect_near(sl_schedule_span(&plan, 8, busy).bubble_s, 3.0 * 6.0 / 3.0, 1e-12,
+                   "(p - 1)(F + B) / v");
+}
+
+static void
+interleaving_keeps_one_plus_p_minus_1_over_p_v_more(void)
+{
+    sl_plan plan = {.pipeline = 8, .virtual_pipeline = 3};
+    const double p = 8.0, v = 3.0;
+
+    sl_expect_near((double)sl_schedule_chunks_in_flight(&plan, 64, 0) / v,
+                   p * (1.0 + (p - 1.0) / (p * v)), 1e-12, "Narayanan 2021; Korthikanti 2022");
+    plan.virtual_pipeline = 1;
+    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 64, 0), 8);
+    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 64, 7), 1);
+    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 3, 0), 3); /* no more than there are */
+}
+
+static void
+time_terms_sum_to_the_step(void)
+{
+    sl_question q = gpt_question(2, 8, 1024, 16);
+
+    for (uint32_t p = 1; p <= 8; p *= 2)
+        for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
+            q.plan.pipeline = p;
+            q.plan.data = 16 / p;
+            q.plan.zero_stage = p % 4 == 0;
+            q.workload.recompute = (sl_recompute)mode;
+            const sl_estimate *e = sl_fixture_answer(&q);
+            double sum = 0.0;
+            for (sl_term_id id = SL_TERM_FORWARD; id <= SL_TERM_OVERHEAD; id++) {
+                CU_ASSERT_TRUE(sl_fixture_seconds(e, id) >= 0.0);
+                sum += sl_fixture_seconds(e, id);
+            }
+            sl_expect_near(sum, e->time.step_s, 1e-12, "sum of terms");
+            CU_ASSERT_TRUE(e->step_low_s <= e->time.step_s && e->time.step_s <= e->step_high_s);
+            CU_ASSERT_TRUE(e->time.ideal_s < e->time.step_s);
+        }
+}
+
+/* 72 B s L h^2 (1 + s / 6h + V / 12hL): with the vocabulary padded nowhere, exactly. */
+static void
+model_flops_follow_the_published_formula(void)
+{
+    sl_question q = gpt_question(1, 12, 1024, 16);
+    const double B = 16.0, s = 2048.0, L = 12.0, h = 1024.0, V = 51200.0;
+    const sl_estimate *e = sl_fixture_answer(&q);
+
+    sl_expect_near(e->throughput.model_flops_per_s_per_accelerator * 8.0 * e->time.step_s,
+                   72.0 * B * s * L * h * h * (1.0 + s / (6.0 * h) + V / (12.0 * h * L)), 1e-12,
+                   "Korthikanti 2022 appendix A");
+    CU_ASSERT_TRUE(e->throughput.mfu_causal < e->throughput.mfu_full);
+}
+
+static void
+full_recomputation_adds_one_forward_of_the_blocks(void)
+{
+    sl_question q = gpt_question(1, 12, 1024, 16);
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double step_s = e->time.step_s;
+    const double forward_s = sl_fixture_seconds(e, SL_TERM_FORWARD);
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    e = sl_fixture_answer(&q);
+    const double again_s = sl_fixture_seconds(e, SL_TERM_RECOMPUTE);
+    sl_expect_near(e->time.step_s - step_s, again_s, 1e-9, "the step grows by what is recomputed");
+    CU_ASSERT_TRUE(again_s < forward_s && again_s > 0.5 * forward_s); /* the head is not */
+    CU_ASSERT_TRUE(e->throughput.hfu > e->throughput.mfu_full);
+}
+
+static void
+one_accelerator_communicates_nothing(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    cluster.accelerators_per_node = 1;
+    q.plan.data = 1;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->time.exposed_communication_s, 0.0);
+    CU_ASSERT_EQUAL(e->time.communication_count, 0);
+    CU_ASSERT_EQUAL(e->time.bubble_ratio, 0.0);
+}
+
+static void
+overlap_hides_the_gradient_reduction(void)
+{
+    sl_question q = gpt_question(2, 8, 1024, 16);
+    const double exposed_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+
+    software.overlap_gradient_reduce = true;
+    const double hidden_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+    CU_ASSERT_TRUE(hidden_s < exposed_s);
+    CU_ASSERT_TRUE(hidden_s > 0.0);
+}
+
+static sl_slice
+fixture_slice(const sl_cluster *on)
+{
+    return (sl_slice){
+        .accelerator = &on->accelerator,
+        .software = &software,
+        .clock_ratio = 1.0,
+        .sequence = 2048.0,
+        .tokens = 2048.0,
+        .sequences = 1.0,
+        .tensor = 1.0,
+        .spread = 1.0,
+        .element_bytes = 2.0,
+        .precision = SL_PRECISION_BF16,
+    };
+}
+
+static void
+a_product_pays_for_whole_waves(void)
+{
+    cluster = sl_fixture_cluster(1);
+    const sl_slice slice = fixture_slice(&cluster);
+    /* 100 tiles of 256 x 128 fill the 100 multiprocessors once; one more row of tiles needs two waves. */
+    const double one_s =
+        sl_kernel_product_s(&slice, (sl_product){.batch = 1, .m = 2560, .n = 1280, .k = 8192});
+    const double two_s =
+        sl_kernel_product_s(&slice, (sl_product){.batch = 1, .m = 2561, .n = 1280, .k = 8192});
+
+    sl_expect_near(one_s, 4e-6 + 2.0 * 256.0 * 128.0 * 8292.0 * 100.0 / 80e12, 1e-12,
+                   "one wave of 256 x 128");
+    CU_ASSERT_TRUE(two_s > one_s * 1.02);
+}
+
+static void
+a_thin_product_is_bound_by_memory(void)
+{
+    cluster = sl_fixture_cluster(1);
+    const sl_slice slice = fixture_slice(&cluster);
+    const double bytes = (1.0 * 8192 + 8192.0 * 8192 + 8192) * 2.0;
+
+    sl_expect_near(
+        sl_kernel_product_s(&slice, (sl_product){.batch = 1, .m = 1, .n = 8192, .k = 8192}),
+        4e-6 + bytes / 0.8e12, 0.35, "weights read once");
+}
+
+static void
+single_precision_products_run_at_its_own_peak(void)
+{
+    cluster = sl_fixture_cluster(1);
+    sl_slice slice = fixture_slice(&cluster);
+    const sl_product product = {.batch = 1, .m = 2560, .n = 1280, .k = 8192};
+    const double half_s = sl_kernel_product_s(&slice, product);
+
+    slice.precision = SL_PRECISION_FP32;
+    slice.element_bytes = 4.0;
+    sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),
+    CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),
+    CASE(chunks_divide_the_bubble),
+    CASE(interleaving_keeps_one_plus_p_minus_1_over_p_v_more),
+    CASE(time_terms_sum_to_the_step),
+    CASE(model_flops_follow_the_published_formula),
+    CASE(full_recomputation_adds_one_forward_of_the_blocks),
+    CASE(one_accelerator_communicates_nothing),
+    CASE(overlap_hides_the_gradient_reduction),
+    CASE(a_product_pays_for_whole_waves),
+    CASE(a_thin_product_is_bound_by_memory),
+    CASE(single_precision_products_run_at_its_own_peak),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "step", cases, sizeof cases / sizeof cases[0]);
+}

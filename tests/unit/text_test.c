@@ -1,0 +1,195 @@
+#include "base/text.h"
+
+#include <string.h>
+
+#include "harness.h"
+
+static void
+a_copy_that_fits_is_whole(void)
+{
+    char to[6];
+    CU_ASSERT_TRUE(sl_text_copy(to, sizeof to, "12345"));
+    sl_expect_text(to, "12345", "copy");
+    CU_ASSERT_TRUE(sl_text_copy(to, sizeof to, ""));
+    sl_expect_text(to, "", "empty copy");
+}
+
+static void
+a_cut_never_splits_a_character(void)
+{
+    char to[8];
+    CU_ASSERT_FALSE(sl_text_copy(to, 6, "123456"));
+    sl_expect_text(to, "12345", "ASCII");
+    CU_ASSERT_FALSE(sl_text_copy(to, 3, "a\xC3\xA9"));
+    sl_expect_text(to, "a", "two bytes");
+    CU_ASSERT_FALSE(sl_text_copy(to, 5, "ab\xE2\x82\xAC"));
+    sl_expect_text(to, "ab", "three bytes, two left");
+    CU_ASSERT_FALSE(sl_text_copy(to, 4, "ab\xE2\x82\xAC"));
+    sl_expect_text(to, "ab", "three bytes, one left");
+    CU_ASSERT_FALSE(sl_text_copy(to, 6, "ab\xE2\x82\xAC!"));
+    sl_expect_text(to, "ab\xE2\x82\xAC", "a whole character stays");
+    CU_ASSERT_FALSE(sl_text_format(to, 4, "%s", "\xF0\x9F\x98\x80"));
+    sl_expect_text(to, "", "four bytes");
+    CU_ASSERT_FALSE(sl_text_copy(to, 1, "x"));
+    sl_expect_text(to, "", "no room");
+}
+
+static void
+case_is_ignored_for_ascii_only(void)
+{
+    CU_ASSERT_TRUE(sl_text_equal_ignoring_case("Zero_3", "zERO_3"));
+    CU_ASSERT_FALSE(sl_text_equal_ignoring_case("zero", "zero_3"));
+    CU_ASSERT_FALSE(sl_text_equal_ignoring_case("zero_3", "zero"));
+    CU_ASSERT_FALSE(sl_text_equal_ignoring_case("\xC3\x84", "\xC3\xA4"));
+    CU_ASSERT_TRUE(sl_text_equal("a", "a"));
+    CU_ASSERT_FALSE(sl_text_equal("a", "A"));
+}
+
+static void
+unsigned_numbers_stop_at_64_bits(void)
+{
+    uint64_t value = 7;
+    CU_ASSERT_TRUE(sl_text_to_uint("18446744073709551615", &value));
+    CU_ASSERT_EQUAL(value, UINT64_MAX);
+    CU_ASSERT_TRUE(sl_text_to_uint("007", &value));
+    CU_ASSERT_EQUAL(value, 7);
+    static const char *const refused[] = {
+        "18446744073709551616", "99999999999999999999", "", "-1", "+1", " 1", "1 ", "1.0", "0x10"};
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        CU_ASSERT_FALSE(sl_text_to_uint(refused[i], &value));
+    CU_ASSERT_EQUAL(value, 7);
+}
+
+static void
+decimals_are_read_and_nothing_else(void)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } read[] = {{"0", 0},       {"-1.5", -1.5},
+                {"+2", 2},      {".5", 0.5},
+                {"5.", 5},      {"1e3", 1000},
+                {"1E-2", 0.01}, {"1.7976931348623157e308", 1.7976931348623157e308},
+                {"1e-999", 0},  {"0.1", 0.1}};
+    for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
+        double value = -7;
+        CU_ASSERT_TRUE(sl_text_to_double(read[i].text, &value));
+        sl_expect_near(value, read[i].value, 0, read[i].text);
+    }
+    static const char *const refused[] = {"",    "-",   ".",     "e3",    "1e",
+                                          "1e+", "nan", "inf",   "0x1p3", " 1",
+                                          "1 ",  "1,5", "1e999", "1.2.3", "--1"};
+    double untouched = 7;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        CU_ASSERT_FALSE(sl_text_to_double(refused[i], &untouched));
+    sl_expect_near(untouched, 7, 0, "untouched");
+}
+
+static void
+the_nearest_name_is_suggested(void)
+{
+    static const char *const names[] = {"tensor", "pipeline", "micro_batch_size", "data"};
+    sl_expect_text(sl_text_nearest("tensr", names, 4), "tensor", "one letter missing");
+    sl_expect_text(sl_text_nearest("Tnesor", names, 4), "tensor", "swapped, other case");
+    sl_expect_text(sl_text_nearest("micro_batchsize", names, 4), "micro_batch_size", "long");
+    sl_expect_text(sl_text_nearest("pipelines", names, 4), "pipeline", "one too many");
+    sl_expect_text(sl_text_nearest("data", names, 4), "data", "itself");
+}
+
+static void
+a_far_word_suggests_nothing(void)
+{
+    static const char *const names[] = {"tensor", "pp", ""};
+    char longest[80];
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    const char *const far[] = {longest};
+    CU_ASSERT_PTR_NULL(sl_text_nearest("colour", names, 3));
+    CU_ASSERT_PTR_NULL(sl_text_nearest("xy", names, 3)); /* no letter would remain */
+    CU_ASSERT_PTR_NULL(sl_text_nearest("", names, 3));
+    CU_ASSERT_PTR_NULL(sl_text_nearest(longest, far, 1));
+    CU_ASSERT_PTR_NULL(sl_text_nearest("tensor", NULL, 0));
+    longest[64] = '\0';
+    sl_expect_text(sl_text_nearest(longest, far, 1), longest, "64 bytes are still compared");
+}
+
+static void
+an_index_finds_exact_words(void)
+{
+    static const char *const names[] = {"gpipe", "1f1b"};
+    CU_ASSERT_EQUAL(sl_text_index("1f1b", names, 2), 1);
+    CU_ASSERT_EQUAL(sl_text_index("1F1B", names, 2), -1);
+    CU_ASSERT_EQUAL(sl_text_index("gpipe", names, 0), -1);
+}
+
+static void
+only_valid_utf8_is_a_character(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+    } tries[] = {{"a", 1},
+                 {"\xC3\xA9", 2},
+                 {"\xE2\x82\xAC", 3},
+                 {"\xF0\x9F\x98\x80", 4},
+                 {"\xF4\x8F\xBF\xBF", 4},
+                 {"\xC0\x80", 0},         /* overlong NUL */
+                 {"\xC1\xBF", 0},         /* overlong */
+                 {"\xE0\x9F\xBF", 0},     /* overlong */
+                 {"\xF0\x8F\xBF\xBF", 0}, /* overlong */
+                 {"\xED\xA0\x80", 0},     /* surrogate */
+                 {"\xF4\x90\x80\x80", 0}, /* past U+10FFFF */
+                 {"\xF8\x88\x80\x80", 0},
+                 {"\x80", 0},
+                 {"\xE2\x82", 0},     /* cut */
+                 {"\xE2\x28\xA1", 0}, /* broken in the middle */
+                 {"\xE2\x82\x28", 0}};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++)
+        CU_ASSERT_EQUAL(sl_text_character(tries[i].bytes, strlen(tries[i].bytes)), tries[i].size);
+}
+
+static void
+json_escapes_keep_the_text_valid(void)
+{
+    static const struct {
+        const char *bytes, *escaped;
+        size_t length, taken;
+    } tries[] = {{"a", "a", 1, 1},
+                 {"\"", "\\\"", 1, 1},
+                 {"\\", "\\\\", 1, 1},
+                 {"\n", "\\n", 1, 1},
+                 {"\t", "\\t", 1, 1},
+                 {"\x01", "\\u0001", 1, 1},
+                 {"\x1F", "\\u001f", 1, 1},
+                 {"\0", "\\u0000", 1, 1},
+                 {"\x7F", "\\u007f", 1, 1},
+                 {"\xC3\xA9", "\xC3\xA9", 2, 2},
+                 {"\xC3", "\xEF\xBF\xBD", 1, 1},
+                 {"\xFFx", "\xEF\xBF\xBD", 2, 1}};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        char out[SL_TEXT_ESCAPED_MAX + 1] = "";
+        size_t taken = 0;
+        const size_t size = sl_text_json_escape(tries[i].bytes, tries[i].length, out, &taken);
+        out[size] = '\0';
+        sl_expect_text(out, tries[i].escaped, "escaped");
+        CU_ASSERT_EQUAL(taken, tries[i].taken);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"a_copy_that_fits_is_whole", a_copy_that_fits_is_whole},
+        {"a_cut_never_splits_a_character", a_cut_never_splits_a_character},
+        {"case_is_ignored_for_ascii_only", case_is_ignored_for_ascii_only},
+        {"unsigned_numbers_stop_at_64_bits", unsigned_numbers_stop_at_64_bits},
+        {"decimals_are_read_and_nothing_else", decimals_are_read_and_nothing_else},
+        {"the_nearest_name_is_suggested", the_nearest_name_is_suggested},
+        {"a_far_word_suggests_nothing", a_far_word_suggests_nothing},
+        {"an_index_finds_exact_words", an_index_finds_exact_words},
+        {"only_valid_utf8_is_a_character", only_valid_utf8_is_a_character},
+        {"json_escapes_keep_the_text_valid", json_escapes_keep_the_text_valid},
+    };
+    return sl_run_cases(argc, argv, "text", cases, sizeof cases / sizeof cases[0]);
+}
