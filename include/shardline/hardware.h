@@ -132,7 +132,8 @@ typedef struct sl_cluster {
 typedef struct sl_software {
     char name[48];
     char framework[16];
-    char date[12];
+    char date[12];            /* of the release, "2024-07" */
+    uint32_t year;            /* of the same */
     int attention;     /* sl_attention_kernel the release picks, -1 = not fixed */
     int dropout;       /* 1 on, 0 off, -1 not fixed */
     double norm_ratio; /* achieved share of memory bandwidth, by class */

@@ -1,5 +1,6 @@
 /* Rows of the embedded tables into structs. */
 #include <assert.h>
+#include <stdlib.h>
 #include <math.h>
 #include <string.h>
 
@@ -271,6 +272,7 @@ read_software(table *t)
     copy(t, "name", s->name, sizeof s->name);
     copy(t, "framework", s->framework, sizeof s->framework);
     copy(t, "date", s->date, sizeof s->date);
+    s->year = (uint32_t)strtoul(s->date, NULL, 10); /* the digits before the dash */
     copy(t, "source", s->source, sizeof s->source);
     s->attention = read_attention(t);
     s->dropout = read_dropout(t);

@@ -10,8 +10,8 @@
 #include "json/reader.h"
 
 enum {
-    SL_CLUSTER_NODES_MAX = 1 << 20,
-    SL_CLUSTER_PER_NODE_MAX = 1 << 10,
+    SL_CLUSTER_NODES_MAX = 1 << 17,
+    SL_CLUSTER_PER_NODE_MAX = 1 << 9,
     SL_POOL_NICS_MAX = 16 /* kinds of network cards in one node */
 };
 

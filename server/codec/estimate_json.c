@@ -240,6 +240,20 @@ note_write(sl_writer *writer, const char *code, const char *message)
     sl_write_object_end(writer);
 }
 
+/* An unknown field that the request made a warning needs its place; other messages say it. */
+static void
+faults_write(sl_writer *writer, const sl_errors *faults)
+{
+    for (uint32_t i = 0; i < faults->count; i++) {
+        const sl_error *const fault = &faults->list[i];
+        const bool placed = sl_text_equal(fault->rule, "unknown_field");
+        char text[sizeof fault->pointer + sizeof fault->message + 2];
+        (void)sl_text_format(text, sizeof text, "%s%s%s", fault->pointer, placed ? ": " : "",
+                             fault->message);
+        note_write(writer, fault->rule, text);
+    }
+}
+
 /* Notes of one sort. Where reading and engine say the same, reading says it with its values. */
 static void
 notes_write(sl_writer *writer, const sl_estimate_document *document, bool warning)
@@ -247,9 +261,8 @@ notes_write(sl_writer *writer, const sl_estimate_document *document, bool warnin
     const sl_notes *const read = &document->request->notes;
     const sl_estimate *const estimate = document->estimate;
     sl_write_array(writer);
-    for (uint32_t i = 0; warning && document->warnings != NULL && i < document->warnings->count;
-         i++)
-        note_write(writer, document->warnings->list[i].rule, document->warnings->list[i].message);
+    if (warning && document->warnings != NULL)
+        faults_write(writer, document->warnings);
     for (uint32_t i = 0; i < read->count; i++) {
         if (read->list[i].warning == warning)
             note_write(writer, read->list[i].code, read->list[i].text);

@@ -8,6 +8,8 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
+static const double TOTAL_BYTES_MAX = 9e18;
+
 enum { CANONICAL_BYTES = 16 << 20, LABELS_MAX = 64, DIGITS_MAX = 9 };
 
 static const sl_member spec_members[] = {
@@ -154,6 +156,36 @@ read_pool(sl_inventory_pool *out, sl_errors *warnings, sl_errors *err)
     return first;
 }
 
+/* What a pool amounts to; one whose part the catalogue does not know counts by what it says. */
+typedef struct pool_totals {
+    const char *accelerator; /* id in the catalogue, or NULL */
+    uint64_t accelerators;
+    uint64_t memory_bytes; /* of one */
+    uint64_t usable_bytes; /* of one */
+} pool_totals;
+
+static pool_totals
+count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *faults)
+{
+    const sl_pool *const pool = &found->pool;
+    sl_notes notes = {0};
+    sl_cluster cluster;
+    if (sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, faults) != SL_OK)
+        return (pool_totals){.accelerators = pool->nodes * pool->accelerators,
+                             .memory_bytes = pool->memory_bytes,
+                             .usable_bytes = pool->memory_bytes - pool->memory_bytes / 100};
+    const sl_part *part = NULL;
+    sl_errors ignored = {0};
+    const sl_code code = sl_catalog_find_part(catalog, cluster.accelerator.id, "", &part, &ignored);
+    assert(code == SL_OK);
+    return (pool_totals){
+        .accelerator = part->accelerator.id, /* outlives the cluster here */
+        .accelerators = pool->nodes * cluster.accelerators_per_node,
+        .memory_bytes = cluster.accelerator.memory_bytes,
+        .usable_bytes = cluster.accelerator.memory_bytes - cluster.accelerator.reserved_bytes,
+    };
+}
+
 /* A part we do not know may stand in an inventory when its memory and number are given: it can be
  * counted, though nothing can be estimated on it. */
 static bool
@@ -163,19 +195,20 @@ may_be_unknown(const sl_pool *pool, const sl_errors *faults)
            sl_text_equal(faults->list[0].rule, "unknown_accelerator");
 }
 
+/* *bytes grows by the memory of the pool's accelerators. */
 static sl_code
-check_hardware(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *err)
+check_hardware(const sl_inventory_pool *found, const sl_catalog *catalog, double *bytes,
+               sl_errors *err)
 {
     sl_errors faults = {0};
-    sl_notes notes = {0};
-    sl_cluster cluster;
-    const sl_code code =
-        sl_pool_resolve(&found->pool, catalog, &found->node, &notes, &cluster, &faults);
-    if (code == SL_OK || may_be_unknown(&found->pool, &faults))
+    const pool_totals totals = count_pool(found, catalog, &faults);
+    *bytes += (double)totals.accelerators * (double)totals.memory_bytes;
+    if (faults.count == 0 || may_be_unknown(&found->pool, &faults))
         return SL_OK;
+    sl_code first = SL_OK;
     for (uint32_t i = 0; i < faults.count; i++)
-        (void)sl_refail(&faults.list[i], err);
-    return code;
+        sl_keep(&first, sl_refail(&faults.list[i], err));
+    return first;
 }
 
 static sl_code
@@ -257,44 +290,21 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
     const sl_code code = read_pools(spec, &found.pools, err);
     if (code != SL_OK)
         return first != SL_OK ? first : code;
+    double bytes = 0;
     for (size_t i = 0; i < sl_node_count(&found.pools); i++) {
         if (!sl_node_at(&found.pools, i, &found.object))
             continue;
         const sl_code read = read_pool(&found, warnings, err);
         sl_keep(&first, read);
         if (read == SL_OK)
-            sl_keep(&first, check_hardware(&found, catalog, err));
+            sl_keep(&first, check_hardware(&found, catalog, &bytes, err));
         sl_keep(&first, check_hosts(&found.object, found.pool.nodes, err));
         sl_keep(&first, check_name(&found.pools, i, found.name, &found.object, err));
     }
+    if (bytes > TOTAL_BYTES_MAX)
+        sl_keep(&first, sl_node_fail(&found.pools, err, SL_E_RANGE, "out_of_range",
+                                     "must have a total memory that can be counted in 64 bits"));
     return first;
-}
-
-/* A pool without a name the catalogue knows counts by what it says of itself. */
-static void
-pool_status_write(sl_writer *writer, const sl_inventory_pool *found, const sl_catalog *catalog,
-                  uint64_t *accelerators, uint64_t *memory_bytes)
-{
-    sl_errors faults = {0};
-    sl_notes notes = {0};
-    sl_cluster cluster = {0};
-    const sl_pool *const pool = &found->pool;
-    const bool known =
-        sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, &faults) == SL_OK;
-    const sl_accelerator *const a = &cluster.accelerator;
-    const uint64_t per_node = known ? cluster.accelerators_per_node : pool->accelerators;
-    const uint64_t memory = known ? a->memory_bytes : pool->memory_bytes;
-    const uint64_t reserved = known ? a->reserved_bytes : memory / 100;
-    *accelerators = pool->nodes * per_node;
-    *memory_bytes = *accelerators * memory;
-
-    sl_write_object(writer);
-    sl_put_text(writer, "name", found->name);
-    sl_put_text(writer, "accelerator", known ? a->id : NULL);
-    sl_put_uint(writer, "nodes", pool->nodes);
-    sl_put_uint(writer, "accelerators", *accelerators);
-    sl_put_uint(writer, "usable_bytes_per_accelerator", memory - reserved);
-    sl_write_object_end(writer);
 }
 
 void
@@ -313,11 +323,17 @@ sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catal
         if (!sl_node_at(&found.pools, i, &found.object) ||
             read_pool(&found, &ignored, &ignored) != SL_OK)
             continue;
-        uint64_t pool_accelerators = 0, pool_bytes = 0;
-        pool_status_write(writer, &found, catalog, &pool_accelerators, &pool_bytes);
+        const pool_totals totals = count_pool(&found, catalog, &ignored);
+        sl_write_object(writer);
+        sl_put_text(writer, "name", found.name);
+        sl_put_text(writer, "accelerator", totals.accelerator);
+        sl_put_uint(writer, "nodes", found.pool.nodes);
+        sl_put_uint(writer, "accelerators", totals.accelerators);
+        sl_put_uint(writer, "usable_bytes_per_accelerator", totals.usable_bytes);
+        sl_write_object_end(writer);
         nodes += found.pool.nodes;
-        accelerators += pool_accelerators;
-        memory_bytes += pool_bytes;
+        accelerators += totals.accelerators;
+        memory_bytes += totals.accelerators * totals.memory_bytes;
     }
     sl_write_array_end(writer);
     sl_put_uint(writer, "nodes", nodes);

@@ -67,7 +67,7 @@ sl_code
 sl_members_check(const sl_node *object, const sl_member *members, size_t count, sl_errors *warnings,
                  sl_errors *err)
 {
-    assert(members != NULL && count <= SL_MEMBERS_MAX);
+    assert(members != NULL && count >= 1 && count <= SL_MEMBERS_MAX);
 
     const char *names[SL_MEMBERS_MAX];
     for (size_t i = 0; i < count; i++)

@@ -12,7 +12,7 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-enum { CANONICAL_BYTES = 16 << 20 };
+enum { CANONICAL_BYTES = 16 << 20, HINTED_PRODUCT_MAX = 1 << 16 };
 
 static const uint64_t PARAMETERS_MAX = 1000000000000000;
 
@@ -55,7 +55,7 @@ hint_products(uint64_t world, sl_errors *err)
 {
     char list[sizeof err->list[0].hint] = "";
     size_t size = 0;
-    for (uint64_t divisor = 1; divisor <= world; divisor++) {
+    for (uint64_t divisor = 1; divisor <= world && divisor <= HINTED_PRODUCT_MAX; divisor++) {
         if (world % divisor != 0)
             continue;
         char entry[24];

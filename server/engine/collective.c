@@ -130,7 +130,7 @@ network_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group, 
     const double steps = rounds * (n - 1.0);
     const double network_steps = rounds * (group->nodes - 1.0);
     const double bandwidth = network_bytes_per_s(cluster, group);
-    double best_s = INFINITY;
+    double best_s = HUGE_VAL;
 
     for (size_t i = 0; i < sizeof ring_protocols / sizeof ring_protocols[0]; i++) {
         const protocol *p = &ring_protocols[i];

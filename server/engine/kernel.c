@@ -58,7 +58,7 @@ sl_kernel_product_s(const sl_slice *slice, sl_product product)
         {64.0, 128.0, law->rate_128x64_ratio},
         {64.0, 64.0, law->rate_64x64_ratio},
     };
-    double best_s = INFINITY;
+    double best_s = HUGE_VAL;
 
     for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         const double count =
@@ -85,7 +85,7 @@ nearest_laws(const sl_slice *slice, uint32_t head_dim)
 {
     const sl_attention_laws *laws = slice->accelerator->attention[slice->attention];
     const sl_attention_laws *best = NULL;
-    double best_distance = INFINITY;
+    double best_distance = HUGE_VAL;
 
     for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++) {
         if (laws[i].head_dim == 0)

@@ -56,6 +56,22 @@ attention_plausible(const sl_question *question, const sl_software *software, ui
     return kernel != SL_ATTENTION_UNFUSED && has_law(&question->cluster->accelerator, kernel);
 }
 
+/* Nobody runs a release that is older than the part, unless it was asked for by name or there is no
+ * other. */
+static bool
+software_plausible(const sl_question *question, const sl_software *software)
+{
+    const uint32_t released = question->cluster->accelerator.release_year;
+    uint32_t newest = 0;
+
+    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE) || software->year >= released)
+        return true;
+    for (uint32_t i = 0; i < question->software_count; i++)
+        if (question->software[i].year > newest)
+            newest = question->software[i].year;
+    return newest < released;
+}
+
 /* The values at `w`, or false when they are implausible or legal nowhere. */
 static bool
 combine(const sl_question *question, const walk *w, sl_combination *out)
@@ -64,6 +80,8 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
     sl_question asked = *question;
     sl_errors ignored;
 
+    if (!software_plausible(question, software))
+        return false;
     asked.unknown = 0;
     if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
         if (!attention_plausible(question, software, w->attention))

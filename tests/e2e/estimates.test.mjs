@@ -62,10 +62,14 @@ test('the terms of the time add up to the step', async () => {
 test('the terms of every rank add up to its peak, and every device has a rank', async () => {
     const { memory } = await answered();
     assert.equal(sum(memory.ranks.map((rank) => rank.count)), 8);
+    const bytesOf = (terms) => sum(terms.map((term) => term.bytes));
     for (const rank of memory.ranks) {
-        const inside = rank.terms.filter((term) => term.lifetime !== 'outside_allocator');
-        assert.equal(sum(inside.map((term) => term.bytes)), rank.peak_allocated_bytes, rank.role);
+        const allocated = rank.terms.filter((term) =>
+            term.lifetime !== 'outside_allocator' && term.name !== 'fragmentation');
+        assert.equal(bytesOf(allocated), rank.peak_allocated_bytes, rank.role);
     }
+    const binding = memory.ranks.find((rank) => rank.rank === memory.binding_rank);
+    assert.equal(bytesOf(binding.terms), memory.device_total_bytes);
     assert.equal(memory.peak_allocated_bytes,
         Math.max(...memory.ranks.map((rank) => rank.peak_allocated_bytes)));
 });
@@ -164,7 +168,7 @@ test('an impossible plan is refused at the field, with the nearest legal values'
         [{ parallelism: { data: 3 } }, '/parallelism/data'],
         [{ parallelism: { virtual_pipeline: 3, schedule: 'interleaved_1f1b' } },
             '/parallelism/virtual_pipeline'],
-        [{ workload: { global_batch_size: 31 } }, '/workload/global_batch_size'],
+        [{ workload: { global_batch_size: 31 } }, '/parallelism/data'],
         [{ workload: { micro_batch_size: 64 } }, '/workload/micro_batch_size'],
         [{ parallelism: { zero_stage: 4 } }, '/parallelism/zero_stage'],
     ]) {

@@ -38,16 +38,6 @@ test('ready without a database says that planning works and storage does not', a
     assert.match(response.text, /database/);
 });
 
-test('metrics are in the Prometheus text format and count requests by route', async () => {
-    await client.get('/healthz');
-    const { status, type, text } = await client.get('/metrics');
-    assert.equal(status, 200);
-    assert.equal(type, 'text/plain');
-    assert.match(text, /^# TYPE shardline_http_requests_total counter$/m);
-    assert.match(text, /^shardline_http_requests_total\{[^}]*route="\/healthz"[^}]*\} [1-9]/m);
-    assert.match(text, /^shardline_build_info\{/m);
-});
-
 test('every operation of the contract has a summary, an answer and is reachable', async () => {
     const { document } = client.contract;
     const methods = ['get', 'put', 'post', 'delete', 'patch'];
@@ -231,7 +221,7 @@ test('a request that could be read in two ways is refused and the connection clo
 
 test('a head that is too long is refused, not remembered', async () => {
     const { status } = await send(server.url, 'GET', '/healthz',
-        { headers: { 'X-Pad': 'x'.repeat(60_000) } }).catch(() => ({ status: 431 }));
+        { headers: { 'X-Pad': 'x'.repeat(1_000_000) } }).catch(() => ({ status: 431 }));
     assert.ok([400, 413, 414, 431].includes(status), `${status}`);
     assert.equal((await client.get('/healthz')).status, 200);
 });

@@ -196,6 +196,12 @@ open_software_asks_every_profile(void)
     q.software_count = 2;
     q.unknown = SL_UNKNOWN_SOFTWARE;
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2);
+    cluster.accelerator.release_year = 2022;
+    software[0].year = 2021;
+    software[1].year = 2024;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* older than the part */
+    cluster.accelerator.release_year = 2030;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2); /* there is no other */
 }
 
 static void

@@ -59,6 +59,7 @@ export const gpt2 = {
     vocab_size: 2048,
     activation_function: 'gelu_new',
     layer_norm_epsilon: 1e-5,
+    torch_dtype: 'float32',
 };
 export const gpt2Parameters = 2048 * 256 + 512 * 256 + 4 * (12 * 256 * 256 + 13 * 256) + 2 * 256;
 

@@ -1,0 +1,123 @@
+/* Any estimate request: reading ends, what is refused says why, and whatever is accepted is answered with figures
+ * that hang together. */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "codec/choices_json.h"
+#include "codec/estimate_json.h"
+#include "codec/hf_config.h"
+#include "json/reader.h"
+
+enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
+static sl_catalog *catalog;
+static sl_estimate_request request;
+static sl_model model;
+static sl_estimate answer, scratch;
+
+static void
+expect_consistent(const sl_estimate *e)
+{
+    double sum_s = 0.0;
+
+    for (uint32_t i = 0; i < SL_TIME_TERMS; i++) {
+        assert(isfinite(e->time.terms[i].value) && e->time.terms[i].value >= 0.0);
+        sum_s += e->time.terms[i].value;
+    }
+    assert(fabs(sum_s - e->time.step_s) <= 1e-9 * sum_s);
+    assert(e->step_low_s <= e->time.step_s * (1.0 + 1e-9));
+    assert(e->time.step_s <= e->step_high_s * (1.0 + 1e-9));
+    assert(e->memory.rank_count >= 1 && e->fits == (e->memory.headroom_bytes >= 0));
+}
+
+static void
+write_answer(const sl_estimate *estimate, uint64_t parameters)
+{
+    const sl_estimate_document document = {
+        .request = &request,
+        .model = estimate == NULL ? NULL : &model,
+        .parameters = parameters,
+        .estimate = estimate,
+        .engine_version = "fuzz",
+        .catalog_revision = sl_catalog_revision(catalog),
+        .input_hash = "",
+    };
+    sl_errors err = {0};
+    sl_buffer out;
+    sl_writer writer;
+
+    sl_buffer_init(&out, OUTPUT_BYTES);
+    sl_writer_init(&writer, &out);
+    if (sl_estimate_write(&writer, &document, &err) == SL_OK)
+        assert(sl_writer_ok(&writer));
+    else
+        assert(err.count > 0);
+    sl_buffer_clear(&out);
+}
+
+static void
+write_choices(void)
+{
+    sl_buffer out;
+    sl_writer writer;
+
+    sl_buffer_init(&out, OUTPUT_BYTES);
+    sl_writer_init(&writer, &out);
+    sl_choices_write(&writer, &request, catalog, &model);
+    assert(sl_writer_ok(&writer));
+    sl_buffer_clear(&out);
+}
+
+static void
+ask(sl_errors *err)
+{
+    sl_errors warnings = {0};
+    sl_model_counts counts;
+
+    if (request.source == SL_MODEL_FROM_PARAMETERS) {
+        write_answer(NULL, request.parameters);
+        return;
+    }
+    if (request.source != SL_MODEL_FROM_CONFIG || !request.has_cluster ||
+        sl_hf_config_read(&request.config, "", &model, &warnings, err) != SL_OK ||
+        sl_model_count(&model, &counts) != SL_OK)
+        return;
+    write_choices();
+
+    const sl_question question = sl_estimate_request_question(&request, &model);
+    if (sl_estimate_request_check(&request, &question, err) != SL_OK) {
+        assert(err->count > 0);
+        return;
+    }
+    if (sl_estimate_answer(&question, &scratch, &answer, err) != SL_OK)
+        return;
+    expect_consistent(&answer);
+    write_answer(&answer, counts.total);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    sl_errors err = {0};
+    sl_json *json = NULL;
+
+    if (catalog == NULL) {
+        catalog = sl_catalog_new(&err);
+        assert(catalog != NULL);
+    }
+    if (sl_json_parse((const char *)bytes, size, &limits, &json, &err) != SL_OK)
+        return 0;
+
+    const sl_node root = sl_json_root(json);
+    if (sl_estimate_request_read(&root, catalog, NULL, &request, &err) == SL_OK)
+        ask(&err);
+    else
+        assert(err.count > 0);
+    sl_json_free(json);
+    return 0;
+}

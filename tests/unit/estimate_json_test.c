@@ -1,0 +1,441 @@
+#include "codec/estimate_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "harness.h"
+
+static sl_catalog *catalog;
+
+/* A request, its parsed text, and the answer written for it, parsed again. */
+typedef struct answered {
+    sl_json *json;
+    sl_estimate_request request;
+    sl_errors err;
+    sl_errors warnings;
+    sl_buffer text;
+    sl_json *answer;
+} answered;
+
+static void
+read_request(answered *a, const char *text)
+{
+    static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
+    memset(a, 0, sizeof *a);
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(text, strlen(text), &limits, &a->json, &a->err), SL_OK);
+    const sl_node root = sl_json_root(a->json);
+    CU_ASSERT_EQUAL_FATAL(sl_estimate_request_read(&root, catalog, NULL, &a->request, &a->err),
+                          SL_OK);
+}
+
+static sl_code
+write_answer(answered *a, const sl_model *model, uint64_t parameters, const sl_estimate *estimate)
+{
+    static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
+    const sl_estimate_document document = {
+        .request = &a->request,
+        .model = model,
+        .parameters = parameters,
+        .estimate = estimate,
+        .warnings = &a->warnings,
+        .engine_version = "0.1.0",
+        .catalog_revision = sl_catalog_revision(catalog),
+        .input_hash = "abc",
+    };
+    sl_writer writer;
+    sl_buffer_init(&a->text, 1 << 20);
+    sl_writer_init(&writer, &a->text);
+    const sl_code code = sl_estimate_write(&writer, &document, &a->err);
+    if (code != SL_OK)
+        return code;
+    CU_ASSERT_TRUE_FATAL(sl_writer_ok(&writer));
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(a->text.data, a->text.size, &limits, &a->answer, &a->err),
+                          SL_OK);
+    return SL_OK;
+}
+
+static void
+clear(answered *a)
+{
+    sl_json_free(a->json);
+    sl_json_free(a->answer);
+    sl_buffer_clear(&a->text);
+}
+
+static bool
+holds(const answered *a, const char *part)
+{
+    const bool found = strstr(a->text.data, part) != NULL;
+    if (!found)
+        sl_expect_text(a->text.data, part, "must hold");
+    return found;
+}
+
+static const char plain[] =
+    "{\"model\":{\"hub\":\"org/name\"},\"workload\":{\"sequence_length\":2048,"
+    "\"global_batch_size\":64,\"tokens\":1000000},\"cluster\":{\"accelerator\":"
+    "\"nvidia-h100-sxm5-80gb\",\"nodes\":2,\"price_per_node_hour\":36},"
+    "\"parallelism\":{\"tensor\":2}}";
+
+static sl_term
+term(sl_term_id id, double value)
+{
+    return (sl_term){.id = id, .value = value, .input_count = 1, .inputs = {{"n", value / 2}}};
+}
+
+/* Small round figures, every list filled. */
+static sl_estimate *
+handmade(const sl_estimate_request *request)
+{
+    sl_estimate *const e = calloc(1, sizeof *e);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(e);
+    e->memory = (sl_memory){.capacity_bytes = 100, .usable_bytes = 90, .headroom_bytes = -10};
+    e->memory.rank_count = 2;
+    e->memory.binding = 1;
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_rank_memory *const rank = &e->memory.ranks[i];
+        *rank = (sl_rank_memory){.role = i == 0 ? "first stage" : "last stage",
+                                 .first_stage = i,
+                                 .stage_count = 1,
+                                 .rank = 8ULL * i,
+                                 .count = 8,
+                                 .peak_allocated_bytes = 80 + i,
+                                 .peak_reserved_bytes = 90 + i,
+                                 .device_total_bytes = 99 + i,
+                                 .phase = "backward",
+                                 .term_count = 2};
+        rank->terms[0] = term(SL_TERM_PARAMETERS, 60);
+        rank->terms[1] = term(SL_TERM_CONTEXT, 39 + i);
+    }
+    for (uint32_t i = 0; i < SL_TIME_TERMS; i++)
+        e->time.terms[i] = term((sl_term_id)(SL_TERM_FORWARD + i), i == 1 ? 0.5 : 0.0625);
+    e->time.step_s = 1;
+    e->time.bubble_ratio = .25;
+    e->time.communication_count = 1;
+    e->time.communication[0] =
+        (sl_communication){"tensor", SL_COLLECTIVE_ALL_GATHER, "scale_up", 1024, .5, .25};
+    e->throughput.tokens_per_s = 131072;
+    e->throughput.time_to_train_s = 7200;
+    for (uint32_t i = 0; i < SL_FIGURES; i++)
+        e->figures[i] = term((sl_term_id)(SL_TERM_USABLE + i), 1);
+    e->step_low_s = .5;
+    e->step_high_s = 2;
+    e->reserved_low_bytes = 70;
+    e->reserved_high_bytes = 95;
+    e->workload = request->workload;
+    e->workload.recompute = SL_RECOMPUTE_SELECTIVE;
+    e->plan = request->plan;
+    e->software = request->software;
+    e->binding_limit = "memory";
+    e->binding_term = term(SL_TERM_PARAMETERS, 60);
+    e->notes[e->note_count++] = (sl_note){"does_not_fit", true, "it does not fit"};
+    e->notes[e->note_count++] = (sl_note){"nics_assumed", false, "said by both"};
+    return e;
+}
+
+static void
+every_section_of_the_answer_is_there(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    sl_model *const model = calloc(1, sizeof *model);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, e), SL_OK);
+    static const char *const members[] = {
+        "model",        "fits",           "memory",           "time",
+        "throughput",   "communication",  "interval",         "binding",
+        "explanations", "resolved",       "time_to_train_s",  "cost",
+        "energy_j",     "goodput_ratio",  "evaluator",        "warnings",
+        "assumptions",  "engine_version", "catalog_revision", "input_hash"};
+    const sl_node root = sl_json_root(a.answer);
+    CU_ASSERT_EQUAL(sl_node_count(&root), sizeof members / sizeof members[0]);
+    void *state = NULL;
+    sl_node member;
+    while (sl_node_next(&root, &state, &member))
+        CU_ASSERT(sl_text_index(member.key, members, sizeof members / sizeof members[0]) >= 0);
+    CU_ASSERT_TRUE(holds(&a, "\"model\":{\"name\":\"\",\"revision\":null,\"parameters\":1000}"));
+    CU_ASSERT_TRUE(holds(&a, "\"evaluator\":\"closed_form\""));
+    free(e);
+    free(model);
+    clear(&a);
+}
+
+static void
+memory_is_that_of_the_fullest_rank_with_every_term_explained(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"fits\":false,\"memory\":{\"capacity_bytes\":100,"
+                             "\"usable_bytes\":90,\"peak_allocated_bytes\":81,"
+                             "\"peak_reserved_bytes\":91,\"device_total_bytes\":100,"
+                             "\"headroom_bytes\":-10,\"binding_rank\":8,"
+                             "\"host_bytes_per_node\":0,\"ranks\":[{\"role\":\"first stage\","
+                             "\"rank\":0,\"count\":8,"));
+    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"parameters\",\"bytes\":60,\"lifetime\":\"persistent\","
+                             "\"formula\":\""));
+    CU_ASSERT_TRUE(holds(&a, "\"inputs\":{\"n\":30},\"source\":\""));
+    CU_ASSERT_TRUE(holds(&a, "\"lifetime\":\"outside_allocator\""));
+    free(e);
+    clear(&a);
+}
+
+static void
+time_lists_its_terms_and_figures_are_explained_by_pointer(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"time\":{\"step_s\":1,"));
+    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"backward\",\"seconds\":0.5,\"formula\":\""));
+    CU_ASSERT_TRUE(holds(&a, "\"explanations\":{\"/memory/usable_bytes\":{\"formula\":\""));
+    CU_ASSERT_TRUE(holds(&a, "\"/throughput/mfu_full\":{\"formula\":\""));
+    CU_ASSERT_TRUE(holds(&a, "\"communication\":[{\"group\":\"tensor\",\"collective\":"
+                             "\"all_gather\",\"level\":\"scale_up\",\"bytes_per_step\":1024,"
+                             "\"seconds\":0.5,\"exposed_s\":0.25}]"));
+    CU_ASSERT_TRUE(holds(&a, "\"interval\":{\"step_s\":[0.5,2],\"peak_reserved_bytes\":[70,95]}"));
+    free(e);
+    clear(&a);
+}
+
+static void
+a_fix_is_a_patch_of_what_differs(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    e->fix_count = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        e->fixes[i] = (sl_fix){.workload = e->workload,
+                               .plan = e->plan,
+                               .what = "recompute",
+                               .device_total_bytes = 80,
+                               .step_s = 1.25,
+                               .fits = true};
+    e->fixes[0].workload.recompute = SL_RECOMPUTE_FULL;
+    e->fixes[1].plan.tensor = 4;
+    e->fixes[1].plan.data = 4; /* follows: the request says nothing of it */
+    e->fixes[1].plan.sequence = true;
+    e->fixes[2].plan.pipeline = 2;
+    e->fixes[2].plan.virtual_pipeline = 2;
+    e->fixes[2].plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    e->fixes[2].workload.micro_batch = 4;
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"recompute\":\"full\"}},"
+                             "\"memory_bytes\":80,\"step_s\":1.25,\"fits\":true}"));
+    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"sequence\":true}},"));
+    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"micro_batch_size\":4},"
+                             "\"parallelism\":{\"pipeline\":2,\"virtual_pipeline\":2}},"));
+    free(e);
+    clear(&a);
+}
+
+static void
+a_patch_sets_what_the_request_had_set(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":8,"
+                     "\"global_batch_size\":64},\"cluster\":{\"accelerator\":\"b200\"},"
+                     "\"parallelism\":{\"tensor\":2,\"data\":4,\"schedule\":\"1f1b\"}}");
+    sl_estimate *const e = handmade(&a.request);
+    e->fix_count = 1;
+    e->fixes[0] = (sl_fix){.workload = e->workload, .plan = e->plan, .what = "tensor"};
+    e->fixes[0].plan.tensor = 4;
+    e->fixes[0].plan.data = 2;
+    e->fixes[0].plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"data\":2,"
+                             "\"schedule\":\"interleaved_1f1b\"}}"));
+    free(e);
+    clear(&a);
+}
+
+static void
+notes_are_sorted_and_never_said_twice(void)
+{
+    answered a;
+    read_request(&a, plain);
+    (void)sl_fail(&a.warnings, SL_E_RANGE, "unknown_field", "/x", "is not a known field");
+    sl_estimate *const e = handmade(&a.request);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"warnings\":[{\"code\":\"unknown_field\",\"message\":\"/x: is not a "
+                             "known field\"},{\"code\":\"does_not_fit\",\"message\":\"it does not "
+                             "fit\"}]"));
+    CU_ASSERT_TRUE(holds(&a, "{\"code\":\"precision_assumed\",\"message\":\""));
+    CU_ASSERT_TRUE(holds(&a, "{\"code\":\"nics_assumed\",\"message\":\"network of "));
+    CU_ASSERT_PTR_NULL(strstr(a.text.data, "said by both"));
+    free(e);
+    clear(&a);
+}
+
+static void
+cost_needs_tokens_and_a_price(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    /* 2 hours on 2 nodes at 36 */
+    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":7200,\"cost\":144,\"energy_j\":null"));
+    sl_json_free(a.answer);
+    sl_buffer_clear(&a.text);
+    e->throughput.time_to_train_s = 0;
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":null,\"cost\":null"));
+    free(e);
+    clear(&a);
+}
+
+static void
+the_sentence_says_what_binds(void)
+{
+    answered a;
+    read_request(&a, plain);
+    sl_estimate *const e = handmade(&a.request);
+    e->memory.usable_bytes = 1ULL << 31;
+    e->memory.ranks[1].device_total_bytes = 3ULL << 30;
+    e->binding_term = term(SL_TERM_PARAMETERS, 1 << 30);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"limit\":\"memory\",\"sentence\":\"Memory: the fullest device needs "
+                             "3.0 GiB of 2.0 GiB usable; its largest term is parameters, 1.0 "
+                             "GiB.\""));
+    sl_json_free(a.answer);
+    sl_buffer_clear(&a.text);
+    e->binding_limit = "tensor_communication";
+    e->binding_term = term(SL_TERM_TENSOR_COMMUNICATION, .2);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "tensor communication takes most: 20 % of the step."));
+    free(e);
+    clear(&a);
+}
+
+static void
+an_accounting_alone_has_memory_and_nothing_measured(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"parameters\":7500000000},\"workload\":{\"accounting\":"
+                     "\"mixed-2-2-12\"},\"parallelism\":{\"data\":64,\"zero_stage\":1}}");
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, a.request.parameters, NULL), SL_OK);
+    /* Rajbhandari 2020 figure 1: 7.5e9 parameters over 64 ranks, stage 1, 31.4 GB. */
+    CU_ASSERT_TRUE(holds(&a, "\"peak_allocated_bytes\":31406250000,"));
+    CU_ASSERT_TRUE(holds(&a, "\"capacity_bytes\":null,\"usable_bytes\":null"));
+    CU_ASSERT_TRUE(holds(&a, "\"fits\":null,\"time\":null,\"throughput\":null"));
+    CU_ASSERT_TRUE(holds(&a, "\"accounting\":{\"name\":\"mixed-2-2-12\",\"bytes_per_parameter\":16,"
+                             "\"total_bytes\":120000000000,\"per_rank_bytes\":31406250000,"
+                             "\"minimum_accelerators\":null,\"communication_volume_ratio\":2,"
+                             "\"communication_elements_per_step\":15000000000,"));
+    CU_ASSERT_TRUE(holds(&a, "{\"name\":\"optimizer\",\"bytes\":1406250000,"));
+    clear(&a);
+}
+
+static void
+an_accounting_counts_accelerators_by_their_nominal_memory(void)
+{
+    static const struct {
+        const char *name, *count;
+    } cases[] = {{"mixed-2-2-12", "8"}, {"mixed-2-4-12", "9"}}; /* 640 and 720 GB on 80 GB */
+    for (size_t i = 0; i < 2; i++) {
+        char request[320], expected[64];
+        (void)sl_text_format(request, sizeof request,
+                             "{\"model\":{\"parameters\":40000000000},\"workload\":{\"accounting\":"
+                             "\"%s\"},\"cluster\":{\"accelerator\":\"nvidia-a100-sxm4-80gb\"}}",
+                             cases[i].name);
+        (void)sl_text_format(expected, sizeof expected, "\"minimum_accelerators\":%s,",
+                             cases[i].count);
+        answered a;
+        read_request(&a, request);
+        CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, a.request.parameters, NULL), SL_OK);
+        CU_ASSERT_TRUE(holds(&a, expected));
+        CU_ASSERT_TRUE(holds(&a, "\"fits\":false"));
+        clear(&a);
+    }
+}
+
+static void
+an_accounting_beside_an_estimate_keeps_the_exact_figures(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":8,"
+                     "\"global_batch_size\":64,\"accounting\":\"fp32-16n\"},"
+                     "\"cluster\":{\"accelerator\":\"b200\"}}");
+    sl_estimate *const e = handmade(&a.request);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1000000000, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"total_bytes\":16000000000,\"per_rank_bytes\":16000000000,"));
+    CU_ASSERT_TRUE(holds(&a, "\"device_total_bytes\":100,"));
+    free(e);
+    clear(&a);
+}
+
+/* The whole way: request, question, engine, answer. */
+static void
+the_engine_s_own_answer_is_written(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":2048,"
+                     "\"global_batch_size\":64,\"tokens\":1000000000},\"cluster\":{"
+                     "\"node_type\":\"dgx-a100-640gb\",\"nodes\":2},"
+                     "\"parallelism\":{\"tensor\":2,\"pipeline\":2}}");
+    sl_model *const model = calloc(1, sizeof *model);
+    sl_estimate *const scratch = calloc(2, sizeof *scratch);
+    CU_ASSERT_TRUE_FATAL(model != NULL && scratch != NULL);
+    const sl_dense_spec spec = {.blocks = 8,
+                                .hidden = 1024,
+                                .ffn = 4096,
+                                .vocabulary = 32000,
+                                .heads = 16,
+                                .kv_heads = 16,
+                                .head_dim = 64,
+                                .gated_mlp = true,
+                                .has_head = true};
+    CU_ASSERT_EQUAL_FATAL(sl_model_describe_dense(&spec, model, &a.err), SL_OK);
+    model->hidden = 1024;
+    model->ffn = 4096;
+    model->vocabulary = 32000;
+    model->heads = model->kv_heads = 16;
+    model->head_dim = 64;
+    const sl_question question = sl_estimate_request_question(&a.request, model);
+    CU_ASSERT_EQUAL_FATAL(sl_estimate_request_check(&a.request, &question, &a.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_estimate_answer(&question, scratch + 1, scratch, &a.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, scratch), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"fits\":true"));
+    CU_ASSERT_TRUE(holds(&a, "\"/time_to_train_s\":{"));
+    free(scratch);
+    free(model);
+    clear(&a);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"every_section_of_the_answer_is_there", every_section_of_the_answer_is_there},
+        {"memory_is_that_of_the_fullest_rank_with_every_term_explained",
+         memory_is_that_of_the_fullest_rank_with_every_term_explained},
+        {"time_lists_its_terms_and_figures_are_explained_by_pointer",
+         time_lists_its_terms_and_figures_are_explained_by_pointer},
+        {"a_fix_is_a_patch_of_what_differs", a_fix_is_a_patch_of_what_differs},
+        {"a_patch_sets_what_the_request_had_set", a_patch_sets_what_the_request_had_set},
+        {"notes_are_sorted_and_never_said_twice", notes_are_sorted_and_never_said_twice},
+        {"cost_needs_tokens_and_a_price", cost_needs_tokens_and_a_price},
+        {"the_sentence_says_what_binds", the_sentence_says_what_binds},
+        {"an_accounting_alone_has_memory_and_nothing_measured",
+         an_accounting_alone_has_memory_and_nothing_measured},
+        {"an_accounting_counts_accelerators_by_their_nominal_memory",
+         an_accounting_counts_accelerators_by_their_nominal_memory},
+        {"an_accounting_beside_an_estimate_keeps_the_exact_figures",
+         an_accounting_beside_an_estimate_keeps_the_exact_figures},
+        {"the_engine_s_own_answer_is_written", the_engine_s_own_answer_is_written},
+    };
+    sl_errors err = {0};
+    catalog = sl_catalog_new(&err);
+    if (catalog == NULL)
+        return 1;
+    const int result =
+        sl_run_cases(argc, argv, "estimate_json", cases, sizeof cases / sizeof cases[0]);
+    sl_catalog_free(catalog);
+    return result;
+}
