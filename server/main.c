@@ -111,6 +111,7 @@ run(const sl_settings *settings, const sigset_t *signals)
 
     if (catalog != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
         sl_app app = {.settings = settings, .catalog = catalog, .hub = hub};
+        sl_app_init(&app);
         status = serve(&app, signals);
     } else {
         print_errors(&err);

@@ -5,6 +5,26 @@
 
 #include "base/log.h"
 
+extern const sl_embedded_set sl_api_files;
+
+const sl_embedded *
+sl_api_contract(void)
+{
+    const sl_embedded *file = sl_embedded_find(&sl_api_files, "openapi.json");
+
+    assert(file != NULL);
+    return file;
+}
+
+void
+sl_app_init(sl_app *app)
+{
+    const sl_embedded *contract = sl_api_contract();
+
+    sl_hash_text(contract->data, contract->size, app->contract_tag);
+    atomic_init(&app->migrated, false);
+}
+
 void *
 sl_worker_new(void *argument, sl_lane lane)
 {

@@ -4,6 +4,8 @@
 
 #include <stdatomic.h>
 
+#include "base/embed.h"
+#include "base/hash.h"
 #include "catalog/catalog.h"
 #include "http/server.h"
 #include "hub/hub.h"
@@ -16,8 +18,15 @@ typedef struct sl_app {
     const sl_settings *settings;
     const sl_catalog *catalog;
     const sl_hub *hub;
-    atomic_bool migrated; /* the schema was brought up to date by this process */
+    char contract_tag[SL_HASH_TEXT_SIZE]; /* of /openapi.json */
+    atomic_bool migrated;                 /* the schema was brought up to date by this process */
 } sl_app;
+
+/** The rest of `app` is the caller's to fill. */
+void sl_app_init(sl_app *app);
+
+/** The OpenAPI document, embedded. */
+const sl_embedded *sl_api_contract(void);
 
 /** One per thread; each lane uses its part. Estimates are too large for a stack. */
 typedef struct sl_worker {

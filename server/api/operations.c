@@ -1,10 +1,7 @@
 /* Health, readiness, version, and the contract itself. */
 #include "api/resources.h"
 
-#include "base/embed.h"
 #include "shardline/version.h"
-
-extern const sl_embedded_set sl_api_files;
 
 void
 sl_health_get(void *app, void *worker, const sl_request *request, sl_response *response)
@@ -86,13 +83,12 @@ sl_version_get(void *argument, void *worker, const sl_request *request, sl_respo
 }
 
 void
-sl_openapi_get(void *app, void *worker, const sl_request *request, sl_response *response)
+sl_openapi_get(void *argument, void *worker, const sl_request *request, sl_response *response)
 {
-    const sl_embedded *file = sl_embedded_find(&sl_api_files, "openapi.json");
+    const sl_app *app = argument;
+    const sl_embedded *contract = sl_api_contract();
 
-    (void)app;
     (void)worker;
-    if (sl_response_etag(response, request, SL_VERSION))
-        return;
-    sl_buffer_append(&response->body, file->data, file->size);
+    if (!sl_response_etag(response, request, app->contract_tag))
+        sl_buffer_append(&response->body, contract->data, contract->size);
 }

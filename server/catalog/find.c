@@ -29,7 +29,9 @@ is_separator(char c)
 static char
 lower(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c;
 }
 
 /* Lower case, every run of separators one dash. */
@@ -81,7 +83,7 @@ matches(const sl_catalog *catalog, const char *name, normaliser normalise,
     char wanted[SL_CATALOG_NAME_SIZE];
     normalise(name, wanted);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < catalog->name_count && count < CANDIDATES_MAX && *wanted != '\0';
+    for (uint32_t i = 0; *wanted != '\0' && i < catalog->name_count && count < CANDIDATES_MAX;
          i++) {
         const uint32_t part = catalog->name_parts[i];
         char have[SL_CATALOG_NAME_SIZE];
@@ -97,6 +99,7 @@ static sl_code
 fail_ambiguous(const sl_catalog *catalog, const char *name, const char *pointer,
                const uint32_t *candidates, uint32_t count, sl_errors *err)
 {
+    assert(catalog->parts != NULL);
     char list[sizeof err->list[0].hint] = "";
     size_t size = 0;
     for (uint32_t i = 0; i < count; i++) {

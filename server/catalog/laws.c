@@ -117,6 +117,7 @@ attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
     sl_code code = law_part(catalog, a, names->gemm, &law, err);
     if (code != SL_OK)
         return code;
+    assert(law != NULL);
     if (law != a)
         scale_gemm(a, law, names->achieved_flops_per_s);
     if (!sl_text_copy(a->law_part, sizeof a->law_part, names->gemm))
@@ -128,6 +129,7 @@ attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
         code = law_part(catalog, a, names->attention, &law, err);
         if (code != SL_OK)
             return code;
+        assert(law != NULL);
         if (law != a)
             scale_attention(a, law, names);
     }
@@ -137,9 +139,12 @@ attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
         return SL_OK;
     }
     code = law_part(catalog, a, names->collective, &law, err);
-    if (code == SL_OK && law != a)
+    if (code != SL_OK)
+        return code;
+    assert(law != NULL);
+    if (law != a)
         scale_collectives(a, law);
-    return code;
+    return SL_OK;
 }
 
 sl_code

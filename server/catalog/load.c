@@ -1,7 +1,7 @@
 /* Rows of the embedded tables into structs. */
 #include <assert.h>
-#include <stdlib.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/csv.h"
@@ -340,11 +340,11 @@ read_gemm_law(table *t)
     };
 }
 
-/* The weakest row of a part decides what its laws are called. */
+/* One row that another part had a hand in decides what the laws of a part are called. */
 static void
 weaken(table *t, sl_origin *origin)
 {
-    if (!sl_text_equal(required(t, "basis"), "measured"))
+    if (sl_text_equal(required(t, "basis"), "scaled"))
         *origin = SL_ORIGIN_SCALED;
 }
 

@@ -237,6 +237,7 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
     if (code != SL_OK)
         return code;
 
+    assert(accelerator != NULL);
     const sl_node_type *const reference = sl_catalog_reference_node(catalog, accelerator);
     const sl_node_type *const shape = node != NULL ? node : reference;
     const uint64_t per_node = pool->accelerators > 0 ? pool->accelerators

@@ -277,8 +277,7 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_CONTEXT:
         plan->context = small;
         break;
-    case SL_CHOICE_DATA:
-        plan->data = small;
+    case SL_CHOICE_DATA: /* follows from the others */
         break;
     case SL_CHOICE_MICRO_BATCH:
         question->workload.micro_batch = value;
@@ -308,8 +307,6 @@ choice_limit(const sl_question *question, sl_choice field)
         return SL_PIPELINE_MAX < available ? SL_PIPELINE_MAX : available;
     case SL_CHOICE_VIRTUAL_PIPELINE:
         return question->model->block_count;
-    case SL_CHOICE_DATA:
-        return available;
     case SL_CHOICE_MICRO_BATCH:
         return question->workload.global_batch < 1024 ? question->workload.global_batch : 1024;
     default:
@@ -317,27 +314,44 @@ choice_limit(const sl_question *question, sl_choice field)
     }
 }
 
+/* The rest of the accelerators over the other degrees, when it is whole. */
+static bool
+derive_data(const sl_question *question, uint64_t *data)
+{
+    const sl_plan *plan = &question->plan;
+    const uint64_t available =
+        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const uint64_t rest = (uint64_t)plan->tensor * plan->pipeline * plan->context;
+
+    *data = available / rest;
+    return available % rest == 0;
+}
+
 uint32_t
 sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
 {
-    const uint64_t available =
-        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
-    const uint64_t limit = choice_limit(question, field);
+    uint64_t first = field == SL_CHOICE_ZERO_STAGE ? 0 : 1;
+    uint64_t last = choice_limit(question, field);
+    uint64_t data = 0;
     uint32_t count = 0;
 
-    for (uint64_t value = field == SL_CHOICE_ZERO_STAGE ? 0 : 1;
-         value <= limit && count < SL_CHOICES_MAX; value++) {
+    /* The other degrees leave one value at most: no need to try a hundred thousand. */
+    if (field == SL_CHOICE_DATA) {
+        if (!derive_data(question, &data))
+            return 0;
+        first = last = data;
+    }
+    for (uint64_t value = first; value <= last && count < SL_CHOICES_MAX; value++) {
         sl_question tried = *question;
         sl_errors ignored;
 
+        if (field == SL_CHOICE_TENSOR && question->model->heads % value != 0)
+            continue;
         ignored.count = ignored.dropped = 0;
         set_choice(&tried, field, value);
-        const uint64_t rest =
-            (uint64_t)tried.plan.tensor * tried.plan.pipeline * tried.plan.context;
-        if (available % rest != 0)
+        if (!derive_data(&tried, &data))
             continue;
-        if (field != SL_CHOICE_DATA)
-            tried.plan.data = (uint32_t)(available / rest);
+        tried.plan.data = (uint32_t)data;
         if (sl_question_check(&tried, &ignored) == SL_OK)
             out[count++] = value;
     }

@@ -84,7 +84,9 @@ attention_has_the_published_widths_of_each_kernel(void)
     const sl_attention_laws *const flash3 = &h100->attention[SL_ATTENTION_FLASH3][1];
     sl_expect_near(flash3->forward.peak_flops_per_s, 641.9e12, 1e-12, "forward");
     sl_expect_near(flash3->backward.half_length, 395.0 * 537 / 218, 1e-3, "causal backward");
-    CU_ASSERT_EQUAL(h100->attention_origin, SL_ORIGIN_SCALED);
+    CU_ASSERT_EQUAL(h100->attention_origin, SL_ORIGIN_MEASURED);
+    CU_ASSERT_EQUAL(accelerator("l40s")->attention_origin, SL_ORIGIN_SCALED);
+    CU_ASSERT_EQUAL(accelerator("gb200")->collective_origin, SL_ORIGIN_SCALED);
     CU_ASSERT_EQUAL(accelerator("v100l")->attention[SL_ATTENTION_FLASH2][0].head_dim, 0);
 }
 

@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cleanEnvironment, run } from './processes.mjs';
+import { cleanEnvironment, guard, run } from './processes.mjs';
 
 const BIN = '/usr/lib/postgresql/15/bin';
 
@@ -43,10 +43,10 @@ export async function startPostgres() {
         await chown(folder, account.uid, account.gid);
     const options = { cwd: folder, env: cleanEnvironment({ HOME: folder }), ...account };
     const data = join(folder, 'data');
+    // -QUIT lets the postmaster take its children along.
+    const dismiss = guard('kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"',
+        [folder], { ...options, cwd: '/' });
     const socket = `-h ${folder} -p 5432 -U shardline`.split(' ');
-
-    await must(join(BIN, 'initdb'), ['-D', data, '--username=shardline', '--auth=trust',
-        '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], options);
 
     const cluster = {
         folder,
@@ -74,9 +74,12 @@ export async function startPostgres() {
             await run(join(BIN, 'pg_ctl'), ['stop', '-w', '-s', '-m', 'immediate', '-D', data],
                 options);
             await rm(folder, { recursive: true, force: true });
+            dismiss();
         },
     };
     try {
+        await must(join(BIN, 'initdb'), ['-D', data, '--username=shardline', '--auth=trust',
+            '--encoding=UTF8', '--locale=C.UTF-8', '--no-sync'], options);
         await cluster.start();
         await must(join(BIN, 'createdb'), [...socket, 'shardline'], options);
     } catch (error) {

@@ -25,6 +25,20 @@ export async function run(command, args, options = {}) {
     return { code: code ?? signal, ...out };
 }
 
+/**
+ * Runs `script` when this process dies, however it dies; a time-out that kills a test leaves nothing
+ * behind. Gives back what calls it off. The script's $1, $2 ... are `args`.
+ */
+export function guard(script, args, options = {}) {
+    // Its input ends without a line when we are gone. It is detached, so that Ctrl-C passes it by.
+    const child = spawn('sh', ['-c', `read -r done || { ${script}; }`, 'guard', ...args],
+        { stdio: ['pipe', 'ignore', 'ignore'], detached: true, ...options });
+    child.stdin.on('error', () => {});
+    child.stdin.unref();
+    child.unref();
+    return () => child.stdin.end('done\n');
+}
+
 /** A process that runs beside the test. */
 export class Process {
     /** @param {string} command @param {string[]} args */
@@ -38,13 +52,17 @@ export class Process {
         this.closed = new Promise((done, fail) => {
             this.child.once('error', fail);
             this.child.once('close', (code, signal) => {
+                this.dismiss();
                 this.exit = { code, signal };
                 done(this.exit);
             });
         });
         this.closed.catch(() => {});
-        this.kill = () => this.child.kill('SIGKILL');
-        process.once('exit', this.kill);
+        this.dismiss = guard('kill -KILL "$1"', [String(this.child.pid)]);
+    }
+
+    kill() {
+        this.child.kill('SIGKILL');
     }
 
     get pid() {
@@ -80,7 +98,6 @@ export class Process {
     /** Waits for the end; the exit code, or the name of the signal. */
     async ended() {
         const exit = await withPatience(this.closed, 'did not end', this);
-        process.removeListener('exit', this.kill);
         return exit.code ?? exit.signal;
     }
 }

@@ -28,6 +28,7 @@ export function binary() {
 }
 
 export async function startServer({ database = false, hub = null, env = {} } = {}) {
+    const program = binary();
     const folder = await mkdtemp(join(tmpdir(), 'slsrv-'));
     const owned = database === true ? await startPostgres() : null;
     const cluster = owned ?? (typeof database === 'object' ? database : null);
@@ -45,7 +46,7 @@ export async function startServer({ database = false, hub = null, env = {} } = {
     else
         settings.HF_HUB_OFFLINE = '1';
 
-    const child = new Process(binary(), [], { env: cleanEnvironment({ ...settings, ...env }) });
+    const child = new Process(program, [], { env: cleanEnvironment({ ...settings, ...env }) });
     const release = async () => {
         await owned?.stop();
         await rm(folder, { recursive: true, force: true });
