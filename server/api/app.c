@@ -2,19 +2,10 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
-
-extern const sl_embedded_set sl_api_files;
-
-const sl_embedded *
-sl_api_contract(void)
-{
-    const sl_embedded *file = sl_embedded_find(&sl_api_files, "openapi.json");
-
-    assert(file != NULL);
-    return file;
-}
+#include "base/text.h"
 
 void
 sl_app_init(sl_app *app)
@@ -86,6 +77,37 @@ sl_api_body(const sl_request *request, sl_response *response)
     if (sl_json_parse(request->body, request->body_size, &limits, &json, &err) != SL_OK)
         sl_response_problem(response, request, &err);
     return json;
+}
+
+sl_code
+sl_api_choice(const sl_request *request, const char *name, const char *const *words, size_t count,
+              int *out, sl_errors *err)
+{
+    const char *text = sl_request_query(request, name);
+    char list[96] = "";
+
+    *out = text == NULL ? -1 : sl_text_index(text, words, count);
+    if (text == NULL || *out >= 0)
+        return SL_OK;
+    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_value", "",
+                                 "the query parameter %s has no value %.60s", name, text);
+    for (size_t i = 0; i < count; i++) {
+        const size_t used = strlen(list);
+        (void)sl_text_format(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+    }
+    sl_hint(err, "%s", list);
+    return code;
+}
+
+sl_code
+sl_api_lenient(const sl_request *request, bool *out, sl_errors *err)
+{
+    static const char *const words[] = {"warn"};
+    int chosen = -1;
+    const sl_code code = sl_api_choice(request, "unknown", words, 1, &chosen, err);
+
+    *out = chosen == 0;
+    return code;
 }
 
 void

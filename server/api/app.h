@@ -46,6 +46,17 @@ extern const size_t sl_api_route_count;
 /** The body as a document, or a problem in the response and NULL. Free with sl_json_free. */
 sl_json *sl_api_body(const sl_request *request, sl_response *response) SL_MUST_CHECK;
 
+/**
+ * Reads a query parameter that is one of `words`: *out is its index, or -1 when it is absent.
+ * Another value is SL_E_RANGE, rule unknown_value: what was meant must not be guessed, least of all
+ * by a request that stores.
+ */
+sl_code sl_api_choice(const sl_request *request, const char *name, const char *const *words,
+                      size_t count, int *out, sl_errors *err) SL_MUST_CHECK;
+
+/** ?unknown=warn: unknown fields of the body become warnings. */
+sl_code sl_api_lenient(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;
+
 /** Ends a JSON answer: a fault of ours becomes a 500 problem instead of a broken document. */
 void sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *request);
 

@@ -3,14 +3,12 @@
  * Hub's for a model by id, the store's for an inventory by slug, and compute for the answer, so
  * that a dead backend only keeps its own threads waiting.
  */
-#include "api/inventories.h"
 #include "api/models.h"
 #include "api/resources.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
 #include "codec/hf_config.h"
@@ -38,25 +36,20 @@ typedef struct asked {
 typedef void (*answerer)(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
                          sl_response *response);
 
-static bool
-is_lenient(const sl_request *request)
-{
-    const char *unknown = sl_request_query(request, "unknown");
-
-    return unknown != NULL && sl_text_equal(unknown, "warn");
-}
-
-/* Sets out to fetch what the request names; false when it names nothing. */
+/* Sets out to fetch what the request names; false when it names nothing, or without memory: what is
+ * missing then is noticed where it is used. */
 static bool
 fetch_needed(const sl_estimate_request *read, const sl_request *request, sl_response *response)
 {
-    if (read->source != SL_MODEL_FROM_HUB && read->inventory == NULL)
+    const bool from_hub = read->source == SL_MODEL_FROM_HUB;
+
+    if (!from_hub && read->inventory == NULL)
         return false;
 
     job *needed = sl_arena_alloc(request->arena, 1, sizeof *needed);
     if (needed == NULL)
         return false;
-    if (read->source == SL_MODEL_FROM_HUB) {
+    if (from_hub) {
         needed->hub = sl_arena_copy(request->arena, read->hub);
         needed->revision =
             sl_arena_copy(request->arena, read->revision == NULL ? "main" : read->revision);
@@ -64,7 +57,10 @@ fetch_needed(const sl_estimate_request *read, const sl_request *request, sl_resp
     }
     if (read->inventory != NULL)
         needed->slug = sl_arena_copy(request->arena, read->inventory);
-    sl_response_continue(response, needed->hub != NULL ? SL_LANE_HUB : SL_LANE_STORE, needed);
+    if ((from_hub && (needed->hub == NULL || needed->revision == NULL)) ||
+        (read->inventory != NULL && needed->slug == NULL))
+        return false;
+    sl_response_continue(response, from_hub ? SL_LANE_HUB : SL_LANE_STORE, needed);
     return true;
 }
 
@@ -99,7 +95,6 @@ fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl
 static sl_code
 decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors *err)
 {
-    const char *name = "";
     sl_code code = SL_OK;
 
     if (a->read.source == SL_MODEL_FROM_PARAMETERS)
@@ -108,8 +103,8 @@ decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors 
         if (fetched == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the request does not fit in memory");
-        code = sl_api_decode_config(&fetched->file, fetched->model_name, request->arena, &a->model,
-                                    &a->warnings, err);
+        code = sl_api_decode_config(&fetched->file, fetched->model_name, "/model/hub",
+                                    request->arena, &a->model, &a->warnings, err);
         if (code == SL_OK && fetched->file.stale)
             (void)sl_fail(&a->warnings, SL_E_UPSTREAM, "stale_revision", "/model/hub",
                           "the Hub could not be asked: the cached revision was used");
@@ -118,7 +113,7 @@ decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors 
         if (model == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the model does not fit in memory");
-        code = sl_hf_config_read(&a->read.config, name, model, &a->warnings, err);
+        code = sl_hf_config_read(&a->read.config, "", model, &a->warnings, err);
         a->model = model;
     }
     if (code == SL_OK && sl_model_count(a->model, &a->counts) != SL_OK)
@@ -164,8 +159,12 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
         return;
 
     const sl_node root = sl_json_root(a.json);
-    sl_code code = sl_estimate_request_read(
-        &root, app->catalog, is_lenient(request) ? &a.warnings : NULL, &a.read, &err);
+    bool lenient = false;
+    const sl_code understood = sl_api_lenient(request, &lenient, &err);
+    sl_code code =
+        sl_estimate_request_read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
+    if (code == SL_OK)
+        code = understood;
     if (code != SL_OK || fetched != NULL || !fetch_needed(&a.read, request, response)) {
         if (code == SL_OK)
             code = gather(app, fetched, request, &a, &err);
@@ -196,11 +195,11 @@ static void
 answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
                 sl_response *response)
 {
-    const char *require = sl_request_query(request, "require");
+    static const char *const requirements[] = {"fits"};
+    int require = -1;
     char hash[SL_HASH_TEXT_SIZE];
     sl_errors err = {.count = 0};
     sl_writer writer;
-    sl_code code = SL_OK;
     sl_estimate_document document = {
         .request = &a->read,
         .model = a->model,
@@ -211,7 +210,10 @@ answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *requ
         .input_hash = hash,
     };
 
-    if (a->model != NULL) {
+    sl_code code = sl_api_choice(request, "require", requirements, 1, &require, &err);
+    if (code == SL_OK && a->model == NULL) {
+        code = sl_estimate_request_check(&a->read, NULL, &err);
+    } else if (code == SL_OK) {
         const sl_question question = sl_estimate_request_question(&a->read, a->model);
         code = sl_estimate_request_check(&a->read, &question, &err);
         if (code == SL_OK)
@@ -230,7 +232,7 @@ answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *requ
     }
     sl_api_finish(&writer, response, request);
     if (response->status == 200 && document.estimate != NULL && !document.estimate->fits &&
-        require != NULL && sl_text_equal(require, "fits"))
+        require == 0)
         refuse_unfit(document.estimate, request, response);
 }
 

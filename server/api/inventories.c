@@ -1,20 +1,19 @@
 /* Stored inventories: spec as the client sent it, status as we compute it. */
-#include "api/inventories.h"
-
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "api/resources.h"
 #include "base/text.h"
 #include "codec/inventory.h"
+#include "codec/notes.h"
 
 enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
 
 static const sl_json_limits spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
 
-bool
-sl_api_slug_ok(const char *slug)
+/* 1 to 63 of a-z, 0-9 and inner dashes: the identity of an inventory in a URL. */
+static bool
+slug_ok(const char *slug)
 {
     const size_t length = strlen(slug);
 
@@ -34,26 +33,43 @@ revision_tag(const sl_inventory_row *row, sl_arena *arena)
     return sl_arena_format(arena, "%" PRIu64, row->revision);
 }
 
-/* The tag of a view: the bare spec and the wrapped answer are different bytes. */
-static bool
-not_modified(const sl_inventory_row *row, const sl_request *request, sl_response *response)
+/* ?view=spec: the bare spec instead of the wrapped answer. */
+static sl_code
+read_view(const sl_request *request, bool *spec_only, sl_errors *err)
 {
-    const char *tag = revision_tag(row, request->arena);
+    static const char *const views[] = {"spec"};
+    int view = -1;
+    const sl_code code = sl_api_choice(request, "view", views, 1, &view, err);
+
+    *spec_only = view == 0;
+    return code;
+}
+
+/* A spec is the same as long as its revision is; what we compute of it follows the catalogue too. */
+static bool
+not_modified(const sl_app *app, const sl_inventory_row *row, bool spec_only,
+             const sl_request *request, sl_response *response)
+{
+    const char *revision = revision_tag(row, request->arena);
+    const char *tag =
+        revision == NULL || spec_only
+            ? revision
+            : sl_arena_format(request->arena, "%s-%s", revision, sl_catalog_revision(app->catalog));
 
     return tag != NULL && sl_response_etag(response, request, tag);
 }
 
+/* warnings: NULL, or what ?unknown=warn let pass. */
 static void
-write_row(const sl_app *app, const sl_inventory_row *row, const sl_request *request,
-          sl_response *response)
+write_row(const sl_app *app, const sl_inventory_row *row, bool spec_only, const sl_errors *warnings,
+          const sl_request *request, sl_response *response)
 {
-    const char *view = sl_request_query(request, "view");
     sl_errors err = {.count = 0};
     sl_json *spec = NULL;
     sl_writer writer;
 
     /* Byte for byte what was accepted: a provisioning tool must see no drift. */
-    if (view != NULL && sl_text_equal(view, "spec")) {
+    if (spec_only) {
         sl_buffer_text(&response->body, row->spec);
         return;
     }
@@ -76,9 +92,24 @@ write_row(const sl_app *app, const sl_inventory_row *row, const sl_request *requ
     sl_write_key(&writer, "hardware");
     sl_inventory_status_write(&writer, &root, app->catalog);
     sl_write_object_end(&writer);
+    if (warnings != NULL) {
+        sl_write_key(&writer, "warnings");
+        sl_write_array(&writer);
+        sl_faults_write(&writer, warnings);
+        sl_write_array_end(&writer);
+    }
     sl_write_object_end(&writer);
     sl_json_free(spec);
     sl_api_finish(&writer, response, request);
+}
+
+/* Answers with a stored row, in the view that is asked for, unless it is known already. */
+static void
+answer_row(const sl_app *app, const sl_inventory_row *row, bool spec_only,
+           const sl_request *request, sl_response *response)
+{
+    if (!not_modified(app, row, spec_only, request, response))
+        write_row(app, row, spec_only, NULL, request, response);
 }
 
 void
@@ -88,59 +119,87 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
     sl_worker *worker = sl_api_worker(thread, request, response);
     sl_errors err = {.count = 0};
     sl_inventory_row row;
+    bool spec_only = false;
 
     if (worker == NULL)
         return;
 
-    sl_store *store = sl_api_store(app, worker, &err);
-    if (store == NULL || sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
-                                          request->arena, &row, &err) != SL_OK) {
+    sl_store *store =
+        read_view(request, &spec_only, &err) == SL_OK ? sl_api_store(app, worker, &err) : NULL;
+    if (store != NULL && sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
+                                          request->arena, &row, &err) == SL_OK)
+        answer_row(app, &row, spec_only, request, response);
+    else
         sl_response_problem(response, request, &err);
-        return;
-    }
-    if (!not_modified(&row, request, response))
-        write_row(app, &row, request, response);
 }
 
-/* If-Match: "3" names a revision; "*" asks only that there is one. False and err when it is neither. */
-static bool
-read_if_match(const sl_request *request, uint64_t *out, sl_errors *err)
+/* What a PUT asks for besides its body. */
+typedef struct put_options {
+    uint64_t if_match; /* as sl_inventory_put takes it */
+    bool create_only;
+    bool dry_run;
+    bool lenient;
+    bool spec_only;
+} put_options;
+
+/* If-Match: "3" names a revision, in whatever view it was seen; "*" asks only that there is one. */
+static sl_code
+read_if_match(const char *text, uint64_t *out, sl_errors *err)
 {
-    const char *text = request->if_match;
     char digits[24];
 
     *out = 0;
-    if (text == NULL || sl_text_equal(text, "*"))
-        return true;
-
-    const size_t length = strlen(text);
-    if (length >= 3 && length < sizeof digits + 2 && text[0] == '"' && text[length - 1] == '"') {
-        memcpy(digits, text + 1, length - 2);
-        digits[length - 2] = '\0';
-        if (sl_text_to_uint(digits, out) && *out > 0)
-            return true;
+    if (text == NULL)
+        return SL_OK;
+    if (sl_text_equal(text, "*")) {
+        *out = SL_REVISION_ANY;
+        return SL_OK;
     }
-    (void)sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                  "If-Match must be one quoted revision, got %s", text);
-    return false;
+    const size_t length = strlen(text);
+    const size_t count = text[0] == '"' ? strcspn(text + 1, "-\"") : 0;
+    if (count > 0 && count < sizeof digits && text[length - 1] == '"' &&
+        strchr(text + 1, '"') == text + length - 1) {
+        memcpy(digits, text + 1, count);
+        digits[count] = '\0';
+        if (sl_text_to_uint(digits, out) && *out > 0 && *out != SL_REVISION_ANY)
+            return SL_OK;
+    }
+    return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
+                   "If-Match must be one ETag of this inventory, got %s", text);
 }
 
-static bool
-is_true(const sl_request *request, const char *name)
+static sl_code
+read_put_options(const sl_request *request, put_options *out, sl_errors *err)
 {
-    const char *text = sl_request_query(request, name);
+    static const char *const booleans[] = {"false", "true", "0", "1"};
+    int dry_run = -1;
+    sl_code code = sl_api_choice(request, "dry_run", booleans, 4, &dry_run, err);
 
-    return text != NULL && (sl_text_equal(text, "true") || sl_text_equal(text, "1"));
+    *out = (put_options){.dry_run = dry_run == 1 || dry_run == 3};
+    if (code == SL_OK)
+        code = sl_api_lenient(request, &out->lenient, err);
+    if (code == SL_OK)
+        code = read_view(request, &out->spec_only, err);
+    if (code == SL_OK)
+        code = read_if_match(request->if_match, &out->if_match, err);
+    if (code != SL_OK || request->if_none_match == NULL)
+        return code;
+    if (!sl_text_equal(request->if_none_match, "*")) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "unsupported_precondition", "",
+                       "If-None-Match must be * where something is stored, got %s",
+                       request->if_none_match);
+        sl_hint(err, "If-Match names what may be replaced");
+        return code;
+    }
+    out->create_only = true;
+    return SL_OK;
 }
 
 /* Checks the body and addresses it; the document may go afterwards. */
 static sl_code
-check_spec(const sl_app *app, const sl_request *request, char hash[SL_HASH_TEXT_SIZE], char *name,
-           size_t name_size, sl_errors *err)
+check_spec(const sl_app *app, const sl_request *request, sl_errors *warnings,
+           char hash[SL_HASH_TEXT_SIZE], const char **name, sl_errors *err)
 {
-    const char *unknown = sl_request_query(request, "unknown");
-    const bool lenient = unknown != NULL && sl_text_equal(unknown, "warn");
-    sl_errors warnings = {.count = 0};
     const char *text = "";
     sl_json *json = NULL;
     sl_code code = sl_json_parse(request->body, request->body_size, &spec_limits, &json, err);
@@ -149,15 +208,35 @@ check_spec(const sl_app *app, const sl_request *request, char hash[SL_HASH_TEXT_
         return code;
 
     const sl_node root = sl_json_root(json);
-    code = sl_inventory_check(&root, app->catalog, lenient ? &warnings : NULL, err);
+    code = sl_inventory_check(&root, app->catalog, warnings, err);
     if (code == SL_OK)
         code = sl_inventory_hash(&root, hash, err);
     if (code == SL_OK)
         code = sl_node_text(&root, "name", &text, NULL, err);
-    if (code == SL_OK)
-        (void)sl_text_copy(name, name_size, text);
+    if (code == SL_OK && (*name = sl_arena_copy(request->arena, text)) == NULL)
+        code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "/name", "no memory for the name");
     sl_json_free(json);
     return code;
+}
+
+/* Stores the checked row, or for a dry run finds out whether it could be. */
+static sl_code
+put_row(sl_app *app, sl_worker *worker, const put_options *options, const char *hash,
+        const sl_request *request, sl_inventory_row *row, bool *created, sl_errors *err)
+{
+    const bool conditional = options->if_match != 0 || options->create_only;
+
+    /* A plain dry run needs no database: it checks a spec. */
+    if (options->dry_run && !conditional)
+        return SL_OK;
+    sl_store *store = sl_api_store(app, worker, err);
+    if (store == NULL)
+        return SL_E_UNAVAILABLE;
+    if (options->dry_run)
+        return sl_inventory_put_allowed(store, row->slug, options->if_match, options->create_only,
+                                        err);
+    return sl_inventory_put(store, row->slug, row->name, row->spec, hash, options->if_match,
+                            options->create_only, request->arena, row, created, err);
 }
 
 void
@@ -166,37 +245,31 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
     sl_app *app = argument;
     sl_worker *worker = sl_api_worker(thread, request, response);
     const char *slug = sl_request_parameter(request, "slug");
-    const bool create_only = request->if_none_match != NULL;
     char hash[SL_HASH_TEXT_SIZE];
-    char name[256] = "";
     sl_errors err = {.count = 0};
-    sl_inventory_row row = {.slug = slug, .name = name, .spec = request->body};
-    uint64_t if_match = 0;
+    sl_errors warnings = {.count = 0};
+    sl_inventory_row row = {.slug = slug, .name = "", .spec = request->body};
+    put_options options;
     bool created = false;
 
     if (worker == NULL)
         return;
-    if (!sl_api_slug_ok(slug)) {
-        (void)sl_fail(&err, SL_E_RANGE, "invalid_slug", "",
-                      "the slug must be 1 to 63 of a-z, 0-9 and inner dashes, got %s", slug);
-    } else if (read_if_match(request, &if_match, &err)) {
-        sl_code code = check_spec(app, request, hash, name, sizeof name, &err);
-        if (code == SL_OK && is_true(request, "dry_run")) {
-            row.created_at = row.updated_at = NULL;
-            write_row(app, &row, request, response);
-            return;
-        }
-        sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
-        if (store != NULL &&
-            sl_inventory_put(store, slug, name, request->body, hash, if_match, create_only,
-                             request->arena, &row, &created, &err) == SL_OK) {
-            (void)not_modified(&row, request, response);
-            response->status = created ? 201 : 200;
-            write_row(app, &row, request, response);
-            return;
-        }
+    sl_code code = read_put_options(request, &options, &err);
+    if (code == SL_OK && !slug_ok(slug))
+        code = sl_fail(&err, SL_E_RANGE, "invalid_slug", "",
+                       "the slug must be 1 to 63 of a-z, 0-9 and inner dashes, got %s", slug);
+    if (code == SL_OK)
+        code = check_spec(app, request, options.lenient ? &warnings : NULL, hash, &row.name, &err);
+    if (code == SL_OK)
+        code = put_row(app, worker, &options, hash, request, &row, &created, &err);
+    if (code != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
     }
-    sl_response_problem(response, request, &err);
+    if (!options.dry_run)
+        (void)not_modified(app, &row, options.spec_only, request, response);
+    response->status = created ? 201 : 200;
+    write_row(app, &row, options.spec_only, options.lenient ? &warnings : NULL, request, response);
 }
 
 static sl_code
@@ -212,8 +285,10 @@ read_limit(const sl_request *request, uint32_t *out, sl_errors *err)
     return SL_OK;
 }
 
+/* The link needs no escapes: a cursor is a slug or a number, and only the path of an inventory that
+ * exists, thus of a slug, has a next page. */
 static void
-write_page(const sl_inventory_row *rows, uint32_t count, const char *next,
+write_page(const sl_inventory_row *rows, uint32_t count, uint32_t limit, const char *next,
            const sl_request *request, sl_response *response)
 {
     sl_writer writer;
@@ -236,7 +311,8 @@ write_page(const sl_inventory_row *rows, uint32_t count, const char *next,
     sl_write_object_end(&writer);
     if (next != NULL) {
         const char *link =
-            sl_arena_format(request->arena, "<%s?cursor=%s>; rel=\"next\"", request->path, next);
+            sl_arena_format(request->arena, "<%s?limit=%" PRIu32 "&cursor=%s>; rel=\"next\"",
+                            request->path, limit, next);
         if (link != NULL)
             sl_response_header(response, "Link", link);
     }
@@ -258,14 +334,14 @@ sl_inventories_list(void *argument, void *thread, const sl_request *request, sl_
     if (worker == NULL)
         return;
     /* The cursor is the last slug seen: rows that appear meanwhile never shift a page. */
-    if (cursor != NULL && !sl_api_slug_ok(cursor))
+    if (cursor != NULL && !slug_ok(cursor))
         (void)sl_fail(&err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
     else if (read_limit(request, &limit, &err) == SL_OK) {
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL &&
             sl_inventory_list(store, cursor == NULL ? "" : cursor, limit, request->arena, &rows,
                               &count, &more, &err) == SL_OK) {
-            write_page(rows, count, more ? rows[count - 1].slug : NULL, request, response);
+            write_page(rows, count, limit, more ? rows[count - 1].slug : NULL, request, response);
             return;
         }
     }
@@ -296,7 +372,7 @@ sl_inventories_revisions(void *argument, void *thread, const sl_request *request
             sl_inventory_revisions(store, sl_request_parameter(request, "slug"), before, limit,
                                    request->arena, &rows, &count, &more, &err) == SL_OK) {
             const char *next = more ? revision_tag(&rows[count - 1], request->arena) : NULL;
-            write_page(rows, count, next, request, response);
+            write_page(rows, count, limit, next, request, response);
             return;
         }
     }
@@ -313,18 +389,18 @@ sl_inventories_revision(void *argument, void *thread, const sl_request *request,
     sl_errors err = {.count = 0};
     sl_inventory_row row;
     uint64_t revision = 0;
+    bool spec_only = false;
 
     if (worker == NULL)
         return;
     if (!sl_text_to_uint(text, &revision) || revision == 0) {
         (void)sl_fail(&err, SL_E_NOT_FOUND, "revision_not_found", "",
                       "revisions are numbers from 1, got %s", text);
-    } else {
+    } else if (read_view(request, &spec_only, &err) == SL_OK) {
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL && sl_inventory_revision(store, sl_request_parameter(request, "slug"),
                                                    revision, request->arena, &row, &err) == SL_OK) {
-            if (!not_modified(&row, request, response))
-                write_row(app, &row, request, response);
+            answer_row(app, &row, spec_only, request, response);
             return;
         }
     }

@@ -1,35 +1,35 @@
 #include "api/models.h"
 
-#include <assert.h>
-
 #include "api/resources.h"
 #include "base/text.h"
 #include "codec/hf_config.h"
+#include "codec/members.h"
 #include "codec/model_json.h"
+#include "shardline/version.h"
 
 /* Configs nest a little and may be written by Python. */
 static const sl_json_limits config_limits = {
     .max_bytes = 1 << 20, .max_depth = SL_JSON_DEPTH_MAX, .accept_python_numbers = true};
 
 sl_code
-sl_api_decode_config(const sl_hub_file *file, const char *name, sl_arena *arena, sl_model **out,
-                     sl_errors *warnings, sl_errors *err)
+sl_api_decode_config(const sl_hub_file *file, const char *name, const char *pointer,
+                     sl_arena *arena, sl_model **out, sl_errors *warnings, sl_errors *err)
 {
+    sl_errors inner = {.count = 0};
     sl_json *json = NULL;
     sl_model *model = sl_arena_alloc(arena, 1, sizeof *model);
 
     if (model == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the model does not fit in memory");
 
-    sl_code code = sl_json_parse(file->text, file->size, &config_limits, &json, err);
+    sl_code code = sl_json_parse(file->text, file->size, &config_limits, &json, &inner);
+    if (code == SL_OK) {
+        const sl_node root = sl_json_root(json);
+        code = sl_hf_config_read(&root, name, model, warnings, &inner);
+        sl_json_free(json);
+    }
     if (code != SL_OK)
-        return code;
-
-    const sl_node root = sl_json_root(json);
-    code = sl_hf_config_read(&root, name, model, warnings, err);
-    sl_json_free(json);
-    if (code != SL_OK)
-        return code;
+        return sl_refail_at(&inner, pointer, err);
     (void)sl_text_copy(model->revision, sizeof model->revision, file->commit);
     *out = model;
     return SL_OK;
@@ -72,21 +72,26 @@ sl_models_get(void *app, void *thread, const sl_request *request, sl_response *r
         return;
 
     const char *id = *org == '\0' ? name : sl_arena_format(request->arena, "%s/%s", org, name);
-    if (id == NULL)
-        id = name;
-    sl_code code = sl_hub_config(worker->hub, id, revision == NULL ? "main" : revision,
-                                 request->cancelled, request->arena, "", &file, &err);
+    sl_code code =
+        id == NULL ? sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory for the request")
+                   : sl_hub_config(worker->hub, id, revision == NULL ? "main" : revision,
+                                   request->cancelled, request->arena, "", &file, &err);
     if (code == SL_OK)
-        code = sl_api_decode_config(&file, id, request->arena, &model, &warnings, &err);
+        code = sl_api_decode_config(&file, id, "", request->arena, &model, &warnings, &err);
     if (code != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }
-    if (file.stale)
+    if (file.stale) { /* without a tag: what follows is not to outlive the outage */
         (void)sl_fail(&warnings, SL_E_UPSTREAM, "stale_revision", "",
                       "the Hub could not be asked: the cached revision was used");
-    if (!sl_response_etag(response, request, file.commit))
-        write_model(model, &warnings, request, response);
+    } else {
+        /* The next release may read more out of the same commit. */
+        const char *tag = sl_arena_format(request->arena, "%s-%s", file.commit, SL_VERSION);
+        if (tag != NULL && sl_response_etag(response, request, tag))
+            return;
+    }
+    write_model(model, &warnings, request, response);
 }
 
 void

@@ -1,4 +1,4 @@
-/* Health, readiness, version, and the contract itself. */
+/* Health, readiness, version. */
 #include "api/resources.h"
 
 #include "shardline/version.h"
@@ -80,15 +80,4 @@ sl_version_get(void *argument, void *worker, const sl_request *request, sl_respo
     sl_put_text(&writer, "catalog_revision", sl_catalog_revision(app->catalog));
     sl_write_object_end(&writer);
     sl_api_finish(&writer, response, request);
-}
-
-void
-sl_openapi_get(void *argument, void *worker, const sl_request *request, sl_response *response)
-{
-    const sl_app *app = argument;
-    const sl_embedded *contract = sl_api_contract();
-
-    (void)worker;
-    if (!sl_response_etag(response, request, app->contract_tag))
-        sl_buffer_append(&response->body, contract->data, contract->size);
 }

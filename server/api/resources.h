@@ -11,6 +11,7 @@ SL_HANDLER(sl_health_get);
 SL_HANDLER(sl_ready_get);
 SL_HANDLER(sl_version_get);
 SL_HANDLER(sl_openapi_get);
+SL_HANDLER(sl_schemas_get);
 
 SL_HANDLER(sl_accelerators_list);
 SL_HANDLER(sl_accelerators_get);

@@ -8,6 +8,7 @@ const sl_route sl_api_routes[] = {
     {SL_GET, "/readyz", SL_LANE_STORE, sl_ready_get, NULL, 0, 10.0},
     {SL_GET, "/version", SL_LANE_COMPUTE, sl_version_get, NULL, 0, 5.0},
     {SL_GET, "/openapi.json", SL_LANE_COMPUTE, sl_openapi_get, NULL, 0, 5.0},
+    {SL_GET, "/schemas/{name}", SL_LANE_COMPUTE, sl_schemas_get, NULL, 0, 5.0},
 
     {SL_GET, "/api/v1/accelerators", SL_LANE_COMPUTE, sl_accelerators_list, NULL, 0, 5.0},
     {SL_GET, "/api/v1/accelerators/{id}", SL_LANE_COMPUTE, sl_accelerators_get, NULL, 0, 5.0},

@@ -44,34 +44,17 @@ sl_arena_new(size_t limit_bytes)
     return arena;
 }
 
-/* Frees every block but the first. */
-static void
-shrink(sl_arena *arena)
-{
-    while (arena->current->next != NULL) {
-        block *const next = arena->current->next;
-        free(arena->current);
-        arena->current = next;
-    }
-}
-
 void
 sl_arena_free(sl_arena *arena)
 {
     if (arena == NULL)
         return;
-    shrink(arena);
-    free(arena->current);
+    for (block *at = arena->current; at != NULL;) {
+        block *const next = at->next;
+        free(at);
+        at = next;
+    }
     free(arena);
-}
-
-void
-sl_arena_reset(sl_arena *arena)
-{
-    assert(arena != NULL);
-    shrink(arena);
-    arena->current->used = 0;
-    arena->used = 0;
 }
 
 /* `size` bytes, not cleared, at a multiple of `alignment`. */

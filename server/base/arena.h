@@ -15,9 +15,6 @@ typedef struct sl_arena sl_arena;
 sl_arena *sl_arena_new(size_t limit_bytes) SL_MUST_CHECK;
 void sl_arena_free(sl_arena *arena); /* NULL is fine */
 
-/** Forgets every allocation but keeps the first block, for reuse by the next request. */
-void sl_arena_reset(sl_arena *arena);
-
 /** count * size bytes, zeroed, aligned for any type; NULL past the limit or on overflow. */
 void *sl_arena_alloc(sl_arena *arena, size_t count, size_t size) SL_MUST_CHECK;
 

@@ -100,14 +100,3 @@ sl_queue_close(sl_queue *queue)
     must(pthread_cond_broadcast(&queue->changed));
     must(pthread_mutex_unlock(&queue->lock));
 }
-
-size_t
-sl_queue_depth(sl_queue *queue)
-{
-    assert(queue != NULL);
-
-    must(pthread_mutex_lock(&queue->lock));
-    const size_t depth = queue->count;
-    must(pthread_mutex_unlock(&queue->lock));
-    return depth;
-}

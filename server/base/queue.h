@@ -24,6 +24,4 @@ void *sl_queue_pop(sl_queue *queue) SL_MUST_CHECK;
 /** No push succeeds any more; waiting threads get what is left, then NULL. */
 void sl_queue_close(sl_queue *queue);
 
-size_t sl_queue_depth(sl_queue *queue);
-
 #endif

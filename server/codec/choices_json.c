@@ -119,23 +119,6 @@ degrees_write(sl_writer *writer, const sl_question *question)
     }
 }
 
-static void
-faults_write(sl_writer *writer, const sl_errors *faults)
-{
-    sl_write_array(writer);
-    for (uint32_t i = 0; i < faults->count; i++) {
-        const sl_error *const fault = &faults->list[i];
-        sl_write_object(writer);
-        sl_put_text(writer, "pointer", fault->pointer);
-        sl_put_text(writer, "code", fault->rule);
-        sl_put_text(writer, "detail", fault->message);
-        if (*fault->hint != '\0')
-            sl_put_text(writer, "hint", fault->hint);
-        sl_write_object_end(writer);
-    }
-    sl_write_array_end(writer);
-}
-
 void
 sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl_catalog *catalog,
                  const sl_model *model)
@@ -163,6 +146,6 @@ sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl
                 attention_is_legal);
     sl_write_object_end(writer);
     sl_write_key(writer, "errors");
-    faults_write(writer, &faults);
+    sl_write_errors(writer, &faults);
     sl_write_object_end(writer);
 }

@@ -231,29 +231,6 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
     sl_write_object_end(writer);
 }
 
-static void
-note_write(sl_writer *writer, const char *code, const char *message)
-{
-    sl_write_object(writer);
-    sl_put_text(writer, "code", code);
-    sl_put_text(writer, "message", message);
-    sl_write_object_end(writer);
-}
-
-/* An unknown field that the request made a warning needs its place; other messages say it. */
-static void
-faults_write(sl_writer *writer, const sl_errors *faults)
-{
-    for (uint32_t i = 0; i < faults->count; i++) {
-        const sl_error *const fault = &faults->list[i];
-        const bool placed = sl_text_equal(fault->rule, "unknown_field");
-        char text[sizeof fault->pointer + sizeof fault->message + 2];
-        (void)sl_text_format(text, sizeof text, "%s%s%s", fault->pointer, placed ? ": " : "",
-                             fault->message);
-        note_write(writer, fault->rule, text);
-    }
-}
-
 /* Notes of one sort. Where reading and engine say the same, reading says it with its values. */
 static void
 notes_write(sl_writer *writer, const sl_estimate_document *document, bool warning)
@@ -262,15 +239,15 @@ notes_write(sl_writer *writer, const sl_estimate_document *document, bool warnin
     const sl_estimate *const estimate = document->estimate;
     sl_write_array(writer);
     if (warning && document->warnings != NULL)
-        faults_write(writer, document->warnings);
+        sl_faults_write(writer, document->warnings);
     for (uint32_t i = 0; i < read->count; i++) {
         if (read->list[i].warning == warning)
-            note_write(writer, read->list[i].code, read->list[i].text);
+            sl_note_write(writer, read->list[i].code, read->list[i].text);
     }
     for (uint32_t i = 0; estimate != NULL && i < estimate->note_count; i++) {
         const sl_note *const note = &estimate->notes[i];
         if (note->warning == warning && !sl_notes_have(read, note->code))
-            note_write(writer, note->code, note->text);
+            sl_note_write(writer, note->code, note->text);
     }
     sl_write_array_end(writer);
 }

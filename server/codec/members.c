@@ -20,6 +20,24 @@ sl_refail(const sl_error *fault, sl_errors *err)
     return fault->code;
 }
 
+sl_code
+sl_refail_at(const sl_errors *inner, const char *pointer, sl_errors *err)
+{
+    assert(inner != NULL && inner->count > 0 && pointer != NULL && err != NULL);
+
+    for (uint32_t i = 0; i < inner->count; i++) {
+        const sl_error *const from = &inner->list[i];
+        sl_error fault = *from;
+        if (*from->pointer != '\0')
+            (void)sl_text_format(fault.message, sizeof fault.message, "its %.40s: %s",
+                                 from->pointer, from->message);
+        (void)sl_text_copy(fault.pointer, sizeof fault.pointer, pointer);
+        (void)sl_refail(&fault, err);
+    }
+    err->dropped += inner->dropped;
+    return inner->list[0].code;
+}
+
 /* The value as one word, or false when it is not a scalar that can be neutral. */
 static bool
 value_text(const sl_node *node, char *out, size_t size)

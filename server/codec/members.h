@@ -22,6 +22,10 @@ void sl_keep(sl_code *first, sl_code code);
 /** Appends a fault found elsewhere, as it is. */
 sl_code sl_refail(const sl_error *fault, sl_errors *err);
 
+/** Appends faults, at least one, found inside a document that the request only names: at `pointer`,
+ * the member that names it, with their own place in the message. Returns the first one's code. */
+sl_code sl_refail_at(const sl_errors *inner, const char *pointer, sl_errors *err);
+
 /**
  * Unknown members become errors (or warnings, where the request said so); members that are not
  * modelled are refused by name (SL_E_UNSUPPORTED, not_modelled) unless null or neutral.

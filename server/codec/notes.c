@@ -31,3 +31,25 @@ sl_notes_add(sl_notes *notes, const char *code, bool warning, const char *format
     (void)sl_text_vformat(note->text, sizeof note->text, format, arguments);
     va_end(arguments);
 }
+
+void
+sl_note_write(sl_writer *writer, const char *code, const char *message)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "code", code);
+    sl_put_text(writer, "message", message);
+    sl_write_object_end(writer);
+}
+
+void
+sl_faults_write(sl_writer *writer, const sl_errors *faults)
+{
+    for (uint32_t i = 0; i < faults->count; i++) {
+        const sl_error *const fault = &faults->list[i];
+        const bool placed = sl_text_equal(fault->rule, "unknown_field");
+        char text[sizeof fault->pointer + sizeof fault->message + 2];
+        (void)sl_text_format(text, sizeof text, "%s%s%s", placed ? fault->pointer : "",
+                             placed ? ": " : "", fault->message);
+        sl_note_write(writer, fault->rule, text);
+    }
+}

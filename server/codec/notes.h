@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "shardline/error.h"
+#include "json/writer.h"
 
 enum { SL_REQUEST_NOTES_MAX = 16 };
 
@@ -27,5 +28,12 @@ void sl_notes_add(sl_notes *notes, const char *code, bool warning, const char *f
     SL_PRINTF(4, 5);
 
 bool sl_notes_have(const sl_notes *notes, const char *code);
+
+/** One note as answers carry it. */
+void sl_note_write(sl_writer *writer, const char *code, const char *message);
+
+/** Faults that became warnings, as elements of an array. An unknown field needs its place; other
+ * messages say it. */
+void sl_faults_write(sl_writer *writer, const sl_errors *faults);
 
 #endif

@@ -16,8 +16,8 @@ enum { CANONICAL_BYTES = 16 << 20, HINTED_PRODUCT_MAX = 1 << 16 };
 
 static const uint64_t PARAMETERS_MAX = 1000000000000000;
 
-sl_code
-sl_question_read_model(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+static sl_code
+read_model(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {
         {"hub", NULL}, {"revision", NULL}, {"config", NULL}, {"parameters", NULL}, {"layers", ""}};
@@ -131,8 +131,10 @@ settle_accumulation(sl_estimate_request *request, sl_errors *err)
                    (unsigned long long)workload->global_batch, (unsigned long long)steps);
 }
 
-sl_code
-sl_question_settle(sl_estimate_request *request, sl_errors *err)
+/* What can only be settled once the cluster is known: the data-parallel degree, what "flash"
+ * means here, the micro-batch that a number of accumulation steps implies. */
+static sl_code
+settle(sl_estimate_request *request, sl_errors *err)
 {
     assert(request != NULL && request->has_cluster && err != NULL);
 
@@ -188,7 +190,7 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
     out->root = *root;
     sl_code first = read_members(out, warnings, err);
     if (out->model.value != NULL)
-        sl_keep(&first, sl_question_read_model(out, warnings, err));
+        sl_keep(&first, read_model(out, warnings, err));
     if (out->workload_object.value != NULL)
         sl_keep(&first, sl_question_read_workload(out, catalog, warnings, err));
     if (sl_node_kind(&out->root) == SL_JSON_OBJECT) {
@@ -196,22 +198,7 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
         sl_keep(&first, sl_question_read_plan(out, warnings, err));
     }
     if (first == SL_OK && out->has_cluster)
-        first = sl_question_settle(out, err);
-    return first;
-}
-
-/* A fault inside a stored inventory is told at the member of the request that named it. */
-static sl_code
-point_at_inventory(const sl_errors *inner, sl_errors *err)
-{
-    sl_code first = SL_OK;
-    for (uint32_t i = 0; i < inner->count; i++) {
-        sl_error fault = inner->list[i];
-        (void)sl_text_format(fault.message, sizeof fault.message, "its %.40s: %s",
-                             inner->list[i].pointer, inner->list[i].message);
-        (void)sl_text_copy(fault.pointer, sizeof fault.pointer, "/cluster/inventory");
-        sl_keep(&first, sl_refail(&fault, err));
-    }
+        first = settle(out, err);
     return first;
 }
 
@@ -237,7 +224,7 @@ fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_c
     sl_inventory_pool found;
     sl_code code = sl_inventory_find_pool(spec, request->pool, &found, &inner, err);
     if (code != SL_OK)
-        return inner.count > 0 ? point_at_inventory(&inner, err) : code;
+        return inner.count > 0 ? sl_refail_at(&inner, "/cluster/inventory", err) : code;
 
     sl_pool pool = found.pool;
     code = sl_question_read_cluster(request, &pool, NULL, err);
@@ -247,9 +234,9 @@ fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_c
         return code;
     code = sl_pool_resolve(&pool, catalog, &found.node, &request->notes, &request->cluster, &inner);
     if (code != SL_OK)
-        return point_at_inventory(&inner, err);
+        return sl_refail_at(&inner, "/cluster/inventory", err);
     request->has_cluster = true;
-    return sl_question_settle(request, err);
+    return settle(request, err);
 }
 
 sl_code

@@ -7,8 +7,6 @@
 
 enum { SL_SEQUENCE_LENGTH_MAX = 1 << 24, SL_GLOBAL_BATCH_MAX = 1 << 20, SL_PARALLEL_MAX = 1 << 20 };
 
-sl_code sl_question_read_model(sl_estimate_request *request, sl_errors *warnings,
-                               sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalog,
                                   sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
@@ -17,9 +15,5 @@ sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
 /* The members of an inline cluster, checked; those that describe a pool go to *pool. */
 sl_code sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
                                  sl_errors *err) SL_MUST_CHECK;
-
-/* What can only be settled once the cluster is known: the data-parallel degree, what "flash"
- * means here, the micro-batch that a number of accumulation steps implies. */
-sl_code sl_question_settle(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
 
 #endif

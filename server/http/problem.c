@@ -38,26 +38,6 @@ static const problem problems[] = {
 };
 _Static_assert(sizeof problems / sizeof problems[0] == SL_PROBLEM_COUNT, "every kind has a row");
 
-static void
-errors_write(sl_writer *writer, const sl_errors *err)
-{
-    sl_write_key(writer, "errors");
-    sl_write_array(writer);
-    for (uint32_t i = 0; i < err->count; i++) {
-        const sl_error *const error = &err->list[i];
-        sl_write_object(writer);
-        sl_put_text(writer, "pointer", error->pointer);
-        sl_put_text(writer, "code", error->rule);
-        sl_put_text(writer, "detail", error->message);
-        if (error->hint[0] != '\0')
-            sl_put_text(writer, "hint", error->hint);
-        sl_write_object_end(writer);
-    }
-    sl_write_array_end(writer);
-    if (err->dropped > 0)
-        sl_put_uint(writer, "dropped_errors", err->dropped);
-}
-
 void
 sl_problem_write(sl_response *response, const sl_request *request, uint32_t kind,
                  const sl_errors *err, const sl_pair *extension)
@@ -81,7 +61,10 @@ sl_problem_write(sl_response *response, const sl_request *request, uint32_t kind
     sl_put_uint(&writer, "status", row->status);
     sl_put_text(&writer, "detail", err->count > 0 ? err->list[0].message : row->title);
     sl_put_text(&writer, "instance", request->id);
-    errors_write(&writer, err);
+    sl_write_key(&writer, "errors");
+    sl_write_errors(&writer, err);
+    if (err->dropped > 0)
+        sl_put_uint(&writer, "dropped_errors", err->dropped);
     if (extension != NULL) {
         sl_write_key(&writer, extension->name);
         sl_write_raw(&writer, extension->value, strlen(extension->value));

@@ -251,17 +251,34 @@ sl_put_null(sl_writer *writer, const char *key)
     sl_write_null(writer);
 }
 
-/* A container that is being written. Its members come in their order, or by `keys` when sorted. */
+void
+sl_write_errors(sl_writer *writer, const sl_errors *err)
+{
+    assert(err != NULL);
+
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < err->count; i++) {
+        const sl_error *const error = &err->list[i];
+        sl_write_object(writer);
+        sl_put_text(writer, "pointer", error->pointer);
+        sl_put_text(writer, "code", error->rule);
+        sl_put_text(writer, "detail", error->message);
+        if (error->hint[0] != '\0')
+            sl_put_text(writer, "hint", error->hint);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+}
+
+/* A container that is being written. The members of an object come sorted, by `keys`. */
 typedef struct frame {
     json_t *container;
-    size_t index;
-    void *member;
+    size_t index, count;
     const char **keys;
 } frame;
 
 typedef struct walk {
     sl_writer *writer;
-    bool canonical;
     size_t depth;
     frame stack[SL_JSON_DEPTH_MAX];
 } walk;
@@ -273,7 +290,7 @@ write_real(walk *at, double value)
     static const double two_to_53 = 9007199254740992.0;
     char text[NUMBER_BYTES];
     double back = 0;
-    if (at->canonical && is_whole(value, two_to_53)) {
+    if (is_whole(value, two_to_53)) {
         sl_write_int(at->writer, (int64_t)value);
         return;
     }
@@ -303,18 +320,18 @@ enter(walk *at, json_t *container)
     frame *const top = &at->stack[at->depth++];
     *top = (frame){.container = container};
     begin(at->writer, json_is_object(container));
-    if (!json_is_object(container))
+    top->count =
+        json_is_object(container) ? json_object_size(container) : json_array_size(container);
+    if (!json_is_object(container) || top->count == 0)
         return;
-    top->member = json_object_iter(container);
-    if (!at->canonical || top->member == NULL)
-        return;
-    top->keys = malloc(json_object_size(container) * sizeof top->keys[0]);
+    top->keys = malloc(top->count * sizeof top->keys[0]);
     if (top->keys == NULL) {
-        at->writer->failed = true; /* the order is lost, the text stays whole */
+        at->writer->failed = true;
+        top->count = 0; /* nobody reads what failed */
         return;
     }
     size_t count = 0;
-    for (void *member = top->member; member != NULL;
+    for (void *member = json_object_iter(container); member != NULL;
          member = json_object_iter_next(container, member))
         top->keys[count++] = json_object_iter_key(member);
     qsort(top->keys, count, sizeof top->keys[0], by_text);
@@ -351,31 +368,24 @@ write_value(walk *at, json_t *value)
 static json_t *
 advance(walk *at, frame *top)
 {
-    if (json_is_array(top->container))
-        return json_array_get(top->container, top->index++);
-    if (top->index == json_object_size(top->container))
+    if (top->index == top->count)
         return NULL;
-
-    json_t *value = NULL;
-    if (top->keys != NULL) {
-        sl_write_key(at->writer, top->keys[top->index]);
-        value = json_object_get(top->container, top->keys[top->index]);
-    } else {
-        sl_write_key(at->writer, json_object_iter_key(top->member));
-        value = json_object_iter_value(top->member);
-        top->member = json_object_iter_next(top->container, top->member);
-    }
-    top->index++;
-    return value;
+    const size_t index = top->index++;
+    if (top->keys == NULL)
+        return json_array_get(top->container, index);
+    sl_write_key(at->writer, top->keys[index]);
+    return json_object_get(top->container, top->keys[index]);
 }
 
 /* Without recursion: the reader bounds the depth, the stack has room for it. */
-static void
-write_tree(sl_writer *writer, const sl_node *node, bool canonical)
+sl_code
+sl_json_canonical(const sl_node *node, sl_buffer *out)
 {
-    assert(writer != NULL && node != NULL && node->value != NULL);
+    assert(node != NULL && node->value != NULL && out != NULL);
 
-    walk at = {.writer = writer, .canonical = canonical};
+    sl_writer writer;
+    sl_writer_init(&writer, out);
+    walk at = {.writer = &writer};
     write_value(&at, node->value);
     while (at.depth > 0) {
         frame *const top = &at.stack[at.depth - 1];
@@ -384,25 +394,9 @@ write_tree(sl_writer *writer, const sl_node *node, bool canonical)
             write_value(&at, value);
             continue;
         }
-        end(writer, json_is_object(top->container));
+        end(&writer, json_is_object(top->container));
         free(top->keys);
         at.depth--;
     }
-}
-
-void
-sl_write_node(sl_writer *writer, const sl_node *node)
-{
-    write_tree(writer, node, false);
-}
-
-sl_code
-sl_json_canonical(const sl_node *node, sl_buffer *out)
-{
-    assert(out != NULL);
-
-    sl_writer writer;
-    sl_writer_init(&writer, out);
-    write_tree(&writer, node, true);
     return sl_writer_ok(&writer) ? SL_OK : SL_E_MEMORY;
 }

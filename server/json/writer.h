@@ -44,6 +44,9 @@ void sl_write_null(sl_writer *writer);
 /** An already valid JSON text, copied as it is. */
 void sl_write_raw(sl_writer *writer, const char *json, size_t size);
 
+/** The list of errors as an array of {pointer, code, detail, hint}; the hint only where there is one. */
+void sl_write_errors(sl_writer *writer, const sl_errors *err);
+
 /* A key with its value in one call. */
 void sl_put_text(sl_writer *writer, const char *key, const char *text);
 void sl_put_uint(sl_writer *writer, const char *key, uint64_t value);
@@ -52,12 +55,9 @@ void sl_put_double(sl_writer *writer, const char *key, double value);
 void sl_put_bool(sl_writer *writer, const char *key, bool value);
 void sl_put_null(sl_writer *writer, const char *key);
 
-/** The JSON text of a parsed value, members in their order, integers as they were written,
- * reals with the fewest digits that read back as the same double (a spec is echoed unchanged). */
-void sl_write_node(sl_writer *writer, const sl_node *node);
-
-/** Canonical text (sorted keys, no spaces) of a document for hashing; equal documents give equal
- * bytes, 4.0 being equal to 4. SL_E_MEMORY when it does not fit. */
+/** Canonical text (sorted keys, no spaces, reals with the fewest digits that read back as the same
+ * double) of a document for hashing; equal documents give equal bytes, 4.0 being equal to 4.
+ * SL_E_MEMORY when it does not fit. */
 sl_code sl_json_canonical(const sl_node *node, sl_buffer *out) SL_MUST_CHECK;
 
 #endif

@@ -131,8 +131,12 @@ put_check_match(const put_task *task, bool exists, uint64_t revision, sl_errors 
     if (task->if_none_match_any && exists)
         return sl_fail(err, SL_E_PRECONDITION, "inventory_exists", "",
                        "must not exist yet, and is at revision %" PRIu64, revision);
-    if (task->if_match == 0 || (exists && task->if_match == revision))
+    if (task->if_match == 0 ||
+        (exists && (task->if_match == SL_REVISION_ANY || task->if_match == revision)))
         return SL_OK;
+    if (task->if_match == SL_REVISION_ANY)
+        return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
+                       "must exist already, and does not");
     if (!exists)
         return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
                        "must be at revision %" PRIu64 ", and does not exist", task->if_match);
@@ -211,6 +215,21 @@ sl_inventory_put(sl_store *store, const char *slug, const char *name, const char
     *out = task.row;
     *created = task.created;
     return SL_OK;
+}
+
+sl_code
+sl_inventory_put_allowed(sl_store *store, const char *slug, uint64_t if_match,
+                         bool if_none_match_any, sl_errors *err)
+{
+    const put_task task = {.if_match = if_match, .if_none_match_any = if_none_match_any};
+    PGresult *result = NULL;
+    sl_code code = sl_query_read(store, SL_SQL_INVENTORY_GET, (const char *[]){slug}, &result, err);
+    if (code != SL_OK)
+        return code;
+    const bool exists = PQntuples(result) == 1;
+    code = put_check_match(&task, exists, exists ? revision_at(result, 0) : 0, err);
+    PQclear(result);
+    return code;
 }
 
 static sl_code

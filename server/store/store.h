@@ -39,15 +39,22 @@ typedef struct sl_inventory_row {
     const char *updated_at;
 } sl_inventory_row;
 
+/** In place of an expected revision: any will do, but there must be one. */
+#define SL_REVISION_ANY UINT64_MAX
+
 /**
  * Creates or replaces. The same spec (equal canonical text, given as its hash) leaves the revision
- * alone. if_match: expected revision, 0 = not asked; SL_E_PRECONDITION (rule revision_mismatch)
- * otherwise; if_none_match_any: only create.
+ * alone. if_match: expected revision, SL_REVISION_ANY, or 0 = not asked; SL_E_PRECONDITION (rule
+ * revision_mismatch) otherwise; if_none_match_any: only create (rule inventory_exists).
  */
 sl_code sl_inventory_put(sl_store *store, const char *slug, const char *name, const char *spec,
                          const char *spec_hash, uint64_t if_match, bool if_none_match_any,
                          sl_arena *arena, sl_inventory_row *out, bool *created,
                          sl_errors *err) SL_MUST_CHECK;
+
+/** Whether a put with these conditions would pass them now: the same errors, and nothing changes. */
+sl_code sl_inventory_put_allowed(sl_store *store, const char *slug, uint64_t if_match,
+                                 bool if_none_match_any, sl_errors *err) SL_MUST_CHECK;
 
 /** SL_E_NOT_FOUND, rule inventory_not_found, at `pointer`. */
 sl_code sl_inventory_get(sl_store *store, const char *slug, const char *pointer, sl_arena *arena,

@@ -1,6 +1,8 @@
 /** What any client of the service meets first: operations, and the manners of HTTP. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import addFormats from 'ajv-formats';
+import Ajv from 'ajv/dist/2020.js';
 import { estimate } from './lib/fixtures.mjs';
 import { connectTo, exchange, send } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
@@ -53,6 +55,18 @@ test('every operation of the contract has a summary, an answer and is reachable'
         for (const verb of verbs)
             assert.ok(allowed.includes(verb), `${path} does not allow ${verb}: ${headers.allow}`);
     }
+});
+
+test('each schema of the contract can be fetched and judges documents by itself', async () => {
+    const response = await client.get('/schemas/InventorySpec');
+    assert.equal(response.status, 200);
+    assert.equal(response.type, 'application/schema+json');
+    const ajv = addFormats(new Ajv({ strict: false }));
+    const valid = ajv.compile(response.json);
+    assert.ok(valid({ name: 'a', pools: [{ name: 'p', nodes: 1,
+        node: { accelerator: 'nvidia-h100-sxm5-80gb' } }] }), JSON.stringify(valid.errors));
+    assert.ok(!valid({ name: 'a', pools: 3 }));
+    assertProblem(await client.get('/schemas/Nothing'), 404);
 });
 
 test('a path that is not there is 404', async () => {

@@ -114,25 +114,6 @@ an_arena_refuses_past_its_limit_and_on_overflow(void)
 }
 
 static void
-a_reset_arena_gives_its_whole_limit_again(void)
-{
-    sl_arena *const arena = sl_arena_new(100000);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
-    for (int round = 0; round < 3; round++) {
-        unsigned char *const small = sl_arena_alloc(arena, 1000, 1);
-        CU_ASSERT_PTR_NOT_NULL(small);
-        for (size_t i = 0; small != NULL && i < 1000; i++)
-            CU_ASSERT_EQUAL(small[i], 0);
-        if (small != NULL)
-            memset(small, 0xFF, 1000);
-        CU_ASSERT_PTR_NOT_NULL(sl_arena_alloc(arena, 90000, 1));
-        CU_ASSERT_PTR_NULL(sl_arena_alloc(arena, 20000, 1));
-        sl_arena_reset(arena);
-    }
-    sl_arena_free(arena);
-}
-
-static void
 a_buffer_grows_and_stays_terminated(void)
 {
     sl_buffer buffer;
@@ -330,7 +311,6 @@ main(int argc, char **argv)
         {"an_arena_zeroes_and_aligns", an_arena_zeroes_and_aligns},
         {"an_arena_refuses_past_its_limit_and_on_overflow",
          an_arena_refuses_past_its_limit_and_on_overflow},
-        {"a_reset_arena_gives_its_whole_limit_again", a_reset_arena_gives_its_whole_limit_again},
         {"a_buffer_grows_and_stays_terminated", a_buffer_grows_and_stays_terminated},
         {"a_full_buffer_fails_once_and_for_good", a_full_buffer_fails_once_and_for_good},
         {"taken_bytes_leave_the_buffer", taken_bytes_leave_the_buffer},

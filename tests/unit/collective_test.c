@@ -88,9 +88,10 @@ time_grows_with_bytes_and_with_ranks(void)
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_SEND_RECEIVE; kind++)
         for (uint64_t stride = 1; stride <= 8; stride *= 8) {
             double before_s = 0.0;
-            for (double bytes = 1e3; bytes <= 1e10; bytes *= 10.0) {
+            for (uint64_t bytes = 1000; bytes <= 10000000000; bytes *= 10) {
                 const sl_group group = sl_group_of(&cluster, 16, stride);
-                const double s = sl_collective_s(&cluster, (sl_collective)kind, &group, bytes);
+                const double s =
+                    sl_collective_s(&cluster, (sl_collective)kind, &group, (double)bytes);
                 CU_ASSERT_TRUE(s > before_s);
                 before_s = s;
             }

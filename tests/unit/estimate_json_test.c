@@ -1,5 +1,6 @@
 #include "codec/estimate_json.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +90,7 @@ static sl_estimate *
 handmade(const sl_estimate_request *request)
 {
     sl_estimate *const e = calloc(1, sizeof *e);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(e);
+    assert(e != NULL);
     e->memory = (sl_memory){.capacity_bytes = 100, .usable_bytes = 90, .headroom_bytes = -10};
     e->memory.rank_count = 2;
     e->memory.binding = 1;
@@ -260,10 +261,12 @@ notes_are_sorted_and_never_said_twice(void)
     answered a;
     read_request(&a, plain);
     (void)sl_fail(&a.warnings, SL_E_RANGE, "unknown_field", "/x", "is not a known field");
+    (void)sl_fail(&a.warnings, SL_E_UPSTREAM, "stale_revision", "/model/hub", "it is old");
     sl_estimate *const e = handmade(&a.request);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"warnings\":[{\"code\":\"unknown_field\",\"message\":\"/x: is not a "
-                             "known field\"},{\"code\":\"does_not_fit\",\"message\":\"it does not "
+                             "known field\"},{\"code\":\"stale_revision\",\"message\":\"it is "
+                             "old\"},{\"code\":\"does_not_fit\",\"message\":\"it does not "
                              "fit\"}]"));
     CU_ASSERT_TRUE(holds(&a, "{\"code\":\"precision_assumed\",\"message\":\""));
     CU_ASSERT_TRUE(holds(&a, "{\"code\":\"nics_assumed\",\"message\":\"network of "));

@@ -109,6 +109,12 @@ sl_expect_text(const char *actual, const char *expected, const char *what)
     record(equal, message, what);
 }
 
+bool
+sl_same_bytes(const void *a, const void *b, size_t size)
+{
+    return memcmp(a, b, size) == 0;
+}
+
 char *
 sl_read_file(const char *path, size_t *size)
 {

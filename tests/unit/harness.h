@@ -14,6 +14,7 @@
 #define SL_TESTS_HARNESS_H
 
 #include <CUnit/CUnit.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct sl_case {
@@ -32,6 +33,9 @@ void sl_expect_near(double actual, double expected, double tolerance_ratio, cons
 
 /** Equal texts, printing both when not. */
 void sl_expect_text(const char *actual, const char *expected, const char *what);
+
+/** Byte for byte the same, padding included: nothing was written. */
+bool sl_same_bytes(const void *a, const void *b, size_t size);
 
 /** Whole file as malloc'ed NUL-terminated text, or NULL. */
 char *sl_read_file(const char *path, size_t *size);

@@ -132,13 +132,13 @@ windowed_layers_stand_apart_from_bytes_per_token(void)
     const sl_node layers = member(&root, "layers");
     sl_node window;
 
-    CU_ASSERT_EQUAL(uint_of(&cache, "bytes_per_token"), 3 * 2 * 8 * 2);
+    CU_ASSERT_EQUAL(uint_of(&cache, "bytes_per_token"), UINT64_C(3) * 2 * 8 * 2);
     CU_ASSERT_EQUAL(uint_of(&cache, "bytes_per_sequence"), 0);
     CU_ASSERT_EQUAL_FATAL(sl_node_count(&windows), 1);
     CU_ASSERT_TRUE_FATAL(sl_node_at(&windows, 0, &window));
     CU_ASSERT_EQUAL(uint_of(&window, "window"), 16);
     CU_ASSERT_EQUAL(uint_of(&window, "count"), 2);
-    CU_ASSERT_EQUAL(uint_of(&window, "bytes_per_token"), 2 * 8 * 2);
+    CU_ASSERT_EQUAL(uint_of(&window, "bytes_per_token"), UINT64_C(2) * 8 * 2);
     CU_ASSERT_EQUAL(sl_node_count(&layers), 4);
     sl_json_free(json);
     clear_reading(&result);

@@ -41,6 +41,7 @@ every_code_has_its_status_and_type(void)
     expect_problem(SL_E_NOT_FOUND, 404, "/problems/not-found", false);
     expect_problem(SL_E_FORBIDDEN, 403, "/problems/forbidden", false);
     expect_problem(SL_E_CONFLICT, 409, "/problems/conflict", false);
+    expect_problem(SL_E_DOES_NOT_FIT, 409, "/problems/does-not-fit", false);
     expect_problem(SL_E_PRECONDITION, 412, "/problems/precondition-failed", false);
     expect_problem(SL_E_TOO_LARGE, 413, "/problems/too-large", false);
     expect_problem(SL_E_MEDIA_TYPE, 415, "/problems/unsupported-media-type", false);

@@ -127,7 +127,7 @@ eight_megatron_runs_are_predicted_within_four_percent_on_average(void)
     sl_catalog *catalog = sl_catalog_new(&err);
     double sum = 0.0, bias = 0.0, worst = 0.0;
     uint32_t rows = 0;
-    table t;
+    table t = {.text = NULL};
 
     CU_ASSERT_PTR_NOT_NULL(catalog);
     if (catalog != NULL && table_open(&t, "golden/korthikanti_2022_table5.csv"))
@@ -174,7 +174,7 @@ peak_error(const table *t, const sl_catalog *catalog)
     cluster.accelerators_per_node = tensor * pipeline * data;
     sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, software);
     q.workload.sequence_length = 4096;
-    q.workload.global_batch = 8 * data;
+    q.workload.global_batch = UINT64_C(8) * data;
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.plan.tensor = tensor;
     q.plan.sequence = tensor > 1;
@@ -200,7 +200,7 @@ five_megatron_peaks_are_predicted_within_one_percent(void)
     sl_errors err = {0};
     sl_catalog *catalog = sl_catalog_new(&err);
     uint32_t rows = 0;
-    table t;
+    table t = {.text = NULL};
 
     CU_ASSERT_PTR_NOT_NULL(catalog);
     if (catalog != NULL && table_open(&t, "golden/megatron_b200_peaks.csv"))

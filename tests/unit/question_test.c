@@ -1,5 +1,6 @@
 #include "codec/question.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -554,7 +555,7 @@ static sl_model *
 small_model(void)
 {
     sl_model *const model = calloc(1, sizeof *model);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(model);
+    assert(model != NULL);
     const sl_dense_spec spec = {.blocks = 8,
                                 .hidden = 1024,
                                 .ffn = 4096,

@@ -223,6 +223,43 @@ if_match_accepts_only_the_current_revision(void)
 }
 
 static void
+if_match_any_only_replaces(void)
+{
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h1", SL_REVISION_ANY, false), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    expect_answer("SELECT count(*) FROM inventories", "0");
+
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h2", SL_REVISION_ANY, false), SL_OK);
+    CU_ASSERT_EQUAL(b.row.revision, 2);
+    sl_postgres_do(&postgres, "UPDATE inventories SET deleted_at = now()");
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h3", SL_REVISION_ANY, false), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    bench_close(&b);
+}
+
+static void
+what_a_put_would_be_refused_for_is_known_without_it(void)
+{
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 0, true, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 1, false, &b.err), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 1, false, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 2, false, &b.err), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 0, true, &b.err), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "inventory_exists");
+    bench_close(&b);
+}
+
+static void
 if_none_match_only_creates(void)
 {
     store_bench b;
@@ -491,6 +528,9 @@ static const sl_case cases[] = {
     {"an_absent_inventory_is_not_found_at_the_callers_pointer",
      an_absent_inventory_is_not_found_at_the_callers_pointer},
     {"if_match_accepts_only_the_current_revision", if_match_accepts_only_the_current_revision},
+    {"if_match_any_only_replaces", if_match_any_only_replaces},
+    {"what_a_put_would_be_refused_for_is_known_without_it",
+     what_a_put_would_be_refused_for_is_known_without_it},
     {"if_none_match_only_creates", if_none_match_only_creates},
     {"a_deleted_inventory_is_gone_and_a_put_brings_it_back_with_the_next_revision",
      a_deleted_inventory_is_gone_and_a_put_brings_it_back_with_the_next_revision},

@@ -63,7 +63,8 @@ export class Contract {
         assert.ok(allowed.includes(response.status), `${where}: not documented\n${response.text}`);
         if (method === 'HEAD')
             return;
-        assert.equal(response.type, 'application/problem+json', where);
+        assert.equal(response.type, 'application/problem+json',
+            `${where}: ${response.type} in place of a problem`);
         if (this.document.components?.schemas?.Problem !== undefined)
             this.validate(where, { $ref: '#/components/schemas/Problem' }, response.json);
     }

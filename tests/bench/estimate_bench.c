@@ -1,0 +1,127 @@
+/*
+ * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds of a noisy machine
+ * say little. Build the release preset and run build/release/tests/bench/estimate_bench.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "catalog/catalog.h"
+#include "engine/evaluate.h"
+#include "shardline/estimate.h"
+
+enum { ROUNDS = 2000 };
+
+static sl_model model;
+static sl_estimate answer, scratch;
+
+static sl_question
+ask(const sl_catalog *catalog, sl_cluster *cluster)
+{
+    const sl_dense_spec spec = {
+        .naming = SL_NAMING_LLAMA,
+        .blocks = 80,
+        .hidden = 8192,
+        .ffn = 28672,
+        .vocabulary = 128256,
+        .heads = 64,
+        .kv_heads = 8,
+        .head_dim = 128,
+        .gated_mlp = true,
+        .has_head = true,
+    };
+    const sl_part *part = NULL;
+    sl_errors err = {0};
+    bool exact = false;
+
+    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK ||
+        sl_catalog_find_part(catalog, "nvidia-h100-sxm5-80gb", "", &part, &err) != SL_OK)
+        exit(EXIT_FAILURE);
+    *cluster = (sl_cluster){
+        .accelerator = part->accelerator,
+        .nodes = 16,
+        .accelerators_per_node = 8,
+        .nics_per_node = 8,
+        .nic_bytes_per_s = 50e9,
+        .oversubscription_ratio = 1.0,
+    };
+    return (sl_question){
+        .model = &model,
+        .cluster = cluster,
+        .software = sl_catalog_find_software(catalog, "mbridge-26.04", &exact),
+        .software_count = 1,
+        .workload = {.framework = SL_FRAMEWORK_MEGATRON,
+                     .sequence_length = 8192,
+                     .global_batch = 512,
+                     .micro_batch = 1,
+                     .attention = SL_ATTENTION_FLASH3,
+                     .layout = {-1.0, -1.0, -1.0, -1.0}},
+        .plan = {.tensor = 8,
+                 .sequence = true,
+                 .pipeline = 4,
+                 .virtual_pipeline = 1,
+                 .context = 1,
+                 .expert = 1,
+                 .data = 4,
+                 .zero_stage = 1},
+    };
+}
+
+static double
+evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *priced)
+{
+    const double start_s = sl_clock_now_s();
+
+    for (int i = 0; i < ROUNDS; i++)
+        sl_evaluate(q, c, priced, &answer);
+    return (sl_clock_now_s() - start_s) / ROUNDS;
+}
+
+static double
+prices_s(const sl_question *q, const sl_combination *c, sl_priced *priced)
+{
+    const double start_s = sl_clock_now_s();
+
+    for (int i = 0; i < ROUNDS; i++)
+        sl_evaluate_price(q, c, 1.0, priced);
+    return (sl_clock_now_s() - start_s) / ROUNDS;
+}
+
+static double
+answers_s(const sl_question *q)
+{
+    const double start_s = sl_clock_now_s();
+    sl_errors err = {0};
+
+    for (int i = 0; i < ROUNDS; i++)
+        if (sl_estimate_answer(q, &scratch, &answer, &err) != SL_OK)
+            exit(EXIT_FAILURE);
+    return (sl_clock_now_s() - start_s) / ROUNDS;
+}
+
+int
+main(void)
+{
+    sl_errors err = {0};
+    sl_catalog *catalog = sl_catalog_new(&err);
+    sl_cluster cluster;
+    sl_priced priced;
+
+    if (catalog == NULL)
+        return EXIT_FAILURE;
+
+    const sl_question q = ask(catalog, &cluster);
+    const sl_combination c = {q.software, q.workload, q.plan};
+    const double price_s = prices_s(&q, &c, &priced);
+    const double evaluate_s = evaluations_s(&q, &c, &priced);
+    const double answer_s = answers_s(&q);
+
+    printf("pricing all layer kinds   %8.2f us   1.0\n", 1e6 * price_s);
+    printf("one plan, kinds priced    %8.2f us   %.2f of pricing\n", 1e6 * evaluate_s,
+           evaluate_s / price_s);
+    printf("answer: interval, fixes   %8.2f us   %.2f of pricing\n", 1e6 * answer_s,
+           answer_s / price_s);
+    sl_catalog_free(catalog);
+    return EXIT_SUCCESS;
+}
