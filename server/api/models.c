@@ -65,7 +65,7 @@ sl_models_get(void *app, void *thread, const sl_request *request, sl_response *r
     sl_errors err = {.count = 0};
     sl_errors warnings = {.count = 0};
     sl_model *model = NULL;
-    sl_hub_file file;
+    sl_hub_file file = {.text = NULL};
 
     (void)app;
     if (worker == NULL)

@@ -20,10 +20,11 @@ static const sl_sql statements[] = {
     [SL_SQL_COMMIT] = {"commit", "COMMIT", 0},
     [SL_SQL_ROLLBACK] = {"rollback", "ROLLBACK", 0},
 
-    /* A second replica waits for the first one's migration, however long that takes within reason;
-       the schema change itself rather fails than queue the traffic behind its table lock. */
+    /* A second replica waits for the first one's migration, yet not so long that a stop would have to
+       wait too: whoever gives up tries again at its next use. The schema change itself rather fails
+       than queue the traffic behind its table lock. */
     [SL_SQL_MIGRATION_WAIT] = {"migration_wait",
-                               "SELECT set_config('lock_timeout', '60s', true),"
+                               "SELECT set_config('lock_timeout', '5s', true),"
                                " set_config('statement_timeout', '0', true)",
                                0},
     [SL_SQL_MIGRATION_LOCK] = {"migration_lock", "SELECT pg_advisory_xact_lock(" MIGRATION_KEY ")",
