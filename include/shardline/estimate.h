@@ -13,13 +13,13 @@ enum {
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
-    SL_NOTES_MAX = 24,
+    SL_NOTES_MAX = 32,
     SL_FIXES_MAX = 8
 };
 
 /** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
 typedef struct sl_rank_memory {
-    const char *role; /* "all stages", "first stage", "middle stage", "last stage" */
+    const char *role; /* "only stage", "first stage", "middle stage", "last stage" */
     uint32_t first_stage;
     uint32_t stage_count;
     uint64_t rank;  /* the lowest global rank of the group */
@@ -27,7 +27,7 @@ typedef struct sl_rank_memory {
     uint64_t peak_allocated_bytes;
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
-    const char *phase; /* when the peak is reached: "head forward", "backward", "optimizer step" */
+    const char *phase; /* when the peak is reached: "head", "backward" */
     uint32_t term_count;
     sl_term terms[SL_RANK_TERMS_MAX]; /* they sum to device_total_bytes */
 } sl_rank_memory;
@@ -35,6 +35,8 @@ typedef struct sl_rank_memory {
 typedef struct sl_memory {
     uint64_t capacity_bytes;
     uint64_t usable_bytes;
+    uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
+    uint64_t reserved_high_bytes;
     int64_t headroom_bytes; /* usable less the largest device total */
     uint32_t binding;       /* index into ranks */
     uint32_t rank_count;
@@ -70,6 +72,9 @@ typedef struct sl_throughput {
     double hfu;
     double peak_flops_per_s;
     double time_to_train_s; /* 0 = not asked */
+    double model_flops;     /* of one step: 3 x forward, attention over all s x s scores */
+    double causal_flops;    /* the same over the scores a causal mask keeps */
+    double hardware_flops;  /* model_flops and what is recomputed */
 } sl_throughput;
 
 /** Something the reader must know: an assumption made, or a part not modelled. */

@@ -103,6 +103,7 @@ typedef struct sl_accelerator {
     sl_gemm_law gemm;
     sl_attention_laws attention[SL_ATTENTION_KERNEL_COUNT][SL_ATTENTION_WIDTHS_MAX];
     sl_collective_law collective[SL_COLLECTIVE_COUNT][SL_COLLECTIVE_SIZES];
+    bool host_collectives; /* those laws were measured over the host's PCIe, not between peers */
     sl_origin gemm_origin;
     sl_origin attention_origin;
     sl_origin collective_origin;
@@ -132,8 +133,8 @@ typedef struct sl_cluster {
 typedef struct sl_software {
     char name[48];
     char framework[16];
-    char date[12];            /* of the release, "2024-07" */
-    uint32_t year;            /* of the same */
+    char date[12];     /* of the release, "2024-07" */
+    uint32_t year;     /* of the same */
     int attention;     /* sl_attention_kernel the release picks, -1 = not fixed */
     int dropout;       /* 1 on, 0 off, -1 not fixed */
     double norm_ratio; /* achieved share of memory bandwidth, by class */
@@ -143,7 +144,6 @@ typedef struct sl_software {
     double residual_ratio;
     double loss_forward_bytes_per_logit;
     double loss_backward_bytes_per_logit;
-    double logits_kept_bytes; /* per logit, from forward to backward */
     double logits_peak_bytes; /* per logit, at the loss */
     bool
         eager_activations; /* unfused elementwise code keeps silu(gate) and a transposed attention output */

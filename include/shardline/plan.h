@@ -95,6 +95,16 @@ typedef struct sl_question {
 /** tensor * pipeline * context * data. */
 uint64_t sl_plan_world(const sl_plan *plan);
 
+/** The cluster's accelerators over the other degrees; false when that is no whole number. */
+bool sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data);
+
+/** False for selective recomputation with a fused kernel: it rebuilds the scores in any case. */
+bool sl_recompute_matters(const sl_workload *workload);
+
+/** Whether the accelerator has a rate for this attention kernel in this precision; unfused always has. */
+bool sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
+                           sl_precision precision);
+
 /** Micro-batches a replica runs per step: global_batch / (data * micro_batch). Both must divide. */
 uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
 

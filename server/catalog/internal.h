@@ -25,7 +25,7 @@ typedef struct sl_law_names {
 } sl_law_names;
 
 typedef struct sl_sustained {
-    const char *arch; /* "*" is any other */
+    const char *part; /* an id; "*" is any other */
     double ratio, low_ratio, high_ratio;
 } sl_sustained;
 

@@ -97,8 +97,8 @@ attach_sustained(const sl_catalog *catalog, sl_accelerator *a)
     const sl_sustained *found = NULL;
     for (uint32_t i = 0; i < catalog->sustained_count; i++) {
         const sl_sustained *const row = &catalog->sustained[i];
-        const bool exact = sl_text_equal(row->arch, a->arch);
-        if (exact || (found == NULL && sl_text_equal(row->arch, "*")))
+        const bool exact = sl_text_equal(row->part, a->id);
+        if (exact || (found == NULL && sl_text_equal(row->part, "*")))
             found = row;
     }
     assert(found != NULL);
@@ -144,6 +144,7 @@ attach(sl_catalog *catalog, uint32_t index, sl_errors *err)
     assert(law != NULL);
     if (law != a)
         scale_collectives(a, law);
+    a->host_collectives = law->scale_up_bytes_per_s <= 0;
     return SL_OK;
 }
 
@@ -178,8 +179,9 @@ sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s)
 {
     assert(accelerator != NULL && bytes_per_s > 0);
 
-    const double before = link_rate(accelerator);
-    if (before > 0 && before != bytes_per_s)
-        scale_buses(accelerator, bytes_per_s / before);
+    /* Laws of the host's links say nothing about links between peers. */
+    if (!accelerator->host_collectives && accelerator->scale_up_bytes_per_s > 0 &&
+        accelerator->scale_up_bytes_per_s != bytes_per_s)
+        scale_buses(accelerator, bytes_per_s / accelerator->scale_up_bytes_per_s);
     accelerator->scale_up_bytes_per_s = bytes_per_s;
 }

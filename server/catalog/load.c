@@ -283,7 +283,6 @@ read_software(table *t)
     s->residual_ratio = number(t, "residual_ratio");
     s->loss_forward_bytes_per_logit = number(t, "loss_forward_bytes_per_logit");
     s->loss_backward_bytes_per_logit = number(t, "loss_backward_bytes_per_logit");
-    s->logits_kept_bytes = number(t, "logits_kept_bytes");
     s->logits_peak_bytes = number(t, "logits_peak_bytes");
     s->eager_activations = flag(t, "eager_activations");
     s->weight_gradient_fused = flag(t, "weight_gradient_fused");
@@ -302,11 +301,11 @@ read_sustained(table *t)
 {
     sl_catalog *const catalog = t->catalog;
     if (catalog->sustained_count == SL_CATALOG_ARCHES_MAX) {
-        fault(t, "arch", "there are too many architectures");
+        fault(t, "part", "there are too many parts");
         return;
     }
     catalog->sustained[catalog->sustained_count++] = (sl_sustained){
-        .arch = required(t, "arch"),
+        .part = required(t, "part"),
         .ratio = number(t, "sustained_ratio"),
         .low_ratio = number(t, "low_ratio"),
         .high_ratio = number(t, "high_ratio"),

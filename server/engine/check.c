@@ -1,12 +1,45 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "shardline/plan.h"
+#include "engine/collective.h"
+#include "engine/schedule.h"
 
 uint64_t
 sl_plan_world(const sl_plan *plan)
 {
     return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
+}
+
+bool
+sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data)
+{
+    const uint64_t available = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t rest = (uint64_t)plan->tensor * plan->pipeline * plan->context;
+
+    *data = available / rest;
+    return *data >= 1 && available % rest == 0;
+}
+
+bool
+sl_recompute_matters(const sl_workload *workload)
+{
+    return workload->recompute != SL_RECOMPUTE_SELECTIVE ||
+           workload->attention == SL_ATTENTION_UNFUSED;
+}
+
+bool
+sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
+                      sl_precision precision)
+{
+    if (kernel == SL_ATTENTION_UNFUSED)
+        return true;
+    /* The fused kernels exist for 16-bit elements only. */
+    if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16)
+        return false;
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
+        if (part->attention[kernel][i].head_dim != 0)
+            return true;
+    return false;
 }
 
 uint64_t
@@ -97,11 +130,36 @@ check_tensor(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* Megatron divides the blocks, or the blocks with embedding and head; other splits are not modelled. */
+static sl_code
+refuse_split(const sl_question *question, sl_errors *err)
+{
+    const uint32_t blocks = question->model->block_count;
+    const bool chunked = question->plan.virtual_pipeline > 1;
+    uint64_t legal[SL_CHOICES_MAX];
+    uint32_t count = 0;
+    sl_plan tried = question->plan;
+    uint32_t *degree = chunked ? &tried.virtual_pipeline : &tried.pipeline;
+
+    for (*degree = 1; *degree <= blocks && *degree <= SL_PIPELINE_MAX && count < SL_CHOICES_MAX;
+         (*degree)++)
+        if (sl_schedule_split(question->model, &tried) != SL_SPLIT_NONE)
+            legal[count++] = *degree;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible",
+                chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline",
+                "pipeline x virtual_pipeline must divide the %u layers, or %u with embedding and "
+                "head; got %u x %u",
+                blocks, blocks + 2, question->plan.pipeline, question->plan.virtual_pipeline);
+    sl_hint_values(err, legal, count);
+    return code;
+}
+
 static sl_code
 check_pipeline(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
-    const uint64_t blocks = question->model->block_count;
 
     if (plan->pipeline > SL_PIPELINE_MAX)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
@@ -118,13 +176,9 @@ check_pipeline(const sl_question *question, sl_errors *err)
         return code;
     }
 
-    sl_code code = check_divides(plan->pipeline, blocks, "/parallelism/pipeline", "layers",
-                                 SL_PIPELINE_MAX, err);
-    if (code == SL_OK && blocks / plan->pipeline % plan->virtual_pipeline != 0)
-        code = check_divides(plan->virtual_pipeline, blocks / plan->pipeline,
-                             "/parallelism/virtual_pipeline", "layers of a stage",
-                             blocks / plan->pipeline, err);
-    return code;
+    if (sl_schedule_split(question->model, plan) != SL_SPLIT_NONE)
+        return SL_OK;
+    return refuse_split(question, err);
 }
 
 static sl_code
@@ -184,15 +238,31 @@ check_framework(const sl_question *question, sl_errors *err)
     return code;
 }
 
-static bool
-has_attention_law(const sl_accelerator *part, sl_attention_kernel kernel)
+static sl_code
+check_attention(const sl_question *question, sl_errors *err)
 {
-    if (kernel == SL_ATTENTION_UNFUSED)
-        return true;
-    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
-        if (part->attention[kernel][i].head_dim != 0)
-            return true;
-    return false;
+    static const char *const names[] = {"unfused", "flash2", "flash3", "cudnn"};
+    _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
+                   "a name per kernel");
+    const sl_accelerator *part = &question->cluster->accelerator;
+    const sl_workload *workload = &question->workload;
+    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", ""};
+    uint32_t count = 0;
+
+    if (!is_known(question, SL_UNKNOWN_ATTENTION) ||
+        sl_attention_possible(part, workload->attention, workload->precision))
+        return SL_OK;
+    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
+        if (sl_attention_possible(part, (sl_attention_kernel)kernel, workload->precision))
+            possible[count++] = names[kernel];
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
+                "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
+                names[workload->attention]);
+    sl_hint(err, "%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
+            count > 2 ? ", " : "", possible[2]);
+    return code;
 }
 
 static sl_code
@@ -201,24 +271,22 @@ check_hardware(const sl_question *question, sl_errors *err)
     const sl_cluster *cluster = question->cluster;
     const sl_accelerator *part = &cluster->accelerator;
     const sl_workload *workload = &question->workload;
-    sl_code code = SL_OK;
+    sl_code code = check_attention(question, err);
 
     if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0)
         code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
                        "%s has no rate for this precision in the catalogue", part->id);
-    if (is_known(question, SL_UNKNOWN_ATTENTION) && !has_attention_law(part, workload->attention)) {
-        code = sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
-                       "%s has no rate for this attention kernel in the catalogue", part->id);
-        sl_hint(err, "flash2, unfused");
-    }
+    if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
+        code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",
+                       "the memory bandwidth of %s is not known", part->id);
     if (cluster->nodes > 1 && (cluster->nics_per_node == 0 || cluster->nic_bytes_per_s <= 0.0))
         code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
                        "%u nodes need network cards, and no reference node of %s names them",
                        cluster->nodes, part->id);
-    if (cluster->accelerators_per_node > 1 && part->scale_up_domain < 2 &&
-        part->host_bytes_per_s <= 0.0)
-        code = sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
-                       "no link between the accelerators of a node of %s is known", part->id);
+    if (!sl_collective_links_known(cluster))
+        code =
+            sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
+                    "the links between all accelerators of a node of %s are not known", part->id);
     return code;
 }
 
@@ -314,19 +382,6 @@ choice_limit(const sl_question *question, sl_choice field)
     }
 }
 
-/* The rest of the accelerators over the other degrees, when it is whole. */
-static bool
-derive_data(const sl_question *question, uint64_t *data)
-{
-    const sl_plan *plan = &question->plan;
-    const uint64_t available =
-        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
-    const uint64_t rest = (uint64_t)plan->tensor * plan->pipeline * plan->context;
-
-    *data = available / rest;
-    return available % rest == 0;
-}
-
 uint32_t
 sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
 {
@@ -337,7 +392,7 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
 
     /* The other degrees leave one value at most: no need to try a hundred thousand. */
     if (field == SL_CHOICE_DATA) {
-        if (!derive_data(question, &data))
+        if (!sl_plan_derive_data(question->cluster, &question->plan, &data))
             return 0;
         first = last = data;
     }
@@ -349,7 +404,7 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
             continue;
         ignored.count = ignored.dropped = 0;
         set_choice(&tried, field, value);
-        if (!derive_data(&tried, &data))
+        if (!sl_plan_derive_data(question->cluster, &tried.plan, &data))
             continue;
         tried.plan.data = (uint32_t)data;
         if (sl_question_check(&tried, &ignored) == SL_OK)

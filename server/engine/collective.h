@@ -1,5 +1,5 @@
 /**
- * Seconds of one collective over one group of ranks, by the level of links it crosses.
+ * Seconds of one collective over one group of ranks, by the slowest links it crosses.
  * Buffer sizes follow nccl-tests: the whole tensor for all-reduce, the gathered one for all-gather
  * and reduce-scatter, the message for send/receive.
  */
@@ -9,8 +9,8 @@
 #include "shardline/hardware.h"
 
 typedef enum sl_level {
-    SL_LEVEL_SCALE_UP, /* NVLink and its like */
-    SL_LEVEL_HOST,     /* one node without such links between the members: PCIe */
+    SL_LEVEL_SCALE_UP, /* links between peers: NVLink and its like */
+    SL_LEVEL_HOST,     /* one node, through the host's PCIe */
     SL_LEVEL_NETWORK,
     SL_LEVEL_COUNT
 } sl_level;
@@ -18,23 +18,32 @@ typedef enum sl_level {
 typedef struct sl_group {
     double ranks;
     double nodes;            /* it spans; a scale-up domain wider than a node counts as one */
-    double members_per_node; /* the most on one node */
-    sl_level level;          /* the slowest links it crosses */
+    double members_per_node; /* the fewest that share a node: their cards carry the group */
+    sl_level level;
+    bool straddles; /* groups do not line up with nodes: some cross a boundary that others do not */
 } sl_group;
 
 /**
- * A group of `ranks` whose neighbours are `stride` global ranks apart, with ranks laid out node by
- * node. Groups start aligned, as Megatron's order tp-cp-ep-dp-pp makes them.
+ * Groups of `ranks` whose neighbours are `stride` global ranks apart, ranks laid out node by node: Megatron's order
+ * tp-cp-ep-dp-pp. When a group's extent divides a node, or nodes divide it, all groups cross the same links; else the
+ * worst counts.
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
+
+/** Two ranks somewhere among the global ranks [first, last). */
+sl_group sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last);
 
 /** "scale_up", "host" or "network". */
 const char *sl_level_name(sl_level level);
 
+/** False when a group inside a node would have to cross links of which no rate is known. */
+bool sl_collective_links_known(const sl_cluster *cluster);
+
 /**
- * Inside a scale-up domain: latency + S f / B + ramp sqrt(S f), f the bus factor, with the law
- * measured for the next group size up.
- * Inside a node over PCIe: 10 us + S f / B, B = 0.77 of the host link.
+ * Inside a node, the law measured for the next group size up of 2, 4 and 8:
+ *   t = latency + S f / B + ramp sqrt(S f)
+ * beyond 8 ranks with one ring step of latency more for each. Where the part has no law for the level:
+ *   t = base + steps * step + S f / B,  B = 0.81 of the peer links or 0.77 of the host link
  * Across k nodes of G members each, the fastest of NCCL's ring (LL, LL128, Simple) and, for
  * all-reduce, tree:
  *   ring  t = base + (steps - ni) * step + ni * net_step + S (steps / n) / B

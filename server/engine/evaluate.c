@@ -1,6 +1,7 @@
 #include "engine/evaluate.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -36,6 +37,19 @@ term_value(const sl_rank_memory *rank, sl_term_id id)
     return 0.0;
 }
 
+/* Bytes inside the allocator that live as long as `lifetime` says; fragmentation is not allocated. */
+static double
+lifetime_bytes(const sl_rank_memory *rank, sl_lifetime lifetime)
+{
+    double bytes = 0.0;
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id != SL_TERM_FRAGMENTATION &&
+            sl_term_describe(rank->terms[i].id)->lifetime == lifetime)
+            bytes += rank->terms[i].value;
+    return bytes;
+}
+
 static void
 set_memory_figures(const sl_question *question, sl_estimate *out)
 {
@@ -50,12 +64,26 @@ set_memory_figures(const sl_question *question, sl_estimate *out)
                {"reserved_bytes", (double)question->cluster->accelerator.reserved_bytes});
     SET_FIGURE(out, SL_TERM_HEADROOM, (double)memory->headroom_bytes,
                {"usable_bytes", (double)memory->usable_bytes}, {"device_total_bytes", total});
-    SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated, {"binding_rank", (double)rank->rank},
-               {"terms", rank->term_count});
+    SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated,
+               {"persistent_bytes", lifetime_bytes(rank, SL_LIFETIME_PERSISTENT)},
+               {"activation_bytes", lifetime_bytes(rank, SL_LIFETIME_ACTIVATION)},
+               {"transient_bytes", lifetime_bytes(rank, SL_LIFETIME_TRANSIENT)});
     SET_FIGURE(out, SL_TERM_PEAK_RESERVED, reserved, {"peak_allocated_bytes", allocated},
                {"fragmentation_bytes", term_value(rank, SL_TERM_FRAGMENTATION)});
     SET_FIGURE(out, SL_TERM_DEVICE_TOTAL, total, {"peak_reserved_bytes", reserved},
                {"context_bytes", term_value(rank, SL_TERM_CONTEXT)});
+}
+
+/* The step is the sum of its terms: they are its inputs, by name. */
+static void
+set_step(sl_estimate *out)
+{
+    sl_input inputs[SL_TIME_TERMS];
+
+    for (uint32_t i = 0; i < SL_TIME_TERMS; i++)
+        inputs[i] =
+            (sl_input){sl_term_describe(out->time.terms[i].id)->name, out->time.terms[i].value};
+    set_figure(out, SL_TERM_STEP, out->time.step_s, inputs, SL_TIME_TERMS);
 }
 
 static void
@@ -67,18 +95,19 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
     const double sequence = (double)combination->workload.sequence_length;
     const double batch = (double)combination->workload.global_batch;
     const double peak = t->peak_flops_per_s;
-    const double full = t->mfu_full * time->step_s * world * peak;
-    const double causal = t->mfu_causal * time->step_s * world * peak;
-    const double hardware = t->hfu * time->step_s * world * peak;
+    const double full = t->model_flops;
     const sl_term *terms = time->terms;
+    const sl_input *bubble = terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].inputs;
+    const double microbatches =
+        (double)sl_plan_microbatches(&combination->workload, &combination->plan);
 
-    SET_FIGURE(out, SL_TERM_STEP, time->step_s, {"terms", SL_TIME_TERMS});
+    set_step(out);
     SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"model_flops", full}, {"accelerators", world},
                {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_BUBBLE_RATIO, time->bubble_ratio,
-               {"pipeline", combination->plan.pipeline},
-               {"chunks_per_rank", combination->plan.virtual_pipeline},
-               {"bubble_s", terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value});
+    SET_FIGURE(
+        out, SL_TERM_BUBBLE_RATIO, time->bubble_ratio, {"microbatches", microbatches}, bubble[0],
+        {"pipeline", combination->plan.pipeline},
+        {"span_s", microbatches * bubble[1].value + terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value});
     SET_FIGURE(out, SL_TERM_EXPOSED_COMMUNICATION, time->exposed_communication_s,
                {"tensor_s", terms[SL_TERM_TENSOR_COMMUNICATION - SL_TERM_FORWARD].value},
                {"pipeline_s", terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value},
@@ -93,16 +122,16 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
                {"model_flops", full}, {"step_s", time->step_s}, {"accelerators", world});
     SET_FIGURE(out, SL_TERM_MFU_FULL, t->mfu_full, {"model_flops", full}, {"step_s", time->step_s},
                {"accelerators", world}, {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_MFU_CAUSAL, t->mfu_causal, {"model_flops", causal},
+    SET_FIGURE(out, SL_TERM_MFU_CAUSAL, t->mfu_causal, {"causal_flops", t->causal_flops},
                {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_HFU, t->hfu, {"hardware_flops", hardware}, {"step_s", time->step_s},
-               {"accelerators", world}, {"peak_flops_per_s", peak});
+    SET_FIGURE(out, SL_TERM_HFU, t->hfu, {"hardware_flops", t->hardware_flops},
+               {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
     SET_FIGURE(out, SL_TERM_TIME_TO_TRAIN, t->time_to_train_s,
                {"tokens", (double)combination->workload.tokens},
                {"tokens_per_step", batch * sequence}, {"step_s", time->step_s});
 }
 
-/* Memory binds when it does not fit: its largest term that a plan can change. Else the largest loss of time. */
+/* Memory binds when it does not fit: its largest term. Else the largest loss of time. */
 static void
 set_binding(sl_estimate *out)
 {
@@ -131,7 +160,7 @@ set_binding(sl_estimate *out)
     }
 }
 
-void
+bool
 sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
             sl_estimate *out)
 {
@@ -147,7 +176,8 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
     out->software = combination->software;
     out->workload = combination->workload;
     out->plan = combination->plan;
-    sl_memory_evaluate(&c, &out->memory);
+    if (!sl_memory_evaluate(&c, &out->memory))
+        return false;
     sl_step_evaluate(&c, &out->time);
     sl_step_throughput(&c, &out->time, &out->throughput);
     out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
@@ -155,6 +185,8 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
     set_memory_figures(question, out);
     set_time_figures(combination, out);
     set_binding(out);
+    assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
+    return true;
 }
 
 static void
@@ -200,17 +232,14 @@ static void
 try_fix(const sl_question *question, sl_combination changed, const char *what, sl_estimate *scratch,
         sl_estimate *out)
 {
-    const uint64_t available =
-        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
-    const uint64_t rest =
-        (uint64_t)changed.plan.tensor * changed.plan.pipeline * changed.plan.context;
     sl_question asked = *question;
     sl_errors ignored;
     sl_priced priced;
+    uint64_t data = 0;
 
-    if (available % rest != 0)
+    if (!sl_plan_derive_data(question->cluster, &changed.plan, &data))
         return;
-    changed.plan.data = (uint32_t)(available / rest);
+    changed.plan.data = (uint32_t)data;
     if (changed.plan.pipeline == 1)
         changed.plan.virtual_pipeline = 1;
     changed.plan.schedule =
@@ -222,8 +251,8 @@ try_fix(const sl_question *question, sl_combination changed, const char *what, s
     if (sl_question_check(&asked, &ignored) != SL_OK)
         return;
     sl_evaluate_price(&asked, &changed, question->cluster->accelerator.sustained_ratio, &priced);
-    sl_evaluate(&asked, &changed, &priced, scratch);
-    keep_fix(scratch, what, out);
+    if (sl_evaluate(&asked, &changed, &priced, scratch))
+        keep_fix(scratch, what, out);
 }
 
 void
@@ -235,7 +264,7 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
     for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
         sl_combination c = now;
         c.workload.recompute = (sl_recompute)mode;
-        if (c.workload.recompute != now.workload.recompute)
+        if (c.workload.recompute != now.workload.recompute && sl_recompute_matters(&c.workload))
             try_fix(question, c, "recompute", scratch, out);
     }
     for (uint32_t doubled = 0; doubled < 2; doubled++) {

@@ -100,6 +100,15 @@ nearest_laws(const sl_slice *slice, uint32_t head_dim)
     return best;
 }
 
+bool
+sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel kernel, uint32_t head_dim)
+{
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
+        if (part->attention[kernel][i].head_dim == head_dim)
+            return true;
+    return false;
+}
+
 static double
 fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
 {

@@ -32,6 +32,10 @@ double sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio);
 
 typedef enum sl_pass { SL_PASS_FORWARD, SL_PASS_BACKWARD } sl_pass;
 
+/** Whether a law of this kernel was fitted at exactly this head width. */
+bool sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel kernel,
+                              uint32_t head_dim);
+
 /**
  * Attention core. Fused: FLOPs / (P s / (s + s0)) + launch, FLOPs causal, backward 2.5 times the
  * forward's (five products for two); fewer blocks than multiprocessors lower the rate in

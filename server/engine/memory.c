@@ -7,8 +7,12 @@
 
 #include "shardline/units.h"
 
-/* Reserved over allocated with static shapes: 1.03-1.09 on the worst rank of Megatron B200 runs. */
+/* Reserved over allocated with static shapes: 1.028-1.093 on the worst rank of Megatron B200 runs. */
 static const double fragmentation_ratio = 1.05;
+static const double fragmentation_low_ratio = 1.028;
+static const double fragmentation_high_ratio = 1.093;
+/* Doubles hold every integer up to here: 9 PB on one device is no plan. */
+static const double bytes_max = 9007199254740992.0;
 /* CUDA context and loaded kernels, then NCCL buffers by communicator (nccl issues 864, 964; coarse). */
 static const double context_bytes = 0.50 * SL_GIB_BYTES;
 static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
@@ -25,8 +29,9 @@ typedef struct rank_bytes {
     double logits_width;
     double head_transient;
     double widest_gradient;
-    double dummy_gradients;
-    double pipeline_buffers;
+    double dummy_elements;
+    double neighbours;              /* stages it exchanges hidden states with */
+    double block_saved, block_kept; /* of the largest block */
 } rank_bytes;
 
 sl_layout
@@ -86,26 +91,38 @@ add_term(sl_rank_memory *rank, sl_term_id id, double bytes, const sl_input *inpu
     add_term(rank, id, bytes, (const sl_input[]){__VA_ARGS__},                                     \
              sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
 
-/* Distinct weight shapes of a stage, 16-bit, one dummy gradient each. The same shape in two kinds counts twice; no
- * dense model has that. */
+typedef struct shape {
+    double rows, columns;
+} shape;
+
+/* Elements of the distinct weight shapes of a stage, over all its kinds. */
 static double
-dummy_gradient_bytes(const sl_memory_case *c, const sl_stage *stage)
+dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    double bytes = 0.0;
+    shape seen[SL_KINDS_MAX * SL_KIND_OPERATORS_MAX];
+    uint32_t count = 0;
+    double elements = 0.0;
 
     if (!c->software->dummy_weight_gradients)
         return 0.0;
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        if (stage->layers[k] == 0)
-            continue;
-        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+        for (uint32_t i = 0; stage->layers[k] > 0 && i < model->kinds[k].operator_count; i++) {
             const sl_operator *op = &model->kinds[k].operators[i];
-            if (op->kind == SL_OPERATOR_MATMUL)
-                bytes += 2.0 * sl_slice_inputs(c->slice, op) * sl_slice_outputs(c->slice, op);
+            const shape own = {sl_slice_outputs(c->slice, op), sl_slice_inputs(c->slice, op)};
+            uint32_t same = 0;
+            if (op->kind != SL_OPERATOR_MATMUL)
+                continue;
+            while (same < count &&
+                   (seen[same].rows != own.rows || seen[same].columns != own.columns))
+                same++;
+            if (same < count)
+                continue;
+            seen[count++] = own;
+            elements += own.rows * own.columns;
         }
     }
-    return bytes;
+    return elements;
 }
 
 /* Kept per micro-batch by one layer of a kind under the plan's recomputation. */
@@ -136,8 +153,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     rank_bytes b = {
         .elements = sl_memory_stage_elements(model, c->prices, stage),
         .in_flight = chunks / plan->virtual_pipeline,
-        .dummy_gradients = dummy_gradient_bytes(c, stage),
-        .pipeline_buffers = 2.0 * hidden_bytes * ((r > 0) + (r + 1 < plan->pipeline)),
+        .dummy_elements = dummy_gradient_elements(c, stage),
+        .neighbours = (r > 0) + (r + 1 < plan->pipeline),
     };
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
@@ -155,12 +172,13 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         } else {
             b.blocks_saved += b.in_flight * stage->layers[k] * kept_bytes(c, price);
             b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
-            if (c->workload->recompute == SL_RECOMPUTE_FULL)
-                b.recomputed = fmax(b.recomputed, price->saved_bytes - price->input_bytes);
-            else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE)
-                b.recomputed = fmax(b.recomputed, price->core_bytes);
+            if (price->saved_bytes > b.block_saved) {
+                b.block_saved = price->saved_bytes;
+                b.block_kept = kept_bytes(c, price);
+            }
         }
     }
+    b.recomputed = b.block_saved - b.block_kept;
     return b;
 }
 
@@ -180,11 +198,17 @@ communicator_bytes(const sl_plan *plan, double *count)
     return bytes;
 }
 
+double
+sl_memory_shard(const sl_plan *plan)
+{
+    return plan->zero_stage >= 1 ? (double)plan->data * plan->context : 1.0;
+}
+
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, sl_rank_memory *rank)
 {
     const sl_layout layout = sl_memory_layout(c->workload);
-    const double shard = c->plan->zero_stage >= 1 ? (double)c->plan->data * c->plan->context : 1.0;
+    const double shard = sl_memory_shard(c->plan);
     const double n = b->elements;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     const bool autocast = ddp && c->slice->element_bytes < 4.0;
@@ -203,14 +227,17 @@ add_states(const sl_memory_case *c, const rank_bytes *b, sl_rank_memory *rank)
     if (ddp && c->plan->data > 1)
         ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
                  {"bytes_per_parameter", layout.gradient_bytes});
-    ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_gradients,
-             {"bytes", b->dummy_gradients});
-    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, b->pipeline_buffers,
-             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
-             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
+             {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
+             2.0 * b->neighbours * c->slice->element_bytes * (double)c->question->model->hidden *
+                 c->slice->tokens / c->slice->spread,
+             {"neighbours", b->neighbours}, {"hidden", (double)c->question->model->hidden},
+             {"tokens", c->slice->tokens}, {"element_bytes", c->slice->element_bytes},
+             {"ranks_sharing", c->slice->spread});
 }
 
-/* The three phases that can be the peak; the states are alive in all of them. */
+/* The two phases that can be the peak; the states are alive in both. */
 static void
 add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes *b,
                sl_rank_memory *rank)
@@ -228,20 +255,20 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"bytes_per_block", per_block}, {"embedding_and_head_bytes", b->ends_saved},
              {"tokens", c->slice->tokens}, {"tensor", c->slice->tensor},
              {"ranks_sharing_norms", c->slice->spread});
-    if (head_binds) {
+    const double row_bytes = c->slice->element_bytes * c->slice->tokens;
+    if (head_binds)
         ADD_TERM(rank, SL_TERM_LOGITS, b->logits_peak, {"logits", b->logits_width},
                  {"bytes_per_logit", c->software->logits_peak_bytes});
-        ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, b->head_transient,
-                 {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
-                 {"element_bytes", c->slice->element_bytes}, {"tensor", c->slice->tensor});
-    } else {
-        ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, b->recomputed, {"bytes", b->recomputed});
-        ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, b->widest_gradient,
-                 {"widest_gradient_bytes", b->widest_gradient});
-    }
+    else
+        ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, b->recomputed, {"block_bytes", b->block_saved},
+                 {"kept_bytes", b->block_kept});
+    const double transient = head_binds ? b->head_transient : b->widest_gradient;
+    ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, transient,
+             {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
+             {"width", transient / row_bytes});
 }
 
-static void
+static bool
 evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
 {
     sl_stage stage;
@@ -264,6 +291,9 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
     ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
              {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
 
+    if (reserved + outside > bytes_max)
+        return false;
+
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
     rank->role = c->plan->pipeline == 1 ? "only stage"
                  : stage.first          ? "first stage"
@@ -276,6 +306,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
     rank->peak_allocated_bytes = (uint64_t)allocated;
     rank->peak_reserved_bytes = (uint64_t)reserved;
     rank->device_total_bytes = (uint64_t)(reserved + ceil(outside));
+    return true;
 }
 
 static bool
@@ -289,20 +320,22 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
-void
+bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->capacity_bytes = part->memory_bytes;
-    out->usable_bytes = part->memory_bytes - part->reserved_bytes;
+    out->usable_bytes =
+        part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes : 0;
     out->rank_count = 0;
     out->binding = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
 
-        evaluate_rank(c, r, rank);
+        if (!evaluate_rank(c, r, rank))
+            return false;
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;
             out->ranks[out->rank_count - 1].count += rank->count;
@@ -312,6 +345,12 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
             out->binding = out->rank_count;
         out->rank_count++;
     }
-    out->headroom_bytes =
-        (int64_t)out->usable_bytes - (int64_t)out->ranks[out->binding].device_total_bytes;
+
+    const sl_rank_memory *fullest = &out->ranks[out->binding];
+    out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
+    out->reserved_low_bytes =
+        (uint64_t)ceil((double)fullest->peak_allocated_bytes * fragmentation_low_ratio);
+    out->reserved_high_bytes =
+        (uint64_t)ceil((double)fullest->peak_allocated_bytes * fragmentation_high_ratio);
+    return true;
 }

@@ -14,6 +14,9 @@
  */
 sl_layout sl_memory_layout(const sl_workload *workload);
 
+/** Over how many ranks optimizer states and master weights are divided: 1 without a sharded optimizer. */
+double sl_memory_shard(const sl_plan *plan);
+
 /** Parameters a pipeline rank holds [count]. */
 double sl_memory_stage_elements(const sl_model *model, const sl_kind_price *prices,
                                 const sl_stage *stage);
@@ -28,11 +31,11 @@ typedef struct sl_memory_case {
 } sl_memory_case;
 
 /**
- * Peak of every pipeline rank; ranks with equal bytes are one entry.
- * The peak is the largest of three phases, never a sum of their maxima: the head's forward (all activations in
- * flight and the logits), a block's backward (activations, the recomputed block, its widest gradient), the
- * optimizer step (no activations).
+ * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the larger of two phases, never a
+ * sum of their maxima: the head (activations in flight, logits, the head's gradients) and the backward of a block
+ * (activations, the recomputed block, its widest gradient). The optimizer's step, without activations, is below both.
+ * False when a rank would need more than 2^53 bytes, which no figure here could hold; *out is then good for nothing.
  */
-void sl_memory_evaluate(const sl_memory_case *c, sl_memory *out);
+bool sl_memory_evaluate(const sl_memory_case *c, sl_memory *out) SL_MUST_CHECK;
 
 #endif

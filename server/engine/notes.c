@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "engine/evaluate.h"
+#include "engine/kernel.h"
 
 static void
 add(sl_estimate *out, bool warning, const char *code, const char *text)
@@ -43,10 +44,12 @@ note_unknown(const sl_question *question, sl_estimate *out)
 }
 
 static void
-note_hardware(const sl_question *question, sl_estimate *out)
+note_rates(const sl_question *question, sl_estimate *out)
 {
-    const sl_cluster *cluster = question->cluster;
-    const sl_accelerator *part = &cluster->accelerator;
+    const sl_accelerator *part = &question->cluster->accelerator;
+    const bool half = out->workload.precision == SL_PRECISION_BF16 ||
+                      out->workload.precision == SL_PRECISION_FP16;
+    const bool fused = out->workload.attention != SL_ATTENTION_UNFUSED;
 
     if (part->gemm_origin == SL_ORIGIN_SCALED)
         add(out, true, "products_scaled",
@@ -55,26 +58,76 @@ note_hardware(const sl_question *question, sl_estimate *out)
     else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
         add(out, true, "products_from_datasheet",
             "matrix products of this part are a generic share of the datasheet peak");
-    if (part->attention_origin != SL_ORIGIN_MEASURED &&
-        out->workload.attention != SL_ATTENTION_UNFUSED)
+    if (!half)
+        add(out, true, "precision_scaled",
+            "matrix products were measured in 16 bits: this precision is scaled by the ratio of "
+            "the datasheet peaks");
+    if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
         add(out, true, "attention_scaled",
             "fused attention of this part was not measured: the nearest law was scaled");
-    if (part->collective_origin != SL_ORIGIN_MEASURED && cluster->accelerators_per_node > 1)
-        add(out, true, "collectives_scaled",
-            "collectives inside a node of this part were not measured: the nearest law was scaled "
-            "by the link rate");
-    if (part->reserved_assumed)
-        add(out, false, "reserved_assumed",
-            "what the driver reserves was not read for this part: 1 % of its memory is assumed");
-    if (cluster->nics_assumed && cluster->nodes > 1)
-        add(out, false, "nics_assumed",
-            "network cards were not given: those of the accelerator's reference node are assumed");
+    if (fused &&
+        !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
+        add(out, true, "attention_width",
+            "fused attention was not measured at this head width: the nearest width was taken");
     add(out, false, "sustained_clock",
-        "kernels are priced at the clock held over hours; the interval spans its stated range");
+        "kernels are priced at the clock held over hours, a stated share of what short runs reach; "
+        "the interval spans the range of that share");
 }
 
 static void
-note_model(const sl_question *question, sl_estimate *out)
+note_links(const sl_question *question, sl_estimate *out)
+{
+    const sl_cluster *cluster = question->cluster;
+    const sl_plan *plan = &out->plan;
+    const sl_group groups[] = {
+        sl_group_of(cluster, plan->tensor, 1),
+        sl_group_of(cluster, plan->data, (uint64_t)plan->tensor * plan->context),
+    };
+    bool host = false, straddles = false, large = false;
+
+    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        const bool inside = groups[i].level != SL_LEVEL_NETWORK;
+        host = host || (groups[i].level == SL_LEVEL_HOST && groups[i].ranks > 1.0);
+        straddles = straddles || groups[i].straddles;
+        large = large || (inside && groups[i].ranks > 8.0);
+    }
+    if (cluster->accelerator.collective_origin != SL_ORIGIN_MEASURED &&
+        cluster->accelerators_per_node > 1)
+        add(out, true, "collectives_scaled",
+            "collectives inside a node of this part were not measured: the nearest law was scaled "
+            "by the link rate");
+    if (host)
+        add(out, true, "pcie_collectives",
+            "a group communicates through the host's PCIe: what it reaches depends on the box, "
+            "and one box was measured at most");
+    if (large)
+        add(out, true, "group_extrapolated",
+            "a group inside one scale-up domain has more than the 8 ranks that were measured: its "
+            "latency is extrapolated");
+    if (straddles)
+        add(out, true, "groups_straddle_nodes",
+            "some groups cross a node boundary that others do not: all are priced as the worst");
+    if (groups[0].level == SL_LEVEL_NETWORK)
+        add(out, true, "tensor_crosses_nodes",
+            "the tensor group crosses nodes: its collectives run over the network every layer");
+    if (cluster->nics_assumed && cluster->nodes > 1)
+        add(out, false, "nics_assumed",
+            "network cards were not given: those of the accelerator's reference node are assumed");
+}
+
+static void
+note_memory(const sl_question *question, sl_estimate *out)
+{
+    if (question->cluster->accelerator.reserved_assumed)
+        add(out, false, "reserved_assumed",
+            "what the driver reserves was not read for this part: 1 % of its memory is assumed");
+    add(out, false, "fragmentation_assumed",
+        "reserved over allocated is taken as 1.05, 1.028 to 1.093 on published Megatron runs; "
+        "other frameworks and variable shapes fragment more");
+}
+
+static void
+note_plan(const sl_question *question, sl_estimate *out)
 {
     const sl_model *model = question->model;
     const sl_plan *plan = &out->plan;
@@ -82,18 +135,31 @@ note_model(const sl_question *question, sl_estimate *out)
     if (model->position_limit > 0 && question->workload.sequence_length > model->position_limit)
         add(out, true, "beyond_declared_context",
             "the sequence is longer than the context the config declares");
-    if (plan->tensor > question->cluster->accelerators_per_node &&
-        plan->tensor > question->cluster->accelerator.scale_up_domain)
-        add(out, true, "tensor_crosses_nodes",
-            "the tensor group crosses nodes: its collectives run over the network every layer");
+    if (!model->has_head)
+        add(out, true, "no_head",
+            "this class has no language-model head: logits and loss are not counted");
+    if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
+        add(out, false, "embedding_and_head_are_layers",
+            "the layers do not divide by the stages, but with embedding and head they do: each "
+            "counts as a layer (account_for_embedding_in_pipeline_split and its twin for the "
+            "loss)");
+    if (!sl_recompute_matters(&out->workload))
+        add(out, false, "selective_changes_nothing",
+            "selective recomputation drops the attention scores, which fused kernels never keep");
+    if (plan->sequence && plan->tensor == 1)
+        add(out, false, "sequence_needs_tensor",
+            "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
         add(out, true, "key_values_gathered",
             "fewer key-value heads than tensor ranks: Megatron gathers the mixed projection, a "
             "collective that is not priced");
-    if (question->workload.framework == SL_FRAMEWORK_DDP)
+    if (out->workload.framework == SL_FRAMEWORK_DDP) {
+        add(out, false, "ddp_no_sync",
+            "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
         add(out, true, "eager_host",
             "eager DDP may be bound by the host that launches kernels: that lane is not modelled, "
             "small models can take longer");
+    }
     if (!out->fits)
         add(out, true, "does_not_fit",
             "the plan needs more device memory than is usable: times are those of a run that "
@@ -105,8 +171,10 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
     out->note_count = 0;
     note_unknown(question, out);
-    note_hardware(question, out);
-    note_model(question, out);
+    note_rates(question, out);
+    note_links(question, out);
+    note_memory(question, out);
+    note_plan(question, out);
     add(out, true, "not_modelled",
         "stragglers, failures, data loading, host-bound launches and contention between "
         "collectives are not modelled yet");

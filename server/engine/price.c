@@ -5,9 +5,10 @@
 
 #include "engine/kernel.h"
 
-/* Main-gradient accumulation per weight and micro-batch, beyond the bf16 write that the product's
- * law already holds: fp32 read and write less 2 bytes when fused into the product; unfused, the
- * 16-bit gradient is read again and a cast of the weight is added. */
+/* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
+ * law already holds. Fused into the product: fp32 read and write, less those 2 bytes (Megatron-LM,
+ * fused_weight_gradient_mlp). Unfused, by hand: the 16-bit gradient read (2), the fp32 one read and
+ * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
 static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
@@ -25,28 +26,40 @@ has_sequence_parallel(const sl_slice *slice)
     return slice->spread > 1.0;
 }
 
-static double
-tensor_collective_s(const pricing *p, sl_collective kind, double bytes)
+double
+sl_price_visible_s(double collective_s, double cover_s, bool overlapped)
 {
-    const double seconds = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
-
-    if (seconds > 0.0) {
-        p->out->tensor_bytes += bytes;
-        p->out->tensor_busy_s += seconds;
-    }
-    return seconds;
-}
-
-/* What stays visible of a collective issued beside `cover_s` of computing. */
-static double
-exposed_s(const sl_slice *slice, double collective_s, double cover_s)
-{
-    if (!slice->software->overlap_tensor_backward)
+    if (!overlapped)
         return collective_s;
 
     const double hidden = fmin(collective_s, cover_s);
 
     return collective_s - hidden + SL_OVERLAP_LOSS_RATIO * hidden;
+}
+
+double
+sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT])
+{
+    double exposed_s = 0.0;
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        exposed_s += traffic[i].exposed_s;
+    return exposed_s;
+}
+
+/* Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
+static void
+add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
+            double bytes, double cover_s)
+{
+    const bool overlapped = p->slice->software->overlap_tensor_backward && cover_s > 0.0;
+    const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
+
+    if (busy_s <= 0.0)
+        return;
+    traffic[kind].bytes += bytes;
+    traffic[kind].busy_s += busy_s;
+    traffic[kind].exposed_s += sl_price_visible_s(busy_s, cover_s, overlapped);
 }
 
 /* Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
@@ -55,17 +68,14 @@ exposed_s(const sl_slice *slice, double collective_s, double cover_s)
 static void
 open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
 {
-    if (p->slice->tensor <= 1.0)
-        return;
+    sl_kind_price *out = p->out;
+
     if (has_sequence_parallel(p->slice)) {
-        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
-        p->out->tensor_backward_s +=
-            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes), dgrad_s) +
-            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes),
-                      wgrad_s);
+        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
+        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
+        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, wgrad_s);
     } else {
-        p->out->tensor_backward_s +=
-            exposed_s(p->slice, tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes), wgrad_s);
+        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_REDUCE, bytes, wgrad_s);
     }
 }
 
@@ -73,13 +83,13 @@ open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
 static void
 close_region(const pricing *p, double bytes)
 {
-    if (p->slice->tensor <= 1.0)
-        return;
+    sl_kind_price *out = p->out;
+
     if (has_sequence_parallel(p->slice)) {
-        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes);
-        p->out->tensor_backward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
+        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, 0.0);
+        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
     } else {
-        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes);
+        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
     }
 }
 
@@ -147,14 +157,7 @@ price_lookup(const pricing *p, const sl_operator *op)
     const double bytes = elements * slice->element_bytes;
 
     price_streaming(p, elements, 4.0, 6.0, copy_ratio);
-    if (slice->tensor <= 1.0)
-        return;
-    if (has_sequence_parallel(slice)) {
-        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_REDUCE_SCATTER, bytes);
-        p->out->tensor_backward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_GATHER, bytes);
-    } else {
-        p->out->tensor_forward_s += tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, bytes);
-    }
+    close_region(p, bytes); /* each rank looked up its own rows only */
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars a token. */
@@ -170,8 +173,7 @@ price_loss(const pricing *p, const sl_operator *op)
     p->out->backward_s += sl_kernel_memory_s(
         slice, p->out->logits * software->loss_backward_bytes_per_logit, copy_ratio);
     for (uint32_t i = 0; i < 3; i++)
-        p->out->tensor_forward_s +=
-            tensor_collective_s(p, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens);
+        add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens, 0.0);
 }
 
 static void
@@ -230,11 +232,9 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         const sl_operator *op = &kind->operators[i];
         const double saved = sl_slice_saved_bytes(slice, op);
 
-        if (op->kind == SL_OPERATOR_LOSS)
-            continue; /* counted by logits, where the loss is */
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
-        if (i == 0)
+        if (i == 0) /* a block begins with the norm that keeps its input */
             out->input_bytes = saved;
         if (op->kind == SL_OPERATOR_ACTIVATION)
             out->largest_gradient_bytes =

@@ -11,6 +11,13 @@
 /** Share of the overlapped seconds that computing loses to a collective running beside it. */
 #define SL_OVERLAP_LOSS_RATIO 0.30
 
+/** One kind of collective of the tensor group, per micro-batch and layer. */
+typedef struct sl_traffic {
+    double bytes;
+    double busy_s;    /* without any overlap */
+    double exposed_s; /* what computing does not hide */
+} sl_traffic;
+
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
@@ -24,11 +31,16 @@ typedef struct sl_kind_price {
     double forward_s;
     double core_forward_s; /* attention core alone */
     double backward_s;
-    double tensor_forward_s; /* exposed collectives of the tensor group */
-    double tensor_backward_s;
-    double tensor_busy_s; /* the same collectives without any overlap, forward and backward */
-    double tensor_bytes;  /* their buffers, forward and backward */
+    sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
+    sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
 } sl_kind_price;
+
+/** Seconds of all collectives that computing does not hide. */
+double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
+
+/** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing: what does not fit under
+ * it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
+double sl_price_visible_s(double collective_s, double cover_s, bool overlapped);
 
 /** Prices every kind of the model; out has SL_KINDS_MAX entries. */
 void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,

@@ -2,28 +2,51 @@
 
 #include <assert.h>
 
+sl_split
+sl_schedule_split(const sl_model *model, const sl_plan *plan)
+{
+    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+
+    if (model->block_count % chunks == 0)
+        return SL_SPLIT_BLOCKS;
+    return model->layer_count % chunks == 0 ? SL_SPLIT_LAYERS : SL_SPLIT_NONE;
+}
+
+bool
+sl_schedule_is_block(const sl_model *model, uint32_t kind)
+{
+    return kind != model->layers[0] && kind != model->layers[model->layer_count - 1];
+}
+
+/* First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */
+static uint32_t
+chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
+{
+    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+
+    if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
+        return chunk * (model->layer_count / chunks);
+    if (chunk == 0)
+        return 0;
+    return chunk == chunks ? model->layer_count : 1 + chunk * (model->block_count / chunks);
+}
+
 void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
 {
     const uint32_t p = plan->pipeline;
     const uint32_t chunks = p * plan->virtual_pipeline;
-    const uint32_t per_chunk = model->block_count / chunks;
 
-    assert(rank < p && model->block_count % chunks == 0);
+    assert(rank < p && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
     assert(model->layer_count == model->block_count + 2);
 
-    *out = (sl_stage){
-        .blocks = per_chunk * plan->virtual_pipeline,
-        .first = rank == 0,
-        .last = rank == p - 1,
-    };
-    if (out->first)
-        out->layers[model->layers[0]]++;
-    if (out->last)
-        out->layers[model->layers[model->layer_count - 1]]++;
+    *out = (sl_stage){.first = rank == 0, .last = rank == p - 1};
     for (uint32_t chunk = rank; chunk < chunks; chunk += p)
-        for (uint32_t i = 0; i < per_chunk; i++)
-            out->layers[model->layers[1 + chunk * per_chunk + i]]++;
+        for (uint32_t i = chunk_begin(model, plan, chunk); i < chunk_begin(model, plan, chunk + 1);
+             i++) {
+            out->layers[model->layers[i]]++;
+            out->blocks += sl_schedule_is_block(model, model->layers[i]);
+        }
 }
 
 uint64_t
@@ -56,6 +79,7 @@ sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const double busy_s
     return (sl_span){
         .span_s = span_s,
         .bubble_s = bubble_s,
+        .sum_s = sum_s,
         .idle_ratio = span_s > 0.0 ? 1.0 - m * sum_s / (plan->pipeline * span_s) : 0.0,
         .slowest = slowest,
     };

@@ -15,11 +15,21 @@ typedef struct sl_stage {
     bool last;       /* holds the head */
 } sl_stage;
 
-/**
- * Megatron's rule: equal blocks per chunk, chunk c on rank c mod p, the embedding with the first chunk,
- * the head with the last. blocks must divide by pipeline * virtual_pipeline.
- */
+/** How Megatron cuts the layers into pipeline * virtual_pipeline chunks. */
+typedef enum sl_split {
+    SL_SPLIT_NONE,   /* not at all: neither count divides */
+    SL_SPLIT_BLOCKS, /* blocks divide: embedding and head come on top of the first and last chunk */
+    SL_SPLIT_LAYERS  /* blocks + 2 divide: embedding and head count as a layer each
+                        (account_for_embedding_in_pipeline_split, account_for_loss_...) */
+} sl_split;
+
+sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
+
+/** What pipeline rank `rank` holds; chunk c is on rank c mod p. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
+
+/** Kinds that are neither the embedding's nor the head's. */
+bool sl_schedule_is_block(const sl_model *model, uint32_t kind);
 
 /**
  * Chunks whose activations pipeline rank r keeps alive at most [count].
@@ -32,6 +42,7 @@ uint64_t sl_schedule_chunks_in_flight(const sl_plan *plan, uint64_t microbatches
 typedef struct sl_span {
     double span_s;     /* first forward to last backward */
     double bubble_s;   /* of it, when the slowest rank has nothing to do */
+    double sum_s;      /* busy seconds of one micro-batch, all ranks */
     double idle_ratio; /* idle share of all ranks over the span */
     uint32_t slowest;
 } sl_span;

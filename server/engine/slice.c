@@ -152,9 +152,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     }
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
-    case SL_OPERATOR_LOSS:
-        return slice->software->logits_kept_bytes * tokens *
-               sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
+    case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */
     case SL_OPERATOR_ROTARY: /* backward rotates by the opposite angle: nothing is kept */
     case SL_OPERATOR_KIND_COUNT:
         break;

@@ -6,8 +6,6 @@
 #include <string.h>
 
 static const double optimizer_bandwidth_ratio = 0.85;
-/* Norm (read), clip (read, write) and zeroing (write) of the gradients, fp32. */
-static const double gradient_sweep_bytes = 16.0;
 
 /* One micro-batch on one pipeline rank, all its chunks. */
 typedef struct rank_time {
@@ -34,16 +32,16 @@ measure_rank(const sl_memory_case *c, uint32_t r)
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         const double layers = stage.layers[k];
-        const bool block = k != model->layers[0] && k != model->layers[model->layer_count - 1];
 
         t.forward_s += layers * price->forward_s;
         t.backward_s += layers * price->backward_s;
-        t.tensor_s += layers * (price->tensor_forward_s + price->tensor_backward_s);
-        if (!block)
+        t.tensor_s += layers * (sl_price_exposed_s(price->tensor_forward) +
+                                sl_price_exposed_s(price->tensor_backward));
+        if (!sl_schedule_is_block(model, k))
             continue;
         if (c->workload->recompute == SL_RECOMPUTE_FULL) {
             t.recompute_s += layers * price->forward_s;
-            t.tensor_s += layers * price->tensor_forward_s;
+            t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
         } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
                    c->workload->attention == SL_ATTENTION_UNFUSED) {
             /* Fused kernels rebuild the scores inside their backward already. */
@@ -92,23 +90,12 @@ boundary_s(const sl_memory_case *c, double bytes, double *sum_s, sl_level *level
 {
     const sl_cluster *cluster = c->question->cluster;
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    const uint64_t domain = cluster->accelerator.scale_up_domain;
-    const uint64_t island =
-        domain > cluster->accelerators_per_node ? domain : cluster->accelerators_per_node;
     double slowest_s = 0.0;
 
     *sum_s = 0.0;
     *level = SL_LEVEL_SCALE_UP;
-    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        const bool crosses = r * per_stage / island != (r + 1) * per_stage / island;
-        const sl_group pair = {
-            .ranks = 2.0,
-            .nodes = crosses ? 2.0 : 1.0,
-            .members_per_node = crosses ? 1.0 : 2.0,
-            .level = crosses              ? SL_LEVEL_NETWORK
-                     : domain > per_stage ? SL_LEVEL_SCALE_UP
-                                          : SL_LEVEL_HOST,
-        };
+    for (uint64_t r = 0; r + 1 < c->plan->pipeline; r++) {
+        const sl_group pair = sl_group_pair(cluster, r * per_stage, (r + 2) * per_stage);
         const double seconds = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, &pair, bytes);
         *sum_s += seconds;
         if (seconds > slowest_s) {
@@ -162,18 +149,6 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
                       transfers * one_s + fill_s, fill_s + steady_s);
 }
 
-/* Visible part of a collective that may hide under `cover_s` of computing. */
-static double
-exposed_s(double collective_s, double cover_s, bool overlapped)
-{
-    if (!overlapped)
-        return collective_s;
-
-    const double hidden = fmin(collective_s, cover_s);
-
-    return collective_s - hidden + SL_OVERLAP_LOSS_RATIO * hidden;
-}
-
 typedef struct data_time {
     double reduce_s, gather_s;
     double reduce_bytes, gather_bytes;
@@ -196,21 +171,21 @@ measure_data(const sl_memory_case *c, const sl_group *group, const rank_time *t,
     d.reduce_s =
         sl_collective_s(cluster, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
                         group, d.reduce_bytes);
-    d.reduce_exposed_s =
-        fmax(0.0, exposed_s(d.reduce_s, t->backward_s, c->software->overlap_gradient_reduce) -
-                      drained_s);
+    d.reduce_exposed_s = fmax(
+        0.0, sl_price_visible_s(d.reduce_s, t->backward_s, c->software->overlap_gradient_reduce) -
+                 drained_s);
     if (sharded) {
         d.gather_bytes = n * layout.parameter_bytes;
         d.gather_s = sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, group, d.gather_bytes);
         d.gather_exposed_s =
-            exposed_s(d.gather_s, t->forward_s, c->software->overlap_parameter_gather);
+            sl_price_visible_s(d.gather_s, t->forward_s, c->software->overlap_parameter_gather);
     }
     return d;
 }
 
 /* The first and last stage hold one copy each of a tied embedding and add up its gradients. */
 static double
-tied_gradient_s(const sl_memory_case *c, double *bytes)
+tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
@@ -220,10 +195,10 @@ tied_gradient_s(const sl_memory_case *c, double *bytes)
         return 0.0;
 
     const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-    const uint64_t stride = sl_plan_world(plan) / plan->pipeline * (plan->pipeline - 1);
-    const sl_group pair = sl_group_of(c->question->cluster, 2, stride);
+    const sl_group pair = sl_group_pair(c->question->cluster, 0, sl_plan_world(plan));
 
     assert(embedding->tensor_count >= 1);
+    *level = pair.level;
     *bytes = sl_slice_elements(c->slice, &embedding->tensors[0]) * layout.gradient_bytes;
     return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
 }
@@ -246,7 +221,8 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
         drained_s += (times[r].backward_s + times[r].recompute_s) / plan->virtual_pipeline;
     }
 
-    const double tied_s = tied_gradient_s(c, &tied_bytes);
+    sl_level tied_level = SL_LEVEL_NETWORK;
+    const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
 
     SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
@@ -261,20 +237,25 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
                       group.level, worst.reduce_bytes, worst.reduce_s, worst.reduce_exposed_s);
     add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
                       worst.gather_s, worst.gather_exposed_s);
-    add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, SL_LEVEL_NETWORK, tied_bytes,
-                      tied_s, tied_s);
+    add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes, tied_s,
+                      tied_s);
 }
 
+/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the update, which reads and
+ * writes states and master weights and writes the parameters. Zeroing sweeps the whole local gradient. */
 static void
 evaluate_optimizer(const sl_memory_case *c, sl_time *out)
 {
     const sl_layout layout = sl_memory_layout(c->workload);
-    const double shard = c->plan->zero_stage >= 1 ? (double)c->plan->data * c->plan->context : 1.0;
-    /* Without a master copy the parameters themselves are read and written. */
-    const double weights =
-        layout.master_bytes > 0.0 ? 2.0 * layout.master_bytes + 2.0 : 2.0 * layout.parameter_bytes;
-    const double per_parameter =
-        layout.gradient_bytes + 2.0 * layout.optimizer_bytes + weights + gradient_sweep_bytes;
+    const double shard = sl_memory_shard(c->plan);
+    const double g = layout.gradient_bytes;
+    /* Without a master copy the update reads the parameters themselves. */
+    const double weights = layout.master_bytes > 0.0
+                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
+                               : 2.0 * layout.parameter_bytes;
+    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
+    const double bandwidth =
+        optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
     double most = 0.0;
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
@@ -282,13 +263,35 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
         sl_schedule_stage(c->question->model, c->plan, r, &stage);
         most = fmax(most, sl_memory_stage_elements(c->question->model, c->prices, &stage));
     }
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most * (sharded / shard + g) / bandwidth,
+             {"parameters", most}, {"bytes_per_parameter", sharded}, {"shards", shard},
+             {"zeroed_bytes_per_parameter", g}, {"bandwidth_bytes_per_s", bandwidth});
+}
 
-    const double bandwidth =
-        optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
+/* One row per kind of collective of the tensor group, over the step and the slowest stage. */
+static void
+add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
+    const bool full = c->workload->recompute == SL_RECOMPUTE_FULL;
+    sl_stage stage;
 
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most / shard * per_parameter / bandwidth,
-             {"parameters", most}, {"shards", shard}, {"bytes_per_parameter", per_parameter},
-             {"bandwidth_bytes_per_s", bandwidth});
+    sl_schedule_stage(model, c->plan, rank, &stage);
+    for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
+        sl_traffic sum = {0};
+        for (uint32_t k = 0; k < model->kind_count; k++) {
+            const sl_traffic *forward = &c->prices[k].tensor_forward[kind];
+            const sl_traffic *backward = &c->prices[k].tensor_backward[kind];
+            const double runs = microbatches * stage.layers[k];
+            const double forwards = full && sl_schedule_is_block(model, k) ? 2.0 : 1.0;
+            sum.bytes += runs * (forwards * forward->bytes + backward->bytes);
+            sum.busy_s += runs * (forwards * forward->busy_s + backward->busy_s);
+            sum.exposed_s += runs * (forwards * forward->exposed_s + backward->exposed_s);
+        }
+        add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
+                          sum.exposed_s);
+    }
 }
 
 static void
@@ -296,10 +299,6 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
                  sl_time *out)
 {
     const double count = (double)m;
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
-    double tensor_bytes = 0.0;
-    double tensor_busy_s = 0.0;
-    sl_stage stage;
 
     SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
              {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest});
@@ -309,19 +308,9 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
              {"microbatch_recompute_s", t->recompute_s});
     SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
              {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
-    SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"pipeline", c->plan->pipeline},
-             {"chunks_per_rank", c->plan->virtual_pipeline}, {"slowest_busy_s", busy_s(t)},
-             {"microbatches", count});
-
-    sl_schedule_stage(c->question->model, c->plan, span->slowest, &stage);
-    for (uint32_t k = 0; k < c->question->model->kind_count; k++) {
-        tensor_bytes += stage.layers[k] * c->prices[k].tensor_bytes;
-        tensor_busy_s += stage.layers[k] * c->prices[k].tensor_busy_s;
-    }
-    add_communication(out, "tensor",
-                      c->slice->spread > 1.0 ? SL_COLLECTIVE_ALL_GATHER : SL_COLLECTIVE_ALL_REDUCE,
-                      group.level, count * tensor_bytes,
-                      fmax(count * tensor_busy_s, count * t->tensor_s), count * t->tensor_s);
+    SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
+             {"slowest_busy_s", busy_s(t)}, {"chunks_per_rank", c->plan->virtual_pipeline});
+    add_tensor_rows(c, span->slowest, count, out);
 }
 
 void
@@ -362,7 +351,7 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const sl_kind_price *price = &c->prices[model->layers[i]];
-        const bool block = i > 0 && i + 1 < model->layer_count;
+        const bool block = sl_schedule_is_block(model, model->layers[i]);
         full += price->matmul_flops + price->attention_flops;
         causal += price->matmul_flops + price->causal_flops;
         if (block && workload->recompute == SL_RECOMPUTE_FULL)
@@ -374,17 +363,23 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
 
     const double tokens = (double)workload->global_batch * (double)workload->sequence_length;
     const double available = time->step_s * world * peak;
+    const double model_flops = 3.0 * full * microbatches;
+    const double causal_flops = 3.0 * causal * microbatches;
+    const double hardware_flops = model_flops + again * microbatches;
 
     *out = (sl_throughput){
         .tokens_per_s = tokens / time->step_s,
         .tokens_per_s_per_accelerator = tokens / time->step_s / world,
         .samples_per_s = (double)workload->global_batch / time->step_s,
-        .model_flops_per_s_per_accelerator = 3.0 * full * microbatches / time->step_s / world,
-        .mfu_full = 3.0 * full * microbatches / available,
-        .mfu_causal = 3.0 * causal * microbatches / available,
-        .hfu = (3.0 * full + again) * microbatches / available,
+        .model_flops_per_s_per_accelerator = model_flops / time->step_s / world,
+        .mfu_full = model_flops / available,
+        .mfu_causal = causal_flops / available,
+        .hfu = hardware_flops / available,
         .peak_flops_per_s = peak,
         .time_to_train_s =
             workload->tokens > 0 ? (double)workload->tokens / tokens * time->step_s : 0.0,
+        .model_flops = model_flops,
+        .causal_flops = causal_flops,
+        .hardware_flops = hardware_flops,
     };
 }

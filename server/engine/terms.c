@@ -26,34 +26,33 @@ static const sl_term_info terms[] = {
                              "embedding_and_head_bytes; a block keeps what autograd saves",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
     [SL_TERM_RECOMPUTED_BLOCK] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
-                                  "what one block rebuilds in backward and had not kept",
+                                  "block_bytes - kept_bytes: what one block rebuilds in backward",
                                   "Korthikanti 2022 section 5"},
     [SL_TERM_LOGITS] = {"logits", NULL, SL_LIFETIME_TRANSIENT, "logits x bytes_per_logit",
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-         "gradients alive at the peak: the hidden state at the head "
-         "(gathered input, its gradient and the scattered shard), or the "
-         "widest activation input inside a block",
-         "derived; checked against Megatron peaks on B200"},
+         "element_bytes x tokens x width: at the head the gathered input, its gradient and the "
+         "scattered shard; in a block the gradient of its widest activation input",
+         "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
-                                        "2 bytes x elements of every distinct weight shape",
+                                        "elements x element_bytes: one cached gradient for every "
+                                        "distinct weight shape of the rank",
                                         "TransformerEngine >= 2.3 with fused weight-gradient "
                                         "accumulation"},
     [SL_TERM_GRADIENT_BUCKETS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
                                   "parameters x bytes_per_parameter: buckets copy all gradients "
                                   "unless gradient_as_bucket_view is set",
                                   "PyTorch DistributedDataParallel reducer"},
-    [SL_TERM_PIPELINE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-                                  "2 x hidden x tokens x element_bytes / ranks_sharing for each "
-                                  "neighbour",
-                                  "Megatron-LM schedules.py, send and receive of one micro-batch"},
+    [SL_TERM_PIPELINE_BUFFERS] =
+        {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+         "2 x neighbours x hidden x tokens x element_bytes / ranks_sharing",
+         "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1)",
                                "reserved over allocated of published Megatron runs, static shapes"},
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
-                         "CUDA context and kernels + communicator buffers (0.55 GiB for a pair, "
-                         "0.70 GiB for a larger group)",
+                         "context_bytes + communicator_bytes",
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},
     [SL_TERM_FORWARD] = {"forward", NULL, SL_LIFETIME_NONE,
                          "microbatches x microbatch_forward_s of the slowest stage",
@@ -73,17 +72,17 @@ static const sl_term_info terms[] = {
     [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
                                         "exposed_sends_per_step x send_s + fill_and_drain_s",
                                         "Narayanan 2021; Megatron-LM schedules.py"},
-    [SL_TERM_BUBBLE] = {"bubble", NULL, SL_LIFETIME_NONE,
-                        "(sum of the stages' busy seconds - slowest_busy_s) / chunks_per_rank; "
-                        "(p - 1)(F + B) / v for equal stages",
-                        "Narayanan 2021 section 2.2"},
+    [SL_TERM_BUBBLE] =
+        {"bubble", NULL, SL_LIFETIME_NONE,
+         "(busy_sum_s - slowest_busy_s) / chunks_per_rank; (p - 1)(F + B) / v for equal stages",
+         "Narayanan 2021 section 2.2"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
          "gradient_exposed_s + parameter_exposed_s + tied_embedding_s",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
-                                "parameters / shards x bytes_per_parameter / "
-                                "bandwidth_bytes_per_s",
+                                "parameters x (bytes_per_parameter / shards + "
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
                           "software profile: timers, logging, loss reduction"},
@@ -91,22 +90,23 @@ static const sl_term_info terms[] = {
                         "capacity_bytes - reserved_bytes", "accelerator catalogue"},
     [SL_TERM_HEADROOM] = {"headroom_bytes", "/memory/headroom_bytes", SL_LIFETIME_NONE,
                           "usable_bytes - device_total_bytes", "derived"},
-    [SL_TERM_PEAK_ALLOCATED] = {"peak_allocated_bytes", "/memory/peak_allocated_bytes",
-                                SL_LIFETIME_NONE,
-                                "sum of the binding rank's terms inside the "
-                                "allocator, at its peak phase",
-                                "derived"},
+    [SL_TERM_PEAK_ALLOCATED] =
+        {"peak_allocated_bytes", "/memory/peak_allocated_bytes", SL_LIFETIME_NONE,
+         "persistent_bytes + activation_bytes + transient_bytes of the binding rank at its peak",
+         "derived"},
     [SL_TERM_PEAK_RESERVED] = {"peak_reserved_bytes", "/memory/peak_reserved_bytes",
                                SL_LIFETIME_NONE, "peak_allocated_bytes + fragmentation_bytes",
                                "derived"},
     [SL_TERM_DEVICE_TOTAL] = {"device_total_bytes", "/memory/device_total_bytes", SL_LIFETIME_NONE,
                               "peak_reserved_bytes + context_bytes", "derived"},
-    [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE, "sum of the terms below",
+    [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE,
+                      "forward + backward + recompute + tensor_communication + "
+                      "pipeline_communication + bubble + data_communication + optimizer + overhead",
                       "derived"},
     [SL_TERM_IDEAL] = {"ideal_s", "/time/ideal_s", SL_LIFETIME_NONE,
                        "model_flops / (accelerators x peak_flops_per_s)", "derived"},
     [SL_TERM_BUBBLE_RATIO] = {"bubble_ratio", "/time/bubble_ratio", SL_LIFETIME_NONE,
-                              "1 - busy seconds of all stages / (pipeline x span)",
+                              "1 - microbatches x busy_sum_s / (pipeline x span_s)",
                               "Narayanan 2021 section 2.2"},
     [SL_TERM_TOKENS_PER_S] = {"tokens_per_s", "/throughput/tokens_per_s", SL_LIFETIME_NONE,
                               "global_batch_size x sequence_length / step_s", "derived"},
@@ -128,10 +128,13 @@ static const sl_term_info terms[] = {
          "all s x s scores",
          "Chowdhery 2022; Korthikanti 2022 appendix A"},
     [SL_TERM_MFU_CAUSAL] = {"mfu_causal", "/throughput/mfu_causal", SL_LIFETIME_NONE,
-                            "as mfu_full, attention over the scores a causal mask keeps",
+                            "causal_flops / (step_s x accelerators x peak_flops_per_s): only the "
+                            "scores a causal mask keeps",
                             "derived"},
-    [SL_TERM_HFU] = {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
-                     "as mfu_full, with the recomputed FLOPs", "Korthikanti 2022 appendix A"},
+    [SL_TERM_HFU] =
+        {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
+         "hardware_flops / (step_s x accelerators x peak_flops_per_s): with what is recomputed",
+         "Korthikanti 2022 appendix A"},
     [SL_TERM_EXPOSED_COMMUNICATION] = {"exposed_communication_s", "/time/exposed_communication_s",
                                        SL_LIFETIME_NONE,
                                        "tensor_s + pipeline_s + data_s: communication no computing "

@@ -19,7 +19,7 @@ typedef struct walk {
 
 typedef struct outline {
     double step_s;
-    uint64_t reserved_bytes;
+    uint64_t reserved_low_bytes, reserved_high_bytes;
     bool fits;
     walk at;
 } outline;
@@ -29,6 +29,7 @@ typedef struct survey {
     sl_estimate *scratch;
     uint32_t count;
     uint32_t fitting;
+    uint32_t too_large; /* combinations that no device could hold */
     outline seen[COMBINATIONS_MAX];
 } survey;
 
@@ -38,22 +39,23 @@ is_unknown(const sl_question *question, sl_unknown field)
     return (question->unknown & (uint32_t)field) != 0;
 }
 
+/* A release that fixes a choice makes the others implausible; without one, fused kernels are the
+ * choice wherever there are any. */
 static bool
-has_law(const sl_accelerator *part, uint32_t kernel)
+attention_plausible(const sl_question *question, const sl_software *software,
+                    sl_attention_kernel kernel)
 {
-    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
-        if (part->attention[kernel][i].head_dim != 0)
-            return true;
-    return false;
-}
+    const sl_accelerator *part = &question->cluster->accelerator;
+    const sl_precision precision = question->workload.precision;
+    bool fused = false;
 
-/* A release that fixes a choice makes the others implausible; without one, fused kernels are. */
-static bool
-attention_plausible(const sl_question *question, const sl_software *software, uint32_t kernel)
-{
-    if (software->attention >= 0)
-        return kernel == (uint32_t)software->attention;
-    return kernel != SL_ATTENTION_UNFUSED && has_law(&question->cluster->accelerator, kernel);
+    if (software->attention >= 0 &&
+        sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
+        return kernel == (sl_attention_kernel)software->attention;
+    for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)
+        fused = fused || sl_attention_possible(part, (sl_attention_kernel)other, precision);
+    return (kernel != SL_ATTENTION_UNFUSED) == fused &&
+           sl_attention_possible(part, kernel, precision);
 }
 
 /* Nobody runs a release that is older than the part, unless it was asked for by name or there is no
@@ -84,7 +86,7 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
         return false;
     asked.unknown = 0;
     if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
-        if (!attention_plausible(question, software, w->attention))
+        if (!attention_plausible(question, software, (sl_attention_kernel)w->attention))
             return false;
         asked.workload.attention = (sl_attention_kernel)w->attention;
     }
@@ -101,6 +103,9 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
         asked.workload.recompute = (sl_recompute)w->recompute;
     if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE))
         asked.plan.zero_stage = w->zero_stage;
+    /* The same run under another name would count twice in the median. */
+    if (is_unknown(question, SL_UNKNOWN_RECOMPUTE) && !sl_recompute_matters(&asked.workload))
+        return false;
     /* A single rank has nothing to split: the second value would be the first again. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&
          is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
@@ -124,7 +129,8 @@ note_outline(survey *s, const walk *w)
         return;
     s->seen[s->count++] = (outline){
         .step_s = s->scratch->time.step_s,
-        .reserved_bytes = memory->ranks[memory->binding].peak_reserved_bytes,
+        .reserved_low_bytes = memory->reserved_low_bytes,
+        .reserved_high_bytes = memory->reserved_high_bytes,
         .fits = s->scratch->fits,
         .at = *w,
     };
@@ -150,8 +156,10 @@ survey_priced(survey *s, walk w)
                 sl_evaluate_price(question, &combination,
                                   question->cluster->accelerator.sustained_ratio, &priced);
             fresh = false;
-            sl_evaluate(question, &combination, &priced, s->scratch);
-            note_outline(s, &w);
+            if (sl_evaluate(question, &combination, &priced, s->scratch))
+                note_outline(s, &w);
+            else
+                s->too_large++;
         }
 }
 
@@ -211,12 +219,13 @@ step_at_clock(const survey *s, uint32_t i, double clock_ratio)
 {
     sl_combination combination;
     sl_priced priced;
-    const bool legal = combine(s->question, &s->seen[i].at, &combination);
+    bool possible = combine(s->question, &s->seen[i].at, &combination);
 
-    assert(legal);
-    (void)legal;
+    assert(possible);
     sl_evaluate_price(s->question, &combination, clock_ratio, &priced);
-    sl_evaluate(s->question, &combination, &priced, s->scratch);
+    possible = sl_evaluate(s->question, &combination, &priced, s->scratch);
+    assert(possible); /* bytes do not depend on the clock */
+    (void)possible;
     return s->scratch->time.step_s;
 }
 
@@ -231,10 +240,10 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     for (uint32_t i = 0; i < s->count; i++) {
         if (!counts(s, i))
             continue;
-        if (s->seen[i].reserved_bytes < out->reserved_low_bytes)
-            out->reserved_low_bytes = s->seen[i].reserved_bytes;
-        if (s->seen[i].reserved_bytes > out->reserved_high_bytes)
-            out->reserved_high_bytes = s->seen[i].reserved_bytes;
+        if (s->seen[i].reserved_low_bytes < out->reserved_low_bytes)
+            out->reserved_low_bytes = s->seen[i].reserved_low_bytes;
+        if (s->seen[i].reserved_high_bytes > out->reserved_high_bytes)
+            out->reserved_high_bytes = s->seen[i].reserved_high_bytes;
     }
     out->step_low_s = step_at_clock(s, fastest, part->sustained_high_ratio);
     out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
@@ -251,8 +260,11 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     assert(question->software_count >= 1);
     s.question = question;
     s.scratch = scratch;
-    s.count = s.fitting = 0;
+    s.count = s.fitting = s.too_large = 0;
     survey_all(&s);
+    if (s.count == 0 && s.too_large > 0)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
+                       "one device would need more than 9 PB, beyond what is counted here");
     if (s.count == 0)
         return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
                        "no value of the fields left open makes this plan legal; give them");
@@ -261,13 +273,14 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     const uint32_t fastest = by_rank(&s, 0);
     const uint32_t middle = by_rank(&s, (counted - 1) / 2);
     const uint32_t slowest = by_rank(&s, counted - 1);
-    const bool legal = combine(question, &s.seen[middle].at, &median);
+    bool possible = combine(question, &s.seen[middle].at, &median);
 
-    assert(legal);
-    (void)legal;
+    assert(possible);
     set_intervals(&s, fastest, slowest, out);
     sl_evaluate_price(question, &median, question->cluster->accelerator.sustained_ratio, &priced);
-    sl_evaluate(question, &median, &priced, out);
+    possible = sl_evaluate(question, &median, &priced, out);
+    assert(possible);
+    (void)possible;
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

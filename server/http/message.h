@@ -76,7 +76,7 @@ void sl_response_header(sl_response *response, const char *name, const char *val
 /**
  * Answers err as an RFC 9457 document. The status is that of the first error's code; every error is
  * listed. type is "/problems/<kind>" (problem.c has the table). Adds Retry-After to 503 answers.
- * What was written to the body before is dropped.
+ * What the body and the headers held before is dropped.
  */
 void sl_response_problem(sl_response *response, const sl_request *request, const sl_errors *err);
 

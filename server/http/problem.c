@@ -47,6 +47,7 @@ sl_problem_write(sl_response *response, const sl_request *request, uint32_t kind
 
     const problem *const row = &problems[kind];
     sl_buffer_clear(&response->body);
+    response->header_count = 0; /* a tag or a link of the answer that did not come to be */
     response->status = row->status;
     response->content_type = "application/problem+json";
     sl_response_header(response, "Cache-Control", "no-store");

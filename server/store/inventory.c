@@ -1,6 +1,5 @@
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 #include "store/query.h"

@@ -14,7 +14,8 @@ number_of(const sl_embedded *file, char out[NUMBER_SIZE])
 {
     uint64_t number = 0;
     (void)sl_text_copy(out, NUMBER_SIZE, file->name);
-    assert(sl_text_to_uint(out, &number) && number > 0);
+    const bool understood = sl_text_to_uint(out, &number);
+    assert(understood && number > 0);
     assert(file->name[NUMBER_DIGITS] == '_');
 }
 

@@ -74,7 +74,8 @@ evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *pr
     const double start_s = sl_clock_now_s();
 
     for (int i = 0; i < ROUNDS; i++)
-        sl_evaluate(q, c, priced, &answer);
+        if (!sl_evaluate(q, c, priced, &answer))
+            exit(EXIT_FAILURE);
     return (sl_clock_now_s() - start_s) / ROUNDS;
 }
 

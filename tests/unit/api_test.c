@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/app.h"
+#include "api/models.h"
 #include "api/resources.h"
 #include "base/text.h"
 #include "harness.h"
@@ -265,6 +266,96 @@ a_thread_without_context_answers_503(void)
 }
 
 static void
+each_lane_gets_its_context_and_gives_it_back(void)
+{
+    api_bench b;
+
+    bench_open(&b, "");
+    for (uint32_t lane = 0; lane < SL_LANE_COUNT; lane++) {
+        if (lane == SL_LANE_HUB)
+            continue; /* needs a client: the hub's own tests */
+        sl_worker *worker = sl_worker_new(&b.app, (sl_lane)lane);
+        CU_ASSERT_PTR_NOT_NULL(worker);
+        CU_ASSERT_EQUAL(worker != NULL && worker->store != NULL, lane == SL_LANE_STORE);
+        sl_worker_free(&b.app, (sl_lane)lane, worker);
+    }
+    bench_close(&b);
+}
+
+static void
+without_a_database_it_is_ready_to_plan(void)
+{
+    api_bench b;
+
+    bench_open(&b, "");
+    prepare(&b, SL_GET, NULL, NULL, "");
+    run(&b, sl_ready_get);
+    expect_status(&b, 200);
+    expect_holds(&b, "\"status\":\"not_configured\"");
+    prepare(&b, SL_GET, NULL, NULL, "");
+    run(&b, sl_health_get);
+    expect_holds(&b, "{\"status\":\"ok\"}");
+    prepare(&b, SL_GET, NULL, NULL, "");
+    run(&b, sl_version_get);
+    expect_holds(&b, sl_catalog_revision(catalog));
+    bench_close(&b);
+}
+
+static void
+an_inspection_names_every_fault_at_its_place(void)
+{
+    api_bench b;
+
+    bench_open(&b, "");
+    prepare(&b, SL_POST, NULL, NULL,
+            "{\"nam\":\"x\",\"name\":3,\"config\":{\"model_type\":\"none\"}}");
+    run(&b, sl_models_inspect);
+    expect_rule(&b, 422, "unknown_field");
+    expect_holds(&b, "\"pointer\":\"/nam\"");
+    expect_holds(&b, "\"pointer\":\"/name\"");
+    expect_holds(&b, "\"pointer\":\"/config/model_type\"");
+    prepare(&b, SL_POST, NULL, NULL, "[");
+    run(&b, sl_models_inspect);
+    expect_rule(&b, 400, "malformed_json");
+    bench_close(&b);
+}
+
+/* What the Hub holds is no part of the request: its faults stand where the request names it. */
+static void
+a_fault_of_a_fetched_config_stands_at_the_name_of_the_model(void)
+{
+    static const char text[] = "{\"model_type\":\"none\"}";
+    const sl_hub_file file = {.text = text, .size = sizeof text - 1};
+    sl_arena *arena = sl_arena_new(1 << 20);
+    sl_errors warnings = {.count = 0};
+    sl_errors err = {.count = 0};
+    sl_model *model = NULL;
+
+    assert(arena != NULL);
+    CU_ASSERT_NOT_EQUAL(
+        sl_api_decode_config(&file, "a/b", "/model/hub", arena, &model, &warnings, &err), SL_OK);
+    CU_ASSERT_EQUAL(err.count, 1);
+    sl_expect_text(err.list[0].pointer, "/model/hub", "pointer");
+    CU_ASSERT_EQUAL(strncmp(err.list[0].message, "its /model_type: ", 17), 0);
+    sl_arena_free(arena);
+}
+
+static void
+a_count_of_parameters_keeps_the_rules_of_the_cluster(void)
+{
+    api_bench b;
+
+    bench_open(&b, "");
+    prepare(&b, SL_POST, NULL, NULL,
+            "{\"model\":{\"parameters\":7000000000},\"workload\":{\"accounting\":\"mixed-2-2-12\"},"
+            "\"cluster\":{\"accelerator\":\"nvidia-h100-sxm5-80gb\",\"nodes\":1,"
+            "\"accelerators_per_node\":8},\"parallelism\":{\"tensor\":3,\"data\":\"auto\"}}");
+    run(&b, sl_estimates_post);
+    expect_rule(&b, 422, "not_divisible");
+    bench_close(&b);
+}
+
+static void
 choices_need_layers(void)
 {
     api_bench b;
@@ -278,32 +369,48 @@ choices_need_layers(void)
     bench_close(&b);
 }
 
-/* Whatever does not fit: the request goes on to a lane or is refused, and nothing else. */
+/* Whatever does not fit: the request goes on to the Hub's lane, with all that is needed there, or is
+ * refused. The Hub is never asked, and its cache is empty. */
 static void
 a_request_that_names_a_model_survives_every_size_of_memory(void)
 {
-    static const char body[] =
-        "{\"model\":{\"hub\":\"org/name\"},\"workload\":{\"sequence_length\":128,"
-        "\"global_batch_size\":8},\"cluster\":{\"inventory\":\"prod\"}}";
+    static const char body[] = "{\"model\":{\"hub\":\"org/name\",\"revision\":\"a-longer-name\"},"
+                               "\"workload\":{\"sequence_length\":128,"
+                               "\"global_batch_size\":8},\"cluster\":{\"inventory\":\"prod\"}}";
     uint32_t continued = 0;
     uint32_t refused = 0;
+    sl_errors err = {.count = 0};
+    sl_hub *hub = NULL;
+    atomic_bool cancelled = false;
     api_bench b;
 
     bench_open(&b, "");
+    b.settings.hub_offline = true;
+    CU_ASSERT_TRUE(sl_text_copy(b.settings.hub_endpoint, sizeof b.settings.hub_endpoint,
+                                "https://huggingface.co"));
+    CU_ASSERT_TRUE(sl_text_copy(b.settings.cache_dir, sizeof b.settings.cache_dir, "/nonexistent"));
+    CU_ASSERT_EQUAL_FATAL(sl_hub_new(&b.settings, &hub, &err), SL_OK);
+    b.worker.hub = sl_hub_worker_new(hub);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.worker.hub);
     for (size_t limit = 0; limit < 400; limit++) {
         prepare(&b, SL_POST, NULL, NULL, body);
         sl_arena_free(b.request.arena);
         b.request.arena = sl_arena_new(limit);
+        b.request.cancelled = &cancelled;
         run(&b, sl_estimates_post);
         if (b.response.continues) {
             continued++;
             CU_ASSERT_EQUAL(b.response.next_lane, SL_LANE_HUB);
+            run(&b, sl_estimates_post);
+            expect_rule(&b, 503, "offline_not_cached");
         } else {
             refused++;
             expect_rule(&b, 503, "out_of_memory");
         }
     }
     CU_ASSERT_TRUE(continued > 0 && refused > 0);
+    sl_hub_worker_free(b.worker.hub);
+    sl_hub_free(hub);
     bench_close(&b);
 }
 
@@ -407,6 +514,29 @@ the_link_to_the_next_page_keeps_the_limit(void)
     bench_close(&b);
 }
 
+static void
+a_revision_of_the_past_is_read_by_its_number(void)
+{
+    api_bench b;
+
+    if (!bench_open_stored(&b))
+        return;
+    put(&b, spec, NULL);
+    put(&b, other_spec, NULL);
+    prepare(&b, SL_GET, "view", "spec", "");
+    b.request.parameters[1] = (sl_pair){"n", "1"};
+    b.request.parameter_count = 2;
+    run(&b, sl_inventories_revision);
+    expect_status(&b, 200);
+    sl_expect_text(body_of(&b), spec, "the first spec");
+    prepare(&b, SL_GET, NULL, NULL, "");
+    b.request.parameters[1] = (sl_pair){"n", "one"};
+    b.request.parameter_count = 2;
+    run(&b, sl_inventories_revision);
+    expect_rule(&b, 404, "revision_not_found");
+    bench_close(&b);
+}
+
 static const sl_case cases[] = {
     {"a_query_value_that_is_not_known_is_refused", a_query_value_that_is_not_known_is_refused},
     {"a_dry_run_checks_a_spec_without_a_database", a_dry_run_checks_a_spec_without_a_database},
@@ -414,6 +544,13 @@ static const sl_case cases[] = {
     {"conditions_that_cannot_be_judged_are_refused", conditions_that_cannot_be_judged_are_refused},
     {"slugs_limits_and_cursors_have_bounds", slugs_limits_and_cursors_have_bounds},
     {"a_thread_without_context_answers_503", a_thread_without_context_answers_503},
+    {"each_lane_gets_its_context_and_gives_it_back", each_lane_gets_its_context_and_gives_it_back},
+    {"without_a_database_it_is_ready_to_plan", without_a_database_it_is_ready_to_plan},
+    {"an_inspection_names_every_fault_at_its_place", an_inspection_names_every_fault_at_its_place},
+    {"a_fault_of_a_fetched_config_stands_at_the_name_of_the_model",
+     a_fault_of_a_fetched_config_stands_at_the_name_of_the_model},
+    {"a_count_of_parameters_keeps_the_rules_of_the_cluster",
+     a_count_of_parameters_keeps_the_rules_of_the_cluster},
     {"choices_need_layers", choices_need_layers},
     {"a_request_that_names_a_model_survives_every_size_of_memory",
      a_request_that_names_a_model_survives_every_size_of_memory},
@@ -421,6 +558,7 @@ static const sl_case cases[] = {
     {"each_view_has_its_tag_and_either_names_the_revision",
      each_view_has_its_tag_and_either_names_the_revision},
     {"a_dry_run_judges_the_conditions_too", a_dry_run_judges_the_conditions_too},
+    {"a_revision_of_the_past_is_read_by_its_number", a_revision_of_the_past_is_read_by_its_number},
     {"the_link_to_the_next_page_keeps_the_limit", the_link_to_the_next_page_keeps_the_limit},
 };
 

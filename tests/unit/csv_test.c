@@ -151,6 +151,7 @@ numbers_are_read_by_column(void)
     CU_ASSERT_EQUAL(err.count, 0);
     CU_ASSERT_EQUAL(sl_csv_number(&csv, "d", -4, &value, &err), SL_E_SYNTAX);
     sl_expect_near(value, -3, 0, "untouched");
+    sl_expect_text(err.list[0].rule, "not_a_number", "rule");
     sl_expect_text(err.list[0].message, "line 2, column d: must be a number, got \"fast\"",
                    "error");
     sl_arena_free(arena);

@@ -107,7 +107,6 @@ sl_fixture_software(void)
         .residual_ratio = 0.85,
         .loss_forward_bytes_per_logit = 18.0,
         .loss_backward_bytes_per_logit = 8.0,
-        .logits_kept_bytes = 4.0,
         .logits_peak_bytes = 6.0,
         .weight_gradient_fused = true,
         .step_overhead_s = 0.0,

@@ -240,6 +240,7 @@ stop_cancels_what_outlasts_the_grace(void)
     sl_answer answer = sl_client_read(&running, true);
     char value[16];
     CU_ASSERT_EQUAL(answer.status, 503);
+    CU_ASSERT_PTR_NOT_NULL(strstr(answer.body, "\"code\":\"stopping\""));
     CU_ASSERT_TRUE(sl_answer_header(&answer, "Connection", value, sizeof value));
     sl_expect_text(value, "close", "Connection");
     sl_answer_free(&answer);

@@ -97,6 +97,25 @@ document_lists_every_error_and_counts_the_dropped(void)
 }
 
 static void
+a_problem_carries_one_more_document(void)
+{
+    const sl_request request = {.id = "a", .path = "/x"};
+    sl_response response;
+    sl_response_init(&response);
+    sl_errors err = {.count = 0};
+    sl_response_header(&response, "ETag", "\"of another answer\"");
+    (void)sl_fail(&err, SL_E_DOES_NOT_FIT, "does_not_fit", "", "it does not fit");
+    sl_response_problem_with(&response, &request, &err, "estimate", "{\"fits\":false}");
+
+    CU_ASSERT_EQUAL(response.status, 409);
+    assert(response.body.data != NULL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(response.body.data, ",\"estimate\":{\"fits\":false}}"));
+    for (uint32_t i = 0; i < response.header_count; i++)
+        CU_ASSERT_STRING_NOT_EQUAL(response.headers[i].name, "ETag");
+    sl_response_clear(&response);
+}
+
+static void
 failure_without_a_reason_is_ours(void)
 {
     const sl_request request = {.id = "abc", .path = "/x"};
@@ -158,6 +177,7 @@ static const sl_case cases[] = {
     {"every_code_has_its_status_and_type", every_code_has_its_status_and_type},
     {"document_lists_every_error_and_counts_the_dropped",
      document_lists_every_error_and_counts_the_dropped},
+    {"a_problem_carries_one_more_document", a_problem_carries_one_more_document},
     {"failure_without_a_reason_is_ours", failure_without_a_reason_is_ours},
     {"tags_are_found_in_lists_and_only_whole", tags_are_found_in_lists_and_only_whole},
     {"known_tag_gives_304_for_reads_alone", known_tag_gives_304_for_reads_alone},

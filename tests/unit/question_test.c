@@ -1,7 +1,6 @@
 #include "codec/question.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -548,6 +547,10 @@ faults_of_an_inventory_point_into_the_request(void)
     clear(&r);
     read_stored(&r, "{\"inventory\":\"prod\",\"pool\":\"odd\"}");
     expect_refused(&r, "/cluster/inventory", "unknown_accelerator");
+    clear(&r);
+    read_parts(&r, NULL, NULL, "{\"inventory\":\"prod\"}", NULL);
+    r.code = sl_estimate_request_pool(&r.request, "{", 1, catalog, &r.err);
+    expect_refused(&r, "/cluster/inventory", "bad_inventory");
     clear(&r);
 }
 

@@ -1,5 +1,4 @@
 /* Paths, patterns and the fields of a head: what can be decided without a connection. */
-#include <string.h>
 
 #include "harness.h"
 #include "http/head.h"

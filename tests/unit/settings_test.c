@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "harness.h"
 
 /* The environment of the running case: pairs of name and value, ended by NULL. */
@@ -165,11 +164,15 @@ every_fault_is_collected_and_names_its_variable(void)
     CU_ASSERT_EQUAL(read_settings(pairs, &s, &err), SL_E_RANGE);
     CU_ASSERT_EQUAL(s.listen_port, 9);
     CU_ASSERT_EQUAL(err.count, 9);
+    static const char *const rules[] = {"invalid_address", "invalid_url",  "out_of_range",
+                                        "unknown_value",   "out_of_range", "invalid_host",
+                                        "invalid_url",     "invalid_url",  "invalid_token"};
     for (size_t i = 0; pairs[2 * i] != NULL; i++) {
-        bool named = false;
+        const char *rule = "";
         for (uint32_t j = 0; j < err.count; j++)
-            named = named || strstr(err.list[j].message, pairs[2 * i]) != NULL;
-        sl_expect_text(named ? pairs[2 * i] : "", pairs[2 * i], "named");
+            if (strstr(err.list[j].message, pairs[2 * i]) != NULL)
+                rule = err.list[j].rule;
+        sl_expect_text(rule, rules[i], pairs[2 * i]);
     }
 }
 
@@ -246,6 +249,9 @@ too_long_values_are_refused(void)
         CU_ASSERT_EQUAL(read_settings(pairs, &s, &err), SL_E_RANGE);
         CU_ASSERT_EQUAL(err.count, 1);
     }
+    const char *const pairs[] = {"SHARDLINE_CACHE_DIR", wide, NULL};
+    CU_ASSERT_EQUAL(read_settings(pairs, &s, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "too_long", "rule");
 }
 
 static void
@@ -262,6 +268,7 @@ at_most_sixteen_hosts_are_allowed(void)
     (void)snprintf(list + strlen(list), sizeof list - strlen(list), "q,r");
     CU_ASSERT_EQUAL(read_settings(pairs, &s, &err), SL_E_RANGE);
     CU_ASSERT_EQUAL(err.count, 1);
+    sl_expect_text(err.list[0].rule, "too_many", "rule");
 }
 
 static void

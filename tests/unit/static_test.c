@@ -230,6 +230,24 @@ file_over_the_bound_stops_the_start(void)
 }
 
 static void
+file_that_cannot_be_read_stops_the_start(void)
+{
+    char folder[] = "/tmp/shardline-static-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    char path[64];
+    (void)sl_text_format(path, sizeof path, "%s/dangling.js", folder);
+    CU_ASSERT_EQUAL(symlink("nowhere", path), 0);
+
+    sl_errors err = {.count = 0};
+    sl_static *files = NULL;
+    CU_ASSERT_EQUAL(sl_static_load(folder, &files, &err), SL_E_UNAVAILABLE);
+    CU_ASSERT_PTR_NULL(files);
+    sl_expect_text(err.list[0].rule, "static_unreadable", "rule");
+    (void)unlink(path);
+    (void)rmdir(folder);
+}
+
+static void
 accept_encoding_is_read_with_its_weights(void)
 {
     CU_ASSERT_TRUE(sl_static_accepts_gzip("gzip"));
@@ -258,6 +276,7 @@ static const sl_case cases[] = {
     {"missing_dashboard_says_so_and_the_api_answers",
      missing_dashboard_says_so_and_the_api_answers},
     {"file_over_the_bound_stops_the_start", file_over_the_bound_stops_the_start},
+    {"file_that_cannot_be_read_stops_the_start", file_that_cannot_be_read_stops_the_start},
     {"accept_encoding_is_read_with_its_weights", accept_encoding_is_read_with_its_weights},
 };
 

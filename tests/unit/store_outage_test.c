@@ -1,7 +1,6 @@
 /* What the store does when the database misbehaves, is gone, or was never there. */
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
