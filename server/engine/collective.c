@@ -165,12 +165,15 @@ bool
 sl_collective_links_known(const sl_cluster *cluster)
 {
     const sl_accelerator *part = &cluster->accelerator;
+    const uint64_t all = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
 
-    if (cluster->accelerators_per_node > 1 && part->scale_up_domain > 1 &&
-        !level_known(part, SL_LEVEL_SCALE_UP))
+    if (all == 1)
+        return true;
+    if (part->scale_up_domain > 1 && !level_known(part, SL_LEVEL_SCALE_UP))
         return false;
-    return cluster->accelerators_per_node <= part->scale_up_domain ||
-           cluster->accelerators_per_node == 1 || level_known(part, SL_LEVEL_HOST);
+    return cluster->accelerators_per_node == 1 ||
+           cluster->accelerators_per_node <= part->scale_up_domain ||
+           level_known(part, SL_LEVEL_HOST);
 }
 
 static double
