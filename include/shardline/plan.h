@@ -92,6 +92,9 @@ typedef struct sl_question {
     uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 
+/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8. */
+double sl_precision_bytes(sl_precision precision);
+
 /** tensor * pipeline * context * data. */
 uint64_t sl_plan_world(const sl_plan *plan);
 

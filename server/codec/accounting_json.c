@@ -4,13 +4,6 @@
 
 #include "codec/names.h"
 
-/* Bytes of one weight at the precision asked for. */
-static double
-element_bytes(sl_precision precision)
-{
-    return precision == SL_PRECISION_TF32 || precision == SL_PRECISION_FP32 ? 4 : 2;
-}
-
 /* Micro-batches accumulated in a step, as far as the request says; 1 otherwise. */
 static uint64_t
 microbatches(const sl_estimate_request *request, const sl_plan *plan)
@@ -31,11 +24,12 @@ sl_accounting_answer(const sl_estimate_request *request, const sl_plan *plan, ui
     assert(request != NULL && plan != NULL && out != NULL && err != NULL);
     assert(request->accounting != SL_ACCOUNTING_EXACT);
 
-    const double element = element_bytes(request->workload.precision);
+    const double element = sl_precision_bytes(request->workload.precision);
     const uint64_t cut = (uint64_t)plan->tensor * plan->pipeline;
     sl_accounted answer = {
         .info = sl_accounting_describe(request->accounting),
         .parameters = parameters,
+        .cut = cut,
         .ranks = plan->data,
         .zero_stage = plan->zero_stage,
     };
@@ -74,7 +68,8 @@ sl_accounting_write(sl_writer *writer, const sl_accounted *accounted)
         sl_put_null(writer, "minimum_accelerators");
     sl_put_double(writer, "communication_volume_ratio", volume);
     sl_put_double(writer, "communication_elements_per_step",
-                  volume * (double)accounted->parameters);
+                  volume * (double)accounted->parameters / (double)accounted->cut);
+    sl_put_double(writer, "total_with_20_percent_bytes", 1.2 * (double)accounted->whole.total);
     sl_put_text(writer, "formula", accounted->info->formula);
     sl_put_text(writer, "source", accounted->info->source);
     sl_write_object_end(writer);
@@ -93,6 +88,7 @@ term_write(sl_writer *writer, const sl_accounted *accounted, const char *name, u
     sl_write_object(writer);
     sl_put_double(writer, "parameters", (double)accounted->parameters);
     sl_put_double(writer, "bytes_per_parameter", bytes_per_parameter);
+    sl_put_double(writer, "tensor_x_pipeline", (double)accounted->cut);
     sl_put_double(writer, "ranks", (double)accounted->ranks);
     sl_put_double(writer, "zero_stage", (double)accounted->zero_stage);
     sl_write_object_end(writer);

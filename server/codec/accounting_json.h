@@ -8,6 +8,7 @@
 typedef struct sl_accounted {
     const sl_accounting_info *info;
     uint64_t parameters;
+    uint64_t cut;   /* tensor x pipeline: over how many ranks one copy lies */
     uint64_t ranks; /* data-parallel */
     uint32_t zero_stage;
     sl_accounting_bytes whole;     /* undivided */

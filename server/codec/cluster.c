@@ -9,8 +9,8 @@ static const double RATE_MAX = 1e15;
 static const uint64_t BYTES_MAX = 1ULL << 50;
 
 static sl_code
-read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, sl_errors *warnings,
-         sl_errors *err)
+read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, const char **other_kind,
+         sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {{"count", NULL}, {"bytes_per_s", NULL}, {"kind", NULL}};
     sl_code first = sl_node_object(item, err);
@@ -24,6 +24,8 @@ read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, sl_errors *w
     sl_keep(&first, sl_node_uint(item, "count", 0, SL_CLUSTER_PER_NODE_MAX, count, NULL, err));
     sl_keep(&first, sl_node_double(item, "bytes_per_s", 1, RATE_MAX, bytes_per_s, NULL, err));
     sl_keep(&first, sl_node_text(item, "kind", &kind, NULL, err));
+    if (kind != NULL && !sl_text_equal_ignoring_case(kind, "infiniband"))
+        *other_kind = kind;
     return first;
 }
 
@@ -46,7 +48,8 @@ read_nics(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_errors *
     for (size_t i = 0; i < count; i++) {
         sl_node item;
         if (sl_node_at(&nics, i, &item))
-            sl_keep(&first, read_nic(&item, &counts[i], &rates[i], warnings, err));
+            sl_keep(&first,
+                    read_nic(&item, &counts[i], &rates[i], &pool->fabric_kind, warnings, err));
     }
     if (first != SL_OK)
         return first;
@@ -211,8 +214,8 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
         a->memory_bytes = pool->memory_bytes;
     if (a->reserved_assumed)
         a->reserved_bytes = a->memory_bytes / 100;
-    if (a->reserved_bytes >= a->memory_bytes)
-        a->reserved_bytes = 0;
+    if (a->reserved_bytes > a->memory_bytes)
+        a->reserved_bytes = a->memory_bytes; /* nothing is usable */
     if (pool->memory_bytes_per_s > 0)
         sl_accelerator_set_memory_rate(a, pool->memory_bytes_per_s);
 }
@@ -269,6 +272,17 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
                          *node->price_date != '\0' ? node->price_date : "undated");
         }
     }
+    if (pool->nodes == 0)
+        sl_notes_add(notes, "nodes_assumed", false, "nodes were not given: 1");
+    if (pool->accelerators == 0)
+        sl_notes_add(notes, "accelerators_per_node_assumed", false,
+                     "accelerators per node were not given: %u, as in %s",
+                     cluster.accelerators_per_node, shape->id);
+    if (pool->fabric_kind != NULL)
+        sl_notes_add(notes, "fabric_kind_not_modelled", true,
+                     "the kind of network, %.40s, changes nothing yet: its rate counts, with the "
+                     "latencies of InfiniBand",
+                     pool->fabric_kind);
     resolve_memory(pool, &cluster.accelerator);
     resolve_domain(pool, node, reference, &cluster);
     resolve_nics(pool, node, reference, notes, &cluster);

@@ -30,6 +30,7 @@ typedef struct sl_pool {
     bool nics_differ;   /* several rates; the group that carries most is kept here */
     uint64_t nic_count; /* per node */
     double nic_bytes_per_s;
+    const char *fabric_kind; /* of the cards, when it is another than InfiniBand */
     double oversubscription_ratio;
     double price_per_node_hour;
 } sl_pool;

@@ -89,6 +89,12 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
     sl_put_text(writer, "attention", sl_name(&sl_origin_names, a->attention_origin));
     sl_put_text(writer, "collectives", sl_name(&sl_origin_names, a->collective_origin));
     sl_put_text(writer, "measured_on", a->law_part);
+    sl_write_key(writer, "sustained_ratio");
+    sl_write_object(writer);
+    sl_put_double(writer, "value", a->sustained_ratio);
+    sl_put_double(writer, "low", a->sustained_low_ratio);
+    sl_put_double(writer, "high", a->sustained_high_ratio);
+    sl_write_object_end(writer);
     sl_write_object_end(writer);
     sl_write_object_end(writer);
 }
@@ -112,27 +118,55 @@ sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan 
     sl_write_object_end(writer);
 }
 
-static void
-workload_patch_write(sl_writer *writer, const sl_workload *from, const sl_workload *to)
+/* A fix was evaluated with one value for each open field: the patch pins them, or the patched
+ * request would be answered with another median. */
+static bool
+is_open(const sl_estimate_request *request, sl_unknown field)
 {
-    const bool attention = from->attention != to->attention;
-    if (from->micro_batch == to->micro_batch && from->recompute == to->recompute && !attention)
+    return (request->unknown & (uint32_t)field) != 0;
+}
+
+static void
+workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
+                     const sl_estimate *estimate, const sl_fix *fix)
+{
+    const sl_workload *const from = &estimate->workload;
+    const sl_workload *const to = &fix->workload;
+    const uint64_t steps = sl_plan_microbatches(to, &fix->plan);
+    const bool micro_batch =
+        from->micro_batch != to->micro_batch || is_open(request, SL_UNKNOWN_MICRO_BATCH);
+    const bool recompute =
+        from->recompute != to->recompute || is_open(request, SL_UNKNOWN_RECOMPUTE);
+    const bool attention =
+        from->attention != to->attention || is_open(request, SL_UNKNOWN_ATTENTION);
+    const bool accumulation =
+        request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
+    const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
+    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT);
+
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
-    if (from->micro_batch != to->micro_batch)
+    if (software)
+        sl_put_text(writer, "software", estimate->software->name);
+    if (micro_batch)
         sl_put_uint(writer, "micro_batch_size", to->micro_batch);
-    if (from->recompute != to->recompute)
+    if (accumulation)
+        sl_put_uint(writer, "gradient_accumulation", steps);
+    if (recompute)
         sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, to->recompute));
     if (attention)
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
+    if (dropout)
+        sl_put_bool(writer, "dropout", to->dropout);
     sl_write_object_end(writer);
 }
 
 static void
-put_changed(sl_writer *writer, const char *key, uint32_t from, uint32_t to)
+put_changed(sl_writer *writer, const char *key, uint32_t from, uint32_t to, bool open)
 {
-    if (from != to)
+    if (from != to || open)
         sl_put_uint(writer, key, to);
 }
 
@@ -142,20 +176,22 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
 {
     const bool data = from->data != to->data && !request->data_auto;
     const bool schedule = from->schedule != to->schedule && request->schedule_said;
-    if (from->tensor == to->tensor && from->sequence == to->sequence &&
-        from->pipeline == to->pipeline && from->virtual_pipeline == to->virtual_pipeline &&
-        from->zero_stage == to->zero_stage && !data && !schedule)
+    const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE);
+    const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
+    if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
+        from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
+        !(sequence || zero_open || data || schedule))
         return;
     sl_write_key(writer, "parallelism");
     sl_write_object(writer);
-    put_changed(writer, "tensor", from->tensor, to->tensor);
-    if (from->sequence != to->sequence)
+    put_changed(writer, "tensor", from->tensor, to->tensor, false);
+    if (sequence)
         sl_put_bool(writer, "sequence", to->sequence);
-    put_changed(writer, "pipeline", from->pipeline, to->pipeline);
-    put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline);
+    put_changed(writer, "pipeline", from->pipeline, to->pipeline, false);
+    put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline, false);
     if (data)
         sl_put_uint(writer, "data", to->data);
-    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage);
+    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage, zero_open);
     if (schedule)
         sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
     sl_write_object_end(writer);
@@ -168,7 +204,7 @@ sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_e
     assert(writer != NULL && request != NULL && estimate != NULL && fix != NULL);
 
     sl_write_object(writer);
-    workload_patch_write(writer, &estimate->workload, &fix->workload);
+    workload_patch_write(writer, request, estimate, fix);
     plan_patch_write(writer, request, &estimate->plan, &fix->plan);
     sl_write_object_end(writer);
 }

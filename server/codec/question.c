@@ -84,6 +84,19 @@ settle_data(sl_estimate_request *request)
     plan->data = data > 0 ? (uint32_t)data : 1;
 }
 
+/* What people train in on this part: bf16 where it has it. */
+static void
+settle_precision(sl_estimate_request *request)
+{
+    const double *const peaks = request->cluster.accelerator.peak_flops_per_s;
+    if (!request->precision_open)
+        return;
+    if (peaks[SL_PRECISION_BF16] <= 0 && peaks[SL_PRECISION_FP16] > 0)
+        request->workload.precision = SL_PRECISION_FP16;
+    sl_notes_add(&request->notes, "precision_assumed", false, "precision was not given: %s",
+                 sl_name(&sl_precision_names, request->workload.precision));
+}
+
 static void
 settle_attention(sl_estimate_request *request)
 {
@@ -139,6 +152,7 @@ settle(sl_estimate_request *request, sl_errors *err)
     assert(request != NULL && request->has_cluster && err != NULL);
 
     settle_data(request);
+    settle_precision(request);
     settle_attention(request);
     return settle_accumulation(request, err);
 }
@@ -284,6 +298,22 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
     };
 }
 
+/* For a bare number of parameters: the engine judges the rest. */
+static sl_code
+check_world(const sl_estimate_request *request, sl_errors *err)
+{
+    const uint64_t world = sl_plan_world(&request->plan);
+    if (!request->has_cluster)
+        return SL_OK;
+    const uint64_t available =
+        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    if (world == available)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "world_size_mismatch", "/parallelism",
+                   "tensor x pipeline x data must be the cluster's %llu accelerators, got %llu",
+                   (unsigned long long)available, (unsigned long long)world);
+}
+
 sl_code
 sl_estimate_request_check(const sl_estimate_request *request, const sl_question *question,
                           sl_errors *err)
@@ -291,7 +321,7 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
     assert(request != NULL && err != NULL);
 
     if (!request->data_open)
-        return question != NULL ? sl_question_check(question, err) : SL_OK;
+        return question != NULL ? sl_question_check(question, err) : check_world(request, err);
 
     const uint64_t world =
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;

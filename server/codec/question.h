@@ -49,6 +49,7 @@ typedef struct sl_estimate_request {
     bool data_auto;
     bool data_open; /* data_auto, and the cluster does not divide: plan.data is a guess */
     bool schedule_said;
+    bool precision_open;            /* not said: settled with the cluster */
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
     uint64_t gradient_accumulation; /* 0 = not said */
     sl_cluster cluster;

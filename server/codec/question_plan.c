@@ -111,7 +111,8 @@ read_zero_stage(sl_estimate_request *request, sl_errors *err)
     request->plan.zero_stage = (uint32_t)stage;
     if (!said)
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;
-    if (stage < 2 || request->source == SL_MODEL_FROM_PARAMETERS)
+    /* The teaching accountings know every stage. */
+    if (stage < 2 || request->accounting != SL_ACCOUNTING_EXACT)
         return SL_OK;
     const sl_code refused =
         sl_node_fail_at(object, "zero_stage", err, SL_E_UNSUPPORTED, "not_modelled",
@@ -130,7 +131,15 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
     const sl_code code = sl_names_read(&request->parallelism_object, "schedule", &sl_schedule_names,
                                        &schedule, &request->schedule_said, err);
     plan->schedule = (sl_schedule)schedule;
-    return code;
+    sl_node member;
+    if (code != SL_OK || plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B ||
+        sl_node_member(&request->parallelism_object, "virtual_pipeline", &member))
+        return code;
+    const sl_code missing =
+        sl_node_fail_at(&request->parallelism_object, "virtual_pipeline", err, SL_E_RANGE,
+                        "required_field", "must be given with interleaved_1f1b, above 1");
+    sl_hint(err, "2");
+    return missing;
 }
 
 sl_code
@@ -164,10 +173,8 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_zero_stage(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
-    /* One rank has nothing to split along the sequence. */
-    if (plan->tensor == 1)
-        plan->sequence = false;
-    else if (!said)
+    /* One rank has nothing to split along the sequence: nothing is open then. */
+    if (!said && plan->tensor > 1)
         request->unknown |= SL_UNKNOWN_SEQUENCE;
     return first;
 }
@@ -201,6 +208,25 @@ refuse_list(const sl_node *cluster, sl_errors *err)
     return code;
 }
 
+/* Two words for one number: requests say accelerators_per_node, inventories accelerators. */
+static sl_code
+read_per_node(const sl_node *object, sl_pool *pool, sl_errors *err)
+{
+    uint64_t count = 0;
+    bool said = false;
+    sl_node other;
+    const sl_code code = sl_node_uint(object, "accelerators_per_node", 1, SL_CLUSTER_PER_NODE_MAX,
+                                      &count, &said, err);
+    if (code != SL_OK || !said)
+        return code;
+    if (sl_node_member(object, "accelerators", &other) && pool->accelerators != count)
+        return sl_node_fail_at(object, "accelerators_per_node", err, SL_E_RANGE,
+                               "conflicting_fields", "says %llu, but \"accelerators\" says %llu",
+                               (unsigned long long)count, (unsigned long long)pool->accelerators);
+    pool->accelerators = count;
+    return SL_OK;
+}
+
 sl_code
 sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
                          sl_errors *err)
@@ -223,8 +249,7 @@ sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors 
     sl_keep(&first,
             sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &pool->nodes, NULL, err));
     sl_keep(&first, sl_pool_read_node(object, pool, warnings, err));
-    sl_keep(&first, sl_node_uint(object, "accelerators_per_node", 1, SL_CLUSTER_PER_NODE_MAX,
-                                 &pool->accelerators, NULL, err));
+    sl_keep(&first, read_per_node(object, pool, err));
     sl_keep(&first, sl_node_double(object, "oversubscription", 1, 1000,
                                    &pool->oversubscription_ratio, NULL, err));
     sl_keep(&first, sl_node_double(object, "price_per_node_hour", 0, 1e9,

@@ -132,8 +132,7 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     sl_keep(&first,
             sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));
     workload->precision = (sl_precision)precision;
-    if (!said)
-        sl_notes_add(&request->notes, "precision_assumed", false, "precision was not given: bf16");
+    request->precision_open = !said;
     sl_keep(&first,
             sl_names_read(object, "optimizer", &sl_optimizer_names, &optimizer, &said, err));
     workload->optimizer = (sl_optimizer)optimizer;

@@ -92,7 +92,10 @@ sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, uint64_t r
         .gradients = (uint64_t)g,
         .optimizer = (uint64_t)o,
         .total = (uint64_t)(p + g + o),
-        .communication_elements = communication_elements(zero_stage, microbatches, ranks),
+        /* Serving reduces no gradients. */
+        .communication_elements = accounting == SL_ACCOUNTING_INFERENCE_1_2
+                                      ? 0.0
+                                      : communication_elements(zero_stage, microbatches, ranks),
     };
     return SL_OK;
 }

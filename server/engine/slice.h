@@ -28,9 +28,6 @@ typedef struct sl_slice {
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);
 
-/** Bytes of one activation element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8. */
-double sl_precision_bytes(sl_precision precision);
-
 /**
  * Vocabulary rows after padding [count]. Megatron: the next multiple of 128 * tensor
  * (make_vocab_size_divisible_by); others do not pad.

@@ -228,6 +228,9 @@ static void
 hint_names(const char *word, const char *const *names, size_t count, sl_errors *err)
 {
     static const char more[] = ", ...";
+    /* Nobody would see it, and a body can hold very many unknown names. */
+    if (err->dropped > 0)
+        return;
     const char *const nearest = sl_text_nearest(word, names, count);
     if (nearest != NULL) {
         sl_hint(err, "%s", nearest);

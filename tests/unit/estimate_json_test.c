@@ -208,6 +208,7 @@ a_fix_is_a_patch_of_what_differs(void)
 {
     answered a;
     read_request(&a, plain);
+    a.request.unknown = 0;
     sl_estimate *const e = handmade(&a.request);
     e->fix_count = 3;
     for (uint32_t i = 0; i < 3; i++)
@@ -242,6 +243,7 @@ a_patch_sets_what_the_request_had_set(void)
     read_request(&a, "{\"model\":{\"hub\":\"a/b\"},\"workload\":{\"sequence_length\":8,"
                      "\"global_batch_size\":64},\"cluster\":{\"accelerator\":\"b200\"},"
                      "\"parallelism\":{\"tensor\":2,\"data\":4,\"schedule\":\"1f1b\"}}");
+    a.request.unknown = 0;
     sl_estimate *const e = handmade(&a.request);
     e->fix_count = 1;
     e->fixes[0] = (sl_fix){.workload = e->workload, .plan = e->plan, .what = "tensor"};
@@ -251,6 +253,27 @@ a_patch_sets_what_the_request_had_set(void)
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"data\":2,"
                              "\"schedule\":\"interleaved_1f1b\"}}"));
+    free(e);
+    clear(&a);
+}
+
+static void
+a_patch_pins_every_field_that_was_open(void)
+{
+    answered a;
+    read_request(&a, plain);
+    a.request.unknown = SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_ZERO_STAGE |
+                        SL_UNKNOWN_SEQUENCE | SL_UNKNOWN_DROPOUT;
+    a.request.gradient_accumulation = 999;
+    sl_estimate *const e = handmade(&a.request);
+    e->fix_count = 1;
+    e->fixes[0] = (sl_fix){.workload = e->workload, .plan = e->plan, .what = "tensor"};
+    e->fixes[0].workload.recompute = SL_RECOMPUTE_FULL;
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"micro_batch_size\":"));
+    CU_ASSERT_TRUE(holds(&a, "\"gradient_accumulation\":"));
+    CU_ASSERT_TRUE(holds(&a, "\"recompute\":\"full\",\"dropout\":"));
+    CU_ASSERT_TRUE(holds(&a, "\"parallelism\":{\"sequence\":"));
     free(e);
     clear(&a);
 }
@@ -422,6 +445,7 @@ main(int argc, char **argv)
          time_lists_its_terms_and_figures_are_explained_by_pointer},
         {"a_fix_is_a_patch_of_what_differs", a_fix_is_a_patch_of_what_differs},
         {"a_patch_sets_what_the_request_had_set", a_patch_sets_what_the_request_had_set},
+        {"a_patch_pins_every_field_that_was_open", a_patch_pins_every_field_that_was_open},
         {"notes_are_sorted_and_never_said_twice", notes_are_sorted_and_never_said_twice},
         {"cost_needs_tokens_and_a_price", cost_needs_tokens_and_a_price},
         {"the_sentence_says_what_binds", the_sentence_says_what_binds},

@@ -165,7 +165,19 @@ one_tensor_rank_leaves_no_sequence_question(void)
     read_parts(&r, NULL, NULL, NULL, "{\"tensor\":1,\"sequence\":true}");
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.unknown & SL_UNKNOWN_SEQUENCE, 0);
-    CU_ASSERT_FALSE(r.request.plan.sequence);
+    CU_ASSERT_TRUE(r.request.plan.sequence); /* as asked; the engine notes that it does nothing */
+    clear(&r);
+}
+
+static void
+interleaving_without_chunks_is_asked_for_where_it_is_missing(void)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, NULL,
+               "{\"schedule\":\"interleaved_1f1b\",\"virtual_pipeline\":null}");
+    CU_ASSERT_EQUAL(r.code, SL_E_RANGE);
+    sl_expect_text(r.err.list[0].pointer, "/parallelism/virtual_pipeline", "pointer");
+    sl_expect_text(r.err.list[0].rule, "required_field", "rule");
     clear(&r);
 }
 
@@ -704,6 +716,7 @@ main(int argc, char **argv)
         CASE(absent_fields_are_unknown_and_defaults_are_told),
         CASE(null_is_the_same_as_absent),
         CASE(one_tensor_rank_leaves_no_sequence_question),
+        CASE(interleaving_without_chunks_is_asked_for_where_it_is_missing),
         CASE(missing_parts_are_named_all_at_once),
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
