@@ -40,7 +40,12 @@ write_schema(sl_writer *writer, const char *name, const sl_node *schemas)
         (void)sl_text_format(reference, sizeof reference, "#/components/schemas/%s", name);
         sl_write_object(writer);
         sl_put_text(writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
+        sl_write_key(writer, "allOf");
+        sl_write_array(writer);
+        sl_write_object(writer);
         sl_put_text(writer, "$ref", reference);
+        sl_write_object_end(writer);
+        sl_write_array_end(writer);
         sl_write_key(writer, "components");
         sl_write_object(writer);
         sl_write_key(writer, "schemas");

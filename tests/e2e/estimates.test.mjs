@@ -128,13 +128,23 @@ test('what does not fit is an answer with the deficit and ways out', async () =>
 });
 
 test('a fix does what it says when it is applied', async () => {
-    const { binding } = await answered(tooLarge);
-    for (const { change, fits, step_s: step } of binding.fixes) {
-        const request = mergePatch(estimate(tooLarge), change);
-        const response = await client.post(path, request);
-        assert.equal(response.status, 200, `${JSON.stringify(change)}: ${response.text}`);
-        assert.equal(response.json.fits, fits, JSON.stringify(change));
-        assertNear(response.json.time.step_s, step, JSON.stringify(change));
+    /* Also where fields were left open, and where the accumulation has to follow. */
+    const base = estimate(tooLarge);
+    const open = mergePatch(base, { workload: { micro_batch_size: null, recompute: null,
+        attention: null, software: null }, parallelism: { sequence: null, zero_stage: null } });
+    const accumulated = mergePatch(base, { workload: { micro_batch_size: 2,
+        gradient_accumulation: 4 } });
+    for (const asked of [base, open, accumulated]) {
+        const first = await client.post(path, asked);
+        assert.equal(first.status, 200, first.text.slice(0, 500));
+        assert.ok(first.json.binding.fixes.length > 0, JSON.stringify(asked.workload));
+        for (const { change, fits, step_s: step } of first.json.binding.fixes) {
+            const what = JSON.stringify(change);
+            const response = await client.post(path, mergePatch(asked, change));
+            assert.equal(response.status, 200, `${what}: ${response.text.slice(0, 500)}`);
+            assert.equal(response.json.fits, fits, what);
+            assertNear(response.json.time.step_s, step, what);
+        }
     }
 });
 
@@ -166,7 +176,7 @@ test('an impossible plan is refused at the field, with the nearest legal values'
     for (const [parts, pointer] of [
         [{ parallelism: { tensor: 3 } }, '/parallelism/tensor'],
         [{ parallelism: { data: 3 } }, '/parallelism/data'],
-        [{ parallelism: { virtual_pipeline: 3, schedule: 'interleaved_1f1b' } },
+        [{ parallelism: { virtual_pipeline: 5, schedule: 'interleaved_1f1b' } },
             '/parallelism/virtual_pipeline'],
         [{ workload: { global_batch_size: 31 } }, '/parallelism/data'],
         [{ workload: { micro_batch_size: 64 } }, '/workload/micro_batch_size'],

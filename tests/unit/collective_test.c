@@ -28,6 +28,78 @@ a_group_that_fits_a_domain_uses_its_links(void)
 }
 
 static void
+groups_that_straddle_nodes_are_network_and_say_so(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(3);
+
+    for (uint64_t ranks = 3; ranks <= 6; ranks += 3) {
+        const sl_group group = sl_group_of(&cluster, ranks, 1); /* some of them cross rank 8 */
+        CU_ASSERT_EQUAL(group.level, SL_LEVEL_NETWORK);
+        CU_ASSERT_TRUE(group.straddles);
+    }
+    CU_ASSERT_FALSE(sl_group_of(&cluster, 4, 1).straddles);
+    CU_ASSERT_FALSE(sl_group_of(&cluster, 3, 8).straddles);
+    CU_ASSERT_FALSE(sl_group_of(&cluster, 24, 1).straddles);
+    CU_ASSERT_TRUE(sl_group_of(&cluster, 4, 6).straddles);
+}
+
+static void
+a_pair_is_as_far_apart_as_its_ranks(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(2);
+
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 0, 8).level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 6, 10).level, SL_LEVEL_NETWORK);
+    cluster.accelerator.scale_up_domain = 4;
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 0, 4).level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 2, 6).level, SL_LEVEL_HOST);
+}
+
+static void
+through_the_host_the_measured_law_counts_where_there_is_one(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(1);
+    cluster.accelerator.scale_up_domain = 1;
+    const sl_group group = sl_group_of(&cluster, 8, 1);
+    const double bytes = 1e9;
+
+    /* The fixture's law is one between peers: 0.77 of 20 GB/s, 8.4 us and seven steps of 5.7. */
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &group, bytes),
+                   8.4e-6 + 7.0 * 5.7e-6 + bytes * 7.0 / 8.0 / 15.4e9, 1e-12, "no law");
+    cluster.accelerator.host_collectives = true;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &group, bytes),
+                   10e-6 + bytes * 7.0 / 8.0 / 100e9, 1e-12, "its own law");
+}
+
+static void
+the_slowest_link_in_a_node_also_bounds_what_leaves_it(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(2);
+    const sl_group all = sl_group_of(&cluster, 16, 1);
+    const double peers_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &all, 64e9);
+
+    cluster.accelerator.scale_up_domain = 1;
+    const sl_group same = sl_group_of(&cluster, 16, 1);
+    const double host_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &same, 64e9);
+    sl_expect_near(host_s, 64e9 * 15.0 / 16.0 / (15.4e9 * 8.0 / 7.0), 1e-3, "ring over PCIe");
+    CU_ASSERT_TRUE(host_s > 2.0 * peers_s);
+}
+
+static void
+links_without_a_rate_are_known_to_be_unknown(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(1);
+
+    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+    cluster.accelerator.scale_up_domain = 2;
+    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+    cluster.accelerator.host_bytes_per_s = 0.0;
+    CU_ASSERT_FALSE(sl_collective_links_known(&cluster));
+    cluster.accelerators_per_node = 1;
+    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+}
+
+static void
 inside_a_node_the_bus_factor_applies(void)
 {
     const sl_cluster cluster = sl_fixture_cluster(1);
@@ -110,9 +182,17 @@ time_grows_with_bytes_and_with_ranks(void)
 #name, name                                                                                \
     }
 static const sl_case cases[] = {
-    CASE(a_group_that_fits_a_domain_uses_its_links), CASE(inside_a_node_the_bus_factor_applies),
-    CASE(across_nodes_each_member_brings_its_card),  CASE(oversubscription_slows_the_network_only),
-    CASE(one_rank_or_no_byte_costs_nothing),         CASE(time_grows_with_bytes_and_with_ranks),
+    CASE(links_without_a_rate_are_known_to_be_unknown),
+    CASE(the_slowest_link_in_a_node_also_bounds_what_leaves_it),
+    CASE(through_the_host_the_measured_law_counts_where_there_is_one),
+    CASE(a_pair_is_as_far_apart_as_its_ranks),
+    CASE(groups_that_straddle_nodes_are_network_and_say_so),
+    CASE(a_group_that_fits_a_domain_uses_its_links),
+    CASE(inside_a_node_the_bus_factor_applies),
+    CASE(across_nodes_each_member_brings_its_card),
+    CASE(oversubscription_slows_the_network_only),
+    CASE(one_rank_or_no_byte_costs_nothing),
+    CASE(time_grows_with_bytes_and_with_ranks),
 };
 
 int

@@ -252,6 +252,139 @@ the_same_question_gives_the_same_bits(void)
 }
 
 static void
+layers_that_divide_only_with_embedding_and_head_are_split_so(void)
+{
+    sl_question q = gpt_question(1);
+    const sl_dense_spec spec = sl_fixture_gpt(14, 1024, 16);
+    uint32_t blocks = 0;
+
+    q.model = sl_fixture_model(&spec);
+    q.plan.pipeline = 8; /* 14 + 2 layers: two a stage, one block on the first and last */
+    q.plan.data = 1;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    for (uint32_t i = 0; i < memory->rank_count; i++)
+        for (uint32_t t = 0; t < memory->ranks[i].term_count; t++)
+            if (memory->ranks[i].terms[t].id == SL_TERM_ACTIVATIONS)
+                blocks += (uint32_t)memory->ranks[i].terms[t].inputs[1].value *
+                          memory->ranks[i].stage_count;
+    CU_ASSERT_EQUAL(blocks, 14);
+}
+
+static void
+fused_attention_is_refused_outside_16_bits(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.workload.precision = SL_PRECISION_FP32;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    expect_fault(&q, "attention_not_supported", "/workload/attention", "unfused");
+    q.unknown = SL_UNKNOWN_ATTENTION;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_UNFUSED);
+    CU_ASSERT_TRUE(e->throughput.mfu_full < 1.0);
+}
+
+static void
+selective_with_a_fused_kernel_is_not_counted_beside_none(void)
+{
+    sl_question q = gpt_question(1);
+
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.unknown = SL_UNKNOWN_RECOMPUTE;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2); /* none and full */
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 3);
+}
+
+static void
+more_bytes_than_can_be_counted_are_refused(void)
+{
+    sl_question q = gpt_question(1);
+    sl_estimate *space = calloc(2, sizeof *space);
+    const sl_dense_spec spec = sl_fixture_llama();
+    sl_errors err = {0};
+
+    CU_ASSERT_PTR_NOT_NULL(space);
+    if (space == NULL)
+        return;
+    q.model = sl_fixture_model(&spec); /* rotary: no end of positions */
+    q.workload.sequence_length = 1 << 24;
+    q.workload.global_batch = 512;
+    q.workload.micro_batch = 64;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[1], &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "out_of_range", "rule");
+    free(space);
+}
+
+static double
+input(const sl_term *term, const char *name)
+{
+    for (uint32_t i = 0; i < term->input_count; i++)
+        if (strcmp(term->inputs[i].name, name) == 0)
+            return term->inputs[i].value;
+    CU_FAIL("an explanation lacks an input of its formula");
+    return 0.0;
+}
+
+/* The formulas of engine/terms.c, worked from nothing but the inputs that are shown. */
+static void
+shown_inputs_give_the_shown_values(void)
+{
+    sl_question q = gpt_question(2);
+
+    q.plan.pipeline = 4;
+    q.plan.data = 4;
+    q.plan.zero_stage = 1;
+    software[0].dummy_weight_gradients = true;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_term *t = e->time.terms;
+    const sl_term *bubble = &t[SL_TERM_BUBBLE - SL_TERM_FORWARD];
+    const sl_term *optimizer = &t[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
+    const sl_term *ratio = &e->figures[SL_TERM_BUBBLE_RATIO - SL_TERM_USABLE];
+    const sl_term *peak = &e->figures[SL_TERM_PEAK_ALLOCATED - SL_TERM_USABLE];
+    const sl_term *mfu = &e->figures[SL_TERM_MFU_FULL - SL_TERM_USABLE];
+
+    sl_expect_near((input(bubble, "busy_sum_s") - input(bubble, "slowest_busy_s")) /
+                       input(bubble, "chunks_per_rank"),
+                   bubble->value, 1e-12, "bubble");
+    sl_expect_near(input(optimizer, "parameters") *
+                       (input(optimizer, "bytes_per_parameter") / input(optimizer, "shards") +
+                        input(optimizer, "zeroed_bytes_per_parameter")) /
+                       input(optimizer, "bandwidth_bytes_per_s"),
+                   optimizer->value, 1e-12, "optimizer");
+    sl_expect_near(1.0 - input(ratio, "microbatches") * input(ratio, "busy_sum_s") /
+                             (input(ratio, "pipeline") * input(ratio, "span_s")),
+                   ratio->value, 1e-9, "bubble ratio");
+    sl_expect_near(input(peak, "persistent_bytes") + input(peak, "activation_bytes") +
+                       input(peak, "transient_bytes"),
+                   peak->value, 1e-12, "peak allocated");
+    sl_expect_near(input(mfu, "model_flops") / (input(mfu, "step_s") * input(mfu, "accelerators") *
+                                                input(mfu, "peak_flops_per_s")),
+                   mfu->value, 1e-12, "mfu");
+    for (uint32_t r = 0; r < e->memory.rank_count; r++)
+        for (uint32_t i = 0; i < e->memory.ranks[r].term_count; i++) {
+            const sl_term *m = &e->memory.ranks[r].terms[i];
+            double bytes = m->value;
+            if (m->id == SL_TERM_PIPELINE_BUFFERS)
+                bytes = 2.0 * input(m, "neighbours") * input(m, "hidden") * input(m, "tokens") *
+                        input(m, "element_bytes") / input(m, "ranks_sharing");
+            else if (m->id == SL_TERM_BACKWARD_TRANSIENT)
+                bytes = input(m, "element_bytes") * input(m, "tokens") * input(m, "width");
+            else if (m->id == SL_TERM_RECOMPUTED_BLOCK)
+                bytes = input(m, "block_bytes") - input(m, "kept_bytes");
+            else if (m->id == SL_TERM_DUMMY_WEIGHT_GRADIENTS)
+                bytes = input(m, "elements") * input(m, "element_bytes");
+            else if (m->id == SL_TERM_ACTIVATIONS)
+                bytes = input(m, "microbatches_in_flight") * input(m, "blocks") *
+                            input(m, "bytes_per_block") +
+                        input(m, "embedding_and_head_bytes");
+            sl_expect_near(bytes, m->value, 1e-6, sl_term_describe(m->id)->formula);
+        }
+}
+
+static void
 fixes_fit_first_and_every_fix_passes_its_check(void)
 {
     sl_question q = gpt_question(2);
@@ -293,6 +426,11 @@ static const sl_case cases[] = {
     CASE(open_software_asks_every_profile),
     CASE(no_legal_combination_is_said),
     CASE(the_same_question_gives_the_same_bits),
+    CASE(layers_that_divide_only_with_embedding_and_head_are_split_so),
+    CASE(fused_attention_is_refused_outside_16_bits),
+    CASE(selective_with_a_fused_kernel_is_not_counted_beside_none),
+    CASE(more_bytes_than_can_be_counted_are_refused),
+    CASE(shown_inputs_give_the_shown_values),
     CASE(fixes_fit_first_and_every_fix_passes_its_check),
 };
 

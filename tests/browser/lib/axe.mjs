@@ -1,0 +1,19 @@
+/** axe-core, brought in through the debugger: a script element would break the page's own policy. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
+const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/** Asserts that axe-core finds nothing on the page as it is. */
+export async function expectAccessible(page, what) {
+    await page.evaluate(source);
+    const found = await page.evaluate(async (tags) => {
+        const { violations } = await globalThis.axe.run(document,
+            { runOnly: { type: 'tag', values: tags }, resultTypes: ['violations'] });
+        return violations.map(({ id, help, nodes }) =>
+            `${id}: ${help}\n${nodes.map((node) => `  ${node.target} ${node.failureSummary}`).join('\n')}`);
+    }, TAGS);
+    assert.deepEqual(found, [], `axe-core finds nothing: ${what}`);
+}

@@ -1,0 +1,173 @@
+/**
+ * The dashboard in Chromium, against a real server.
+ *
+ *     const browser = await launch();
+ *     const tab = await openTab(browser, server, { path: '/', colorScheme: 'dark' });
+ *     const { answer } = await answering(tab, () => tab.page.click('[data-example=llama-8b]'));
+ *     tab.expectClean(); await tab.close();
+ *
+ * A tab writes down everything that went wrong in it (an error on the console, a request that
+ * failed or was refused, a violation of the content security policy); expectClean() asserts that
+ * this is exactly what the test names.
+ */
+import assert from 'node:assert/strict';
+import { chromium } from 'playwright-core';
+
+const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const PATIENCE_MS = 30_000;
+const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic',
+    '--disable-dev-shm-usage', '--no-first-run', '--disable-background-networking',
+    '--disable-component-update', '--disable-sync'];
+
+export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
+
+/** @param {import('playwright-core').Page} page @param {string} origin */
+function watch(page, origin) {
+    const faults = [];
+    const short = (url) => url.replace(origin, '').split('?')[0];
+    page.on('pageerror', (error) => faults.push(`exception: ${error.message}`));
+    page.on('console', (message) => {
+        // Chromium repeats each refused request here; the response below says more.
+        const repeated = message.text().startsWith('Failed to load resource');
+        if (['error', 'warning'].includes(message.type()) && !repeated)
+            faults.push(`console: ${message.text()}`);
+    });
+    page.on('requestfailed', (request) => {
+        // A request for a plan that has changed since is withdrawn on purpose.
+        if (request.failure()?.errorText !== 'net::ERR_ABORTED')
+            faults.push(`failed: ${request.method()} ${short(request.url())}`);
+    });
+    page.on('response', (response) => {
+        if (response.status() >= 400)
+            faults.push(`${response.status()} ${response.request().method()} ${short(response.url())}`);
+    });
+    page.on('request', (request) => {
+        if (/^https?:/.test(request.url()) && !request.url().startsWith(origin))
+            faults.push(`foreign: ${request.url()}`);
+    });
+    return faults;
+}
+
+/**
+ * @param {import('playwright-core').Browser} browser
+ * @param {{url: string}} server
+ * @param {{path?: string, colorScheme?: 'light'|'dark', width?: number, height?: number,
+ *          reducedMotion?: 'reduce'|'no-preference'}} [options]
+ */
+export async function openTab(browser, server, options = {}) {
+    const { path = '/', colorScheme = 'light', width = 1400, height = 1000,
+        reducedMotion = 'no-preference' } = options;
+    const context = await browser.newContext({
+        viewport: { width, height }, colorScheme, reducedMotion, acceptDownloads: false,
+    });
+    context.setDefaultTimeout(PATIENCE_MS);
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: server.url });
+    await context.addInitScript(() => {
+        globalThis.violations = [];
+        document.addEventListener('securitypolicyviolation', (event) =>
+            globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+    });
+    const page = await context.newPage();
+    const faults = watch(page, server.url);
+    const tab = {
+        page,
+        server,
+        context,
+        faults,
+        /** Asserts that the page made no fault but these, each at least once. */
+        async expectClean(expected = []) {
+            const violations = await page.evaluate(() => globalThis.violations);
+            const seen = [...new Set([...faults, ...violations.map((text) => `policy: ${text}`)])];
+            assert.deepEqual(seen.sort(), [...expected].sort());
+        },
+        close: () => context.close(),
+    };
+    await page.goto(server.url + path);
+    return tab;
+}
+
+/** Opens a tab for the length of `use`, which must leave no fault but `expected`. */
+export async function inTab(browser, server, options, use) {
+    const tab = await openTab(browser, server, options);
+    try {
+        await use(tab);
+        await tab.expectClean(options.faults ?? []);
+    } finally {
+        await tab.close();
+    }
+}
+
+const isPost = (path) => (response) =>
+    response.request().method() === 'POST' && new URL(response.url()).pathname === path;
+
+/**
+ * Does `act`, which changes the plan, and waits until the page shows what the service answered.
+ *
+ * @returns {Promise<{status: number, request: any, answer: any, choices: any}>}
+ */
+export async function answering(tab, act) {
+    const { page } = tab;
+    const estimate = page.waitForResponse(isPost('/api/v1/estimates'));
+    const choice = page.waitForResponse(isPost('/api/v1/estimates:choices'));
+    const [response, legal] = (await Promise.all([estimate, choice, act()]));
+    const status = response.status();
+    const phase = status === 200 ? 'done' : 'problem';
+    await page.waitForSelector(`[data-testid="verdict"][data-phase="${phase}"]`);
+    return {
+        status,
+        request: response.request().postDataJSON(),
+        answer: await response.json(),
+        choices: legal.status() === 200 ? (await legal.json()).choices : null,
+    };
+}
+
+/** Opens a tab at `path`, a plan, and waits for its answer. */
+export async function openPlan(browser, server, path, options = {}) {
+    const tab = await openTab(browser, server, { ...options, path: '/version' });
+    const first = await answering(tab, () => tab.page.goto(server.url + path));
+    return { tab, ...first };
+}
+
+/** Polls `read` in the page's own time until it gives `expected`. */
+export async function becomes(read, expected, what) {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+        const value = await read();
+        try {
+            assert.deepEqual(value, expected, what);
+            return;
+        } catch (error) {
+            if (Date.now() > deadline)
+                throw error;
+        }
+        await new Promise((next) => setTimeout(next, 20));
+    }
+}
+
+/** Text as a reader sees it: without what is for a screen reader only. */
+export function seen(locator) {
+    return locator.evaluate((element) => {
+        const copy = element.cloneNode(true);
+        copy.querySelectorAll('.visually-hidden, title').forEach((hidden) => hidden.remove());
+        return copy.textContent.replace(/\s+/g, ' ').trim();
+    });
+}
+
+/** The controls as the page offers them now: every value that can be chosen. */
+export function offered(page, name) {
+    return page.locator(`[data-field="${name}"]`).evaluate((row) => {
+        const inputs = [...row.querySelectorAll('input[type=radio]:not(:disabled)')];
+        const options = [...row.querySelectorAll('option:not(:disabled)')];
+        return inputs.length > 0 ? inputs.map((input) => input.value)
+            : options.map((option) => option.textContent.trim());
+    });
+}
+
+/** Sets a count as a person does: type, then leave the field. */
+export async function type(page, name, text) {
+    await page.fill(`#field-${name}`, text);
+    await page.press(`#field-${name}`, 'Tab');
+}
+
+export const choose = (page, name, value) =>
+    page.locator(`[data-field="${name}"] input[value="${value}"]`).check();

@@ -1,0 +1,246 @@
+/** The way to an answer and what the answer says: verdict, bars, waterfall, figures. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { answering, choose, inTab, launch, seen, type } from './lib/browser.mjs';
+import { gb, gib, percent, threeDigits } from './lib/format.mjs';
+
+let browser;
+let server;
+
+before(async () => {
+    [browser, server] = await Promise.all([launch(), startServer()]);
+});
+after(async () => {
+    await browser?.close();
+    if (server)
+        await stopClean(server);
+});
+
+const start = (tab, id) => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
+
+describe('from the empty page', () => {
+    it('offers three plans, each of which answers with one click', async () => {
+        for (const id of ['llama-8b', 'qwen-32b', 'llama-70b']) {
+            await inTab(browser, server, {}, async (tab) => {
+                assert.equal(await tab.page.locator('.starter').count(), 3);
+                const { status, answer } = await start(tab, id);
+                assert.equal(status, 200);
+                assert.equal(answer.fits, true, `${id} fits`);
+                assert.match(await seen(tab.page.getByTestId('verdict')), /Fits/);
+            });
+        }
+    });
+
+    it('asks for nothing that has to fail when there is no database', async () => {
+        await inTab(browser, server, {}, async ({ page }) => {
+            await page.getByText('inventories need a database').waitFor();
+        });
+    });
+
+    it('keeps the commands that need a plan off until there is one', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const curl = tab.page.getByRole('button', { name: 'Copy as curl' });
+            assert.equal(await curl.isDisabled(), true);
+            await start(tab, 'llama-8b');
+            assert.equal(await curl.isDisabled(), false);
+        });
+    });
+});
+
+describe('the verdict', () => {
+    it('says by how much a plan fits', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer: { memory } } = await start(tab, 'llama-70b');
+            const text = await seen(tab.page.getByTestId('verdict'));
+            assert.ok(text.includes(`${gib(memory.device_total_bytes)} of ${
+                gib(memory.usable_bytes)} GiB per device, ${
+                gib(memory.headroom_bytes)} GiB to spare`), text);
+        });
+    });
+
+    it('says by how much a plan does not fit, and mends it with one click', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-8b');
+            const { answer } = await answering(tab, () => type(page, 'sequenceLength', '65536'));
+            assert.equal(answer.fits, false);
+            assert.ok(answer.memory.headroom_bytes < 0);
+            const verdict = page.getByTestId('verdict');
+            assert.match(await seen(verdict), /Does not fit/);
+            assert.ok((await seen(verdict)).includes(
+                `${gib(-answer.memory.headroom_bytes)} GiB too much`));
+            assert.ok((await seen(verdict)).includes(answer.binding.sentence));
+            assert.ok(await page.locator('.deficit').count() > 0, 'the deficit is drawn');
+
+            const { fixes } = answer.binding;
+            const at = fixes.findIndex((fix) => fix.fits);
+            assert.ok(at >= 0, 'one of the fixes is enough');
+            assert.equal(await verdict.locator('.fix').count(), fixes.length);
+            const mended = await answering(tab, () => verdict.locator('.fix').nth(at).click());
+            assert.equal(mended.answer.fits, true);
+            for (const [group, members] of Object.entries(fixes[at].change)) {
+                for (const [name, value] of Object.entries(members))
+                    assert.deepEqual(mended.request[group][name], value);
+            }
+            assert.match(await seen(verdict), /Fits/);
+            assert.equal(await page.locator('.deficit').count(), 0);
+        });
+    });
+
+    it('shows what a change did to the figures', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const first = await start(tab, 'llama-8b');
+            const next = await answering(tab, () => choose(tab.page, 'recompute', 'full'));
+            const ratio = next.answer.time.step_s / first.answer.time.step_s - 1;
+            assert.ok(ratio > 0);
+            assert.match(await seen(tab.page.getByTestId('step')),
+                new RegExp(`\\+${(100 * ratio).toFixed(1).replace('.', '\\.')} %`));
+        });
+    });
+});
+
+/** The drawn bars: terms in order, with their length on the screen. */
+const readBars = (page) => page.locator('[data-testid="memory"] [data-rank]').evaluateAll((groups) =>
+    groups.map((group) => ({
+        rank: Number(group.dataset.rank),
+        terms: [...group.querySelectorAll('[data-term]')].map((bar) => ({
+            name: bar.dataset.term,
+            lifetime: bar.dataset.lifetime,
+            bytes: Number(bar.dataset.bytes),
+            hatched: bar.getAttribute('fill')?.startsWith('url(') ?? false,
+            left: bar.getBBox().x,
+            width: bar.getBBox().width,
+        })),
+    })));
+
+describe('the memory bars', () => {
+    it('draw every term of every rank, as long as its bytes', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer: { memory } } = await start(tab, 'llama-70b');
+            const drawn = await readBars(tab.page);
+            assert.deepEqual(drawn.map(({ rank }) => rank), memory.ranks.map(({ rank }) => rank));
+            const widest = drawn[0].terms.reduce((a, b) => (a.bytes > b.bytes ? a : b));
+            const perByte = widest.width / widest.bytes;
+            for (const [at, { terms }] of memory.ranks.entries()) {
+                const key = ({ name, lifetime, bytes }) => `${name} ${lifetime} ${bytes}`;
+                assert.deepEqual(drawn[at].terms.map(key).sort(),
+                    terms.filter(({ bytes }) => bytes > 0).map(key).sort());
+                let left = 0;
+                for (const bar of drawn[at].terms) {
+                    assert.ok(Math.abs(bar.width - bar.bytes * perByte) < 0.05, bar.name);
+                    assert.ok(Math.abs(bar.left - left) < 0.05, `${bar.name} joins the bar before`);
+                    left += bar.width;
+                    assert.equal(bar.hatched, ['activation', 'transient'].includes(bar.lifetime),
+                        `${bar.name} ${bar.lifetime} is hatched when it comes and goes`);
+                }
+            }
+            const line = await tab.page.locator('.bar-plot .usable').evaluate((l) => l.getBBox().x);
+            assert.ok(Math.abs(line - memory.usable_bytes * perByte) < 0.5, 'the limit is to scale');
+        });
+    });
+
+    it('have a table twin with the same figures and totals', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer: { memory } } = await start(tab, 'llama-70b');
+            const rows = await tab.page.locator('[data-testid="memory"] tbody tr').evaluateAll((trs) =>
+                trs.map((tr) => [...tr.querySelectorAll('td.n')].map((td) =>
+                    (td.querySelector('.num') ?? td).firstChild.textContent.trim())));
+            const columns = memory.ranks.map(({ terms }) => terms.filter(({ bytes }) => bytes > 0)
+                .map(({ bytes }) => gib(bytes)).sort());
+            for (const [at, column] of columns.entries())
+                assert.deepEqual(rows.map((row) => row[at]).filter((text) => text !== '–').sort(), column);
+            const totals = await tab.page.locator('[data-testid="memory"] tfoot td').allTextContents();
+            assert.deepEqual(totals.map((text) => text.trim()),
+                memory.ranks.map(({ device_total_bytes }) => gib(device_total_bytes)));
+        });
+    });
+
+    it('stay a handful when the pipeline is long, and name the stages they stand for', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-70b');
+            await answering(tab, () => choose(page, 'tensor', '4'));
+            await answering(tab, () => choose(page, 'virtualPipeline', '1'));
+            const { answer: { memory } } = await answering(tab, () => choose(page, 'pipeline', '16'));
+            assert.ok(memory.ranks.length > 6, 'more distinct ranks than fit side by side');
+            const bars = await readBars(page);
+            assert.ok(bars.length <= 6, `${bars.length} bars`);
+            assert.equal(bars[0].rank, memory.ranks[0].rank);
+            assert.equal(bars.at(-1).rank, memory.ranks.at(-1).rank);
+            assert.ok(bars.some(({ rank }) => rank === memory.binding_rank), 'the worst is among them');
+            await page.getByRole('button', { name: /^Show all/ }).click();
+            assert.deepEqual((await readBars(page)).map(({ rank }) => rank),
+                memory.ranks.map(({ rank }) => rank));
+        });
+    });
+});
+
+describe('the waterfall', () => {
+    it('ends at the step time and the MFU of the service', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer: { time, throughput } } = await start(tab, 'llama-70b');
+            const falls = await tab.page.locator('[data-testid="waterfall"] tbody tr').evaluateAll((trs) =>
+                trs.map((tr) => ({ id: tr.dataset.term, seconds: Number(tr.dataset.seconds) })));
+            const seconds = Object.fromEntries(falls.map((fall) => [fall.id, fall.seconds]));
+            for (const term of time.terms.filter((item) => item.seconds !== 0))
+                assert.equal(seconds[term.name], term.seconds, term.name);
+            const sum = falls.filter(({ id }) => id !== 'forward' && id !== 'backward')
+                .reduce((total, fall) => total + fall.seconds, 0);
+            assert.ok(Math.abs(sum - time.step_s) < 1e-6 * time.step_s, 'the steps add up');
+
+            const foot = await seen(tab.page.locator('[data-testid="waterfall"] tfoot'));
+            assert.ok(foot.includes(threeDigits(time.step_s)), foot);
+            assert.ok(foot.includes(`${percent(throughput.mfu_full)} MFU`), foot);
+            // Drawn: the last step ends where the bar of the whole step ends.
+            const ends = await tab.page.locator('[data-testid="waterfall"]').evaluate((panel) => {
+                const right = (row) => row.querySelector('.fall .bar').getBoundingClientRect().right;
+                return [right(panel.querySelector('tbody tr:last-child')), right(panel.querySelector('tfoot tr'))];
+            });
+            assert.ok(Math.abs(ends[0] - ends[1]) < 2, `${ends}`);
+        });
+    });
+});
+
+describe('the figures', () => {
+    it('are those of the service, with their ranges', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer: { time, throughput, memory, interval } } = await start(tab, 'llama-70b');
+            const tile = async (id) => seen(tab.page.getByTestId(id));
+            const range = (pair, write) => pair.map(write).join(' – ');
+            assert.ok((await tile('step')).includes(`${threeDigits(time.step_s)} s`));
+            assert.ok((await tile('step')).includes(
+                `range ${range(interval.step_s, (value) => `${threeDigits(value)} s`)}`));
+            assert.ok((await tile('peak')).includes(`${gib(memory.peak_reserved_bytes)} GiB`));
+            assert.ok((await tile('peak')).includes(`range ${range(interval.peak_reserved_bytes, gib)}`));
+            assert.ok((await tile('mfu')).includes(percent(throughput.mfu_full)));
+            assert.ok((await tile('bubble')).includes(percent(time.bubble_ratio)));
+            assert.doesNotMatch(await tab.page.locator('main').innerText(), /90 ?%/);
+        });
+    });
+
+    it('change to GB on request, everywhere, and stay so', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer: { memory } } = await start(tab, 'llama-70b');
+            await page.getByRole('button', { name: /^Units/ }).click();
+            assert.ok((await seen(page.getByTestId('peak'))).includes(`${gb(memory.peak_reserved_bytes)} GB`));
+            assert.ok((await seen(page.getByTestId('verdict'))).includes(`${gb(memory.usable_bytes)} GB`));
+            assert.ok(!(await seen(page.locator('main'))).includes('GiB'));
+            await answering(tab, () => page.reload());
+            assert.ok((await seen(page.getByTestId('peak'))).includes('GB'));
+        });
+    });
+
+    it('come with the warnings and assumptions of the service, in its words', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { answer } = await start(tab, 'llama-70b');
+            for (const id of ['warnings', 'assumptions']) {
+                const fold = tab.page.getByTestId(id);
+                await fold.locator('summary').click();
+                assert.deepEqual(await fold.locator('li').allInnerTexts(),
+                    answer[id].map(({ message }) => message));
+            }
+        });
+    });
+});
