@@ -57,6 +57,8 @@ typedef struct sl_tensor {
      * a rank is not one range of the axis. */
     sl_cut cut;
     uint32_t cut_axis; /* of shape; meaningless when replicated */
+    uint32_t experts;  /* routed experts that hold one each, {} in the name is their number; 0 = no
+                          such tensor: there is one */
     bool tied;         /* the same storage as the embedding: counted there, not here */
 } sl_tensor;
 
@@ -85,12 +87,14 @@ typedef struct sl_operator {
     uint32_t heads; /* attention and rotary only, like the next three */
     uint32_t kv_heads;
     uint32_t head_dim;
+    uint32_t
+        kv_latent;     /* elements kept per token in place of keys and values; 0 = those are kept */
     uint32_t window;   /* positions a query sees; 0 = all before it */
     bool shares_input; /* its input is kept by the operator before it: not counted twice */
 } sl_operator;
 
 typedef struct sl_layer_kind {
-    char name[24];   /* "embedding", "dense", "head" */
+    char name[24];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head" */
     char prefix[48]; /* "model.layers.{}." with {} the block number, or "" */
     uint32_t tensor_count;
     uint32_t operator_count;
@@ -115,7 +119,12 @@ typedef struct sl_model {
     char quantization[32];             /* method the checkpoint was quantised with, or "" */
     uint64_t quantized_weights_bytes;  /* of a quantised checkpoint whose layout is known; else 0 */
     bool tied;                         /* the head shares the embedding's storage */
-    bool has_head; /* a class without a head (a base model) ends with its final norm */
+    bool has_head;              /* a class without a head (a base model) ends with its final norm */
+    bool learned_positions;     /* a table of position_limit rows: there is no position beyond it */
+    uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
+    uint32_t experts_per_token; /* of those, how many a token visits */
+    const char
+        *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     uint32_t kind_count;
     sl_layer_kind kinds[SL_KINDS_MAX];
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
@@ -127,7 +136,8 @@ typedef struct sl_model {
 const char *sl_component_text(sl_component component);
 const char *sl_cut_text(sl_cut cut);
 
-/** Elements of one tensor as stored once: the product of its shape. Checked: SL_E_RANGE. */
+/** Elements of one tensor as stored once: the product of its shape, and of the experts that hold
+ * one. Checked: SL_E_RANGE. */
 sl_code sl_tensor_elements(const sl_tensor *tensor, uint64_t *out) SL_MUST_CHECK;
 
 typedef struct sl_model_counts {
@@ -140,8 +150,9 @@ typedef struct sl_model_counts {
  * Parameters by component over all layers.
  *
  *   sum over layers of the elements of every tensor that is not tied
+ *   active_per_token = total - routed experts * (1 - experts_per_token / experts)
  *
- * No kind described so far holds routed experts, so active_per_token equals total.
+ * Shared experts, router, embedding and head are active for every token; vendors may count others.
  * SL_E_RANGE when a sum leaves uint64_t; *out is then untouched.
  * Source: derived. Pinned by golden/param_counts.csv.
  */
@@ -160,36 +171,127 @@ uint32_t sl_kind_window(const sl_layer_kind *kind);
 /**
  * Bytes of keys and values of one token in one layer of the kind; 0 without attention.
  *
- *   2 * kv_heads * head_dim * element_bytes
+ *   2 * kv_heads * head_dim * element_bytes; kv_latent * element_bytes where a latent is kept
  */
 uint64_t sl_kind_kv_bytes(const sl_layer_kind *kind, uint32_t element_bytes);
 
-/**
- * What a dense decoder needs to be described. The codec fills it from a config; tests fill it by
- * hand. Names of tensors come from `naming`.
- */
-typedef enum sl_naming { SL_NAMING_LLAMA, SL_NAMING_GPT2, SL_NAMING_COUNT } sl_naming;
+/** What the tensors of a checkpoint are called: one row each in engine/describe_names.c. */
+typedef enum sl_naming {
+    SL_NAMING_LLAMA,
+    SL_NAMING_GPT2,
+    SL_NAMING_GPT_BIGCODE,
+    SL_NAMING_GPT_NEOX,
+    SL_NAMING_GPTJ,
+    SL_NAMING_CODEGEN,
+    SL_NAMING_BLOOM,
+    SL_NAMING_FALCON,
+    SL_NAMING_MPT,
+    SL_NAMING_OPT,
+    SL_NAMING_PHI,
+    SL_NAMING_PHI3,
+    SL_NAMING_PHI3SMALL,
+    SL_NAMING_STARCODER2,
+    SL_NAMING_PERSIMMON,
+    SL_NAMING_GEMMA2,
+    SL_NAMING_OLMO2,
+    SL_NAMING_GLM4,
+    SL_NAMING_CHATGLM,
+    SL_NAMING_QWEN,
+    SL_NAMING_BAICHUAN,
+    SL_NAMING_INTERNLM2,
+    SL_NAMING_EXAONE,
+    SL_NAMING_APERTUS,
+    SL_NAMING_QWEN2_MOE,
+    SL_NAMING_DEEPSEEK,
+    SL_NAMING_MIXTRAL,
+    SL_NAMING_GPT_OSS,
+    SL_NAMING_GRANITE_MOE,
+    SL_NAMING_LLAMA4,
+    SL_NAMING_DBRX,
+    SL_NAMING_COUNT
+} sl_naming;
 
+/** Where a block has its norms and how its two halves are joined. */
+typedef enum sl_block_form {
+    SL_BLOCK_PRE_NORM,       /* norm, attention, add; norm, MLP, add */
+    SL_BLOCK_POST_NORM,      /* attention, norm, add; MLP, norm, add (OLMo 2) */
+    SL_BLOCK_SANDWICH,       /* norm, attention, norm, add; norm, MLP, norm, add (Gemma 2) */
+    SL_BLOCK_LATE_NORM,      /* attention, add, norm; MLP, add, norm (OPT-350M, the 2017 order) */
+    SL_BLOCK_PARALLEL,       /* one norm; attention and MLP both read it (GPT-J) */
+    SL_BLOCK_PARALLEL_NORMS, /* attention and MLP read the block's input through a norm each */
+    SL_BLOCK_FORM_COUNT
+} sl_block_form;
+
+typedef enum sl_qk_norm {
+    SL_QK_NORM_NONE,
+    SL_QK_NORM_HEAD,      /* one vector of head_dim for all queries, one for all keys */
+    SL_QK_NORM_EACH_HEAD, /* one vector for each head, stored as a matrix */
+    SL_QK_NORM_WIDTH,     /* one vector over all queries, one over all keys */
+    SL_QK_NORM_COUNT
+} sl_qk_norm;
+
+/** Attention through low-rank latents (DeepSeek-V2, section 2.1); kv_rank 0 = ordinary attention. */
+typedef struct sl_latent {
+    uint32_t query_rank; /* 0 = queries straight from the hidden state */
+    uint32_t kv_rank;
+    uint32_t plain_dim;   /* of a query and key, without position */
+    uint32_t rotary_dim;  /* of a query, and of the one key all heads share */
+    uint32_t value_dim;   /* of a head */
+    uint32_t index_heads; /* of the indexer that picks positions (DeepSeek-V3.2); 0 = none */
+    uint32_t index_dim;
+} sl_latent;
+
+/** Routed and shared experts in place of the MLP; count 0 = none. */
+typedef struct sl_experts {
+    uint32_t count;
+    uint32_t per_token;
+    uint64_t width;        /* of one routed expert */
+    uint64_t shared_width; /* of all shared experts together; 0 = none */
+    bool shared_gate;      /* a scalar gate on the shared ones */
+    bool bias;             /* of router and experts */
+} sl_experts;
+
+/** Exceptions from what the other fields of a spec say of all blocks. */
+enum {
+    SL_BLOCK_FULL_ATTENTION = 1, /* no window here */
+    SL_BLOCK_DENSE_MLP = 2       /* no experts here */
+};
+
+/**
+ * What a decoder needs to be described. The codec fills it from a config; tests fill it by hand.
+ */
 typedef struct sl_dense_spec {
     sl_naming naming;
+    sl_block_form form;
     uint32_t blocks;
     uint64_t hidden;
+    uint64_t embedding_width; /* of the token table, projected to hidden; 0 = hidden itself */
     uint64_t ffn;
     uint64_t vocabulary;
-    uint64_t learned_positions; /* 0 = none (rotary) */
+    uint64_t learned_positions; /* rows of their table; 0 = none */
+    uint64_t spare_positions;   /* of those rows, the ones that are no position (OPT: 2) */
     uint32_t heads;
     uint32_t kv_heads;
     uint32_t head_dim;
-    uint32_t window;        /* 0 = full attention */
-    uint32_t windowed_from; /* blocks from this one on are windowed, those before see everything */
+    uint32_t window; /* 0 = full attention */
+    sl_qk_norm qk_norm;
+    sl_latent latent;
+    sl_experts experts;
     bool gated_mlp;
-    bool layer_norm; /* LayerNorm with bias; else RMSNorm */
+    bool layer_norm;      /* LayerNorm with bias; else one weight vector a norm */
+    bool norm_weightless; /* norms without parameters (OLMo) */
+    bool embedding_norm;
+    bool no_final_norm;
+    bool no_rotary; /* positions come otherwise: learned, or by bias of the scores (ALiBi) */
     bool qkv_bias;
     bool output_bias;
     bool mlp_bias;
-    bool qk_norm; /* one norm of head_dim for queries and one for keys */
+    bool head_bias;
+    bool learned_activation; /* two scalars a block shape it (Apertus) */
+    bool sinks;              /* one learned score a head that no position owns (gpt-oss) */
     bool tied;
     bool has_head;
+    uint8_t block[SL_MODEL_LAYERS_MAX]; /* SL_BLOCK_FULL_ATTENTION, SL_BLOCK_DENSE_MLP */
 } sl_dense_spec;
 
 /**
@@ -197,9 +299,14 @@ typedef struct sl_dense_spec {
  * quantisation and checkpoint dtype are the caller's and stay as they are. position_limit becomes
  * the number of learned positions.
  *
- * Kinds, in order: "embedding"; "dense"; "dense_window" when windowed blocks follow full ones;
- * "head". Every size must be at least 1, and GPT-2 naming has neither gated MLP nor query and key
- * norms, llama naming no learned positions (asserted).
+ * Kinds, in order: "embedding"; then those of "dense", "dense_window", "experts" and
+ * "experts_window" that there are (without "_window" where every block has it); "head". Blocks with
+ * experts or latent attention have tensors, but operators only up to what can be priced: the model
+ * is `unpriced`. Every size must be at least 1, and the naming must name what the spec has
+ * (asserted).
+ *
+ * A parallel block is listed as two tensor-parallel regions, as the layers of Megatron-LM are:
+ * frameworks that join their two sums send half.
  * Errors: SL_E_RANGE, rule out_of_range, when blocks + 2 exceeds SL_MODEL_LAYERS_MAX, a width
  * exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX; *model is then untouched.
  * Source: tensors as the classes of the Hugging Face library name and shape them; cuts of Shoeybi

@@ -94,7 +94,11 @@ module_name(char out[MODULE_NAME_MAX], const sl_layer_kind *kind, const sl_tenso
             uint32_t block)
 {
     const char *hole = strstr(kind->prefix, "{}");
-    const size_t stem = strlen(tensor->name) - strlen(".weight");
+    const size_t length = strlen(tensor->name);
+    const size_t suffix = strlen(".weight");
+    const bool suffixed =
+        length > suffix && sl_text_equal(&tensor->name[length - suffix], ".weight");
+    const size_t stem = suffixed ? length - suffix : length;
     const bool fits =
         hole == NULL
             ? sl_text_format(out, MODULE_NAME_MAX, "%s%.*s", kind->prefix, (int)stem, tensor->name)
@@ -108,8 +112,10 @@ module_name(char out[MODULE_NAME_MAX], const sl_layer_kind *kind, const sl_tenso
 static bool
 is_quantizable(const sl_tensor *tensor)
 {
-    return tensor->axes == 2 &&
-           (tensor->component == SL_COMPONENT_ATTENTION || tensor->component == SL_COMPONENT_MLP);
+    return tensor->axes >= 2 &&
+           (tensor->component == SL_COMPONENT_ATTENTION || tensor->component == SL_COMPONENT_MLP ||
+            tensor->component == SL_COMPONENT_ROUTED_EXPERTS ||
+            tensor->component == SL_COMPONENT_SHARED_EXPERTS);
 }
 
 static uint64_t

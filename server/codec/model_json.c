@@ -66,6 +66,8 @@ write_tensor(sl_writer *writer, const sl_tensor *tensor, const char *dtype)
     sl_put_text(writer, "role", sl_component_text(tensor->component));
     sl_put_text(writer, "tensor_parallel", sl_cut_text(tensor->cut));
     sl_put_bool(writer, "tied", tensor->tied);
+    if (tensor->experts != 0)
+        sl_put_uint(writer, "experts", tensor->experts);
     sl_write_object_end(writer);
 }
 

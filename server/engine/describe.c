@@ -1,304 +1,211 @@
-/* What a dense decoder is made of: the one place that knows its tensors and operators. */
-#include "shardline/model.h"
+/* What a decoder is made of: its embedding, its blocks and its head, from the building blocks of
+ * describe_attention.c and describe_mlp.c. */
+#include "engine/describe.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Widths that several tensors and operators share. */
-typedef struct dense_widths {
-    uint64_t queries; /* a * d */
-    uint64_t keys;    /* g * d, and as many values */
-    uint64_t qkv;     /* (a + 2g) * d */
-    uint64_t up;      /* 2f where the MLP is gated, else f */
-} dense_widths;
-
-static dense_widths
-widths_of(const sl_dense_spec *spec)
-{
-    dense_widths widths = {0};
-    widths.queries = (uint64_t)spec->heads * spec->head_dim;
-    widths.keys = (uint64_t)spec->kv_heads * spec->head_dim;
-    widths.qkv = widths.queries + 2 * widths.keys;
-    widths.up = spec->gated_mlp ? 2 * spec->ffn : spec->ffn;
-    return widths;
-}
-
-/* `size` bounds `to`; every name is a literal of this file, so one that does not fit is our fault.
- */
-static void
-copy_name(char *to, size_t size, const char *from)
-{
-    const size_t length = strlen(from);
-    assert(length < size);
-    memcpy(to, from, length + 1);
-}
-
-static sl_tensor *
-add_tensor(sl_layer_kind *kind, const char *name, sl_component component, sl_cut cut)
-{
-    assert(kind->tensor_count < SL_KIND_TENSORS_MAX);
-
-    sl_tensor *tensor = &kind->tensors[kind->tensor_count++];
-    memset(tensor, 0, sizeof *tensor);
-    copy_name(tensor->name, sizeof tensor->name, name);
-    tensor->component = component;
-    tensor->cut = cut;
-    return tensor;
-}
-
-static void
-add_vector(sl_layer_kind *kind, const char *name, sl_component component, sl_cut cut,
-           uint64_t length)
-{
-    sl_tensor *tensor = add_tensor(kind, name, component, cut);
-    tensor->axes = 1;
-    tensor->shape[0] = length;
-}
-
-static sl_tensor *
-add_matrix(sl_layer_kind *kind, const char *name, sl_component component, sl_cut cut, uint64_t rows,
-           uint64_t columns)
-{
-    sl_tensor *tensor = add_tensor(kind, name, component, cut);
-    tensor->axes = 2;
-    tensor->shape[0] = rows;
-    tensor->shape[1] = columns;
-    return tensor;
-}
-
-/* A linear layer of the checkpoint: torch keeps [out, in], the Conv1D of GPT-2 [in, out]. The bias
- * of a column cut goes with its features; that of a row cut is added after the sum, whole. */
-typedef struct linear {
-    const char *weight;
-    const char *bias; /* NULL = none */
-    sl_component component;
-    sl_cut cut;
-    uint64_t inputs;
-    uint64_t outputs;
-} linear;
-
-static void
-add_linear(sl_layer_kind *kind, sl_naming naming, const linear *layer)
-{
-    const bool inputs_first = naming == SL_NAMING_GPT2;
-    sl_tensor *weight = add_matrix(kind, layer->weight, layer->component, layer->cut,
-                                   inputs_first ? layer->inputs : layer->outputs,
-                                   inputs_first ? layer->outputs : layer->inputs);
-    weight->cut_axis = (layer->cut == SL_CUT_ROW) != inputs_first;
-    if (layer->bias != NULL) {
-        const sl_cut cut = layer->cut == SL_CUT_ROW ? SL_CUT_REPLICATED : layer->cut;
-        add_vector(kind, layer->bias, layer->component, cut, layer->outputs);
-    }
-}
-
-/* bias: the name it has where the norm is a LayerNorm. */
-static void
-add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *weight, const char *bias)
-{
-    add_vector(kind, weight, SL_COMPONENT_NORMS, SL_CUT_REPLICATED, spec->hidden);
-    if (spec->layer_norm)
-        add_vector(kind, bias, SL_COMPONENT_NORMS, SL_CUT_REPLICATED, spec->hidden);
-}
-
-static void
-add_llama_tensors(sl_layer_kind *kind, const sl_dense_spec *spec, const dense_widths *widths)
-{
-    const linear attention[] = {
-        {"self_attn.q_proj.weight", spec->qkv_bias ? "self_attn.q_proj.bias" : NULL,
-         SL_COMPONENT_ATTENTION, SL_CUT_COLUMN, spec->hidden, widths->queries},
-        {"self_attn.k_proj.weight", spec->qkv_bias ? "self_attn.k_proj.bias" : NULL,
-         SL_COMPONENT_ATTENTION, SL_CUT_COLUMN, spec->hidden, widths->keys},
-        {"self_attn.v_proj.weight", spec->qkv_bias ? "self_attn.v_proj.bias" : NULL,
-         SL_COMPONENT_ATTENTION, SL_CUT_COLUMN, spec->hidden, widths->keys},
-        {"self_attn.o_proj.weight", spec->output_bias ? "self_attn.o_proj.bias" : NULL,
-         SL_COMPONENT_ATTENTION, SL_CUT_ROW, widths->queries, spec->hidden},
-    };
-    const linear gate = {"mlp.gate_proj.weight", spec->mlp_bias ? "mlp.gate_proj.bias" : NULL,
-                         SL_COMPONENT_MLP,       SL_CUT_COLUMN,
-                         spec->hidden,           spec->ffn};
-    const linear mlp[] = {
-        {"mlp.up_proj.weight", spec->mlp_bias ? "mlp.up_proj.bias" : NULL, SL_COMPONENT_MLP,
-         SL_CUT_COLUMN, spec->hidden, spec->ffn},
-        {"mlp.down_proj.weight", spec->mlp_bias ? "mlp.down_proj.bias" : NULL, SL_COMPONENT_MLP,
-         SL_CUT_ROW, spec->ffn, spec->hidden},
-    };
-
-    add_norm(kind, spec, "input_layernorm.weight", "input_layernorm.bias");
-    for (size_t i = 0; i < sizeof attention / sizeof attention[0]; i++)
-        add_linear(kind, spec->naming, &attention[i]);
-    if (spec->qk_norm) {
-        add_vector(kind, "self_attn.q_norm.weight", SL_COMPONENT_ATTENTION, SL_CUT_REPLICATED,
-                   spec->head_dim);
-        add_vector(kind, "self_attn.k_norm.weight", SL_COMPONENT_ATTENTION, SL_CUT_REPLICATED,
-                   spec->head_dim);
-    }
-    add_norm(kind, spec, "post_attention_layernorm.weight", "post_attention_layernorm.bias");
-    if (spec->gated_mlp)
-        add_linear(kind, spec->naming, &gate);
-    for (size_t i = 0; i < sizeof mlp / sizeof mlp[0]; i++)
-        add_linear(kind, spec->naming, &mlp[i]);
-}
-
-static void
-add_gpt2_tensors(sl_layer_kind *kind, const sl_dense_spec *spec, const dense_widths *widths)
-{
-    assert(!spec->gated_mlp && !spec->qk_norm);
-
-    const linear linears[] = {
-        {"attn.c_attn.weight", spec->qkv_bias ? "attn.c_attn.bias" : NULL, SL_COMPONENT_ATTENTION,
-         SL_CUT_COLUMN, spec->hidden, widths->qkv},
-        {"attn.c_proj.weight", spec->output_bias ? "attn.c_proj.bias" : NULL,
-         SL_COMPONENT_ATTENTION, SL_CUT_ROW, widths->queries, spec->hidden},
-        {"mlp.c_fc.weight", spec->mlp_bias ? "mlp.c_fc.bias" : NULL, SL_COMPONENT_MLP,
-         SL_CUT_COLUMN, spec->hidden, spec->ffn},
-        {"mlp.c_proj.weight", spec->mlp_bias ? "mlp.c_proj.bias" : NULL, SL_COMPONENT_MLP,
-         SL_CUT_ROW, spec->ffn, spec->hidden},
-    };
-
-    add_norm(kind, spec, "ln_1.weight", "ln_1.bias");
-    add_linear(kind, spec->naming, &linears[0]);
-    add_linear(kind, spec->naming, &linears[1]);
-    add_norm(kind, spec, "ln_2.weight", "ln_2.bias");
-    add_linear(kind, spec->naming, &linears[2]);
-    add_linear(kind, spec->naming, &linears[3]);
-}
-
-static sl_operator *
-add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what, sl_cut cut,
-             uint64_t inputs, uint64_t outputs)
-{
-    assert(kind->operator_count < SL_KIND_OPERATORS_MAX);
-
-    sl_operator *op = &kind->operators[kind->operator_count++];
-    memset(op, 0, sizeof *op);
-    copy_name(op->name, sizeof op->name, name);
-    op->kind = what;
-    op->cut = cut;
-    op->inputs = inputs;
-    op->outputs = outputs;
-    return op;
-}
-
-static void
-set_heads(sl_operator *op, const sl_dense_spec *spec)
-{
-    op->heads = spec->heads;
-    op->kv_heads = spec->kv_heads;
-    op->head_dim = spec->head_dim;
-}
-
-static void
-add_block_operators(sl_layer_kind *kind, const sl_dense_spec *spec, const dense_widths *widths,
-                    uint32_t window)
-{
-    const uint64_t hidden = spec->hidden;
-    const uint64_t rotated = widths->queries + widths->keys;
-
-    add_operator(kind, "input_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden);
-    add_operator(kind, "qkv", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, widths->qkv);
-    if (spec->qk_norm)
-        add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated);
-    if (spec->learned_positions == 0)
-        set_heads(add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN, rotated, rotated),
-                  spec);
-    sl_operator *attention = add_operator(kind, "attention", SL_OPERATOR_ATTENTION, SL_CUT_COLUMN,
-                                          widths->qkv, widths->queries);
-    set_heads(attention, spec);
-    attention->window = window;
-    sl_operator *output = add_operator(kind, "attention_output", SL_OPERATOR_MATMUL, SL_CUT_ROW,
-                                       widths->queries, hidden);
-    /* Attention keeps its own output for the backward pass: it is this product's input. */
-    output->shares_input = true;
-    add_operator(kind, "attention_residual", SL_OPERATOR_RESIDUAL, SL_CUT_REPLICATED, hidden,
-                 hidden);
-    add_operator(kind, "mlp_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden);
-    add_operator(kind, "mlp_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, widths->up);
-    add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, widths->up, spec->ffn);
-    add_operator(kind, "mlp_down", SL_OPERATOR_MATMUL, SL_CUT_ROW, spec->ffn, hidden);
-    add_operator(kind, "mlp_residual", SL_OPERATOR_RESIDUAL, SL_CUT_REPLICATED, hidden, hidden);
-}
-
-static sl_layer_kind *
-add_kind(sl_model *model, const char *name, const char *prefix)
-{
-    assert(model->kind_count < SL_KINDS_MAX);
-
-    sl_layer_kind *kind = &model->kinds[model->kind_count++];
-    memset(kind, 0, sizeof *kind);
-    copy_name(kind->name, sizeof kind->name, name);
-    copy_name(kind->prefix, sizeof kind->prefix, prefix);
-    return kind;
-}
+/* A low rank wider than this is none. */
+enum { RANK_MAX = 1 << 16 };
 
 /* A base class (no head) saves its tensors without the name of the attribute that the class with a
  * head keeps it under. */
 static const char *
-block_prefix(const sl_dense_spec *spec)
+base_of(const sl_dense_spec *spec, const sl_names *names)
 {
-    if (spec->naming == SL_NAMING_GPT2)
-        return spec->has_head ? "transformer.h.{}." : "h.{}.";
-    return spec->has_head ? "model.layers.{}." : "layers.{}.";
+    return spec->has_head ? names->base : names->base_bare;
+}
+
+static uint64_t
+embedding_width(const sl_dense_spec *spec)
+{
+    return spec->embedding_width != 0 ? spec->embedding_width : spec->hidden;
+}
+
+/* The names of embedding and head have no common prefix: they are put together here. */
+static void
+move_prefix(sl_layer_kind *kind, const char *base, uint32_t first)
+{
+    const size_t length = strlen(base);
+
+    for (uint32_t i = first; i < kind->tensor_count; i++) {
+        char *name = kind->tensors[i].name;
+        const size_t own = strlen(name) + 1;
+        assert(length + own <= sizeof kind->tensors[i].name);
+        memmove(name + length, name, own);
+        memcpy(name, base, length);
+    }
+}
+
+/* Between a narrow token table and the hidden size; every rank does it whole. */
+static void
+add_projection(sl_layer_kind *kind, const sl_names *names, const char *module, uint64_t inputs,
+               uint64_t outputs)
+{
+    sl_add_linear(
+        kind, names,
+        &(sl_linear){module, SL_COMPONENT_OTHER, SL_CUT_REPLICATED, inputs, outputs, false});
+    (void)sl_add_operator(kind, "embedding_projection", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED,
+                          inputs, outputs);
 }
 
 static void
-add_embedding(sl_model *model, const sl_dense_spec *spec)
+add_embedding(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
 {
-    const bool gpt2 = spec->naming == SL_NAMING_GPT2;
-    const char *base = gpt2 ? "wte.weight" : "embed_tokens.weight";
-    const char *full = gpt2 ? "transformer.wte.weight" : "model.embed_tokens.weight";
-    sl_layer_kind *kind = add_kind(model, "embedding", "");
+    const uint64_t width = embedding_width(spec);
+    sl_layer_kind *kind = sl_add_kind(model, "embedding", "", "");
 
-    add_matrix(kind, spec->has_head ? full : base, SL_COMPONENT_EMBEDDING, SL_CUT_VOCABULARY,
-               spec->vocabulary, spec->hidden);
+    (void)sl_add_matrix(kind, names->embedding, ".weight", SL_COMPONENT_EMBEDDING,
+                        SL_CUT_VOCABULARY, spec->vocabulary, width);
     if (spec->learned_positions != 0)
-        add_matrix(kind, spec->has_head ? "transformer.wpe.weight" : "wpe.weight",
-                   SL_COMPONENT_EMBEDDING, SL_CUT_REPLICATED, spec->learned_positions,
-                   spec->hidden);
-    add_operator(kind, "embedding", SL_OPERATOR_LOOKUP, SL_CUT_VOCABULARY, spec->hidden,
-                 spec->hidden);
+        (void)sl_add_matrix(kind, names->positions, ".weight", SL_COMPONENT_EMBEDDING,
+                            SL_CUT_REPLICATED, spec->learned_positions, spec->hidden);
+    (void)sl_add_operator(kind, "embedding", SL_OPERATOR_LOOKUP, SL_CUT_VOCABULARY, width, width);
+    if (width != spec->hidden)
+        add_projection(kind, names, names->project_in, width, spec->hidden);
+    if (spec->embedding_norm)
+        sl_add_norm(kind, spec, names->embedding_norm, "embedding_norm");
+    move_prefix(kind, base_of(spec, names), 0);
 }
 
 static void
-add_block(sl_model *model, const sl_dense_spec *spec, const char *name, uint32_t window)
+add_residual(sl_layer_kind *kind, const sl_dense_spec *spec, const char *name)
 {
-    const dense_widths widths = widths_of(spec);
-    sl_layer_kind *kind = add_kind(model, name, block_prefix(spec));
+    (void)sl_add_operator(kind, name, SL_OPERATOR_RESIDUAL, SL_CUT_REPLICATED, spec->hidden,
+                          spec->hidden);
+}
 
-    if (spec->naming == SL_NAMING_GPT2)
-        add_gpt2_tensors(kind, spec, &widths);
+/* The second half of a block, whatever it is there. */
+static void
+add_feed_forward(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, bool routed,
+                 bool shares_input)
+{
+    if (routed)
+        sl_add_experts(kind, spec, names);
     else
-        add_llama_tensors(kind, spec, &widths);
-    add_block_operators(kind, spec, &widths, window);
+        sl_add_mlp(kind, spec, names, shares_input);
 }
 
 static void
-add_head(sl_model *model, const sl_dense_spec *spec)
+add_serial_block(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
+                 uint32_t window, bool routed)
 {
-    sl_layer_kind *kind = add_kind(model, "head", "");
+    const sl_block_form form = spec->form;
+    const bool before = form == SL_BLOCK_PRE_NORM || form == SL_BLOCK_SANDWICH;
+    const bool between = form == SL_BLOCK_POST_NORM || form == SL_BLOCK_SANDWICH;
+    const bool late = form == SL_BLOCK_LATE_NORM;
 
-    if (spec->naming == SL_NAMING_GPT2)
-        add_norm(kind, spec, spec->has_head ? "transformer.ln_f.weight" : "ln_f.weight",
-                 spec->has_head ? "transformer.ln_f.bias" : "ln_f.bias");
+    if (before)
+        sl_add_norm(kind, spec, names->input_norm, "input_norm");
+    sl_add_attention(kind, spec, names, window);
+    if (between)
+        sl_add_norm(kind, spec, names->attention_norm, "attention_norm");
+    add_residual(kind, spec, "attention_residual");
+    if (late)
+        sl_add_norm(kind, spec, names->input_norm, "attention_norm");
+    if (before)
+        sl_add_norm(kind, spec, names->mlp_norm, "mlp_norm");
+    add_feed_forward(kind, spec, names, routed, false);
+    if (between)
+        sl_add_norm(kind, spec, names->output_norm, "output_norm");
+    add_residual(kind, spec, "mlp_residual");
+    if (late)
+        sl_add_norm(kind, spec, names->mlp_norm, "output_norm");
+}
+
+/* One norm feeds both halves: the MLP reads what the attention's product keeps already. */
+static void
+add_parallel_block(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
+                   uint32_t window, bool routed)
+{
+    const bool two_norms = spec->form == SL_BLOCK_PARALLEL_NORMS;
+
+    sl_add_norm(kind, spec, names->input_norm, "input_norm");
+    sl_add_attention(kind, spec, names, window);
+    if (two_norms)
+        sl_add_norm(kind, spec, names->mlp_norm, "mlp_norm");
+    add_feed_forward(kind, spec, names, routed, !two_norms);
+    add_residual(kind, spec, "attention_residual");
+    add_residual(kind, spec, "mlp_residual");
+}
+
+static void
+add_block(sl_model *model, const sl_dense_spec *spec, const sl_names *names, const char *name,
+          uint32_t window, bool routed)
+{
+    sl_layer_kind *kind = sl_add_kind(model, name, base_of(spec, names), names->block);
+
+    if (spec->form == SL_BLOCK_PARALLEL || spec->form == SL_BLOCK_PARALLEL_NORMS)
+        add_parallel_block(kind, spec, names, window, routed);
     else
-        add_norm(kind, spec, spec->has_head ? "model.norm.weight" : "norm.weight",
-                 spec->has_head ? "model.norm.bias" : "norm.bias");
-    add_operator(kind, "final_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED, spec->hidden,
-                 spec->hidden);
+        add_serial_block(kind, spec, names, window, routed);
+}
+
+static void
+add_head(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
+{
+    const uint64_t width = embedding_width(spec);
+    sl_layer_kind *kind = sl_add_kind(model, "head", "", "");
+
+    if (!spec->no_final_norm)
+        sl_add_norm(kind, spec, names->final_norm, "final_norm");
+    if (width != spec->hidden)
+        add_projection(kind, names, names->project_out, spec->hidden, width);
+    move_prefix(kind, base_of(spec, names), 0);
     if (!spec->has_head)
         return;
-    sl_tensor *weight = add_matrix(kind, "lm_head.weight", SL_COMPONENT_LM_HEAD, SL_CUT_VOCABULARY,
-                                   spec->vocabulary, spec->hidden);
+    sl_tensor *weight = sl_add_matrix(kind, names->head, ".weight", SL_COMPONENT_LM_HEAD,
+                                      SL_CUT_VOCABULARY, spec->vocabulary, width);
     weight->tied = spec->tied;
-    add_operator(kind, "logits", SL_OPERATOR_MATMUL, SL_CUT_VOCABULARY, spec->hidden,
-                 spec->vocabulary);
-    add_operator(kind, "loss", SL_OPERATOR_LOSS, SL_CUT_VOCABULARY, spec->vocabulary, 1);
+    if (spec->head_bias)
+        (void)sl_add_vector(kind, names->head, ".bias", SL_COMPONENT_LM_HEAD, SL_CUT_VOCABULARY,
+                            spec->vocabulary);
+    (void)sl_add_operator(kind, "logits", SL_OPERATOR_MATMUL, SL_CUT_VOCABULARY, width,
+                          spec->vocabulary);
+    (void)sl_add_operator(kind, "loss", SL_OPERATOR_LOSS, SL_CUT_VOCABULARY, spec->vocabulary, 1);
+}
+
+/* Experts of a block lie side by side in memory and in counts, so together they are bound as an MLP
+ * is. */
+static sl_code
+check_experts(const sl_experts *experts, sl_errors *err)
+{
+    if (experts->count == 0)
+        return SL_OK;
+
+    const uint64_t most = (uint64_t)SL_MODEL_WIDTH_MAX / experts->count;
+    if (experts->width > most || experts->shared_width > SL_MODEL_WIDTH_MAX)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "the experts of a block together are at most %d wide, got %u of %llu and "
+                       "shared ones of %llu",
+                       SL_MODEL_WIDTH_MAX, experts->count, (unsigned long long)experts->width,
+                       (unsigned long long)experts->shared_width);
+    return SL_OK;
+}
+
+static sl_code
+check_latent(const sl_dense_spec *spec, sl_errors *err)
+{
+    const sl_latent *latent = &spec->latent;
+    const uint64_t per_head =
+        (uint64_t)latent->plain_dim + latent->rotary_dim + latent->plain_dim + latent->value_dim;
+    const uint64_t index = (uint64_t)latent->index_heads * latent->index_dim;
+
+    if (latent->kv_rank <= RANK_MAX && latent->query_rank <= RANK_MAX &&
+        spec->heads * per_head <= SL_MODEL_WIDTH_MAX && index <= SL_MODEL_WIDTH_MAX)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                   "latent attention has ranks up to %d and heads %d wide together, got ranks %u "
+                   "and %u and %u heads of %llu",
+                   RANK_MAX, SL_MODEL_WIDTH_MAX, latent->query_rank, latent->kv_rank, spec->heads,
+                   (unsigned long long)per_head);
 }
 
 static sl_code
 check_sizes(const sl_dense_spec *spec, sl_errors *err)
 {
-    sl_code code = SL_OK;
+    sl_code code = check_experts(&spec->experts, err);
 
     if (spec->blocks > SL_MODEL_LAYERS_MAX - 2)
         code = sl_fail(err, SL_E_RANGE, "out_of_range", "", "at most %d blocks, got %u",
@@ -309,7 +216,8 @@ check_sizes(const sl_dense_spec *spec, sl_errors *err)
                        "queries, keys and values together are at most %d wide, got (%u + 2 * %u) "
                        "heads of %u",
                        SL_MODEL_WIDTH_MAX, spec->heads, spec->kv_heads, spec->head_dim);
-    if (spec->hidden > SL_MODEL_WIDTH_MAX || spec->ffn > SL_MODEL_WIDTH_MAX)
+    if (spec->hidden > SL_MODEL_WIDTH_MAX || spec->ffn > SL_MODEL_WIDTH_MAX ||
+        spec->embedding_width > SL_MODEL_WIDTH_MAX)
         code = sl_fail(err, SL_E_RANGE, "out_of_range", "",
                        "the hidden and the intermediate size are at most %d, got %llu and %llu",
                        SL_MODEL_WIDTH_MAX, (unsigned long long)spec->hidden,
@@ -319,54 +227,93 @@ check_sizes(const sl_dense_spec *spec, sl_errors *err)
                        "the vocabulary and the positions are at most %llu, got %llu and %llu",
                        (unsigned long long)SL_MODEL_ROWS_MAX, (unsigned long long)spec->vocabulary,
                        (unsigned long long)spec->learned_positions);
-    return code;
+    const sl_code latent = check_latent(spec, err);
+    return code == SL_OK ? latent : code;
 }
 
-/* The list of layers: embedding, full blocks, windowed blocks, head. */
-static void
-list_layers(sl_model *model, uint32_t blocks, uint32_t first_of_second_kind)
+/* Bit 0: the block is windowed; bit 1: it has experts. */
+static uint32_t
+variant_of(const sl_dense_spec *spec, uint32_t block)
 {
-    const uint32_t head = model->kind_count - 1;
+    const uint8_t exceptions = spec->block[block];
+    const bool windowed = spec->window != 0 && (exceptions & SL_BLOCK_FULL_ATTENTION) == 0;
+    const bool routed = spec->experts.count != 0 && (exceptions & SL_BLOCK_DENSE_MLP) == 0;
 
+    return (uint32_t)windowed + 2 * (uint32_t)routed;
+}
+
+/* A kind for each variant that some block has, then the list of layers. */
+static void
+add_blocks(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
+{
+    static const char *const titles[2][4] = {
+        {"dense", "dense", "experts", "experts"},
+        {"dense", "dense_window", "experts", "experts_window"}};
+    uint32_t blocks_of[4] = {0};
+    uint8_t kind_of[4] = {0};
+
+    for (uint32_t block = 0; block < spec->blocks; block++)
+        blocks_of[variant_of(spec, block)]++;
+    const bool mixed = blocks_of[0] + blocks_of[2] > 0 && blocks_of[1] + blocks_of[3] > 0;
+    for (uint32_t variant = 0; variant < 4; variant++) {
+        if (blocks_of[variant] == 0)
+            continue;
+        kind_of[variant] = (uint8_t)model->kind_count;
+        add_block(model, spec, names, titles[mixed][variant], variant & 1 ? spec->window : 0,
+                  variant >= 2);
+    }
     model->layer_count = 0;
     model->layers[model->layer_count++] = 0;
-    for (uint32_t block = 0; block < blocks; block++)
-        model->layers[model->layer_count++] = block < first_of_second_kind ? 1 : 2;
-    model->layers[model->layer_count++] = (uint8_t)head;
-    model->block_count = blocks;
+    for (uint32_t block = 0; block < spec->blocks; block++)
+        model->layers[model->layer_count++] = kind_of[variant_of(spec, block)];
+    model->block_count = spec->blocks;
+    if (blocks_of[2] + blocks_of[3] == 0)
+        return;
+    model->experts = spec->experts.count;
+    model->experts_per_token = spec->experts.per_token;
+    model->unpriced =
+        spec->latent.kv_rank != 0 ? "latent attention and routed experts" : "routed experts";
+}
+
+static void
+assert_spec(const sl_dense_spec *spec)
+{
+    assert((unsigned)spec->naming < SL_NAMING_COUNT && (unsigned)spec->form < SL_BLOCK_FORM_COUNT);
+    assert(spec->blocks >= 1 && spec->hidden >= 1 && spec->ffn >= 1 && spec->vocabulary >= 1);
+    assert(spec->heads >= 1 && spec->kv_heads >= 1 && spec->head_dim >= 1);
+    assert(spec->spare_positions <= spec->learned_positions);
+    assert(spec->experts.count == 0 ||
+           (spec->experts.width >= 1 && spec->experts.per_token <= spec->experts.count));
 }
 
 sl_code
 sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *err)
 {
     assert(spec != NULL && model != NULL && err != NULL);
-    assert((unsigned)spec->naming < SL_NAMING_COUNT);
-    assert(spec->blocks >= 1 && spec->hidden >= 1 && spec->ffn >= 1 && spec->vocabulary >= 1);
-    assert(spec->learned_positions == 0 || spec->naming == SL_NAMING_GPT2);
-    assert(spec->heads >= 1 && spec->kv_heads >= 1 && spec->head_dim >= 1);
+    assert_spec(spec);
 
+    const sl_names *names = sl_names_of(spec->naming);
     const sl_code code = check_sizes(spec, err);
     if (code != SL_OK)
         return code;
 
-    const bool windowed = spec->window != 0 && spec->windowed_from < spec->blocks;
-    const bool mixed = windowed && spec->windowed_from > 0;
-
     model->hidden = spec->hidden;
     model->ffn = spec->ffn;
     model->vocabulary = spec->vocabulary;
-    model->position_limit = spec->learned_positions;
+    model->position_limit = spec->learned_positions - spec->spare_positions;
+    model->learned_positions = spec->learned_positions != 0;
     model->heads = spec->heads;
     model->kv_heads = spec->kv_heads;
     model->head_dim = spec->head_dim;
     model->tied = spec->tied && spec->has_head;
     model->has_head = spec->has_head;
+    model->experts = 0;
+    model->experts_per_token = 0;
+    model->unpriced = spec->latent.kv_rank != 0 ? "latent attention" : NULL;
     model->kind_count = 0;
-    add_embedding(model, spec);
-    add_block(model, spec, "dense", windowed && !mixed ? spec->window : 0);
-    if (mixed)
-        add_block(model, spec, "dense_window", spec->window);
-    add_head(model, spec);
-    list_layers(model, spec->blocks, mixed ? spec->windowed_from : spec->blocks);
+    add_embedding(model, spec, names);
+    add_blocks(model, spec, names);
+    add_head(model, spec, names);
+    model->layers[model->layer_count++] = (uint8_t)(model->kind_count - 1);
     return SL_OK;
 }

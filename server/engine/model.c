@@ -70,6 +70,8 @@ sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
         if (!multiply(elements, tensor->shape[axis], &elements))
             return SL_E_RANGE;
     }
+    if (tensor->experts != 0 && !multiply(elements, tensor->experts, &elements))
+        return SL_E_RANGE;
     *out = elements;
     return SL_OK;
 }
@@ -119,8 +121,13 @@ sl_model_count(const sl_model *model, sl_model_counts *out)
         if (code != SL_OK)
             return code;
     }
-    assert(counts.component[SL_COMPONENT_ROUTED_EXPERTS] == 0);
     counts.active_per_token = counts.total;
+    if (model->experts != 0) {
+        /* Experts are equal, so the count divides. */
+        const uint64_t expert = counts.component[SL_COMPONENT_ROUTED_EXPERTS] / model->experts;
+        assert(model->experts_per_token <= model->experts);
+        counts.active_per_token -= expert * (model->experts - model->experts_per_token);
+    }
     *out = counts;
     return SL_OK;
 }
@@ -165,5 +172,7 @@ sl_kind_kv_bytes(const sl_layer_kind *kind, uint32_t element_bytes)
     const sl_operator *attention = find_attention(kind);
     if (attention == NULL)
         return 0;
+    if (attention->kv_latent != 0)
+        return (uint64_t)attention->kv_latent * element_bytes;
     return UINT64_C(2) * attention->kv_heads * attention->head_dim * element_bytes;
 }

@@ -21,7 +21,7 @@ answer(const sl_model *model, const sl_errors *warnings)
     const sl_code code = sl_model_count(model, &counts);
     assert(code == SL_OK);
     (void)code;
-    sl_buffer_init(&buffer, 1 << 20);
+    sl_buffer_init(&buffer, 64 << 20); /* as much as the server answers */
     sl_writer_init(&writer, &buffer);
     sl_model_write(&writer, model, &counts, warnings);
     assert(sl_writer_ok(&writer));

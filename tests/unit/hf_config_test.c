@@ -182,7 +182,7 @@ each_bad_value_is_named_at_its_pointer(void)
          "attention\"]}",
          SL_E_RANGE, "length_mismatch", "/layer_types"},
         {"{\"model_type\":\"qwen2\",\"use_sliding_window\":true,\"num_hidden_layers\":2,"
-         "\"layer_types\":[\"sliding_attention\",\"full_attention\"]}",
+         "\"layer_types\":[\"sliding_attention\",\"linear_attention\"]}",
          SL_E_UNSUPPORTED, "unsupported_layer_types", "/layer_types/1"},
         {"{\"model_type\":\"llama\",\"quantization_config\":\"fp8\"}", SL_E_RANGE, "wrong_type",
          "/quantization_config"},
@@ -211,14 +211,13 @@ all_faults_of_a_config_are_reported_at_once(void)
 }
 
 static void
-an_unsupported_type_is_named_with_what_is_supported(void)
+an_unsupported_type_is_named(void)
 {
     const char *text = "{\"model_type\":\"mamba2\"}";
     sl_reading result = read_text(text, strlen(text));
 
     CU_ASSERT_EQUAL_FATAL(result.err.count, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].message, "mamba2"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].message, "qwen3"));
     clear_reading(&result);
 }
 
@@ -234,12 +233,12 @@ a_wrong_divisor_hints_at_the_nearest_right_ones(void)
 }
 
 static void
-every_supported_type_is_in_the_list_of_names(void)
+every_listed_type_is_found_and_listed_once(void)
 {
-    static const char *const names[] = {"llama", "mistral", "qwen2", "qwen3", "gpt2"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        CU_ASSERT_PTR_NOT_NULL(sl_hf_type_find(names[i]));
-        CU_ASSERT_PTR_NOT_NULL(strstr(sl_hf_type_names(), names[i]));
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        CU_ASSERT_PTR_NOT_NULL(sl_hf_type_find(sl_hf_type_name(i)));
+        for (size_t k = 0; k < i; k++)
+            CU_ASSERT_NOT_EQUAL(strcmp(sl_hf_type_name(k), sl_hf_type_name(i)), 0);
     }
 }
 
@@ -386,12 +385,10 @@ main(int argc, char **argv)
         {"each_bad_value_is_named_at_its_pointer", each_bad_value_is_named_at_its_pointer},
         {"all_faults_of_a_config_are_reported_at_once",
          all_faults_of_a_config_are_reported_at_once},
-        {"an_unsupported_type_is_named_with_what_is_supported",
-         an_unsupported_type_is_named_with_what_is_supported},
+        {"an_unsupported_type_is_named", an_unsupported_type_is_named},
         {"a_wrong_divisor_hints_at_the_nearest_right_ones",
          a_wrong_divisor_hints_at_the_nearest_right_ones},
-        {"every_supported_type_is_in_the_list_of_names",
-         every_supported_type_is_in_the_list_of_names},
+        {"every_listed_type_is_found_and_listed_once", every_listed_type_is_found_and_listed_once},
         {"what_was_assumed_or_ignored_is_a_warning", what_was_assumed_or_ignored_is_a_warning},
         {"a_class_of_another_name_is_described_with_a_warning",
          a_class_of_another_name_is_described_with_a_warning},

@@ -90,7 +90,8 @@ static void
 biases_and_query_key_norms_count_as_attention_and_mlp(void)
 {
     sl_dense_spec spec = small_llama();
-    spec.qkv_bias = spec.output_bias = spec.mlp_bias = spec.qk_norm = true;
+    spec.qkv_bias = spec.output_bias = spec.mlp_bias = true;
+    spec.qk_norm = SL_QK_NORM_HEAD;
     sl_model *model = describe(&spec);
     sl_model_counts counts;
 
@@ -156,7 +157,7 @@ layers_are_embedding_full_blocks_windowed_blocks_head(void)
 {
     sl_dense_spec spec = small_llama();
     spec.window = 5;
-    spec.windowed_from = 3;
+    memset(spec.block, SL_BLOCK_FULL_ATTENTION, 3);
     sl_model *model = describe(&spec);
     static const uint8_t expected[] = {0, 1, 1, 1, 2, 3};
 
@@ -182,7 +183,7 @@ a_window_over_all_blocks_or_none_needs_one_kind(void)
     sl_expect_text(all->kinds[1].name, "dense", "kind");
     CU_ASSERT_EQUAL(sl_kind_window(&all->kinds[1]), 5);
 
-    spec.windowed_from = 4;
+    memset(spec.block, SL_BLOCK_FULL_ATTENTION, 4);
     sl_model *none = describe(&spec);
     CU_ASSERT_EQUAL(none->kind_count, 3);
     CU_ASSERT_EQUAL(sl_kind_window(&none->kinds[1]), 0);
@@ -260,7 +261,7 @@ operators_follow_the_forward_pass(void)
         "mlp_norm",   "mlp_up", "activation", "mlp_down",         "mlp_residual"};
     static const char *const head[] = {"final_norm", "logits", "loss"};
     sl_dense_spec spec = small_llama();
-    spec.qk_norm = true;
+    spec.qk_norm = SL_QK_NORM_HEAD;
     sl_model *model = describe(&spec);
     expect_operators(&model->kinds[1], llama, 12);
     expect_operators(&model->kinds[2], head, 3);

@@ -1,0 +1,94 @@
+/** Building blocks of the description of a decoder: attention, MLP, experts, and their names. */
+#ifndef SL_ENGINE_DESCRIBE_H
+#define SL_ENGINE_DESCRIBE_H
+
+#include "shardline/model.h"
+
+/** How a checkpoint stores the routed experts of a block. */
+typedef enum sl_expert_storage {
+    SL_EXPERTS_APART,          /* a gate, an up and a down matrix for each expert */
+    SL_EXPERTS_STACKED_INPUTS, /* [experts, inputs, outputs], gate and up in one */
+    SL_EXPERTS_STACKED,        /* [experts, outputs, inputs], gate and up in one */
+    SL_EXPERTS_FLAT            /* [experts * width, hidden], gate, up and down */
+} sl_expert_storage;
+
+/**
+ * Modules of a checkpoint: ".weight" and ".bias" come after, unless `suffix` says otherwise. NULL
+ * where the classes of this naming have no such module.
+ */
+typedef struct sl_names {
+    const char *base;      /* before every name but the head's */
+    const char *base_bare; /* the same in a class without head */
+    const char *embedding;
+    const char *embedding_norm;
+    const char *positions;
+    const char *project_in; /* between a narrow token table and the hidden size, and back */
+    const char *project_out;
+    const char *block;          /* "layers.{}." */
+    const char *input_norm;     /* before attention */
+    const char *attention_norm; /* of what attention gave */
+    const char *mlp_norm;       /* before the MLP */
+    const char *output_norm;    /* of what the MLP gave */
+    const char *query, *key, *value;
+    const char *qkv; /* in place of the three */
+    const char *output;
+    const char *query_norm, *key_norm;
+    const char *gate, *up;
+    const char *gate_up; /* in place of the two */
+    const char *down;
+    const char *router;
+    const char *expert_gate, *expert_up;
+    const char *expert_gate_up; /* in place of the two */
+    const char *expert_down;
+    const char *expert_suffix; /* of a routed expert's matrices: ".weight" or "" */
+    const char *shared_gate, *shared_up, *shared_down;
+    const char *shared_switch; /* the scalar gate on the shared experts */
+    const char *final_norm;
+    const char *head;
+    sl_expert_storage experts;
+    bool inputs_first; /* [in, out], the Conv1D of GPT-2; else [out, in] */
+} sl_names;
+
+const sl_names *sl_names_of(sl_naming naming);
+
+/** A linear layer: its module, what it counts as and how it is cut. The bias of a column cut goes
+ * with its features; that of a row cut is added after the sum, whole. */
+typedef struct sl_linear {
+    const char *module;
+    sl_component component;
+    sl_cut cut;
+    uint64_t inputs;
+    uint64_t outputs;
+    bool bias;
+} sl_linear;
+
+/** Appends a tensor called module + suffix. */
+sl_tensor *sl_add_vector(sl_layer_kind *kind, const char *module, const char *suffix,
+                         sl_component component, sl_cut cut, uint64_t length);
+sl_tensor *sl_add_matrix(sl_layer_kind *kind, const char *module, const char *suffix,
+                         sl_component component, sl_cut cut, uint64_t rows, uint64_t columns);
+void sl_add_linear(sl_layer_kind *kind, const sl_names *names, const sl_linear *layer);
+
+/** A norm over the hidden size, its tensors and its operator. */
+void sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
+                 const char *operator_name);
+
+sl_operator *sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what,
+                             sl_cut cut, uint64_t inputs, uint64_t outputs);
+
+/** A new kind of `model`; its prefix is base + rest. */
+sl_layer_kind *sl_add_kind(sl_model *model, const char *name, const char *base, const char *rest);
+
+/** Attention from the normed hidden state to the output projection: tensors and operators. */
+void sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
+                      uint32_t window);
+
+/** The MLP from the normed hidden state to its down projection; shares_input where another operator
+ * of the block keeps that state already. */
+void sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
+                bool shares_input);
+
+/** Router, routed and shared experts: tensors only. */
+void sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names);
+
+#endif

@@ -1,0 +1,127 @@
+/* The second half of a block: one MLP, or a router and its experts. */
+#include "engine/describe.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+void
+sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, bool shares_input)
+{
+    const uint64_t hidden = spec->hidden;
+    const uint64_t up = spec->gated_mlp ? 2 * spec->ffn : spec->ffn;
+    const bool fused = spec->gated_mlp && names->gate_up != NULL;
+
+    if (spec->gated_mlp && !fused)
+        sl_add_linear(kind, names,
+                      &(sl_linear){names->gate, SL_COMPONENT_MLP, SL_CUT_COLUMN, hidden, spec->ffn,
+                                   spec->mlp_bias});
+    sl_add_linear(kind, names,
+                  &(sl_linear){fused ? names->gate_up : names->up, SL_COMPONENT_MLP, SL_CUT_COLUMN,
+                               hidden, fused ? up : spec->ffn, spec->mlp_bias});
+    sl_add_linear(
+        kind, names,
+        &(sl_linear){names->down, SL_COMPONENT_MLP, SL_CUT_ROW, spec->ffn, hidden, spec->mlp_bias});
+    if (spec->learned_activation) {
+        (void)sl_add_vector(kind, "mlp.act_fn.alpha_p", "", SL_COMPONENT_MLP, SL_CUT_REPLICATED, 1);
+        (void)sl_add_vector(kind, "mlp.act_fn.alpha_n", "", SL_COMPONENT_MLP, SL_CUT_REPLICATED, 1);
+    }
+
+    sl_operator *product =
+        sl_add_operator(kind, "mlp_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, up);
+    product->shares_input = shares_input;
+    (void)sl_add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, up, spec->ffn);
+    (void)sl_add_operator(kind, "mlp_down", SL_OPERATOR_MATMUL, SL_CUT_ROW, spec->ffn, hidden);
+}
+
+/* One tensor of all experts, [experts, rows, columns]. */
+static void
+add_stack(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module, const char *suffix,
+          sl_cut cut, uint64_t rows, uint64_t columns, uint32_t cut_axis)
+{
+    sl_tensor *tensor =
+        sl_add_matrix(kind, module, suffix, SL_COMPONENT_ROUTED_EXPERTS, cut, rows, columns);
+    tensor->axes = 3;
+    tensor->shape[2] = columns;
+    tensor->shape[1] = rows;
+    tensor->shape[0] = spec->experts.count;
+    tensor->cut_axis = cut_axis;
+}
+
+static void
+add_stacked_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
+{
+    const sl_experts *experts = &spec->experts;
+    const bool inputs_first = names->experts == SL_EXPERTS_STACKED_INPUTS;
+    const uint64_t hidden = spec->hidden;
+    const uint64_t up = 2 * experts->width;
+
+    add_stack(kind, spec, names->expert_gate_up, names->expert_suffix, SL_CUT_COLUMN,
+              inputs_first ? hidden : up, inputs_first ? up : hidden, inputs_first ? 2 : 1);
+    add_stack(kind, spec, names->expert_down, names->expert_suffix, SL_CUT_ROW,
+              inputs_first ? experts->width : hidden, inputs_first ? hidden : experts->width,
+              inputs_first ? 1 : 2);
+    if (!experts->bias)
+        return;
+    sl_tensor *bias = sl_add_matrix(kind, names->expert_gate_up, "_bias",
+                                    SL_COMPONENT_ROUTED_EXPERTS, SL_CUT_COLUMN, experts->count, up);
+    bias->cut_axis = 1;
+    (void)sl_add_matrix(kind, names->expert_down, "_bias", SL_COMPONENT_ROUTED_EXPERTS,
+                        SL_CUT_REPLICATED, experts->count, hidden);
+}
+
+static void
+add_routed_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
+{
+    const sl_experts *experts = &spec->experts;
+    const char *const modules[] = {names->expert_gate, names->expert_up, names->expert_down};
+    const bool flat = names->experts == SL_EXPERTS_FLAT;
+
+    if (names->expert_gate_up != NULL) {
+        add_stacked_experts(kind, spec, names);
+        return;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        const bool down = i == 2;
+        const sl_cut cut = down ? SL_CUT_ROW : SL_CUT_COLUMN;
+        /* DBRX keeps the transpose of its down projection, so that all three stack alike. */
+        const bool rows_are_width = flat || !down;
+        const uint64_t width = flat ? experts->width * experts->count : experts->width;
+        sl_tensor *tensor = sl_add_matrix(
+            kind, modules[i], names->expert_suffix, SL_COMPONENT_ROUTED_EXPERTS, cut,
+            rows_are_width ? width : spec->hidden, rows_are_width ? spec->hidden : width);
+        tensor->cut_axis = !rows_are_width;
+        tensor->experts = flat ? 0 : experts->count;
+    }
+}
+
+static void
+add_shared_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
+{
+    const uint64_t width = spec->experts.shared_width;
+    const sl_component role = SL_COMPONENT_SHARED_EXPERTS;
+    const sl_linear linears[] = {
+        {names->shared_gate, role, SL_CUT_COLUMN, spec->hidden, width, false},
+        {names->shared_up, role, SL_CUT_COLUMN, spec->hidden, width, false},
+        {names->shared_down, role, SL_CUT_ROW, width, spec->hidden, false},
+    };
+
+    for (size_t i = 0; i < sizeof linears / sizeof linears[0]; i++)
+        sl_add_linear(kind, names, &linears[i]);
+    if (spec->experts.shared_gate)
+        sl_add_linear(kind, names,
+                      &(sl_linear){names->shared_switch, SL_COMPONENT_ROUTER, SL_CUT_REPLICATED,
+                                   spec->hidden, 1, false});
+}
+
+void
+sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
+{
+    assert(names->router != NULL);
+
+    sl_add_linear(kind, names,
+                  &(sl_linear){names->router, SL_COMPONENT_ROUTER, SL_CUT_REPLICATED, spec->hidden,
+                               spec->experts.count, spec->experts.bias});
+    add_routed_experts(kind, spec, names);
+    if (spec->experts.shared_width != 0)
+        add_shared_experts(kind, spec, names);
+}
