@@ -88,26 +88,30 @@ null_counts(sl_hf_field field)
            field == SL_HF_SHARED_EXPERTS;
 }
 
-/* Where a key stands: "a.b" is b of the object a, which may be absent (then so is b). */
+/* Where a key stands: "a.b" is b of the object a, which may be absent (then so is b). The object's
+ * key is borrowed from the document: errors name it later. */
 static bool
 locate(sl_hf_reader *reader, const char *path, sl_node *object, const char **name)
 {
     const char *dot = strchr(path, '.');
-    char outer[32];
+    void *state = NULL;
 
     *object = *reader->config;
     *name = path;
     if (dot == NULL)
         return true;
-    const bool fits = sl_text_format(outer, sizeof outer, "%.*s", (int)(dot - path), path);
-    assert(fits);
-    (void)fits;
+    const size_t length = (size_t)(dot - path);
     *name = dot + 1;
-    if (!sl_node_member(reader->config, outer, object))
-        return false;
-    const sl_code code = sl_node_object(object, reader->err);
-    sl_hf_note(reader, code);
-    return code == SL_OK;
+    while (sl_node_next(reader->config, &state, object)) {
+        if (strlen(object->key) != length || strncmp(object->key, path, length) != 0)
+            continue;
+        if (sl_node_kind(object) == SL_JSON_NULL)
+            return false;
+        const sl_code code = sl_node_object(object, reader->err);
+        sl_hf_note(reader, code);
+        return code == SL_OK;
+    }
+    return false;
 }
 
 void

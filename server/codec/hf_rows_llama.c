@@ -352,13 +352,14 @@ static const sl_hf_type types[] = {
         .fallbacks = {SL_HF_SHAPE(32000, 4096, 11008, 32, 32, 2048)},
     },
     {
+        /* Shape of the one model there is, Orion-14B: the class's own does not divide by heads. */
         .model_type = "orion",
         .causal_class = "OrionForCausalLM",
         .base_class = "OrionModel",
         .keys = llama_keys,
         .traits = SL_HF_GATED | SL_HF_LAYER_NORM,
         .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS}},
-        .fallbacks = {SL_HF_SHAPE(84608, 4096, 15360, 40, 40, 4096)},
+        .fallbacks = {SL_HF_SHAPE(84608, 5120, 15360, 40, 40, 4096)},
     },
     {
         .model_type = "xverse",

@@ -64,6 +64,7 @@ compare_with_golden(const sl_csv *csv)
     CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
     CU_ASSERT_EQUAL_FATAL(sl_model_count(result.model, &counts), SL_OK);
     (void)expect_count(name, "total", counts.total, number(csv, "total"));
+    (void)expect_count(name, "active", counts.active_per_token, number(csv, "active"));
     for (int i = 0; i < SL_COMPONENT_COUNT; i++) {
         const char *component = sl_component_text((sl_component)i);
         const bool listed = sl_csv_get(csv, component)[0] != '\0';
@@ -96,7 +97,7 @@ every_fixture_has_the_hand_counted_parameters_and_bytes(void)
         rows++;
     }
     CU_ASSERT_EQUAL(err.count, 0);
-    CU_ASSERT_EQUAL(rows, 20);
+    CU_ASSERT_EQUAL(rows, 59);
     sl_arena_free(arena);
     free(text);
 }
@@ -184,6 +185,25 @@ each_bad_value_is_named_at_its_pointer(void)
         {"{\"model_type\":\"qwen2\",\"use_sliding_window\":true,\"num_hidden_layers\":2,"
          "\"layer_types\":[\"sliding_attention\",\"linear_attention\"]}",
          SL_E_UNSUPPORTED, "unsupported_layer_types", "/layer_types/1"},
+        {"{\"model_type\":\"stablelm\",\"qk_layernorm\":true}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/qk_layernorm"},
+        {"{\"model_type\":\"minicpm\",\"num_experts\":8}", SL_E_UNSUPPORTED, "unsupported_option",
+         "/num_experts"},
+        {"{\"model_type\":\"mixtral\",\"num_experts_per_tok\":9}", SL_E_RANGE, "out_of_range",
+         "/num_experts_per_tok"},
+        {"{\"model_type\":\"qwen3_moe\",\"mlp_only_layers\":[24]}", SL_E_RANGE, "out_of_range",
+         "/mlp_only_layers/0"},
+        {"{\"model_type\":\"qwen3_moe\",\"mlp_only_layers\":3}", SL_E_RANGE, "wrong_type",
+         "/mlp_only_layers"},
+        {"{\"model_type\":\"deepseek_v3\",\"num_routed_experts\":256}", SL_E_RANGE, "renamed_key",
+         "/num_routed_experts"},
+        {"{\"model_type\":\"dbrx\",\"attn_config\":[]}", SL_E_RANGE, "wrong_type", "/attn_config"},
+        {"{\"model_type\":\"dbrx\",\"ffn_config\":{\"moe_top_k\":0}}", SL_E_RANGE, "out_of_range",
+         "/ffn_config/moe_top_k"},
+        {"{\"model_type\":\"falcon\",\"num_ln_in_parallel_attn\":3}", SL_E_RANGE, "out_of_range",
+         "/num_ln_in_parallel_attn"},
+        {"{\"model_type\":\"mixtral\",\"num_local_experts\":65536,\"num_experts_per_tok\":2}",
+         SL_E_RANGE, "out_of_range", ""},
         {"{\"model_type\":\"llama\",\"quantization_config\":\"fp8\"}", SL_E_RANGE, "wrong_type",
          "/quantization_config"},
         {"{\"model_type\":\"llama\",\"quantization_config\":{\"modules_to_not_convert\":\"head\"}}",
@@ -259,6 +279,9 @@ what_was_assumed_or_ignored_is_a_warning(void)
         {"llama_fp8", "quantization"},
         {"llama_awq", "quantization"},
         {"mistral_missing_keys", "class_defaults"},
+        {"deepseek_v3_tiny", "mtp_layers"},
+        {"deepseek_v3_tiny", "persistent_buffers"},
+        {"minimax_m2_tiny", "mtp_layers"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         sl_reading result = read_fixture(cases[i].fixture);
@@ -326,6 +349,13 @@ windows_follow_the_rule_of_their_class(void)
     CU_ASSERT_EQUAL(off.model->kind_count, 3);
     CU_ASSERT_EQUAL(sl_kind_window(&off.model->kinds[1]), 0);
     clear_reading(&off);
+
+    sl_reading patterned = read_fixture("gemma3_pattern");
+    static const uint8_t local_first[] = {0, 2, 1, 2, 1, 2, 3};
+    CU_ASSERT_EQUAL_FATAL(patterned.model->layer_count, 7);
+    CU_ASSERT_EQUAL(memcmp(patterned.model->layers, local_first, sizeof local_first), 0);
+    CU_ASSERT_EQUAL(sl_kind_window(&patterned.model->kinds[2]), 16);
+    clear_reading(&patterned);
 
     sl_reading listed = read_fixture("qwen3_layer_types");
     CU_ASSERT_EQUAL(sl_model_layers_of(listed.model, 1), 1);

@@ -262,6 +262,68 @@ real_configs_of_other_types_are_refused_by_name(void)
     CU_ASSERT_TRUE(refused > 0);
 }
 
+/* Bytes of keys and values at 2 bytes an element: per token over the layers that see everything, and
+ * of one layer with a window. */
+static const struct {
+    const char *model;
+    uint64_t full_bytes;
+    uint64_t window_layers;
+    uint64_t window;
+    uint64_t window_bytes;
+} caches[] = {
+    {"meta-llama/Llama-2-7b-hf", 524288, 0, 0, 0},
+    {"mosaicml/mpt-7b", 524288, 0, 0, 0},
+    {"allenai/OLMo-2-1124-7B", 524288, 0, 0, 0},
+    {"meta-llama/Meta-Llama-3.1-8B", 131072, 0, 0, 0},
+    {"meta-llama/Meta-Llama-3.1-70B", 327680, 0, 0, 0},
+    {"mistralai/Mixtral-8x7B-v0.1", 131072, 0, 0, 0},
+    {"Qwen/Qwen2.5-7B", 57344, 0, 0, 0},
+    {"Qwen/Qwen3-8B", 147456, 0, 0, 0},
+    {"Qwen/Qwen3-30B-A3B", 98304, 0, 0, 0},
+    {"Qwen/Qwen3-235B-A22B", 192512, 0, 0, 0},
+    {"zai-org/GLM-4.7-FP8", 376832, 0, 0, 0},
+    {"MiniMaxAI/MiniMax-M2.5", 253952, 0, 0, 0},
+    {"CohereForAI/c4ai-command-r-v01", 1310720, 0, 0, 0},
+    {"tiiuae/falcon-40b", 122880, 0, 0, 0},
+    {"WizardLM/WizardCoder-15B-V1.0", 20480, 0, 0, 0},
+    {"deepseek-ai/DeepSeek-V3", 70272, 0, 0, 0},
+    {"moonshotai/Kimi-K2-Instruct", 70272, 0, 0, 0},
+    {"deepseek-ai/DeepSeek-V2-Lite", 31104, 0, 0, 0},
+    {"google/gemma-2-27b", 188416, 23, 4096, 8192},
+    {"openai/gpt-oss-120b", 36864, 18, 128, 2048},
+};
+
+static void
+kv_cache_bytes_follow_the_published_shapes(void)
+{
+    for (size_t i = 0; i < sizeof caches / sizeof caches[0]; i++) {
+        const char *path = real_config(caches[i].model);
+        if (path == NULL) {
+            sl_skip("the folder of real configs is absent");
+            return;
+        }
+        sl_reading result = read_path(path);
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        uint64_t full = 0;
+        uint64_t layers = 0;
+        for (uint32_t kind = 0; kind < result.model->kind_count; kind++) {
+            const sl_layer_kind *at = &result.model->kinds[kind];
+            const uint64_t bytes = sl_kind_kv_bytes(at, 2);
+            const uint32_t count = sl_model_layers_of(result.model, kind);
+            if (sl_kind_window(at) == 0) {
+                full += bytes * count;
+                continue;
+            }
+            layers += count;
+            (void)expect_count(caches[i].model, "window", sl_kind_window(at), caches[i].window);
+            (void)expect_count(caches[i].model, "window bytes", bytes, caches[i].window_bytes);
+        }
+        (void)expect_count(caches[i].model, "full bytes", full, caches[i].full_bytes);
+        (void)expect_count(caches[i].model, "window layers", layers, caches[i].window_layers);
+        clear_reading(&result);
+    }
+}
+
 typedef struct effective_key {
     const char *name;
     uint64_t (*value)(const sl_model *model);
@@ -392,6 +454,7 @@ main(int argc, char **argv)
          synthetic_configs_of_supported_types_count_exactly},
         {"real_configs_of_other_types_are_refused_by_name",
          real_configs_of_other_types_are_refused_by_name},
+        {"kv_cache_bytes_follow_the_published_shapes", kv_cache_bytes_follow_the_published_shapes},
         {"keys_end_with_the_value_their_class_gives_them",
          keys_end_with_the_value_their_class_gives_them},
     };

@@ -91,6 +91,10 @@ listed_elements(const sl_node *layers)
             CU_ASSERT_EQUAL(sl_node_bool(&tensor, "tied", &tied, NULL, &err), SL_OK);
             const sl_node shape = member(&tensor, "shape");
             uint64_t elements = tied ? 0 : uint_of(&run, "count");
+            uint64_t experts = 1;
+            CU_ASSERT_EQUAL(sl_node_uint(&tensor, "experts", 1, UINT64_MAX, &experts, NULL, &err),
+                            SL_OK);
+            elements *= experts;
             for (size_t axis = 0; axis < sl_node_count(&shape); axis++) {
                 sl_node side;
                 uint64_t size = 0;
@@ -107,8 +111,9 @@ listed_elements(const sl_node *layers)
 static void
 listed_tensors_add_up_to_the_total(void)
 {
-    static const char *const fixtures[] = {"qwen2_window", "gpt2_tiny", "mistral_base_class",
-                                           "qwen3_layer_types"};
+    static const char *const fixtures[] = {
+        "qwen2_window", "gpt2_tiny",    "mistral_base_class", "qwen3_layer_types",
+        "mixtral_tiny", "gpt_oss_tiny", "dbrx_tiny",          "deepseek_v3_tiny"};
     for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
         sl_reading result = read_fixture(fixtures[i]);
         sl_json *json = answer_of(&result);

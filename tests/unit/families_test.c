@@ -1,0 +1,355 @@
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/hf_table.h"
+#include "engine_fixture.h"
+#include "reading.h"
+
+/* A config that says nothing but its type; that of GLM-4 MoE has to give the width of its heads too,
+ * which its class cannot derive. */
+static sl_reading
+read_type(const char *type)
+{
+    const bool needs_width = strcmp(type, "glm4_moe") == 0;
+    char text[200];
+    CU_ASSERT_TRUE_FATAL(sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type,
+                                        needs_width ? ",\"head_dim\":128" : ""));
+    sl_reading result = read_text(text, strlen(text));
+    if (result.code != SL_OK)
+        printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    return result;
+}
+
+static void
+fail_for(const char *name)
+{
+    printf("%s\n", name);
+    CU_FAIL("see the name above");
+}
+
+static sl_question
+question_of(const sl_model *model, const sl_cluster *cluster, const sl_software *software)
+{
+    sl_question q = sl_fixture_question(model, cluster, software);
+    q.workload.sequence_length = 512;
+    return q;
+}
+
+/* Elements of the matrices a token is multiplied with in one layer. */
+static uint64_t
+multiplied_elements(const sl_layer_kind *kind)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *tensor = &kind->tensors[i];
+        uint64_t elements = 0;
+        CU_ASSERT_EQUAL(sl_tensor_elements(tensor, &elements), SL_OK);
+        if (tensor->axes == 2 && tensor->component != SL_COMPONENT_EMBEDDING)
+            sum += elements;
+    }
+    return sum;
+}
+
+static void
+every_matrix_of_a_priced_type_is_multiplied_once(void)
+{
+    uint32_t priced = 0;
+
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        sl_reading result = read_type(sl_hf_type_name(i));
+        priced += result.model->unpriced == NULL;
+        for (uint32_t k = 0; result.model->unpriced == NULL && k < result.model->kind_count; k++) {
+            const sl_layer_kind *kind = &result.model->kinds[k];
+            uint64_t sum = 0;
+            for (uint32_t n = 0; n < kind->operator_count; n++) {
+                const sl_operator *op = &kind->operators[n];
+                sum += op->kind == SL_OPERATOR_MATMUL ? op->inputs * op->outputs : 0;
+            }
+            if (sum != multiplied_elements(kind))
+                fail_for(sl_hf_type_name(i));
+        }
+        clear_reading(&result);
+    }
+    printf("types priced: %u\n", priced);
+    CU_ASSERT_TRUE(priced > 0);
+}
+
+static uint32_t
+count_operators(const sl_layer_kind *kind, sl_operator_kind what)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kind->operator_count; i++)
+        count += kind->operators[i].kind == what;
+    return count;
+}
+
+/* False when no plan of this cut is legal for the model. */
+static bool
+estimate_with(const sl_model *model, uint32_t tensor, uint32_t pipeline, const char *type)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_question q = question_of(model, &cluster, &software);
+    sl_errors err = {0};
+
+    q.plan.tensor = tensor;
+    q.plan.sequence = tensor > 1;
+    q.plan.pipeline = pipeline;
+    q.plan.data = 8 / tensor / pipeline;
+    if (sl_question_check(&q, &err) != SL_OK)
+        return false;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    if (!(e->time.step_s > 0.0) || !(e->throughput.mfu_full > 0.0) ||
+        !(e->throughput.mfu_full < 1.0) || e->memory.rank_count == 0)
+        fail_for(type);
+    return true;
+}
+
+static void
+every_priced_type_gets_an_estimate_whole_and_cut(void)
+{
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        sl_reading result = read_type(sl_hf_type_name(i));
+        const bool odd_heads = result.model->heads % 2 != 0; /* Falcon-7B has 71 */
+        if (result.model->unpriced == NULL) {
+            if (!estimate_with(result.model, 1, 1, sl_hf_type_name(i)) ||
+                !estimate_with(result.model, 1, 2, sl_hf_type_name(i)) ||
+                estimate_with(result.model, 2, 2, sl_hf_type_name(i)) == odd_heads)
+                fail_for(sl_hf_type_name(i));
+        }
+        clear_reading(&result);
+    }
+}
+
+static void
+the_readme_lists_every_type(void)
+{
+    size_t size = 0;
+    char *text = sl_read_file(sl_tests_path("../README.md"), &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    const char *families = strstr(text, "**Model families**");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(families);
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        const char *name = sl_hf_type_name(i);
+        const size_t length = strlen(name);
+        const char *at = strstr(families, name);
+        while (at != NULL && (strchr(" \n", at[-1]) == NULL || strchr(",.", at[length]) == NULL))
+            at = strstr(at + 1, name);
+        if (at == NULL)
+            fail_for(name);
+    }
+    free(text);
+}
+
+static void
+what_is_not_priced_is_refused_by_name_and_still_counted(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    uint32_t refused = 0;
+
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        sl_reading result = read_type(sl_hf_type_name(i));
+        sl_model_counts counts;
+        CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
+        CU_ASSERT_TRUE(counts.active_per_token <= counts.total);
+        if (result.model->unpriced != NULL) {
+            const sl_question q = question_of(result.model, &cluster, &software);
+            sl_errors err = {0};
+            CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+            CU_ASSERT_EQUAL_FATAL(err.count, 1);
+            sl_expect_text(err.list[0].rule, "not_modelled", "rule");
+            sl_expect_text(err.list[0].pointer, "/model", "pointer");
+            CU_ASSERT_PTR_NOT_NULL(strstr(err.list[0].message, result.model->unpriced));
+            refused++;
+        }
+        clear_reading(&result);
+    }
+    printf("types refused: %u\n", refused);
+    CU_ASSERT_TRUE(refused > 0);
+}
+
+static void
+learned_positions_end_where_their_table_does(void)
+{
+    static const struct {
+        const char *type;
+        uint64_t positions; /* 0 = no table */
+    } cases[] = {{"opt", 2048}, {"gpt_bigcode", 1024}, {"gpt2", 1024}, {"bloom", 0}, {"mpt", 0}};
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_type(cases[i].type);
+        sl_question q = question_of(result.model, &cluster, &software);
+        sl_errors err = {0};
+
+        q.workload.sequence_length = cases[i].positions == 0 ? 65536 : cases[i].positions;
+        CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+        q.workload.sequence_length = cases[i].positions + 1;
+        if (cases[i].positions != 0) {
+            CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+            sl_expect_text(err.list[0].pointer, "/workload/sequence_length", "pointer");
+        }
+        clear_reading(&result);
+    }
+}
+
+typedef struct form_case {
+    const char *fixture;
+    const char *operators; /* of the first block, in order */
+} form_case;
+
+static void
+blocks_list_their_operators_in_the_order_of_their_form(void)
+{
+    static const form_case cases[] = {
+        {"gemma2_tiny", "input_norm qkv rotary attention attention_output attention_norm "
+                        "attention_residual mlp_norm mlp_up activation mlp_down output_norm "
+                        "mlp_residual "},
+        {"olmo2_tiny", "qkv qk_norm rotary attention attention_output attention_norm "
+                       "attention_residual mlp_up activation mlp_down output_norm mlp_residual "},
+        {"opt_narrow", "qkv attention attention_output attention_residual attention_norm mlp_up "
+                       "activation mlp_down mlp_residual output_norm "},
+        {"gptj_tiny", "input_norm qkv rotary attention attention_output mlp_up activation mlp_down "
+                      "attention_residual mlp_residual "},
+        {"falcon_grouped", "input_norm qkv rotary attention attention_output mlp_norm mlp_up "
+                           "activation mlp_down attention_residual mlp_residual "},
+        {"falcon_serial", "input_norm qkv attention attention_output attention_residual mlp_norm "
+                          "mlp_up activation mlp_down mlp_residual "},
+        {"bloom_tiny", "input_norm qkv attention attention_output attention_residual mlp_norm "
+                       "mlp_up activation mlp_down mlp_residual "},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_fixture(cases[i].fixture);
+        char listed[400] = "";
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        const sl_layer_kind *block = &result.model->kinds[1];
+        for (uint32_t n = 0; n < block->operator_count; n++) {
+            const size_t length = strlen(listed);
+            CU_ASSERT_TRUE_FATAL(sl_text_format(listed + length, sizeof listed - length, "%s ",
+                                                block->operators[n].name));
+        }
+        sl_expect_text(listed, cases[i].operators, cases[i].fixture);
+        clear_reading(&result);
+    }
+}
+
+/* True when the up projection keeps no input of its own. */
+static bool
+shares_up(const char *fixture)
+{
+    sl_reading result = read_fixture(fixture);
+    bool shares = false;
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    for (uint32_t i = 0; i < result.model->kinds[1].operator_count; i++) {
+        const sl_operator *op = &result.model->kinds[1].operators[i];
+        if (strcmp(op->name, "mlp_up") == 0)
+            shares = op->shares_input;
+    }
+    clear_reading(&result);
+    return shares;
+}
+
+static void
+parallel_halves_behind_one_norm_keep_its_output_once(void)
+{
+    CU_ASSERT_TRUE(shares_up("gptj_tiny"));
+    CU_ASSERT_TRUE(shares_up("phi_tiny"));
+    CU_ASSERT_TRUE(shares_up("falcon_one_key_head"));
+    CU_ASSERT_FALSE(shares_up("falcon_grouped"));
+    CU_ASSERT_FALSE(shares_up("gpt_neox_serial"));
+}
+
+static void
+a_narrow_token_table_is_projected_to_the_hidden_size_and_back(void)
+{
+    sl_reading result = read_fixture("opt_narrow");
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const sl_model *model = result.model;
+    const sl_layer_kind *head = &model->kinds[model->kind_count - 1];
+
+    sl_expect_text(model->kinds[0].tensors[2].name, "model.decoder.project_in.weight", "in");
+    sl_expect_text(head->tensors[0].name, "model.decoder.project_out.weight", "out");
+    CU_ASSERT_EQUAL(count_operators(&model->kinds[0], SL_OPERATOR_MATMUL), 1);
+    CU_ASSERT_EQUAL(count_operators(head, SL_OPERATOR_MATMUL), 2);
+    CU_ASSERT_EQUAL(count_operators(head, SL_OPERATOR_NORM), 0);
+    CU_ASSERT_EQUAL(model->position_limit, 64);
+    clear_reading(&result);
+}
+
+typedef struct named_tensor {
+    const char *fixture;
+    uint32_t kind;
+    const char *name;
+    uint64_t shape[3];
+    uint32_t experts;
+} named_tensor;
+
+static void
+tensors_have_the_names_and_shapes_of_the_checkpoint(void)
+{
+    static const named_tensor cases[] = {
+        {"bloom_tiny", 0, "transformer.word_embeddings_layernorm.bias", {32}, 0},
+        {"gpt_neox_serial", 1, "attention.query_key_value.weight", {96, 32}, 0},
+        {"phi3_tiny", 1, "mlp.gate_up_proj.weight", {160, 32}, 0},
+        {"falcon_grouped", 1, "ln_attn.weight", {32}, 0},
+        {"cohere_qk_norm", 1, "self_attn.k_norm.weight", {2, 8}, 0},
+        {"mixtral_tiny", 1, "block_sparse_moe.experts.{}.w2.weight", {32, 80}, 4},
+        {"qwen2_moe_mixed", 2, "mlp.shared_expert_gate.weight", {1, 32}, 0},
+        {"gpt_oss_tiny", 1, "mlp.experts.gate_up_proj", {4, 32, 160}, 0},
+        {"gpt_oss_tiny", 1, "self_attn.sinks", {4}, 0},
+        {"granitemoe_tiny", 1, "block_sparse_moe.input_linear.weight", {4, 160, 32}, 0},
+        {"dbrx_tiny", 1, "ffn.experts.mlp.w2", {160, 32}, 0},
+        {"deepseek_v3_tiny", 1, "self_attn.kv_a_proj_with_mqa.weight", {20, 32}, 0},
+        {"deepseek_v2_no_query_rank", 1, "self_attn.q_proj.weight", {48, 32}, 0},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_fixture(cases[i].fixture);
+        bool found = false;
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        const sl_layer_kind *kind = &result.model->kinds[cases[i].kind];
+        for (uint32_t n = 0; n < kind->tensor_count; n++) {
+            const sl_tensor *tensor = &kind->tensors[n];
+            if (strcmp(tensor->name, cases[i].name) != 0)
+                continue;
+            found = tensor->experts == cases[i].experts;
+            for (uint32_t axis = 0; axis < tensor->axes; axis++)
+                found = found && tensor->shape[axis] == cases[i].shape[axis];
+        }
+        if (!found)
+            fail_for(cases[i].name);
+        clear_reading(&result);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"every_matrix_of_a_priced_type_is_multiplied_once",
+         every_matrix_of_a_priced_type_is_multiplied_once},
+        {"every_priced_type_gets_an_estimate_whole_and_cut",
+         every_priced_type_gets_an_estimate_whole_and_cut},
+        {"the_readme_lists_every_type", the_readme_lists_every_type},
+        {"what_is_not_priced_is_refused_by_name_and_still_counted",
+         what_is_not_priced_is_refused_by_name_and_still_counted},
+        {"learned_positions_end_where_their_table_does",
+         learned_positions_end_where_their_table_does},
+        {"blocks_list_their_operators_in_the_order_of_their_form",
+         blocks_list_their_operators_in_the_order_of_their_form},
+        {"parallel_halves_behind_one_norm_keep_its_output_once",
+         parallel_halves_behind_one_norm_keep_its_output_once},
+        {"a_narrow_token_table_is_projected_to_the_hidden_size_and_back",
+         a_narrow_token_table_is_projected_to_the_hidden_size_and_back},
+        {"tensors_have_the_names_and_shapes_of_the_checkpoint",
+         tensors_have_the_names_and_shapes_of_the_checkpoint},
+    };
+    return sl_run_cases(argc, argv, "families", cases, sizeof cases / sizeof cases[0]);
+}
