@@ -1,5 +1,5 @@
 /* Which blocks of a model are windowed and which have experts. */
-#include <assert.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "codec/hf_reader.h"
@@ -61,6 +61,27 @@ place_windows(const sl_hf_reader *reader, sl_dense_spec *spec)
     }
 }
 
+/* A number, or in EXAONE 4 a text such as "LLLG": three local blocks, then one that sees all. */
+static void
+read_pattern(sl_hf_reader *reader, const char *name)
+{
+    const char *text = NULL;
+    sl_node member;
+
+    if (!sl_node_member(reader->config, name, &member) || sl_node_kind(&member) != SL_JSON_TEXT) {
+        sl_hf_read_field(reader, SL_HF_FULL_EVERY);
+        return;
+    }
+    sl_hf_note(reader, sl_node_as_text(&member, &text, reader->err));
+    const size_t length = text == NULL ? 0 : strlen(text);
+    if (length != 0 && strspn(text, "L") == length - 1 && text[length - 1] == 'G')
+        reader->values[SL_HF_FULL_EVERY] = length;
+    else
+        sl_hf_note(reader, sl_node_fail(&member, reader->err, SL_E_RANGE, "unknown_value",
+                                        "must be a number, or local blocks and one global one as "
+                                        "in \"LLLG\""));
+}
+
 static void
 read_window(sl_hf_reader *reader, sl_dense_spec *spec)
 {
@@ -76,12 +97,13 @@ read_window(sl_hf_reader *reader, sl_dense_spec *spec)
     spec->window = (uint32_t)reader->values[SL_HF_WINDOW];
     if (sl_hf_has(reader, SL_HF_WINDOW_SWITCH))
         sl_hf_read_field(reader, SL_HF_FULL_BLOCKS);
-    if (keys[SL_HF_FULL_EVERY].name != NULL)
-        sl_hf_read_field(reader, SL_HF_FULL_EVERY);
-    if (reader->valid[SL_HF_BLOCKS] && sl_node_member(reader->config, "layer_types", &list))
+    if (reader->valid[SL_HF_BLOCKS] && sl_node_member(reader->config, "layer_types", &list)) {
         read_layer_types(reader, &list, spec);
-    else
-        place_windows(reader, spec);
+        return;
+    }
+    if (keys[SL_HF_FULL_EVERY].name != NULL)
+        read_pattern(reader, keys[SL_HF_FULL_EVERY].name);
+    place_windows(reader, spec);
 }
 
 /* A list of block numbers gives (or takes) its blocks the experts. False when the config has none. */
@@ -153,6 +175,24 @@ refuse_renamed(sl_hf_reader *reader)
     }
 }
 
+/* A config that carries a tower of another modality is of more than a decoder. */
+static void
+refuse_towers(sl_hf_reader *reader)
+{
+    static const char *const towers[] = {"vision_config", "audio_config", "visual",
+                                         "mm_vision_tower", "thinker_config"};
+    sl_node member;
+
+    for (size_t i = 0; i < sizeof towers / sizeof towers[0]; i++) {
+        if (sl_node_member(reader->config, towers[i], &member))
+            sl_hf_note(reader,
+                       sl_node_fail(&member, reader->err, SL_E_UNSUPPORTED, "unsupported_option",
+                                    "describes a tower beside the %s decoder; towers are "
+                                    "not modelled",
+                                    reader->type->model_type));
+    }
+}
+
 static void
 warn_not_counted(sl_hf_reader *reader, const sl_dense_spec *spec)
 {
@@ -186,6 +226,7 @@ sl_hf_read_blocks(sl_hf_reader *reader, sl_dense_spec *spec)
     const uint64_t *values = reader->values;
 
     refuse_renamed(reader);
+    refuse_towers(reader);
     read_window(reader, spec);
     if (values[SL_HF_EXPERTS] != 0) {
         spec->experts = (sl_experts){

@@ -253,6 +253,7 @@ static const sl_hf_type types[] = {
         .model_type = "chatglm",
         .causal_class = "ChatGLMForConditionalGeneration",
         .keys = chatglm_keys,
+        .refused = "inner_hidden_size", /* of the first ChatGLM, another model */
         .naming = SL_NAMING_CHATGLM,
         .traits = SL_HF_GATED,
         .flags =

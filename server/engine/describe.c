@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <string.h>
 
 /* A low rank wider than this is none. */
 enum { RANK_MAX = 1 << 16 };
@@ -23,18 +22,16 @@ embedding_width(const sl_dense_spec *spec)
     return spec->embedding_width != 0 ? spec->embedding_width : spec->hidden;
 }
 
-/* The names of embedding and head have no common prefix: they are put together here. */
+/* The parts of embedding and head are named from the root, not from a common prefix. */
 static void
-move_prefix(sl_layer_kind *kind, const char *base, uint32_t first)
+name_from_root(sl_layer_kind *kind, const char *base)
 {
-    const size_t length = strlen(base);
+    char own[sizeof kind->tensors[0].name];
 
-    for (uint32_t i = first; i < kind->tensor_count; i++) {
-        char *name = kind->tensors[i].name;
-        const size_t own = strlen(name) + 1;
-        assert(length + own <= sizeof kind->tensors[i].name);
-        memmove(name + length, name, own);
-        memcpy(name, base, length);
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        sl_tensor *tensor = &kind->tensors[i];
+        sl_join_names(own, sizeof own, tensor->name, "");
+        sl_join_names(tensor->name, sizeof tensor->name, base, own);
     }
 }
 
@@ -66,7 +63,7 @@ add_embedding(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
         add_projection(kind, names, names->project_in, width, spec->hidden);
     if (spec->embedding_norm)
         sl_add_norm(kind, spec, names->embedding_norm, "embedding_norm");
-    move_prefix(kind, base_of(spec, names), 0);
+    name_from_root(kind, base_of(spec, names));
 }
 
 static void
@@ -152,7 +149,7 @@ add_head(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
         sl_add_norm(kind, spec, names->final_norm, "final_norm");
     if (width != spec->hidden)
         add_projection(kind, names, names->project_out, spec->hidden, width);
-    move_prefix(kind, base_of(spec, names), 0);
+    name_from_root(kind, base_of(spec, names));
     if (!spec->has_head)
         return;
     sl_tensor *weight = sl_add_matrix(kind, names->head, ".weight", SL_COMPONENT_LM_HEAD,

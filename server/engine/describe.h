@@ -2,6 +2,8 @@
 #ifndef SL_ENGINE_DESCRIBE_H
 #define SL_ENGINE_DESCRIBE_H
 
+#include <stddef.h>
+
 #include "shardline/model.h"
 
 /** How a checkpoint stores the routed experts of a block. */
@@ -61,6 +63,9 @@ typedef struct sl_linear {
     uint64_t outputs;
     bool bias;
 } sl_linear;
+
+/** Writes first + second, which must not lie in `to`. */
+void sl_join_names(char *to, size_t size, const char *first, const char *second);
 
 /** Appends a tensor called module + suffix. */
 sl_tensor *sl_add_vector(sl_layer_kind *kind, const char *module, const char *suffix,

@@ -5,17 +5,26 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Names are literals of this folder, so one that does not fit is our fault. */
-static void
-join_names(char *to, size_t size, const char *first, const char *second)
+/* Copies to to[at...] and returns where the text ends. Names are literals of this folder, so one that
+ * does not fit is our fault. */
+static size_t
+append_text(char *to, size_t size, size_t at, const char *text)
 {
-    assert(first != NULL && second != NULL);
+    assert(text != NULL);
 
-    const size_t length = strlen(first);
-    const size_t rest = strlen(second) + 1;
-    assert(length < size && rest <= size - length);
-    memcpy(to, first, length);
-    memcpy(to + length, second, rest);
+    for (; *text != '\0'; text++) {
+        assert(at + 1 < size);
+        to[at++] = *text;
+    }
+    to[at] = '\0';
+    return at;
+}
+
+void
+sl_join_names(char *to, size_t size, const char *first, const char *second)
+{
+    assert(size >= 1);
+    (void)append_text(to, size, append_text(to, size, 0, first), second);
 }
 
 static sl_tensor *
@@ -26,7 +35,7 @@ add_tensor(sl_layer_kind *kind, const char *module, const char *suffix, sl_compo
 
     sl_tensor *tensor = &kind->tensors[kind->tensor_count++];
     memset(tensor, 0, sizeof *tensor);
-    join_names(tensor->name, sizeof tensor->name, module, suffix);
+    sl_join_names(tensor->name, sizeof tensor->name, module, suffix);
     tensor->component = component;
     tensor->cut = cut;
     return tensor;
@@ -76,7 +85,7 @@ sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what, sl
 
     sl_operator *op = &kind->operators[kind->operator_count++];
     memset(op, 0, sizeof *op);
-    join_names(op->name, sizeof op->name, name, "");
+    sl_join_names(op->name, sizeof op->name, name, "");
     op->kind = what;
     op->cut = cut;
     op->inputs = inputs;
@@ -104,7 +113,7 @@ sl_add_kind(sl_model *model, const char *name, const char *base, const char *res
 
     sl_layer_kind *kind = &model->kinds[model->kind_count++];
     memset(kind, 0, sizeof *kind);
-    join_names(kind->name, sizeof kind->name, name, "");
-    join_names(kind->prefix, sizeof kind->prefix, base, rest);
+    sl_join_names(kind->name, sizeof kind->name, name, "");
+    sl_join_names(kind->prefix, sizeof kind->prefix, base, rest);
     return kind;
 }

@@ -129,9 +129,12 @@ the_readme_lists_every_type(void)
 {
     size_t size = 0;
     char *text = sl_read_file(sl_tests_path("../README.md"), &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    const char *families = strstr(text, "**Model families**");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(families);
+    const char *families = text == NULL ? NULL : strstr(text, "**Model families**");
+    CU_ASSERT_PTR_NOT_NULL(families);
+    if (families == NULL) {
+        free(text);
+        return;
+    }
     for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
         const char *name = sl_hf_type_name(i);
         const size_t length = strlen(name);
@@ -285,9 +288,9 @@ a_narrow_token_table_is_projected_to_the_hidden_size_and_back(void)
 
 typedef struct named_tensor {
     const char *fixture;
-    uint32_t kind;
     const char *name;
     uint64_t shape[3];
+    uint32_t kind;
     uint32_t experts;
 } named_tensor;
 
@@ -295,19 +298,19 @@ static void
 tensors_have_the_names_and_shapes_of_the_checkpoint(void)
 {
     static const named_tensor cases[] = {
-        {"bloom_tiny", 0, "transformer.word_embeddings_layernorm.bias", {32}, 0},
-        {"gpt_neox_serial", 1, "attention.query_key_value.weight", {96, 32}, 0},
-        {"phi3_tiny", 1, "mlp.gate_up_proj.weight", {160, 32}, 0},
-        {"falcon_grouped", 1, "ln_attn.weight", {32}, 0},
-        {"cohere_qk_norm", 1, "self_attn.k_norm.weight", {2, 8}, 0},
-        {"mixtral_tiny", 1, "block_sparse_moe.experts.{}.w2.weight", {32, 80}, 4},
-        {"qwen2_moe_mixed", 2, "mlp.shared_expert_gate.weight", {1, 32}, 0},
-        {"gpt_oss_tiny", 1, "mlp.experts.gate_up_proj", {4, 32, 160}, 0},
-        {"gpt_oss_tiny", 1, "self_attn.sinks", {4}, 0},
-        {"granitemoe_tiny", 1, "block_sparse_moe.input_linear.weight", {4, 160, 32}, 0},
-        {"dbrx_tiny", 1, "ffn.experts.mlp.w2", {160, 32}, 0},
-        {"deepseek_v3_tiny", 1, "self_attn.kv_a_proj_with_mqa.weight", {20, 32}, 0},
-        {"deepseek_v2_no_query_rank", 1, "self_attn.q_proj.weight", {48, 32}, 0},
+        {"bloom_tiny", "transformer.word_embeddings_layernorm.bias", {32}, 0, 0},
+        {"gpt_neox_serial", "attention.query_key_value.weight", {96, 32}, 1, 0},
+        {"phi3_tiny", "mlp.gate_up_proj.weight", {160, 32}, 1, 0},
+        {"falcon_grouped", "ln_attn.weight", {32}, 1, 0},
+        {"cohere_qk_norm", "self_attn.k_norm.weight", {2, 8}, 1, 0},
+        {"mixtral_tiny", "block_sparse_moe.experts.{}.w2.weight", {32, 80}, 1, 4},
+        {"qwen2_moe_mixed", "mlp.shared_expert_gate.weight", {1, 32}, 2, 0},
+        {"gpt_oss_tiny", "mlp.experts.gate_up_proj", {4, 32, 160}, 1, 0},
+        {"gpt_oss_tiny", "self_attn.sinks", {4}, 1, 0},
+        {"granitemoe_tiny", "block_sparse_moe.input_linear.weight", {4, 160, 32}, 1, 0},
+        {"dbrx_tiny", "ffn.experts.mlp.w2", {160, 32}, 1, 0},
+        {"deepseek_v3_tiny", "self_attn.kv_a_proj_with_mqa.weight", {20, 32}, 1, 0},
+        {"deepseek_v2_no_query_rank", "self_attn.q_proj.weight", {48, 32}, 1, 0},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

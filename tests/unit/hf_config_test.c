@@ -187,6 +187,12 @@ each_bad_value_is_named_at_its_pointer(void)
          SL_E_UNSUPPORTED, "unsupported_layer_types", "/layer_types/1"},
         {"{\"model_type\":\"stablelm\",\"qk_layernorm\":true}", SL_E_UNSUPPORTED,
          "unsupported_option", "/qk_layernorm"},
+        {"{\"model_type\":\"chatglm\",\"inner_hidden_size\":16384}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/inner_hidden_size"},
+        {"{\"model_type\":\"qwen\",\"visual\":{\"width\":1664}}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/visual"},
+        {"{\"model_type\":\"exaone4\",\"sliding_window_pattern\":\"LGLG\"}", SL_E_RANGE,
+         "unknown_value", "/sliding_window_pattern"},
         {"{\"model_type\":\"minicpm\",\"num_experts\":8}", SL_E_UNSUPPORTED, "unsupported_option",
          "/num_experts"},
         {"{\"model_type\":\"mixtral\",\"num_experts_per_tok\":9}", SL_E_RANGE, "out_of_range",
@@ -349,6 +355,14 @@ windows_follow_the_rule_of_their_class(void)
     CU_ASSERT_EQUAL(off.model->kind_count, 3);
     CU_ASSERT_EQUAL(sl_kind_window(&off.model->kinds[1]), 0);
     clear_reading(&off);
+
+    static const char lettered_text[] = "{\"model_type\":\"exaone4\",\"num_hidden_layers\":6,"
+                                        "\"sliding_window_pattern\":\"LLG\"}";
+    sl_reading lettered = read_text(lettered_text, strlen(lettered_text));
+    static const uint8_t two_of_three[] = {0, 2, 2, 1, 2, 2, 1, 3};
+    CU_ASSERT_EQUAL_FATAL(lettered.model->layer_count, 8);
+    CU_ASSERT_EQUAL(memcmp(lettered.model->layers, two_of_three, sizeof two_of_three), 0);
+    clear_reading(&lettered);
 
     sl_reading patterned = read_fixture("gemma3_pattern");
     static const uint8_t local_first[] = {0, 2, 1, 2, 1, 2, 3};
