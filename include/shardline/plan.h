@@ -113,7 +113,8 @@ uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
 
 /**
  * Every rule the combination breaks, each at its pointer with the nearest legal values: devices
- * multiply out, heads and layers divide, batch divides, what is not modelled is refused by name.
+ * multiply out, heads and layers divide, batch divides, what is not modelled is refused by name. A
+ * model with operators that cannot be priced is refused at /model, and for nothing else.
  * Fields named in `unknown` are not judged.
  */
 sl_code sl_question_check(const sl_question *question, sl_errors *err) SL_MUST_CHECK;

@@ -58,6 +58,13 @@ static const sl_hf_key plain_keys[SL_HF_FIELD_COUNT] = {
 
 static const sl_hf_key phi_keys[SL_HF_FIELD_COUNT] = {SL_HF_LLAMA_KEYS};
 
+static const sl_hf_key phi_msft_keys[SL_HF_FIELD_COUNT] = {
+    [SL_HF_VOCABULARY] = {"vocab_size", NULL}, [SL_HF_HIDDEN] = {"n_embd", NULL},
+    [SL_HF_FFN] = {"n_inner", NULL},           [SL_HF_BLOCKS] = {"n_layer", NULL},
+    [SL_HF_HEADS] = {"n_head", NULL},          [SL_HF_KV_HEADS] = {"n_head_kv", NULL},
+    [SL_HF_POSITIONS] = {"n_positions", NULL},
+};
+
 static const sl_hf_key phi3small_keys[SL_HF_FIELD_COUNT] = {
     [SL_HF_VOCABULARY] = {"vocab_size", NULL},
     [SL_HF_HIDDEN] = {"hidden_size", NULL},
@@ -185,6 +192,18 @@ static const sl_hf_type types[] = {
         .traits = SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_HEAD_BIAS,
         .flags = {{.key = "qk_layernorm", .traits = SL_HF_QK_NORM}},
         .fallbacks = {SL_HF_SHAPE(51200, 2048, 8192, 24, 32, 2048)},
+    },
+    {
+        /* Phi 1 to 2 in the custom code they were first published with. */
+        .model_type = "phi-msft",
+        .causal_class = "PhiForCausalLM",
+        .base_class = "PhiModel",
+        .dtype = "float16",
+        .keys = phi_msft_keys,
+        .naming = SL_NAMING_PHI_MSFT,
+        .form = SL_BLOCK_PARALLEL,
+        .traits = SL_HF_LAYER_NORM | SL_HF_ALL_BIAS | SL_HF_HEAD_BIAS,
+        .fallbacks = {SL_HF_SHAPE(50304, 1024, 0, 20, 16, 2048)},
     },
     {
         .model_type = "phi3small",

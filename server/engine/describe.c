@@ -149,7 +149,8 @@ add_head(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
         sl_add_norm(kind, spec, names->final_norm, "final_norm");
     if (width != spec->hidden)
         add_projection(kind, names, names->project_out, spec->hidden, width);
-    name_from_root(kind, base_of(spec, names));
+    if (!names->norm_in_head)
+        name_from_root(kind, base_of(spec, names));
     if (!spec->has_head)
         return;
     sl_tensor *weight = sl_add_matrix(kind, names->head, ".weight", SL_COMPONENT_LM_HEAD,

@@ -98,6 +98,12 @@ static const sl_names all_names[] = {
         .query_norm = "self_attn.q_layernorm", .key_norm = "self_attn.k_layernorm",
         .up = "mlp.fc1", .down = "mlp.fc2", .final_norm = "final_layernorm", .head = "lm_head",
     },
+    [SL_NAMING_PHI_MSFT] = {
+        .base = "transformer.", .base_bare = "", .embedding = "embd.wte", .block = "h.{}.",
+        .input_norm = "ln", .qkv = "mixer.Wqkv", .output = "mixer.out_proj", .up = "mlp.fc1",
+        .down = "mlp.fc2", .final_norm = "lm_head.ln", .norm_in_head = true,
+        .head = "lm_head.linear",
+    },
     [SL_NAMING_PHI3] = {
         LLAMA_FRAME, LLAMA_NORMS, .qkv = "self_attn.qkv_proj", .output = "self_attn.o_proj",
         .gate_up = "mlp.gate_up_proj", .down = "mlp.down_proj",

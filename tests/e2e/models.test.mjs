@@ -91,6 +91,43 @@ test('a config that cannot be is refused at the key', async () => {
         assertProblem(await inspect({ ...llama, ...change }), 422, { pointer });
 });
 
+const mixture = {
+    ...llama, model_type: 'mixtral', architectures: ['MixtralForCausalLM'],
+    num_local_experts: 4, num_experts_per_tok: 2, sliding_window: null,
+};
+const latent = {
+    ...llama, model_type: 'minicpm3', architectures: ['MiniCPM3ForCausalLM'],
+    q_lora_rank: 64, kv_lora_rank: 32, qk_nope_head_dim: 16, qk_rope_head_dim: 8, v_head_dim: 16,
+};
+
+test('a mixture of experts is counted, with what a token uses', async () => {
+    const { status, json, text } = await inspect(mixture);
+    assert.equal(status, 200, text);
+    const { parameters } = json;
+    const expert = 3 * mixture.hidden_size * mixture.intermediate_size;
+    assert.equal(parameters.routed_experts, mixture.num_hidden_layers * 4 * expert);
+    assert.equal(parameters.total - parameters.active_per_token,
+        mixture.num_hidden_layers * 2 * expert);
+    const routed = json.layers[1].tensors.filter(({ role }) => role === 'routed_experts');
+    assert.deepEqual(routed.map(({ experts }) => experts), [4, 4, 4]);
+    assert.ok(routed.every(({ name }) => name.startsWith('block_sparse_moe.experts.{}.')));
+});
+
+test('a latent is what latent attention keeps of a token', async () => {
+    const { json } = await inspect(latent);
+    assert.equal(json.kv_cache.bytes_per_token, latent.num_hidden_layers * (32 + 8) * 2);
+});
+
+test('what can be counted but not planned is refused by name', async () => {
+    for (const [config, words] of [[mixture, /routed experts/], [latent, /latent attention/]]) {
+        const response = await client.post('/api/v1/estimates',
+            { ...estimate(), model: { config } });
+        assertProblem(response, 422, { pointer: '/model' });
+        assert.equal(response.json.errors[0].code, 'not_modelled');
+        assert.match(response.json.errors[0].detail, words);
+    }
+});
+
 test('a model of the Hub comes with the commit it was read at', async () => {
     const response = await model('org/llama');
     assert.equal(response.status, 200, response.text);

@@ -300,6 +300,7 @@ tensors_have_the_names_and_shapes_of_the_checkpoint(void)
     static const named_tensor cases[] = {
         {"bloom_tiny", "transformer.word_embeddings_layernorm.bias", {32}, 0, 0},
         {"gpt_neox_serial", "attention.query_key_value.weight", {96, 32}, 1, 0},
+        {"phi_msft_tiny", "lm_head.ln.weight", {32}, 2, 0},
         {"phi3_tiny", "mlp.gate_up_proj.weight", {160, 32}, 1, 0},
         {"falcon_grouped", "ln_attn.weight", {32}, 1, 0},
         {"cohere_qk_norm", "self_attn.k_norm.weight", {2, 8}, 1, 0},

@@ -97,7 +97,7 @@ every_fixture_has_the_hand_counted_parameters_and_bytes(void)
         rows++;
     }
     CU_ASSERT_EQUAL(err.count, 0);
-    CU_ASSERT_EQUAL(rows, 59);
+    CU_ASSERT_EQUAL(rows, 60);
     sl_arena_free(arena);
     free(text);
 }
