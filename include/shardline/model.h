@@ -13,7 +13,8 @@
 
 enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
-    SL_KINDS_MAX = 8,           /* kinds of one model */
+    SL_SHAPES_MAX = 24,         /* block shapes of one spec */
+    SL_KINDS_MAX = 28,          /* kinds of one model */
     SL_KIND_TENSORS_MAX = 32,
     SL_KIND_OPERATORS_MAX = 24,
     SL_TENSOR_AXES_MAX = 4,
@@ -252,6 +253,14 @@ typedef struct sl_experts {
     bool bias;             /* of router and experts */
 } sl_experts;
 
+/** A block's own widths, where blocks differ (Nemotron-NAS). */
+typedef struct sl_block_shape {
+    uint64_t ffn;
+    uint32_t kv_heads;
+    bool no_attention; /* the block is only an MLP, with its norm */
+    bool no_mlp;       /* ... or only attention */
+} sl_block_shape;
+
 /** Exceptions from what the other fields of a spec say of all blocks. */
 enum {
     SL_BLOCK_FULL_ATTENTION = 1, /* no window here */
@@ -293,6 +302,9 @@ typedef struct sl_dense_spec {
     bool tied;
     bool has_head;
     uint8_t block[SL_MODEL_LAYERS_MAX]; /* SL_BLOCK_FULL_ATTENTION, SL_BLOCK_DENSE_MLP */
+    uint32_t shape_count;               /* 0 = every block has the ffn and kv_heads above */
+    sl_block_shape shapes[SL_SHAPES_MAX];
+    uint8_t shape_of[SL_MODEL_LAYERS_MAX]; /* index into shapes */
 } sl_dense_spec;
 
 /**
@@ -301,14 +313,17 @@ typedef struct sl_dense_spec {
  * the number of learned positions.
  *
  * Kinds, in order: "embedding"; then those of "dense", "dense_window", "experts" and
- * "experts_window" that there are (without "_window" where every block has it); "head". Blocks with
+ * "experts_window" that there are (without "_window" where every block has it), the second shape's
+ * with "_2" behind, and so on; "head". Blocks with
  * experts or latent attention have tensors, but operators only up to what can be priced: the model
  * is `unpriced`. Every size must be at least 1, and the naming must name what the spec has
  * (asserted).
  *
  * A parallel block is listed as two tensor-parallel regions, as the layers of Megatron-LM are:
  * frameworks that join their two sums send half.
- * Errors: SL_E_RANGE, rule out_of_range, when blocks + 2 exceeds SL_MODEL_LAYERS_MAX, a width
+ * Blocks of several shapes are in pre-norm form. With shapes, ffn and kv_heads of the spec are the
+ * widest.
+ * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_KINDS_MAX, blocks + 2 exceeds SL_MODEL_LAYERS_MAX, a width
  * exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX; *model is then untouched.
  * Source: tensors as the classes of the Hugging Face library name and shape them; cuts of Shoeybi
  * 2019, section 3.

@@ -264,6 +264,8 @@ sl_hf_config_read(const sl_node *config, const char *name, sl_model *out, sl_err
     fill_spec(&reader, &spec);
     if (sl_hf_has(&reader, SL_HF_FALCON))
         read_falcon(&reader, &spec);
+    if (sl_hf_has(&reader, SL_HF_BLOCK_SHAPES))
+        sl_hf_read_shapes(&reader, &spec);
     sl_hf_read_blocks(&reader, &spec);
     const dtype_row dtype = read_dtype(&reader);
     sl_hf_note(&reader, sl_hf_quantization_read(config, &quantization, err));

@@ -44,4 +44,7 @@ void sl_hf_derive_fields(sl_hf_reader *reader);
 /** Which blocks are windowed and which have experts; needs the fields. */
 void sl_hf_read_blocks(sl_hf_reader *reader, sl_dense_spec *spec);
 
+/** The shape of every block, of a type that lists them; needs the fields. */
+void sl_hf_read_shapes(sl_hf_reader *reader, sl_dense_spec *spec);
+
 #endif

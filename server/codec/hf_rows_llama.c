@@ -343,6 +343,17 @@ static const sl_hf_type types[] = {
         .fallbacks = {SL_HF_SHAPE(256000, 6144, 24576, 32, 48, 4096)},
     },
     {
+        /* Llama with blocks that a search made narrower, or left without attention. */
+        .model_type = "nemotron-nas",
+        .causal_class = "DeciLMForCausalLM",
+        .base_class = "DeciLMModel",
+        .keys = llama_keys,
+        .traits = SL_HF_GATED | SL_HF_BLOCK_SHAPES,
+        .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS},
+                  {.key = "mlp_bias", .traits = SL_HF_MLP_BIAS}},
+        .fallbacks = {SL_HF_SHAPE(32000, 4096, 0, 32, 32, 2048)},
+    },
+    {
         .model_type = "minicpm",
         .causal_class = "MiniCPMForCausalLM",
         .base_class = "MiniCPMModel",

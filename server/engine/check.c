@@ -108,6 +108,19 @@ check_world(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* A width of some MLP that `ranks` does not divide, or the widest one. */
+static uint64_t
+hardest_width(const sl_model *model, uint64_t ranks)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &model->kinds[k].operators[i];
+            if (op->kind == SL_OPERATOR_ACTIVATION && op->outputs % ranks != 0)
+                return op->outputs;
+        }
+    return model->ffn;
+}
+
 static sl_code
 check_tensor(const sl_question *question, sl_errors *err)
 {
@@ -122,7 +135,8 @@ check_tensor(const sl_question *question, sl_errors *err)
     if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
         code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
     if (code == SL_OK)
-        code = check_divides(plan->tensor, model->ffn, pointer, "feed-forward width", most, err);
+        code = check_divides(plan->tensor, hardest_width(model, plan->tensor), pointer,
+                             "feed-forward width", most, err);
     if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
         question->workload.sequence_length % plan->tensor != 0)
         code = check_divides(plan->tensor, question->workload.sequence_length,

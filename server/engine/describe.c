@@ -85,29 +85,33 @@ add_feed_forward(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
 }
 
 static void
-add_serial_block(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
-                 uint32_t window, bool routed)
+add_attention_half(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
+                   uint32_t window)
 {
     const sl_block_form form = spec->form;
-    const bool before = form == SL_BLOCK_PRE_NORM || form == SL_BLOCK_SANDWICH;
-    const bool between = form == SL_BLOCK_POST_NORM || form == SL_BLOCK_SANDWICH;
-    const bool late = form == SL_BLOCK_LATE_NORM;
 
-    if (before)
+    if (form == SL_BLOCK_PRE_NORM || form == SL_BLOCK_SANDWICH)
         sl_add_norm(kind, spec, names->input_norm, "input_norm");
     sl_add_attention(kind, spec, names, window);
-    if (between)
+    if (form == SL_BLOCK_POST_NORM || form == SL_BLOCK_SANDWICH)
         sl_add_norm(kind, spec, names->attention_norm, "attention_norm");
     add_residual(kind, spec, "attention_residual");
-    if (late)
+    if (form == SL_BLOCK_LATE_NORM)
         sl_add_norm(kind, spec, names->input_norm, "attention_norm");
-    if (before)
+}
+
+static void
+add_mlp_half(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, bool routed)
+{
+    const sl_block_form form = spec->form;
+
+    if (form == SL_BLOCK_PRE_NORM || form == SL_BLOCK_SANDWICH)
         sl_add_norm(kind, spec, names->mlp_norm, "mlp_norm");
     add_feed_forward(kind, spec, names, routed, false);
-    if (between)
+    if (form == SL_BLOCK_POST_NORM || form == SL_BLOCK_SANDWICH)
         sl_add_norm(kind, spec, names->output_norm, "output_norm");
     add_residual(kind, spec, "mlp_residual");
-    if (late)
+    if (form == SL_BLOCK_LATE_NORM)
         sl_add_norm(kind, spec, names->mlp_norm, "output_norm");
 }
 
@@ -127,16 +131,52 @@ add_parallel_block(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_name
     add_residual(kind, spec, "mlp_residual");
 }
 
-static void
-add_block(sl_model *model, const sl_dense_spec *spec, const sl_names *names, const char *name,
-          uint32_t window, bool routed)
-{
-    sl_layer_kind *kind = sl_add_kind(model, name, base_of(spec, names), names->block);
+/* What one kind of blocks differs from another in. */
+typedef struct variant {
+    uint32_t shape;
+    bool windowed;
+    bool routed;
+} variant;
 
-    if (spec->form == SL_BLOCK_PARALLEL || spec->form == SL_BLOCK_PARALLEL_NORMS)
-        add_parallel_block(kind, spec, names, window, routed);
-    else
-        add_serial_block(kind, spec, names, window, routed);
+static void
+add_block(sl_model *model, const sl_dense_spec *spec, const sl_names *names, const char *title,
+          variant own)
+{
+    static const sl_block_shape whole = {0};
+    const sl_block_shape *shape = spec->shape_count == 0 ? &whole : &spec->shapes[own.shape];
+    const uint32_t window = own.windowed ? spec->window : 0;
+    sl_layer_kind *kind = sl_add_kind(model, title, base_of(spec, names), names->block);
+
+    if (spec->form == SL_BLOCK_PARALLEL || spec->form == SL_BLOCK_PARALLEL_NORMS) {
+        add_parallel_block(kind, spec, names, window, own.routed);
+        return;
+    }
+    if (!shape->no_attention)
+        add_attention_half(kind, spec, names, window);
+    if (!shape->no_mlp)
+        add_mlp_half(kind, spec, names, own.routed);
+}
+
+/* A block of its own shape is described as a model of such blocks would be. */
+static void
+add_shaped_block(sl_model *model, const sl_dense_spec *spec, const sl_names *names,
+                 const char *title, variant own)
+{
+    sl_dense_spec shaped = *spec;
+    char name[sizeof model->kinds[0].name];
+    char suffix[] = {'_', (char)('0' + (own.shape + 1) / 10), (char)('0' + (own.shape + 1) % 10),
+                     '\0'};
+
+    if (spec->shapes[own.shape].ffn != 0)
+        shaped.ffn = spec->shapes[own.shape].ffn;
+    if (spec->shapes[own.shape].kv_heads != 0)
+        shaped.kv_heads = spec->shapes[own.shape].kv_heads;
+    if (suffix[1] == '0') {
+        suffix[1] = suffix[2];
+        suffix[2] = '\0';
+    }
+    sl_join_names(name, sizeof name, title, own.shape == 0 ? "" : suffix);
+    add_block(model, &shaped, names, name, own);
 }
 
 static void
@@ -229,48 +269,72 @@ check_sizes(const sl_dense_spec *spec, sl_errors *err)
     return code == SL_OK ? latent : code;
 }
 
-/* Bit 0: the block is windowed; bit 1: it has experts. */
-static uint32_t
+static variant
 variant_of(const sl_dense_spec *spec, uint32_t block)
 {
     const uint8_t exceptions = spec->block[block];
-    const bool windowed = spec->window != 0 && (exceptions & SL_BLOCK_FULL_ATTENTION) == 0;
-    const bool routed = spec->experts.count != 0 && (exceptions & SL_BLOCK_DENSE_MLP) == 0;
 
-    return (uint32_t)windowed + 2 * (uint32_t)routed;
+    return (variant){
+        .shape = spec->shape_count == 0 ? 0 : spec->shape_of[block],
+        .windowed = spec->window != 0 && (exceptions & SL_BLOCK_FULL_ATTENTION) == 0,
+        .routed = spec->experts.count != 0 && (exceptions & SL_BLOCK_DENSE_MLP) == 0,
+    };
+}
+
+/* Kinds are numbered by shape, then with experts after without, then windowed after full. */
+enum { VARIANTS_MAX = 4 * SL_SHAPES_MAX };
+
+static uint32_t
+number_of(variant own)
+{
+    return 4 * own.shape + 2 * (uint32_t)own.routed + (uint32_t)own.windowed;
+}
+
+/* Blocks of each variant; returns how many variants there are. */
+static uint32_t
+count_variants(const sl_dense_spec *spec, uint32_t blocks_of[VARIANTS_MAX])
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < VARIANTS_MAX; i++)
+        blocks_of[i] = 0;
+    for (uint32_t block = 0; block < spec->blocks; block++)
+        count += blocks_of[number_of(variant_of(spec, block))]++ == 0;
+    return count;
 }
 
 /* A kind for each variant that some block has, then the list of layers. */
 static void
 add_blocks(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
 {
-    static const char *const titles[2][4] = {
-        {"dense", "dense", "experts", "experts"},
-        {"dense", "dense_window", "experts", "experts_window"}};
-    uint32_t blocks_of[4] = {0};
-    uint8_t kind_of[4] = {0};
+    static const char *const titles[2][2] = {{"dense", "dense_window"},
+                                             {"experts", "experts_window"}};
+    uint32_t blocks_of[VARIANTS_MAX];
+    uint8_t kind_of[VARIANTS_MAX] = {0};
+    uint32_t windowed = 0;
 
-    for (uint32_t block = 0; block < spec->blocks; block++)
-        blocks_of[variant_of(spec, block)]++;
-    const bool mixed = blocks_of[0] + blocks_of[2] > 0 && blocks_of[1] + blocks_of[3] > 0;
-    for (uint32_t variant = 0; variant < 4; variant++) {
-        if (blocks_of[variant] == 0)
+    (void)count_variants(spec, blocks_of);
+    for (uint32_t i = 1; i < VARIANTS_MAX; i += 2)
+        windowed += blocks_of[i];
+    const bool mixed = windowed > 0 && windowed < spec->blocks;
+    for (uint32_t i = 0; i < VARIANTS_MAX; i++) {
+        const variant own = {.shape = i / 4, .windowed = i % 2 != 0, .routed = i / 2 % 2 != 0};
+        if (blocks_of[i] == 0)
             continue;
-        kind_of[variant] = (uint8_t)model->kind_count;
-        add_block(model, spec, names, titles[mixed][variant], variant & 1 ? spec->window : 0,
-                  variant >= 2);
+        kind_of[i] = (uint8_t)model->kind_count;
+        add_shaped_block(model, spec, names, titles[own.routed][mixed && own.windowed], own);
+        if (!own.routed)
+            continue;
+        model->experts = spec->experts.count;
+        model->experts_per_token = spec->experts.per_token;
+        model->unpriced =
+            spec->latent.kv_rank != 0 ? "latent attention and routed experts" : "routed experts";
     }
     model->layer_count = 0;
     model->layers[model->layer_count++] = 0;
     for (uint32_t block = 0; block < spec->blocks; block++)
-        model->layers[model->layer_count++] = kind_of[variant_of(spec, block)];
+        model->layers[model->layer_count++] = kind_of[number_of(variant_of(spec, block))];
     model->block_count = spec->blocks;
-    if (blocks_of[2] + blocks_of[3] == 0)
-        return;
-    model->experts = spec->experts.count;
-    model->experts_per_token = spec->experts.per_token;
-    model->unpriced =
-        spec->latent.kv_rank != 0 ? "latent attention and routed experts" : "routed experts";
 }
 
 static void
@@ -279,6 +343,9 @@ assert_spec(const sl_dense_spec *spec)
     assert((unsigned)spec->naming < SL_NAMING_COUNT && (unsigned)spec->form < SL_BLOCK_FORM_COUNT);
     assert(spec->blocks >= 1 && spec->hidden >= 1 && spec->ffn >= 1 && spec->vocabulary >= 1);
     assert(spec->heads >= 1 && spec->kv_heads >= 1 && spec->head_dim >= 1);
+    assert(spec->shape_count <= SL_SHAPES_MAX);
+    for (uint32_t i = 0; i < spec->shape_count; i++)
+        assert(spec->shapes[i].ffn <= spec->ffn && spec->shapes[i].kv_heads <= spec->kv_heads);
     assert(spec->spare_positions <= spec->learned_positions);
     assert(spec->experts.count == 0 ||
            (spec->experts.width >= 1 && spec->experts.per_token <= spec->experts.count));
@@ -291,9 +358,14 @@ sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *e
     assert_spec(spec);
 
     const sl_names *names = sl_names_of(spec->naming);
+    uint32_t blocks_of[VARIANTS_MAX];
     const sl_code code = check_sizes(spec, err);
     if (code != SL_OK)
         return code;
+    if (count_variants(spec, blocks_of) > SL_KINDS_MAX - 2)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "blocks come in at most %d kinds, got %u", SL_KINDS_MAX - 2,
+                       count_variants(spec, blocks_of));
 
     model->hidden = spec->hidden;
     model->ffn = spec->ffn;

@@ -7,15 +7,22 @@
 #include "engine_fixture.h"
 #include "reading.h"
 
-/* A config that says nothing but its type; that of GLM-4 MoE has to give the width of its heads too,
- * which its class cannot derive. */
+/* A config that says nothing but its type, and what a few classes cannot do without. */
 static sl_reading
 read_type(const char *type)
 {
-    const bool needs_width = strcmp(type, "glm4_moe") == 0;
-    char text[200];
-    CU_ASSERT_TRUE_FATAL(sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type,
-                                        needs_width ? ",\"head_dim\":128" : ""));
+    static const char *const needs[][2] = {
+        {"glm4_moe", ",\"head_dim\":128"},
+        {"nemotron-nas", ",\"num_hidden_layers\":2,\"block_configs\":["
+                         "{\"attention\":{},\"ffn\":{\"ffn_mult\":2.0}},"
+                         "{\"attention\":{\"no_op\":true},\"ffn\":{\"ffn_mult\":1.0}}]"},
+    };
+    const char *more = "";
+    char text[400];
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        more = strcmp(type, needs[i][0]) == 0 ? needs[i][1] : more;
+    CU_ASSERT_TRUE_FATAL(
+        sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type, more));
     sl_reading result = read_text(text, strlen(text));
     if (result.code != SL_OK)
         printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
@@ -242,6 +249,25 @@ blocks_list_their_operators_in_the_order_of_their_form(void)
     }
 }
 
+static void
+blocks_of_their_own_shapes_are_kinds_of_their_own(void)
+{
+    static const uint8_t layers[] = {0, 1, 2, 3, 1, 4};
+    sl_reading result = read_fixture("nemotron_nas_blocks");
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    CU_ASSERT_EQUAL_FATAL(result.model->layer_count, 6);
+    CU_ASSERT_EQUAL(memcmp(result.model->layers, layers, sizeof layers), 0);
+    sl_expect_text(result.model->kinds[1].name, "dense", "first shape");
+    sl_expect_text(result.model->kinds[2].name, "dense_2", "second shape");
+    CU_ASSERT_EQUAL(count_operators(&result.model->kinds[2], SL_OPERATOR_ATTENTION), 0);
+    CU_ASSERT_EQUAL(count_operators(&result.model->kinds[3], SL_OPERATOR_ACTIVATION), 0);
+    CU_ASSERT_EQUAL(sl_kind_kv_bytes(&result.model->kinds[2], 2), 0);
+    CU_ASSERT_EQUAL(result.model->ffn, 512);
+    CU_ASSERT_EQUAL(result.model->kv_heads, 2);
+    clear_reading(&result);
+}
+
 /* True when the up projection keeps no input of its own. */
 static bool
 shares_up(const char *fixture)
@@ -348,6 +374,8 @@ main(int argc, char **argv)
          learned_positions_end_where_their_table_does},
         {"blocks_list_their_operators_in_the_order_of_their_form",
          blocks_list_their_operators_in_the_order_of_their_form},
+        {"blocks_of_their_own_shapes_are_kinds_of_their_own",
+         blocks_of_their_own_shapes_are_kinds_of_their_own},
         {"parallel_halves_behind_one_norm_keep_its_output_once",
          parallel_halves_behind_one_norm_keep_its_output_once},
         {"a_narrow_token_table_is_projected_to_the_hidden_size_and_back",

@@ -97,7 +97,7 @@ every_fixture_has_the_hand_counted_parameters_and_bytes(void)
         rows++;
     }
     CU_ASSERT_EQUAL(err.count, 0);
-    CU_ASSERT_EQUAL(rows, 60);
+    CU_ASSERT_EQUAL(rows, 61);
     sl_arena_free(arena);
     free(text);
 }
@@ -193,6 +193,15 @@ each_bad_value_is_named_at_its_pointer(void)
          "unsupported_option", "/visual"},
         {"{\"model_type\":\"exaone4\",\"sliding_window_pattern\":\"LGLG\"}", SL_E_RANGE,
          "unknown_value", "/sliding_window_pattern"},
+        {"{\"model_type\":\"nemotron-nas\"}", SL_E_RANGE, "required_field", "/block_configs"},
+        {"{\"model_type\":\"nemotron-nas\",\"block_configs\":[]}", SL_E_RANGE, "length_mismatch",
+         "/block_configs"},
+        {"{\"model_type\":\"nemotron-nas\",\"num_hidden_layers\":1,\"block_configs\":[{"
+         "\"attention\":{\"n_heads_in_group\":5},\"ffn\":{}}]}",
+         SL_E_RANGE, "not_divisible", "/block_configs/0/attention/n_heads_in_group"},
+        {"{\"model_type\":\"nemotron-nas\",\"num_hidden_layers\":1,\"block_configs\":[{"
+         "\"attention\":{\"replace_with_linear\":true},\"ffn\":{}}]}",
+         SL_E_UNSUPPORTED, "unsupported_option", "/block_configs/0/attention/replace_with_linear"},
         {"{\"model_type\":\"minicpm\",\"num_experts\":8}", SL_E_UNSUPPORTED, "unsupported_option",
          "/num_experts"},
         {"{\"model_type\":\"mixtral\",\"num_experts_per_tok\":9}", SL_E_RANGE, "out_of_range",
