@@ -359,6 +359,73 @@ tensors_have_the_names_and_shapes_of_the_checkpoint(void)
     }
 }
 
+typedef struct cut_tensor {
+    const char *fixture;
+    const char *name; /* in the last kind of blocks */
+    sl_cut cut;
+    uint32_t axis;
+} cut_tensor;
+
+static void
+tensors_are_cut_where_the_parallel_layers_cut_them(void)
+{
+    static const cut_tensor cases[] = {
+        {"phi3_tiny", "self_attn.qkv_proj.weight", SL_CUT_COLUMN, 0},
+        {"phi3_tiny", "mlp.gate_up_proj.weight", SL_CUT_COLUMN, 0},
+        {"phi3_tiny", "mlp.down_proj.weight", SL_CUT_ROW, 1},
+        {"opt_tiny", "fc1.bias", SL_CUT_COLUMN, 0},
+        {"opt_tiny", "fc2.bias", SL_CUT_REPLICATED, 0},
+        {"cohere_qk_norm", "self_attn.q_norm.weight", SL_CUT_COLUMN, 0},
+        {"gemma3_pattern", "self_attn.q_norm.weight", SL_CUT_REPLICATED, 0},
+        {"mixtral_tiny", "block_sparse_moe.gate.weight", SL_CUT_REPLICATED, 0},
+        {"mixtral_tiny", "block_sparse_moe.experts.{}.w1.weight", SL_CUT_COLUMN, 0},
+        {"mixtral_tiny", "block_sparse_moe.experts.{}.w2.weight", SL_CUT_ROW, 1},
+        {"gpt_oss_tiny", "mlp.experts.gate_up_proj", SL_CUT_COLUMN, 2},
+        {"gpt_oss_tiny", "mlp.experts.gate_up_proj_bias", SL_CUT_COLUMN, 1},
+        {"gpt_oss_tiny", "mlp.experts.down_proj", SL_CUT_ROW, 1},
+        {"gpt_oss_tiny", "mlp.experts.down_proj_bias", SL_CUT_REPLICATED, 0},
+        {"granitemoe_tiny", "block_sparse_moe.input_linear.weight", SL_CUT_COLUMN, 1},
+        {"granitemoe_tiny", "block_sparse_moe.output_linear.weight", SL_CUT_ROW, 2},
+        {"dbrx_tiny", "ffn.experts.mlp.w2", SL_CUT_ROW, 0},
+        {"deepseek_v3_tiny", "self_attn.kv_a_proj_with_mqa.weight", SL_CUT_REPLICATED, 0},
+        {"deepseek_v3_tiny", "self_attn.kv_b_proj.weight", SL_CUT_COLUMN, 0},
+        {"deepseek_v3_tiny", "self_attn.o_proj.weight", SL_CUT_ROW, 1},
+        {"deepseek_v3_tiny", "mlp.shared_experts.down_proj.weight", SL_CUT_ROW, 1},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_fixture(cases[i].fixture);
+        bool found = false;
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        const sl_layer_kind *kind = &result.model->kinds[result.model->kind_count - 2];
+        for (uint32_t n = 0; n < kind->tensor_count; n++) {
+            const sl_tensor *tensor = &kind->tensors[n];
+            if (strcmp(tensor->name, cases[i].name) == 0)
+                found = tensor->cut == cases[i].cut && tensor->cut_axis == cases[i].axis;
+        }
+        if (!found)
+            fail_for(cases[i].name);
+        clear_reading(&result);
+    }
+}
+
+static void
+every_cut_lies_on_an_axis_of_its_tensor(void)
+{
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        sl_reading result = read_type(sl_hf_type_name(i));
+        for (uint32_t k = 0; k < result.model->kind_count; k++) {
+            for (uint32_t n = 0; n < result.model->kinds[k].tensor_count; n++) {
+                const sl_tensor *tensor = &result.model->kinds[k].tensors[n];
+                const bool whole = tensor->cut == SL_CUT_REPLICATED && tensor->cut_axis != 0;
+                if (tensor->cut_axis >= tensor->axes || whole)
+                    fail_for(tensor->name);
+            }
+        }
+        clear_reading(&result);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -382,6 +449,9 @@ main(int argc, char **argv)
          a_narrow_token_table_is_projected_to_the_hidden_size_and_back},
         {"tensors_have_the_names_and_shapes_of_the_checkpoint",
          tensors_have_the_names_and_shapes_of_the_checkpoint},
+        {"tensors_are_cut_where_the_parallel_layers_cut_them",
+         tensors_are_cut_where_the_parallel_layers_cut_them},
+        {"every_cut_lies_on_an_axis_of_its_tensor", every_cut_lies_on_an_axis_of_its_tensor},
     };
     return sl_run_cases(argc, argv, "families", cases, sizeof cases / sizeof cases[0]);
 }
