@@ -268,6 +268,39 @@ blocks_of_their_own_shapes_are_kinds_of_their_own(void)
     clear_reading(&result);
 }
 
+static void
+falcon_with_one_norm_calls_it_as_the_small_ones_do(void)
+{
+    static const char text[] = "{\"model_type\":\"falcon\",\"new_decoder_architecture\":true,"
+                               "\"num_kv_heads\":1,\"num_ln_in_parallel_attn\":1}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    sl_expect_text(result.model->kinds[1].tensors[0].name, "input_layernorm.weight", "norm");
+    CU_ASSERT_EQUAL(count_operators(&result.model->kinds[1], SL_OPERATOR_NORM), 1);
+    clear_reading(&result);
+}
+
+static void
+the_narrowest_mlp_must_divide_too(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_dense_spec spec = sl_fixture_llama();
+    sl_errors err = {0};
+
+    spec.shape_count = 2;
+    spec.shapes[0] = (sl_block_shape){.ffn = 8192, .kv_heads = 8};
+    spec.shapes[1] = (sl_block_shape){.ffn = 6, .kv_heads = 8};
+    spec.shape_of[3] = 1;
+    sl_question q = question_of(sl_fixture_model(&spec), &cluster, &software);
+    q.plan.tensor = 4;
+    q.plan.data = 2;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "not_divisible", "rule");
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.list[0].message, "the 6 feed-forward width"));
+}
+
 /* True when the up projection keeps no input of its own. */
 static bool
 shares_up(const char *fixture)
@@ -443,6 +476,9 @@ main(int argc, char **argv)
          blocks_list_their_operators_in_the_order_of_their_form},
         {"blocks_of_their_own_shapes_are_kinds_of_their_own",
          blocks_of_their_own_shapes_are_kinds_of_their_own},
+        {"falcon_with_one_norm_calls_it_as_the_small_ones_do",
+         falcon_with_one_norm_calls_it_as_the_small_ones_do},
+        {"the_narrowest_mlp_must_divide_too", the_narrowest_mlp_must_divide_too},
         {"parallel_halves_behind_one_norm_keep_its_output_once",
          parallel_halves_behind_one_norm_keep_its_output_once},
         {"a_narrow_token_table_is_projected_to_the_hidden_size_and_back",

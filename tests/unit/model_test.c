@@ -132,6 +132,17 @@ gpt2_counts_twelve_h_squared_and_thirteen_h_a_block(void)
     CU_ASSERT_EQUAL(counts.total, 30 * 12 + 9 * 12 + 2 * (12 * 144 + 13 * 12) + 2 * 12);
     CU_ASSERT_EQUAL(counts.component[SL_COMPONENT_EMBEDDING], UINT64_C(39) * 12);
     CU_ASSERT_EQUAL(model->position_limit, 9);
+    CU_ASSERT_TRUE(model->learned_positions);
+    free(model);
+}
+
+static void
+spare_rows_of_the_position_table_are_no_positions(void)
+{
+    sl_dense_spec spec = small_gpt2();
+    spec.spare_positions = 2;
+    sl_model *model = describe(&spec);
+    CU_ASSERT_EQUAL(model->position_limit, 7);
     free(model);
 }
 
@@ -410,6 +421,8 @@ main(int argc, char **argv)
         {"a_tied_head_is_listed_but_counted_once", a_tied_head_is_listed_but_counted_once},
         {"gpt2_counts_twelve_h_squared_and_thirteen_h_a_block",
          gpt2_counts_twelve_h_squared_and_thirteen_h_a_block},
+        {"spare_rows_of_the_position_table_are_no_positions",
+         spare_rows_of_the_position_table_are_no_positions},
         {"a_class_without_head_ends_with_its_norm_and_drops_the_prefix",
          a_class_without_head_ends_with_its_norm_and_drops_the_prefix},
         {"layers_are_embedding_full_blocks_windowed_blocks_head",
