@@ -13,7 +13,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as api from "./api.js";
 import { EXAMPLES } from "./examples.js";
-import { FIELD_BY_KEY, fieldForProblem } from "./fields.js";
+import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { applyPatch, emptyPlan, hasModel, modelOf, modelSource, requestOf } from "./plan.js";
 import { planOfUrl, urlOf } from "./url.js";
 
@@ -35,7 +35,7 @@ export const fieldErrors = computed(() => {
     const refused = answer.value.problem;
     for (const item of refused?.errors ?? []) {
         const key = fieldForProblem(item.pointer ?? "");
-        if (key !== null && !found.has(key)) found.set(key, item);
+        if (key !== null && !found.has(key)) found.set(key, atField(item, key));
     }
     const unread = model.value.problem;
     if (unread && !found.has("hub")) {
@@ -141,11 +141,19 @@ async function loadLists() {
     } catch (error) {
         asProblem(error); /* the field falls back to the id, the estimate tells what is wrong */
     }
+    await loadInventories();
+}
+
+const NO_INVENTORIES = { not_configured: "inventories need a database", failed: "the database does not answer" };
+
+/** Asks first whether there is a database, so that a page without one makes no failing request. */
+async function loadInventories() {
     try {
-        inventories.value = { items: await api.fetchInventories(), hint: "" };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) inventories.value = { items: [], hint: problem.detail };
+        const status = await api.databaseStatus();
+        inventories.value = status === "ok" ? { items: await api.fetchInventories(), hint: "" }
+            : { items: [], hint: NO_INVENTORIES[status] ?? NO_INVENTORIES.failed };
+    } catch {
+        inventories.value = { items: [], hint: NO_INVENTORIES.failed };
     }
 }
 

@@ -11,6 +11,15 @@ const WORDS = {
     attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", "": "unknown" },
 };
 
+/** DDP keeps a whole replica on every device, so it goes with data parallelism alone. */
+const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["sequence", false, "no sequence parallelism"], ["pipeline", 1, "Pipeline 1"],
+    ["virtualPipeline", 1, "Virtual pipeline 1"], ["zero", 0, "ZeRO stage 0"]];
+
+function whyNotDdp() {
+    const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);
+    return `DDP keeps the whole model on every device. It needs ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
+}
+
 const WORKLOAD_ATTENTION = ["unfused", "flash2", "flash3"];
 
 /** The cut multiplied out: what each dimension takes and what is left for data. */
@@ -44,7 +53,7 @@ export function Workload() {
     return html`
         <section class="group" aria-labelledby="group-workload">
             <h2 id="group-workload">Workload</h2>
-            <${Choice} name="framework" fallback=${["megatron", "ddp"]} words=${WORDS.framework} />
+            <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
             <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
             <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
             <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} help="Samples per rank and pass" />

@@ -2,19 +2,15 @@
 import { html } from "../html.js";
 import { answer } from "../state/store.js";
 import { digits, scaled, seconds } from "../units.js";
+import { Scroll } from "./scroll.js";
 
-/** @param {any} note  a sentence, or an object that carries one */
-function textOf(note) {
-    return typeof note === "string" ? note : note.detail ?? note.sentence ?? note.text ?? JSON.stringify(note);
-}
-
-/** @param {{title: string, items: any[], tone?: string, testid: string}} props */
+/** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
 function Notes({ title, items, tone = "", testid }) {
     if (items.length === 0) return null;
     return html`
         <details class="fold ${tone}" data-testid=${testid}>
             <summary>${title} <span class="tag">${items.length}</span></summary>
-            <ul class="notes">${items.map((item) => html`<li key=${textOf(item)}>${textOf(item)}</li>`)}</ul>
+            <ul class="notes">${items.map((item) => html`<li key=${item.message}>${item.message}</li>`)}</ul>
         </details>`;
 }
 
@@ -25,7 +21,7 @@ function Communication({ items }) {
     return html`
         <details class="fold" data-testid="communication">
             <summary>Communication <span class="tag">${items.length}</span></summary>
-            <div class="scroll" tabindex="0" role="region" aria-label="Communication table">
+            <${Scroll} label="Communication table">
                 <table class="figures">
                     <caption class="visually-hidden">Collectives of one step, for one device</caption>
                     <thead><tr>
@@ -41,7 +37,7 @@ function Communication({ items }) {
                         </tr>`)}
                     </tbody>
                 </table>
-            </div>
+            <//>
         </details>`;
 }
 

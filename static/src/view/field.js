@@ -59,17 +59,20 @@ function wordFor(value, words) {
 
 /**
  * A choice that offers legal values only. A current value that is not legal stays visible and
- * marked, because hiding it would hide what the message speaks about.
+ * marked, because hiding it would hide what the message speaks about. A value of `shown` stays in
+ * view while it is not legal, disabled and with the reason.
  *
- * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string}} props
+ * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string,
+ *          shown?: Record<string, string>}} props  shown: value -> why it may be illegal
  */
-export function Choice({ name, fallback, words, help }) {
+export function Choice({ name, fallback, words, help, shown = {} }) {
     const field = FIELD_BY_KEY.get(name);
     const legal = choices.value[field.choice] ?? fallback;
     const offered = [...legal.filter((value) => value !== null), ...(field.optional ? [""] : [])];
     const current = plan.value[name];
     const isLegal = offered.includes(current);
     const all = isLegal ? offered : [current, ...offered];
+    const barred = Object.keys(shown).filter((value) => !all.includes(value));
     const set = (value) => change({ [name]: value });
 
     if (all.length > MOST_CHIPS) {
@@ -90,6 +93,11 @@ export function Choice({ name, fallback, words, help }) {
                     <label key=${String(value)} class=${!isLegal && value === current ? "chip illegal" : "chip"}>
                         <input type="radio" name=${name} value=${String(value)} checked=${value === current}
                                onChange=${() => set(value)} />
+                        <span>${wordFor(value, words)}</span>
+                    </label>`)}
+                ${barred.map((value) => html`
+                    <label key=${value} class="chip barred" title=${shown[value]}>
+                        <input type="radio" name=${name} value=${value} disabled title=${shown[value]} />
                         <span>${wordFor(value, words)}</span>
                     </label>`)}
             </div>

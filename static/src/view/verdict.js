@@ -1,6 +1,6 @@
 /** One line that answers: does it fit, by how much, what binds, and what to do about it. */
 import { html } from "../html.js";
-import { FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { answer, applyFix, resetParallelism } from "../state/store.js";
 import { units } from "../state/prefs.js";
 import { change, gigabytes } from "../units.js";
@@ -73,7 +73,7 @@ function Refusal({ problem }) {
                 return html`
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
-                            : html`<code>${item.pointer}</code>`} ${item.detail}
+                            : html`<code>${item.pointer}</code>`} ${key ? atField(item, key).detail : item.detail}
                     </li>`;
             })}</ul>` : null}`;
 }
