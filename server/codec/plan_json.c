@@ -118,8 +118,8 @@ sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan 
     sl_write_object_end(writer);
 }
 
-/* A fix was evaluated with one value for each open field: the patch pins them, or the patched
- * request would be answered with another median. */
+/* A fix was evaluated with one value for each open field: the patch pins those that the software
+ * does not fix, or the patched request would be answered with another median. */
 static bool
 is_open(const sl_estimate_request *request, sl_unknown field)
 {
@@ -138,11 +138,12 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const bool recompute =
         from->recompute != to->recompute || is_open(request, SL_UNKNOWN_RECOMPUTE);
     const bool attention =
-        from->attention != to->attention || is_open(request, SL_UNKNOWN_ATTENTION);
+        from->attention != to->attention ||
+        (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
     const bool accumulation =
         request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
-    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT);
+    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
 
     if (!(micro_batch || recompute || attention || accumulation || software || dropout))
         return;
