@@ -96,7 +96,11 @@ async function refreshAnswer(request, abort) {
 /** @param {Record<string, any>} request @param {AbortSignal} abort */
 async function refreshChoices(request, abort) {
     try {
-        choices.value = (await api.postChoices(request, abort)).choices ?? {};
+        const lists = Object.entries((await api.postChoices(request, abort)).choices ?? {});
+        const before = choices.peek();
+        /* A list runs empty when the fault lies elsewhere; the way out must stay in view. */
+        choices.value = Object.fromEntries(lists.map(([name, list]) =>
+            [name, list.length > 0 ? list : before[name] ?? []]));
     } catch (error) {
         if (asProblem(error)) choices.value = {}; /* the estimate carries the reason */
     }

@@ -8,7 +8,7 @@ import { Choice, Count, Switch } from "./field.js";
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP" },
     recompute: { "": "unknown" },
-    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", "": "unknown" },
+    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. */
@@ -32,7 +32,7 @@ function Product() {
     return html`
         <p class="product" data-testid="product">
             ${parts.map(([name, size], at) => html`${at > 0 ? " × " : ""}<b>${size}</b> <span class="muted">${name}</span>`)}
-            <span class="product-sum">= <b>${exact(world)}</b> <span class="muted">accelerators</span></span>
+            ${" "}<span class="product-sum">= <b>${exact(world)}</b> <span class="muted">accelerators</span></span>
         </p>`;
 }
 

@@ -22,7 +22,7 @@ function Communication({ items }) {
         <details class="fold" data-testid="communication">
             <summary>Communication <span class="tag">${items.length}</span></summary>
             <${Scroll} label="Communication table">
-                <table class="figures">
+                <table class="figures tight">
                     <caption class="visually-hidden">Collectives of one step, for one device</caption>
                     <thead><tr>
                         <th scope="col">Group</th><th scope="col">Collective</th><th scope="col">Level</th>
@@ -43,17 +43,23 @@ function Communication({ items }) {
 
 export function Details() {
     const { estimate } = answer.value;
+    return html`
+        <div class="folds">
+            <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
+            <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
+            <${Communication} items=${estimate.communication ?? []} />
+        </div>`;
+}
+
+/** What this answer can be traced back to. */
+export function Provenance() {
+    const { estimate } = answer.value;
     const facts = [
         ["engine", estimate.engine_version], ["catalogue", estimate.catalog_revision],
         ["input", String(estimate.input_hash ?? "").slice(0, 12)], ["evaluator", String(estimate.evaluator ?? "").replaceAll("_", " ")],
         ["peak rate", `${digits((estimate.throughput.peak_flops_per_s ?? 0) / 1e12)} TFLOP/s`],
     ].filter(([, value]) => value);
     return html`
-        <div class="folds">
-            <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
-            <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
-            <${Communication} items=${estimate.communication ?? []} />
-            <p class="provenance">${facts.map(([name, value]) => html`
-                <span key=${name}><span class="muted">${name}</span> ${value}</span>`)}</p>
-        </div>`;
+        <p class="provenance">${facts.map(([name, value]) => html`
+            <span key=${name}><span class="muted">${name}</span> ${value}</span>`)}</p>`;
 }

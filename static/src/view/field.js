@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { FIELD_BY_KEY } from "../state/fields.js";
 import { change, choices, fieldErrors, plan } from "../state/store.js";
-import { exact, parseCount } from "../units.js";
+import { exact, parseCount, shortCount } from "../units.js";
 
 /** More values than this are offered as a list instead of side by side. */
 const MOST_CHIPS = 8;
@@ -67,7 +67,8 @@ function wordFor(value, words) {
  */
 export function Choice({ name, fallback, words, help, shown = {} }) {
     const field = FIELD_BY_KEY.get(name);
-    const legal = choices.value[field.choice] ?? fallback;
+    const given = choices.value[field.choice] ?? [];
+    const legal = given.length > 0 ? given : fallback;
     const offered = [...legal.filter((value) => value !== null), ...(field.optional ? [""] : [])];
     const current = plan.value[name];
     const isLegal = offered.includes(current);
@@ -126,7 +127,7 @@ export function Count({ name, step = "one", suffixes = false, help, placeholder 
     const { optional } = FIELD_BY_KEY.get(name);
     const read = (text) => (optional && text.trim() === "" ? 0
         : suffixes || /^[0-9, _]+$/.test(text.trim()) ? parseCount(text) : null);
-    const shown = draft ?? (optional && value === 0 ? "" : exact(value));
+    const shown = draft ?? (optional && value === 0 ? "" : suffixes ? shortCount(value) : exact(value));
     const bad = draft !== null && read(draft) === null;
 
     const commit = (text) => {

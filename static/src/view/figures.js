@@ -52,7 +52,7 @@ export function Figures() {
             <${Tile} testid="step" label="Step time" title="Step time" text=${seconds(time.step_s)} value=${time.step_s} unit="s"
                      pointer="/time/step_s" note=${html`<${RangeWord} /> ${span(interval?.step_s, seconds)}`}
                      delta=${html`<${Delta} now=${time.step_s} before=${previous?.time.step_s} lessIsBetter />`} />
-            <${Tile} testid="tokens" label="Tokens per second" title="Tokens per second" text=${scaled(throughput.tokens_per_s)}
+            <${Tile} testid="tokens" label="Tokens/s" title="Tokens per second" text=${scaled(throughput.tokens_per_s)}
                      value=${throughput.tokens_per_s} pointer="/throughput/tokens_per_s"
                      note=${html`<${Num} title="Tokens per second and device" text=${digits(throughput.tokens_per_s_per_accelerator)}
                          value=${throughput.tokens_per_s_per_accelerator} pointer="/throughput/tokens_per_s_per_accelerator" /> per device`}

@@ -16,6 +16,6 @@ export function Scroll({ label, children }) {
     }, []);
     const reach = over ? { tabindex: "0", role: "region", "aria-label": `${label}, scrolls sideways` } : {};
     return html`
-        ${over ? html`<p class="scroll-hint muted" aria-hidden="true">wider than the page: scroll sideways →</p>` : null}
+        ${over ? html`<p class="scroll-hint muted" aria-hidden="true">more columns: scroll sideways →</p>` : null}
         <div class="scroll" data-over=${over} ref=${region} ...${reach}>${children}</div>`;
 }
