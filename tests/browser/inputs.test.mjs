@@ -253,4 +253,21 @@ describe('the controls', () => {
             assert.ok(width(open) > width(known));
         });
     });
+
+    it('name a release, and let go of it with its framework', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const open = await answering(tab, () => page.click('[data-example="llama-8b"]'));
+            assert.ok(!('software' in open.request.workload));
+            const named = await answering(tab, () => choose(page, 'software', 'mbridge-26.04'));
+            assert.equal(named.request.workload.software, 'mbridge-26.04');
+            assert.equal(named.answer.resolved.workload.software, 'mbridge-26.04');
+            const codes = named.answer.assumptions.map(({ code }) => code);
+            assert.ok(!codes.includes('software_open'), codes.join());
+            await answering(tab, () => choose(page, 'tensor', 1));
+            await answering(tab, () => choose(page, 'zero', 0));
+            const moved = await answering(tab, () => choose(page, 'framework', 'ddp'));
+            assert.ok(!('software' in moved.request.workload));
+        });
+    });
 });

@@ -34,6 +34,8 @@ export const FIELDS = [
 
     { key: "framework", url: "fw", type: "text", initial: "megatron",
         pointer: "/workload/framework", label: "Framework", choice: "framework" },
+    { key: "software", url: "sw", type: "text", initial: "",
+        pointer: "/workload/software", label: "Software", choice: "software", optional: true },
     { key: "sequenceLength", url: "seq", type: "count", initial: 4096,
         pointer: "/workload/sequence_length", label: "Sequence length" },
     { key: "globalBatch", url: "gbs", type: "count", initial: 128,

@@ -53,9 +53,10 @@ export function setPlan(next) {
     if (after !== before) history.pushState(null, "", after === "" ? location.pathname : after);
 }
 
-/** @param {Record<string, any>} changes */
+/** A release belongs to its framework: another framework leaves it open. @param {Record<string, any>} changes */
 export function change(changes) {
-    setPlan({ ...plan.value, ...changes });
+    const moved = "framework" in changes && changes.framework !== plan.value.framework;
+    setPlan({ ...plan.value, ...(moved ? { software: "" } : {}), ...changes });
 }
 
 /** @param {Record<string, any>} patch  a merge patch of the request */

@@ -7,6 +7,7 @@ import { Choice, Count, Switch } from "./field.js";
 
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP" },
+    software: { "": "unknown" },
     recompute: { "": "unknown" },
     attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
 };
@@ -54,6 +55,8 @@ export function Workload() {
         <section class="group" aria-labelledby="group-workload">
             <h2 id="group-workload">Workload</h2>
             <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
+            <${Choice} name="software" fallback=${[]} words=${WORDS.software}
+                       help="What a release picks and overlaps; unknown: every release is evaluated" />
             <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
             <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
             <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} help="Samples per rank and pass" />
