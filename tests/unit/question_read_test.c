@@ -1,4 +1,5 @@
 /* What a question says: each field read, assumed, refused by name or warned of. */
+#include "codec/names.h"
 #include "question_reading.h"
 
 static void
@@ -369,6 +370,23 @@ a_bare_number_of_parameters_needs_an_accounting_and_nothing_else(void)
     clear(&r);
 }
 
+static void
+an_accounting_holds_for_every_kind_of_work_and_framework(void)
+{
+    reading r;
+    read_request(&r,
+                 "{\"model\":{\"parameters\":70000000000},\"workload\":{\"kind\":\"inference\","
+                 "\"framework\":\"deepspeed\",\"precision\":\"fp8\",\"accounting\":"
+                 "\"inference-1.2\"}}",
+                 false);
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.precision, SL_PRECISION_FP8);
+    sl_expect_text(sl_name(&sl_kind_names, r.request.kind), "inference", "kind");
+    sl_expect_text(sl_name(&sl_framework_names, r.request.framework_word), "deepspeed",
+                   "framework");
+    clear(&r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -394,6 +412,7 @@ main(int argc, char **argv)
         CASE(accumulation_gives_the_micro_batch),
         CASE(a_layout_is_read_field_by_field),
         CASE(a_bare_number_of_parameters_needs_an_accounting_and_nothing_else),
+        CASE(an_accounting_holds_for_every_kind_of_work_and_framework),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);
