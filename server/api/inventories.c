@@ -7,7 +7,7 @@
 #include "codec/inventory.h"
 #include "codec/notes.h"
 
-enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000 };
+enum { PAGE_DEFAULT = 100, PAGE_MAX = 1000, IF_MATCH_MAX = 16 };
 
 static const sl_json_limits spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
 
@@ -135,37 +135,55 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
 
 /* What a PUT asks for besides its body. */
 typedef struct put_options {
-    uint64_t if_match; /* as sl_inventory_put takes it */
+    uint64_t
+        if_match[IF_MATCH_MAX]; /* revisions of which any will do, as sl_inventory_put takes them */
+    size_t if_match_count;      /* 0: not asked */
     bool create_only;
     bool dry_run;
     bool lenient;
     bool spec_only;
 } put_options;
 
-/* If-Match: "3" names a revision, in whatever view it was seen; "*" asks only that there is one. */
-static sl_code
-read_if_match(const char *text, uint64_t *out, sl_errors *err)
+/* The revision in a tag of ours, "3" or "3-<catalogue>"; 0 when it is none. */
+static uint64_t
+revision_of(const sl_etag *tag)
 {
     char digits[24];
+    uint64_t revision = 0;
+    const size_t count = strcspn(tag->text + 1, "-\"");
 
-    *out = 0;
+    if (tag->weak || count == 0 || count >= sizeof digits)
+        return 0;
+    memcpy(digits, tag->text + 1, count);
+    digits[count] = '\0';
+    return sl_text_to_uint(digits, &revision) && revision != SL_REVISION_ANY ? revision : 0;
+}
+
+/* If-Match: each tag names a revision, in whatever view it was seen, and any of them will do; "*"
+ * asks only that there is one. A tag that is none of ours matches nothing, nor does a weak one. */
+static sl_code
+read_if_match(const char *text, put_options *out, sl_errors *err)
+{
     if (text == NULL)
         return SL_OK;
     if (sl_text_equal(text, "*")) {
-        *out = SL_REVISION_ANY;
+        out->if_match[out->if_match_count++] = SL_REVISION_ANY;
         return SL_OK;
     }
-    const size_t length = strlen(text);
-    const size_t count = text[0] == '"' ? strcspn(text + 1, "-\"") : 0;
-    if (count > 0 && count < sizeof digits && text[length - 1] == '"' &&
-        strchr(text + 1, '"') == text + length - 1) {
-        memcpy(digits, text + 1, count);
-        digits[count] = '\0';
-        if (sl_text_to_uint(digits, out) && *out > 0 && *out != SL_REVISION_ANY)
-            return SL_OK;
+    const char *at = text;
+    for (sl_etag tag; sl_etag_next(&at, &tag);) {
+        const uint64_t revision = revision_of(&tag);
+        if (revision == 0)
+            continue;
+        if (out->if_match_count == IF_MATCH_MAX)
+            return sl_fail(err, SL_E_RANGE, "too_many", "", "If-Match must not list over %d ETags",
+                           IF_MATCH_MAX);
+        out->if_match[out->if_match_count++] = revision;
     }
+    if (out->if_match_count > 0 && at[strspn(at, " \t,")] == '\0')
+        return SL_OK;
     return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                   "If-Match must be one ETag of this inventory, got %s", text);
+                   "If-Match must list ETags of this inventory, got %s", text);
 }
 
 static sl_code
@@ -181,7 +199,7 @@ read_put_options(const sl_request *request, put_options *out, sl_errors *err)
     if (code == SL_OK)
         code = read_view(request, &out->spec_only, err);
     if (code == SL_OK)
-        code = read_if_match(request->if_match, &out->if_match, err);
+        code = read_if_match(request->if_match, out, err);
     if (code != SL_OK || request->if_none_match == NULL)
         return code;
     if (!sl_text_equal(request->if_none_match, "*")) {
@@ -219,12 +237,28 @@ check_spec(const sl_app *app, const sl_request *request, sl_errors *warnings,
     return code;
 }
 
+/* The store asks for one revision. Of several the one that is there is meant, or any when none is:
+ * the store says so, and what changes in between is found there too. */
+static uint64_t
+chosen_revision(sl_store *store, const char *slug, const put_options *options, sl_arena *arena)
+{
+    sl_errors unseen = {.count = 0};
+    sl_inventory_row row;
+
+    if (options->if_match_count > 1 &&
+        sl_inventory_get(store, slug, "", arena, &row, &unseen) == SL_OK)
+        for (size_t i = 0; i < options->if_match_count; i++)
+            if (options->if_match[i] == row.revision)
+                return row.revision;
+    return options->if_match_count == 0 ? 0 : options->if_match[0];
+}
+
 /* Stores the checked row, or for a dry run finds out whether it could be. */
 static sl_code
 put_row(sl_app *app, sl_worker *worker, const put_options *options, const char *hash,
         const sl_request *request, sl_inventory_row *row, bool *created, sl_errors *err)
 {
-    const bool conditional = options->if_match != 0 || options->create_only;
+    const bool conditional = options->if_match_count > 0 || options->create_only;
 
     /* A plain dry run needs no database: it checks a spec. */
     if (options->dry_run && !conditional)
@@ -232,10 +266,10 @@ put_row(sl_app *app, sl_worker *worker, const put_options *options, const char *
     sl_store *store = sl_api_store(app, worker, err);
     if (store == NULL)
         return SL_E_UNAVAILABLE;
+    const uint64_t if_match = chosen_revision(store, row->slug, options, request->arena);
     if (options->dry_run)
-        return sl_inventory_put_allowed(store, row->slug, options->if_match, options->create_only,
-                                        err);
-    return sl_inventory_put(store, row->slug, row->name, row->spec, hash, options->if_match,
+        return sl_inventory_put_allowed(store, row->slug, if_match, options->create_only, err);
+    return sl_inventory_put(store, row->slug, row->name, row->spec, hash, if_match,
                             options->create_only, request->arena, row, created, err);
 }
 

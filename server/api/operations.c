@@ -1,6 +1,7 @@
-/* Health, readiness, version. */
+/* Health, readiness, version, metrics. */
 #include "api/resources.h"
 
+#include "http/exposition.h"
 #include "shardline/version.h"
 
 void
@@ -80,4 +81,23 @@ sl_version_get(void *argument, void *worker, const sl_request *request, sl_respo
     sl_put_text(&writer, "catalog_revision", sl_catalog_revision(app->catalog));
     sl_write_object_end(&writer);
     sl_api_finish(&writer, response, request);
+}
+
+void
+sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_response *response)
+{
+    const sl_app *app = argument;
+    sl_buffer *out = &response->body;
+    const sl_pair build[] = {
+        {"version", SL_VERSION},
+        {"engine_version", SL_ENGINE_VERSION},
+        {"catalog_revision", sl_catalog_revision(app->catalog)},
+    };
+
+    (void)worker;
+    response->content_type = SL_EXPOSITION_TYPE;
+    sl_response_header(response, "Cache-Control", "no-store");
+    sl_server_metrics_write(request->server, out);
+    sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
+    sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

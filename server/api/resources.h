@@ -10,6 +10,7 @@
 SL_HANDLER(sl_health_get);
 SL_HANDLER(sl_ready_get);
 SL_HANDLER(sl_version_get);
+SL_HANDLER(sl_metrics_get);
 SL_HANDLER(sl_openapi_get);
 SL_HANDLER(sl_schemas_get);
 

@@ -2,33 +2,40 @@
 
 #define JSON_BODY "application/json"
 
-/* The last column: seconds from the end of the request to the answer. The Hub has 20 of its own. */
+/* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
+ * its own; and the query parameters that are read. */
 const sl_route sl_api_routes[] = {
-    {SL_GET, "/healthz", SL_LANE_COMPUTE, sl_health_get, NULL, 0, 5.0},
-    {SL_GET, "/readyz", SL_LANE_STORE, sl_ready_get, NULL, 0, 10.0},
-    {SL_GET, "/version", SL_LANE_COMPUTE, sl_version_get, NULL, 0, 5.0},
-    {SL_GET, "/openapi.json", SL_LANE_COMPUTE, sl_openapi_get, NULL, 0, 5.0},
-    {SL_GET, "/schemas/{name}", SL_LANE_COMPUTE, sl_schemas_get, NULL, 0, 5.0},
+    {SL_GET, "/healthz", SL_LANE_COMPUTE, sl_health_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/readyz", SL_LANE_STORE, sl_ready_get, NULL, 0, 10.0, NULL},
+    {SL_GET, "/metrics", SL_LANE_COMPUTE, sl_metrics_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/version", SL_LANE_COMPUTE, sl_version_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/openapi.json", SL_LANE_COMPUTE, sl_openapi_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/schemas/{name}", SL_LANE_COMPUTE, sl_schemas_get, NULL, 0, 5.0, NULL},
 
-    {SL_GET, "/api/v1/accelerators", SL_LANE_COMPUTE, sl_accelerators_list, NULL, 0, 5.0},
-    {SL_GET, "/api/v1/accelerators/{id}", SL_LANE_COMPUTE, sl_accelerators_get, NULL, 0, 5.0},
-    {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0},
-    {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0},
+    {SL_GET, "/api/v1/accelerators", SL_LANE_COMPUTE, sl_accelerators_list, NULL, 0, 5.0, NULL},
+    {SL_GET, "/api/v1/accelerators/{id}", SL_LANE_COMPUTE, sl_accelerators_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0, NULL},
+    {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0, NULL},
 
-    {SL_GET, "/api/v1/models/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0},
-    {SL_GET, "/api/v1/models/{org}/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0},
-    {SL_POST, "/api/v1/models:inspect", SL_LANE_COMPUTE, sl_models_inspect, JSON_BODY, 0, 5.0},
+    {SL_GET, "/api/v1/models/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0, "revision"},
+    {SL_GET, "/api/v1/models/{org}/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0, "revision"},
+    {SL_POST, "/api/v1/models:inspect", SL_LANE_COMPUTE, sl_models_inspect, JSON_BODY, 0, 5.0,
+     NULL},
 
-    {SL_POST, "/api/v1/estimates", SL_LANE_COMPUTE, sl_estimates_post, JSON_BODY, 0, 30.0},
+    {SL_POST, "/api/v1/estimates", SL_LANE_COMPUTE, sl_estimates_post, JSON_BODY, 0, 30.0,
+     "require, unknown"},
     {SL_POST, "/api/v1/estimates:choices", SL_LANE_COMPUTE, sl_estimates_choices, JSON_BODY, 0,
-     30.0},
+     30.0, "unknown"},
 
-    {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0},
-    {SL_GET, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_get, NULL, 0, 10.0},
-    {SL_PUT, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_put, JSON_BODY, 0, 10.0},
+    {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
+     "limit, cursor"},
+    {SL_GET, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_get, NULL, 0, 10.0,
+     "view"},
+    {SL_PUT, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_put, JSON_BODY, 0, 10.0,
+     "dry_run, unknown, view"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions", SL_LANE_STORE, sl_inventories_revisions, NULL,
-     0, 10.0},
+     0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,
-     NULL, 0, 10.0},
+     NULL, 0, 10.0, "view"},
 };
 const size_t sl_api_route_count = sizeof sl_api_routes / sizeof sl_api_routes[0];

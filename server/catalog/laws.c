@@ -4,14 +4,7 @@
 
 #include "base/text.h"
 #include "catalog/internal.h"
-
-/* The rate a 16-bit law is scaled by; 0 when the part has none. */
-static double
-half_rate(const sl_accelerator *a)
-{
-    const double bf16 = a->peak_flops_per_s[SL_PRECISION_BF16];
-    return bf16 > 0 ? bf16 : a->peak_flops_per_s[SL_PRECISION_FP16];
-}
+#include "engine/kernel.h"
 
 /* The link its collectives run over: between peers where there is one, else through the host. */
 static double
@@ -24,7 +17,7 @@ link_rate(const sl_accelerator *a)
 static void
 scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
 {
-    const double rate = half_rate(a);
+    const double rate = sl_kernel_half_peak(a);
     if (rate <= 0) {
         a->gemm_origin = SL_ORIGIN_DATASHEET; /* no 16-bit rate: no law, and none invented */
         return;
@@ -32,7 +25,7 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
     a->gemm = law->gemm;
     a->gemm.peak_flops_per_s = achieved_flops_per_s > 0
                                    ? achieved_flops_per_s
-                                   : law->gemm.peak_flops_per_s * rate / half_rate(law);
+                                   : law->gemm.peak_flops_per_s * rate / sl_kernel_half_peak(law);
     a->gemm.bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
     a->gemm_origin = SL_ORIGIN_SCALED;
 }
@@ -43,13 +36,14 @@ static void
 scale_attention(sl_accelerator *a, const sl_accelerator *law, const sl_law_names *names)
 {
     a->attention_origin = SL_ORIGIN_SCALED;
-    const double rate = half_rate(a);
+    const double rate = sl_kernel_half_peak(a);
     if (rate <= 0)
         return;
     double share = 1;
     if (names->achieved_flops_per_s > 0)
-        share = names->achieved_flops_per_s / rate / (law->gemm.peak_flops_per_s / half_rate(law));
-    const double ratio = rate / half_rate(law) * (share < 1 ? share : 1);
+        share = names->achieved_flops_per_s / rate /
+                (law->gemm.peak_flops_per_s / sl_kernel_half_peak(law));
+    const double ratio = rate / sl_kernel_half_peak(law) * (share < 1 ? share : 1);
     for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++) {
         if (!sl_catalog_lists(names->attention_kernels, sl_catalog_kernels[kernel]))
             continue;

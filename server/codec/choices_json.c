@@ -78,6 +78,20 @@ words_write(sl_writer *writer, const trial *t, const char *key, const sl_names *
     sl_write_array_end(writer);
 }
 
+/* Every profile of the framework: none of them makes a plan illegal. */
+static void
+software_write(sl_writer *writer, const trial *t)
+{
+    uint32_t count = 0;
+    const sl_software *const profiles = sl_catalog_software(
+        t->catalog, sl_name(&sl_framework_names, t->base.workload.framework), &count);
+    sl_write_key(writer, "software");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < count; i++)
+        sl_write_text(writer, profiles[i].name);
+    sl_write_array_end(writer);
+}
+
 static void
 sequence_write(sl_writer *writer, const trial *t)
 {
@@ -144,6 +158,7 @@ sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl
                 precision_is_legal);
     words_write(writer, &t, "attention", &sl_attention_names, SL_ATTENTION_KERNEL_COUNT,
                 attention_is_legal);
+    software_write(writer, &t);
     sl_write_object_end(writer);
     sl_write_key(writer, "errors");
     sl_write_errors(writer, &faults);

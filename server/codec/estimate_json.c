@@ -284,8 +284,8 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
     sl_write_key(writer, "explanations");
     explanations_write(writer, estimate);
     sl_write_key(writer, "resolved");
-    sl_resolved_write(writer, &estimate->workload, &estimate->plan, &document->request->cluster,
-                      estimate->software);
+    sl_resolved_write(writer, document->request, &estimate->workload, &estimate->plan,
+                      &document->request->cluster, estimate->software);
 }
 
 /* Time to train and what it costs: both null unless the request gave what they need. */
@@ -332,7 +332,7 @@ accounting_figures_write(sl_writer *writer, const sl_estimate_document *document
     sl_write_object(writer);
     sl_write_object_end(writer);
     sl_write_key(writer, "resolved");
-    sl_resolved_write(writer, &request->workload, &request->plan, cluster, NULL);
+    sl_resolved_write(writer, request, &request->workload, &request->plan, cluster, NULL);
 }
 
 sl_code

@@ -14,12 +14,12 @@ put_known(sl_writer *writer, const char *key, uint64_t value)
 }
 
 static void
-workload_write(sl_writer *writer, const sl_workload *w, const sl_plan *plan,
-               const sl_software *software)
+workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
+               const sl_plan *plan, const sl_software *software)
 {
     sl_write_object(writer);
-    sl_put_text(writer, "kind", sl_name(&sl_kind_names, 0));
-    sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
+    sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
+    sl_put_text(writer, "framework", sl_name(&sl_framework_names, request->framework_word));
     sl_put_text(writer, "software", software != NULL ? software->name : NULL);
     put_known(writer, "sequence_length", w->sequence_length);
     put_known(writer, "global_batch_size", w->global_batch);
@@ -100,14 +100,15 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
 }
 
 void
-sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
-                  const sl_cluster *cluster, const sl_software *software)
+sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
+                  const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
+                  const sl_software *software)
 {
-    assert(writer != NULL && workload != NULL && plan != NULL);
+    assert(writer != NULL && request != NULL && workload != NULL && plan != NULL);
 
     sl_write_object(writer);
     sl_write_key(writer, "workload");
-    workload_write(writer, workload, plan, software);
+    workload_write(writer, request, workload, plan, software);
     sl_write_key(writer, "parallelism");
     plan_write(writer, plan);
     sl_write_key(writer, "cluster");
@@ -118,8 +119,8 @@ sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan 
     sl_write_object_end(writer);
 }
 
-/* A fix was evaluated with one value for each open field: the patch pins them, or the patched
- * request would be answered with another median. */
+/* A fix was evaluated with one value for each open field: the patch pins those that the software
+ * does not fix, or the patched request would be answered with another median. */
 static bool
 is_open(const sl_estimate_request *request, sl_unknown field)
 {
@@ -138,11 +139,12 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const bool recompute =
         from->recompute != to->recompute || is_open(request, SL_UNKNOWN_RECOMPUTE);
     const bool attention =
-        from->attention != to->attention || is_open(request, SL_UNKNOWN_ATTENTION);
+        from->attention != to->attention ||
+        (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
     const bool accumulation =
         request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
-    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT);
+    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
 
     if (!(micro_batch || recompute || attention || accumulation || software || dropout))
         return;

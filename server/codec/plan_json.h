@@ -8,8 +8,9 @@
 
 /** {"workload", "parallelism", "cluster"} after every default and every median. cluster and software
  * may be NULL. */
-void sl_resolved_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
-                       const sl_cluster *cluster, const sl_software *software);
+void sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
+                       const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
+                       const sl_software *software);
 
 /** A fix as a merge patch of the request: only the fields that differ from what was evaluated and
  * that the request does not derive by itself. */

@@ -298,12 +298,14 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
     };
 }
 
-/* For a bare number of parameters: the engine judges the rest. */
+/* For a bare number of parameters; the engine judges the rest. A cluster without a number of nodes
+ * only says which accelerator to count in. */
 static sl_code
 check_world(const sl_estimate_request *request, sl_errors *err)
 {
     const uint64_t world = sl_plan_world(&request->plan);
-    if (!request->has_cluster)
+    sl_node nodes;
+    if (!request->has_cluster || !sl_node_member(&request->cluster_object, "nodes", &nodes))
         return SL_OK;
     const uint64_t available =
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;

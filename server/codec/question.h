@@ -45,7 +45,10 @@ typedef struct sl_estimate_request {
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
     sl_accounting accounting;
-    bool has_cluster; /* `cluster` is complete */
+    uint32_t kind; /* index into sl_kind_names */
+    uint32_t
+        framework_word; /* into sl_framework_names; beyond the engine's for an accounting only */
+    bool has_cluster;   /* `cluster` is complete */
     bool data_auto;
     bool data_open; /* data_auto, and the cluster does not divide: plan.data is a guess */
     bool schedule_said;

@@ -79,7 +79,7 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
         assert(request->software != NULL);
         if (request->software_count > 1)
             request->unknown |= SL_UNKNOWN_SOFTWARE;
-        if (!framework_said)
+        if (!framework_said && request->source != SL_MODEL_FROM_PARAMETERS)
             sl_notes_add(&request->notes, "framework_assumed", false,
                          "framework was not given: megatron");
         return SL_OK;
@@ -104,12 +104,21 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
         return code;
     }
     workload->framework = (sl_framework)framework;
+    request->framework_word = (uint32_t)framework;
     request->software = found;
     request->software_count = 1;
     if (!exact)
         sl_notes_add(&request->notes, "software_sibling", false,
                      "%.60s has no profile of its own: %s describes it", name, found->name);
     return SL_OK;
+}
+
+static sl_names
+all_modelled(const sl_names *names)
+{
+    sl_names all = *names;
+    all.modelled = all.count;
+    return all;
 }
 
 /* Words first, because software depends on the framework and defaults on each. */
@@ -121,16 +130,29 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     uint32_t kind = 0, framework = SL_FRAMEWORK_MEGATRON, precision = SL_PRECISION_BF16;
     uint32_t optimizer = SL_OPTIMIZER_ADAMW, exact = 0;
     bool said = false, framework_said = false;
-    sl_code first = sl_names_read(object, "kind", &sl_kind_names, &kind, &said, err);
+    /* An accounting is a rule for every kind of work and every framework. */
+    const bool counted = request->source == SL_MODEL_FROM_PARAMETERS;
+    const sl_names kinds = counted ? all_modelled(&sl_kind_names) : sl_kind_names;
+    const sl_names frameworks = counted ? all_modelled(&sl_framework_names) : sl_framework_names;
+    sl_names precisions = sl_precision_names;
+    if (counted)
+        precisions.modelled = SL_PRECISION_COUNT;
+
+    sl_code first = sl_names_read(object, "kind", &kinds, &kind, &said, err);
     sl_keep(&first, sl_names_read(object, "activation_accounting", &sl_activation_accounting_names,
                                   &exact, &said, err));
-    sl_keep(&first, sl_names_read(object, "framework", &sl_framework_names, &framework,
-                                  &framework_said, err));
+    sl_keep(&first,
+            sl_names_read(object, "framework", &frameworks, &framework, &framework_said, err));
+    request->kind = kind;
+    request->framework_word = framework;
+    if (framework >= SL_FRAMEWORK_COUNT) {
+        framework = SL_FRAMEWORK_MEGATRON;
+        framework_said = false;
+    }
     workload->framework = (sl_framework)framework;
     sl_keep(&first, read_software(request, catalog, framework_said, err));
 
-    sl_keep(&first,
-            sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));
+    sl_keep(&first, sl_names_read(object, "precision", &precisions, &precision, &said, err));
     workload->precision = (sl_precision)precision;
     request->precision_open = !said;
     sl_keep(&first,

@@ -13,14 +13,20 @@ typedef struct tile_shape {
     double rate_ratio;
 } tile_shape;
 
-/* Peak of 16-bit products, scaled to the precision by the datasheet. */
+double
+sl_kernel_half_peak(const sl_accelerator *part)
+{
+    return part->peak_flops_per_s[SL_PRECISION_BF16] > 0.0
+               ? part->peak_flops_per_s[SL_PRECISION_BF16]
+               : part->peak_flops_per_s[SL_PRECISION_FP16];
+}
+
+/* Rate of the law, scaled to the precision by the datasheet. */
 static double
 product_peak(const sl_slice *slice)
 {
     const sl_accelerator *part = slice->accelerator;
-    const double half = part->peak_flops_per_s[SL_PRECISION_BF16] > 0.0
-                            ? part->peak_flops_per_s[SL_PRECISION_BF16]
-                            : part->peak_flops_per_s[SL_PRECISION_FP16];
+    const double half = sl_kernel_half_peak(part);
 
     assert(half > 0.0);
     return part->gemm.peak_flops_per_s * slice->clock_ratio *
@@ -66,7 +72,7 @@ sl_kernel_product_s(const sl_slice *slice, sl_product product)
         best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], 1.0));
         if (count >= law->multiprocessors)
             continue;
-        for (double split = 2.0; split <= 8.0 && product.k / split >= 512.0; split *= 2.0)
+        for (uint32_t split = 2; split <= 8 && product.k / split >= 512.0; split *= 2)
             best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], split));
     }
     return law->launch_s + best_s;

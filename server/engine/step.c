@@ -89,8 +89,10 @@ static double
 boundary_s(const sl_memory_case *c, double bytes, double *sum_s, sl_level *level)
 {
     const sl_cluster *cluster = c->question->cluster;
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
     double slowest_s = 0.0;
+
+    assert(c->plan->pipeline >= 1);
+    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
 
     *sum_s = 0.0;
     *level = SL_LEVEL_SCALE_UP;

@@ -4,14 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "http/exchange.h"
+#include "http/exposition.h"
 #include "http/lanes.h"
 #include "http/listen.h"
+#include "http/metrics.h"
 #include "http/pending.h"
 #include "http/reply.h"
 #include "http/server.h"
@@ -30,8 +33,10 @@ struct sl_server {
     sl_static *files;
     sl_pending *pending;
     sl_lanes *lanes;
+    sl_metrics *metrics;
     struct MHD_Daemon *daemon;
     int listen_fd;
+    uint64_t start_time_ns; /* since 1970 */
 };
 
 /* A job of a lane: runs the handler unless nobody waits for it any more. A handler that continues
@@ -94,6 +99,7 @@ request_begin(sl_server *server, struct MHD_Connection *connection, const char *
         return MHD_NO;
     }
     exchange->server = server;
+    exchange->request.server = server;
     *state = exchange;
     /* Any other answer waits for the next call: one given here costs the connection. */
     if (exchange->refused_early)
@@ -131,7 +137,10 @@ on_completed(void *cls, struct MHD_Connection *connection, void **state,
     if (exchange == NULL)
         return;
     *state = NULL;
-    sl_reply_log(exchange);
+    const double duration_s = sl_clock_now_s() - exchange->started_s;
+    sl_reply_log(exchange, duration_s);
+    sl_metrics_count(server->metrics, exchange->route_name, exchange->method_label,
+                     exchange->status, duration_s);
     sl_pending_leave(server->pending, exchange);
 }
 
@@ -204,9 +213,19 @@ server_free(sl_server *server)
     if (server->listen_fd >= 0)
         (void)close(server->listen_fd);
     sl_lanes_stop(server->lanes);
+    sl_metrics_free(server->metrics);
     sl_pending_free(server->pending);
     sl_static_free(server->files);
     free(server);
+}
+
+static uint64_t
+wall_clock_ns(void)
+{
+    struct timespec time = {0};
+    const int base = timespec_get(&time, TIME_UTC);
+    assert(base == TIME_UTC);
+    return (uint64_t)time.tv_sec * 1000000000U + (uint64_t)time.tv_nsec;
 }
 
 sl_code
@@ -233,7 +252,9 @@ sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port,
         sl_listen_open(settings->listen_host, settings->listen_port, &server->listen_fd, port, err);
     if (code != SL_OK)
         goto failed;
-    server->pending = sl_pending_new();
+    server->start_time_ns = wall_clock_ns();
+    server->metrics = sl_metrics_new(config->routes, config->route_count);
+    server->pending = server->metrics == NULL ? NULL : sl_pending_new();
     server->lanes = server->pending == NULL ? NULL : sl_lanes_start(&server->config, job_run);
     server->daemon = server->lanes == NULL ? NULL : daemon_start(server);
     if (server->daemon == NULL) {
@@ -247,6 +268,20 @@ sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port,
 failed:
     server_free(server);
     return code;
+}
+
+void
+sl_server_metrics_write(const sl_server *server, sl_buffer *out)
+{
+    assert(server != NULL && out != NULL);
+
+    sl_metrics_write(server->metrics, out);
+    sl_exposition_family(out, "shardline_http_requests_in_flight", "gauge",
+                         "Requests that began and did not end yet, this one among them.");
+    sl_exposition_count(out, "shardline_http_requests_in_flight", NULL, 0,
+                        sl_pending_in_flight(server->pending));
+    sl_lanes_write_metrics(server->lanes, out);
+    sl_metrics_write_process(server->start_time_ns, out);
 }
 
 uint32_t

@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "http/head.h"
+#include "http/metrics.h"
 #include "http/problem.h"
+#include "http/query.h"
 
 static const size_t ARENA_BYTES = (size_t)256 * 1024 * 1024;
 /* A body nobody reads is taken to this length so that the answer arrives, then cut off. */
@@ -49,15 +51,6 @@ request_id_set(sl_exchange *exchange, const char *offered)
         exchange->id[2 * i + 1] = digits[bytes[i] & 15U];
     }
     exchange->id[2 * sizeof bytes] = '\0';
-}
-
-/* A name of our own, since a log line must not hold what a client made up. */
-static const char *
-method_name(const char *method)
-{
-    static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"};
-    const int index = sl_text_index(method, known, sizeof known / sizeof known[0]);
-    return index < 0 ? "other" : known[index];
 }
 
 /* Copies what handlers may read after the connection is gone. False without memory. */
@@ -113,17 +106,22 @@ on_query(void *cls, enum MHD_ValueKind kind, const char *name, const char *value
     return MHD_YES;
 }
 
+/* Reads and checks the query, for the route that will answer. */
 static void
 query_read(sl_exchange *exchange, struct MHD_Connection *connection)
 {
     query_reading reading = {.request = &exchange->request};
     (void)MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, on_query, &reading);
-    if (reading.fault == NULL)
-        return;
     sl_errors err = {.count = 0};
-    (void)sl_fail(&err, SL_E_SYNTAX, "malformed_query", "", "the query of the request %s",
-                  reading.fault);
-    refuse_code(exchange, &err);
+    sl_code code = SL_OK;
+    if (reading.fault != NULL)
+        code = sl_fail(&err, SL_E_SYNTAX, "malformed_query", "", "the query of the request %s",
+                       reading.fault);
+    else
+        code = sl_query_check(exchange->route->query, exchange->request.query,
+                              exchange->request.query_count, &err);
+    if (code != SL_OK)
+        refuse_code(exchange, &err);
 }
 
 /* 204 for OPTIONS, else 405; both name what there is. */
@@ -280,7 +278,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
     }
     exchange->connection = connection;
     exchange->started_s = sl_clock_now_s();
-    exchange->method_name = method_name(method);
+    exchange->method_label = sl_method_label(method);
     exchange->holders = 1;
     atomic_init(&exchange->cancelled, false);
     sl_response_init(&exchange->response);

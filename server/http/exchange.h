@@ -37,8 +37,8 @@ typedef struct sl_exchange {
     sl_server *server;
     struct MHD_Connection *connection; /* touched by the connection's thread, or under the lock */
     const sl_route *route;             /* NULL when no handler will run */
-    const char *route_name;            /* the pattern, for the log; NULL when none matched */
-    const char *method_name;           /* static, for the log */
+    const char *route_name;            /* the pattern, for log and metrics; NULL: none matched */
+    uint32_t method_label;             /* of sl_method_labels */
     sl_request request;
     sl_response response; /* of the handler, or of this layer when `ready` */
     sl_buffer body;

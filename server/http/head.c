@@ -65,6 +65,19 @@ same_name(const char *name, size_t length, const char *other)
     return strlen(other) == length && strncasecmp(name, other, length) == 0;
 }
 
+/* The same with an entry of the allowed hosts, which may be written as it stands in a URL: an IPv6
+ * address in brackets, and a port. */
+static bool
+same_host(const char *name, size_t length, const char *entry)
+{
+    size_t used = strlen(entry);
+    if (entry[0] == '[')
+        used = strcspn(++entry, "]");
+    else if (strchr(entry, ':') == strrchr(entry, ':'))
+        used = strcspn(entry, ":");
+    return used == length && strncasecmp(name, entry, length) == 0;
+}
+
 bool
 sl_host_allowed(const sl_settings *settings, const char *host)
 {
@@ -87,7 +100,7 @@ sl_host_allowed(const sl_settings *settings, const char *host)
     if (same_name(name, length, settings->listen_host))
         return true;
     for (uint32_t i = 0; i < settings->allowed_host_count; i++)
-        if (same_name(name, length, settings->allowed_hosts[i]))
+        if (same_host(name, length, settings->allowed_hosts[i]))
             return true;
     return false;
 }

@@ -2,9 +2,15 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/queue.h"
+#include "http/exposition.h"
+
+static const char *const lane_names[] = {
+    [SL_LANE_COMPUTE] = "compute", [SL_LANE_STORE] = "store", [SL_LANE_HUB] = "hub"};
+_Static_assert(sizeof lane_names / sizeof lane_names[0] == SL_LANE_COUNT, "every lane has a name");
 
 typedef struct worker_thread {
     pthread_t thread;
@@ -16,6 +22,8 @@ struct sl_lanes {
     const sl_server_config *config;
     sl_job_runner run;
     sl_queue *queues[SL_LANE_COUNT]; /* NULL for a lane without threads */
+    atomic_uint_fast64_t waiting[SL_LANE_COUNT];
+    atomic_uint_fast64_t rejected[SL_LANE_COUNT];
     worker_thread *threads;
     uint32_t thread_count; /* started */
 };
@@ -28,8 +36,10 @@ worker_main(void *argument)
     void *worker = config->worker_new == NULL ? NULL : config->worker_new(config->app, self->lane);
 
     sl_queue *const queue = self->lanes->queues[self->lane];
-    for (void *job = sl_queue_pop(queue); job != NULL; job = sl_queue_pop(queue))
+    for (void *job = sl_queue_pop(queue); job != NULL; job = sl_queue_pop(queue)) {
+        (void)atomic_fetch_sub(&self->lanes->waiting[self->lane], 1);
         self->lanes->run(job, worker);
+    }
 
     if (config->worker_free != NULL)
         config->worker_free(config->app, self->lane, worker);
@@ -86,7 +96,30 @@ bool
 sl_lanes_push(sl_lanes *lanes, sl_lane lane, void *job)
 {
     assert(lanes != NULL && lane < SL_LANE_COUNT && job != NULL);
-    return lanes->queues[lane] != NULL && sl_queue_push(lanes->queues[lane], job);
+    /* Counted before it is there to be taken, so that the count never falls below zero. */
+    (void)atomic_fetch_add(&lanes->waiting[lane], 1);
+    if (lanes->queues[lane] != NULL && sl_queue_push(lanes->queues[lane], job))
+        return true;
+    (void)atomic_fetch_sub(&lanes->waiting[lane], 1);
+    (void)atomic_fetch_add(&lanes->rejected[lane], 1);
+    return false;
+}
+
+void
+sl_lanes_write_metrics(const sl_lanes *lanes, sl_buffer *out)
+{
+    assert(lanes != NULL && out != NULL);
+
+    sl_exposition_family(out, "shardline_lane_depth", "gauge", "Jobs that wait for a worker.");
+    for (uint32_t lane = 0; lane < SL_LANE_COUNT; lane++)
+        sl_exposition_count(out, "shardline_lane_depth", &(sl_pair){"lane", lane_names[lane]}, 1,
+                            atomic_load(&lanes->waiting[lane]));
+    sl_exposition_family(out, "shardline_lane_rejected_total", "counter",
+                         "Jobs that found their lane full, without a worker or stopping.");
+    for (uint32_t lane = 0; lane < SL_LANE_COUNT; lane++)
+        sl_exposition_count(out, "shardline_lane_rejected_total",
+                            &(sl_pair){"lane", lane_names[lane]}, 1,
+                            atomic_load(&lanes->rejected[lane]));
 }
 
 void

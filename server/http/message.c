@@ -65,6 +65,23 @@ sl_response_header(sl_response *response, const char *name, const char *value)
 }
 
 bool
+sl_etag_next(const char **at, sl_etag *out)
+{
+    assert(at != NULL && *at != NULL && out != NULL);
+
+    const char *start = *at + strspn(*at, " \t,");
+    const bool weak = start[0] == 'W' && start[1] == '/';
+    if (weak)
+        start += 2;
+    const char *const end = *start == '"' ? strchr(start + 1, '"') : NULL;
+    if (end == NULL)
+        return false;
+    *out = (sl_etag){.text = start, .length = (size_t)(end + 1 - start), .weak = weak};
+    *at = end + 1;
+    return true;
+}
+
+bool
 sl_etag_listed(const char *list, const char *quoted)
 {
     assert(list != NULL && quoted != NULL);
@@ -73,18 +90,9 @@ sl_etag_listed(const char *list, const char *quoted)
     const char *at = list + strspn(list, " \t,");
     if (*at == '*')
         return true;
-    while (*at != '\0') {
-        if (at[0] == 'W' && at[1] == '/')
-            at += 2;
-        const char *const end = *at == '"' ? strchr(at + 1, '"') : NULL;
-        if (end == NULL)
-            return false;
-        const size_t named = (size_t)(end + 1 - at);
-        if (named == length && memcmp(at, quoted, length) == 0)
+    for (sl_etag tag; sl_etag_next(&at, &tag);)
+        if (tag.length == length && memcmp(tag.text, quoted, length) == 0)
             return true;
-        at = end + 1;
-        at += strspn(at, " \t,");
-    }
     return false;
 }
 

@@ -19,6 +19,9 @@ typedef enum sl_lane {
     SL_LANE_COUNT
 } sl_lane;
 
+/** The daemon (server.h). */
+typedef struct sl_server sl_server;
+
 typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_DELETE, SL_METHOD_COUNT } sl_method;
 
 enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
@@ -47,6 +50,7 @@ typedef struct sl_request {
     sl_arena *arena;
     double deadline_s;            /* on sl_clock_now_s() */
     const atomic_bool *cancelled; /* set when the deadline passed or the server drains */
+    const sl_server *server;      /* that received it */
 } sl_request;
 
 enum { SL_RESPONSE_BODY_MAX_BYTES = 64 * 1024 * 1024 };
@@ -90,7 +94,17 @@ void sl_response_problem_with(sl_response *response, const sl_request *request,
  */
 bool sl_response_etag(sl_response *response, const sl_request *request, const char *tag);
 
-/** True when an If-Match or If-None-Match list is "*" or names the quoted tag (W/ is ignored). */
+/** One entity tag of a list. */
+typedef struct sl_etag {
+    const char *text; /* in the list, with its quotes */
+    size_t length;
+    bool weak;
+} sl_etag;
+
+/** Takes the tag at *at and moves behind it; false at the end, and where the list is malformed. */
+bool sl_etag_next(const char **at, sl_etag *out);
+
+/** True when an If-None-Match list is "*" or names the quoted tag (W/ is ignored). */
 bool sl_etag_listed(const char *list, const char *quoted);
 
 #endif

@@ -231,6 +231,15 @@ sl_pending_draining(sl_pending *pending)
     return draining;
 }
 
+uint32_t
+sl_pending_in_flight(sl_pending *pending)
+{
+    lock(pending);
+    const uint32_t in_flight = pending->in_flight;
+    unlock(pending);
+    return in_flight;
+}
+
 /* Waits until nothing is in flight, at most `s` seconds. Under the lock. */
 static void
 wait_empty(sl_pending *pending, double s)

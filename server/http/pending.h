@@ -38,6 +38,9 @@ sl_outcome sl_pending_outcome(sl_pending *pending, const sl_exchange *exchange);
 
 bool sl_pending_draining(sl_pending *pending);
 
+/** Requests that began and did not end yet. */
+uint32_t sl_pending_in_flight(sl_pending *pending);
+
 /**
  * Refuses what begins from now on, waits up to grace_s for what runs, cancels the rest and waits
  * for their answers to leave. Returns how many were cancelled.

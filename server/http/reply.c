@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "http/metrics.h"
 
 /* The daemon wants a pointer to writable memory even for bytes that it only reads. */
 static struct MHD_Response *
@@ -106,15 +106,15 @@ sl_reply_outcome(sl_exchange *exchange, sl_outcome outcome, bool last)
 }
 
 void
-sl_reply_log(const sl_exchange *exchange)
+sl_reply_log(const sl_exchange *exchange, double duration_s)
 {
     assert(exchange != NULL);
     const sl_log_field fields[] = {
         sl_log_text("request_id", exchange->id),
-        sl_log_text("method", exchange->method_name),
+        sl_log_text("method", sl_method_labels[exchange->method_label]),
         sl_log_text("route", exchange->route_name),
         sl_log_count("status", exchange->status),
-        sl_log_number("duration_s", sl_clock_now_s() - exchange->started_s),
+        sl_log_number("duration_s", duration_s),
         sl_log_count("bytes", exchange->answer_bytes),
     };
     sl_log(exchange->status >= 500 ? SL_LOG_WARN : SL_LOG_INFO, "request", fields,

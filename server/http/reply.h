@@ -13,7 +13,8 @@ enum MHD_Result sl_reply_queue(sl_exchange *exchange, sl_response *response, boo
 /** Queues the problem that fits the outcome of a request whose worker gave no answer. */
 enum MHD_Result sl_reply_outcome(sl_exchange *exchange, sl_outcome outcome, bool last);
 
-/** One line per request, when it ended; status 0 says that no answer could be given. */
-void sl_reply_log(const sl_exchange *exchange);
+/** One line per request, when it ended after `duration_s`; status 0 says that no answer could be
+ * given. */
+void sl_reply_log(const sl_exchange *exchange, double duration_s);
 
 #endif

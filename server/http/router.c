@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "http/query.h"
 
 static const char *const method_names[] = {
     [SL_GET] = "GET", [SL_POST] = "POST", [SL_PUT] = "PUT", [SL_DELETE] = "DELETE"};
@@ -94,6 +95,7 @@ sl_router_check(const sl_route *routes, size_t count)
         assert(route->pattern != NULL && route->pattern[0] == '/' && route->handler != NULL);
         assert(route->method < SL_METHOD_COUNT && route->lane < SL_LANE_COUNT);
         assert(route->timeout_s > 0);
+        sl_query_check_names(route->query);
         uint32_t segments = 0;
         uint32_t names = 0;
         for (const char *at = route->pattern; at[0] == '/' && at[1] != '\0'; segments++)

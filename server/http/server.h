@@ -31,6 +31,8 @@ typedef struct sl_route {
                                NULL: a body is read and dropped */
     size_t max_body_bytes;  /* 0: the setting's */
     double timeout_s;       /* from the last byte of the body to the answer */
+    const char *query;      /* comma-separated names of the query parameters that the handler reads,
+                               each at most once; NULL: none. Others are refused. */
 } sl_route;
 
 typedef struct sl_server_config {
@@ -45,11 +47,12 @@ typedef struct sl_server_config {
     void (*worker_free)(void *app, sl_lane lane, void *worker);
 } sl_server_config;
 
-typedef struct sl_server sl_server;
-
 /** Loads static_dir, binds and starts. port_taken: rule port_in_use. *port is the bound port. */
 sl_code sl_server_start(const sl_server_config *config, sl_server **out, uint16_t *port,
                         sl_errors *err) SL_MUST_CHECK;
+
+/** Appends the metrics of requests, lanes and the process, in the text format of exposition.h. */
+void sl_server_metrics_write(const sl_server *server, sl_buffer *out);
 
 /**
  * Stops accepting, gives running requests `grace_s`, cancels the rest, resumes every suspended

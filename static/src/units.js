@@ -4,6 +4,11 @@ const GIB = 2 ** 30;
 const GB = 1e9;
 const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
+const FACTORS = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
+
+/** From here on a difference reads better as a factor. */
+const FROM_FACTOR = 3;
+
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 6 });
 
 /** Three significant digits, never more: the intervals do not support a fourth. @param {number} value */
@@ -64,8 +69,18 @@ export function percent(ratio) {
 
 /** A signed difference against a base. @param {number} now @param {number} before */
 export function change(now, before) {
+    if (now / before >= FROM_FACTOR) return `×${digits(now / before)}`;
     const ratio = now / before - 1;
     return `${ratio < 0 ? "−" : "+"}${Math.abs(ratio * 100).toFixed(1)} %`;
+}
+
+/** A count as a person types it, where that is shorter and loses nothing. @param {number} value */
+export function shortCount(value) {
+    for (const suffix of ["T", "B", "M"]) {
+        const text = `${value / FACTORS[suffix.toLowerCase()]}${suffix}`;
+        if (text.length <= 8 && !text.startsWith("0.") && parseCount(text) === value) return text;
+    }
+    return exact(value);
 }
 
 /**
@@ -76,7 +91,7 @@ export function change(now, before) {
 export function parseCount(text) {
     const match = /^([0-9][0-9,_ ]*(?:\.[0-9]+)?(?:e[0-9]+)?)\s*([kmbgt]?)$/i.exec(text.trim());
     if (!match) return null;
-    const factor = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 }[match[2].toLowerCase()];
+    const factor = FACTORS[match[2].toLowerCase()];
     const value = Math.round(Number(match[1].replace(/[,_ ]/g, "")) * factor);
     return Number.isSafeInteger(value) ? value : null;
 }

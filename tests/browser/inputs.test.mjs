@@ -61,7 +61,7 @@ describe('a Hub id', () => {
             ['https://huggingface.co/org/llama', { hub: 'org/llama' }],
             ['org/llama@main', { hub: 'org/llama', revision: 'main' }],
         ]) {
-            await inTab(browser, server, {}, async (tab) => {
+            await inTab(browser, server, { path: '/?seq=512' }, async (tab) => {
                 await tab.page.fill('#field-hub', typed);
                 const { status, request } = await answering(tab,
                     () => tab.page.getByRole('button', { name: 'Load' }).click());
@@ -202,16 +202,34 @@ describe('the controls', () => {
             await answering(tab, () => page.click('[data-example="llama-70b"]'));
             const { status, answer } = await answering(tab, () => type(page, 'globalBatch', '511'));
             assert.equal(status, 422);
-            const item = answer.errors.find(({ pointer }) => pointer === '/workload/global_batch_size');
+            const item = answer.errors.find(({ detail }) => detail.includes('511'));
             assert.ok(item, JSON.stringify(answer.errors));
             assert.ok((await page.locator('#error-globalBatch').innerText()).includes(item.detail));
             assert.equal(await page.locator('#field-globalBatch').getAttribute('aria-describedby'), 'error-globalBatch');
+            // The service calls nothing else legal now; what was offered stays, as the way out.
+            assert.ok((await offered(page, 'tensor')).length > 1);
+            assert.equal(await page.locator('.chip.illegal').count(), 0);
             // The verdict names the setting too, and leads there.
             await page.getByTestId('verdict').getByRole('button', { name: 'Global batch' }).click();
             assert.equal(await page.evaluate(() => document.activeElement.id), 'field-globalBatch');
             const mended = await answering(tab, () => type(page, 'globalBatch', '512'));
             assert.equal(mended.status, 200);
             assert.equal(await page.locator('#error-globalBatch').count(), 0);
+        });
+    });
+
+    it('take a count as people write it', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.click('[data-example="llama-70b"]'));
+            assert.equal(await page.inputValue('#field-tokens'), '2T');
+            for (const [typed, tokens, shown] of [['300 b', 3e11, '300B'], ['1,234,567', 1234567, '1,234,567']]) {
+                const { request } = await answering(tab, () => type(page, 'tokens', typed));
+                assert.equal(request.workload.tokens, tokens);
+                assert.equal(await page.inputValue('#field-tokens'), shown);
+            }
+            const open = await answering(tab, () => type(page, 'tokens', ''));
+            assert.ok(!('tokens' in open.request.workload));
         });
     });
 
@@ -233,6 +251,23 @@ describe('the controls', () => {
             assert.ok(!('recompute' in open.request.workload));
             const width = ({ answer }) => answer.interval.step_s[1] - answer.interval.step_s[0];
             assert.ok(width(open) > width(known));
+        });
+    });
+
+    it('name a release, and let go of it with its framework', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const open = await answering(tab, () => page.click('[data-example="llama-8b"]'));
+            assert.ok(!('software' in open.request.workload));
+            const named = await answering(tab, () => choose(page, 'software', 'mbridge-26.04'));
+            assert.equal(named.request.workload.software, 'mbridge-26.04');
+            assert.equal(named.answer.resolved.workload.software, 'mbridge-26.04');
+            const codes = named.answer.assumptions.map(({ code }) => code);
+            assert.ok(!codes.includes('software_open'), codes.join());
+            await answering(tab, () => choose(page, 'tensor', 1));
+            await answering(tab, () => choose(page, 'zero', 0));
+            const moved = await answering(tab, () => choose(page, 'framework', 'ddp'));
+            assert.ok(!('software' in moved.request.workload));
         });
     });
 });

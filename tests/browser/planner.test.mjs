@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, choose, inTab, launch, seen, type } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, launch, openTab, seen, type } from './lib/browser.mjs';
 import { gb, gib, percent, threeDigits } from './lib/format.mjs';
 
 let browser;
@@ -45,6 +45,26 @@ describe('from the empty page', () => {
             await start(tab, 'llama-8b');
             assert.equal(await curl.isDisabled(), false);
         });
+    });
+});
+
+describe('the policy of the page', () => {
+    it('lets nothing run but what the server sends, and the tests would see a breach', async () => {
+        const { headers } = await fetch(server.url);
+        const policy = headers.get('content-security-policy');
+        assert.match(policy, /default-src 'none'/);
+        assert.match(policy, /script-src 'self'(;|$)/);
+        assert.match(policy, /style-src 'self'(;|$)/);
+        const tab = await openTab(browser, server);
+        await tab.page.evaluate(() => {
+            const script = document.createElement('script');
+            script.textContent = 'globalThis.intruded = true';
+            document.head.append(script);
+        });
+        await becomes(() => tab.page.evaluate(() => globalThis.violations.length), 1);
+        assert.equal(await tab.page.evaluate(() => globalThis.intruded), undefined);
+        await assert.rejects(tab.expectClean());
+        await tab.close();
     });
 });
 

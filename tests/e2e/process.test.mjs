@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020.js';
-import { estimate } from './lib/fixtures.mjs';
+import { estimate, inventory } from './lib/fixtures.mjs';
 import { connectTo, exchange, send } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
@@ -69,6 +69,117 @@ test('each schema of the contract can be fetched and judges documents by itself'
     assertProblem(await client.get('/schemas/Nothing'), 404);
 });
 
+/** The samples of a scrape: [name, labels, value]; throws on a line that is none. */
+function samplesOf(text) {
+    const families = new Map();
+    const samples = [];
+    assert.ok(text.endsWith('\n'));
+    for (const line of text.slice(0, -1).split('\n')) {
+        const comment = /^# (HELP|TYPE) ([a-z_]+) (.+)$/.exec(line);
+        if (comment !== null) {
+            const [, kind, name, value] = comment;
+            const family = families.get(name) ?? {};
+            assert.equal(family[kind], undefined, `twice: ${line}`);
+            families.set(name, { ...family, [kind]: value });
+            continue;
+        }
+        const [, name, , list, value] =
+            /^([a-z_]+)(\{((?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)+)\})? (\d+(?:\.\d+)?)$/.exec(line)
+            ?? assert.fail(`not a sample: ${line}`);
+        const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''));
+        assert.ok(family?.HELP && /^(counter|gauge|histogram)$/.test(family.TYPE), line);
+        const pairs = (list ?? '').matchAll(/([a-z_]+)="((?:[^"\\]|\\.)*)"/g);
+        const labels = Object.fromEntries([...pairs].map(([, label, text]) => [label, text]));
+        samples.push([name, labels, Number(value)]);
+    }
+    const keys = samples.map(([name, labels]) => JSON.stringify([name, labels]));
+    assert.equal(new Set(keys).size, keys.length, 'a series twice');
+    return samples;
+}
+
+/** The value of the one sample with these labels, or 0. */
+const sampleOf = (samples, name, labels = {}) => samples.find(([found, own]) => found === name
+    && Object.entries(labels).every(([label, value]) => own[label] === value))?.[2] ?? 0;
+
+test('metrics are samples of known families, line by line', async () => {
+    const response = await client.get('/metrics');
+    assert.equal(response.status, 200);
+    assert.equal(response.headers['content-type'], 'text/plain; version=0.0.4');
+    const samples = samplesOf(response.text);
+    const { json: version } = await client.get('/version');
+    const build = samples.find(([name]) => name === 'shardline_build_info');
+    assert.deepEqual(build, ['shardline_build_info', {
+        version: version.version,
+        engine_version: version.engine_version,
+        catalog_revision: version.catalog_revision,
+    }, 1]);
+    for (const lane of ['compute', 'store', 'hub'])
+        for (const name of ['shardline_lane_depth', 'shardline_lane_rejected_total'])
+            assert.ok(samples.some(([found, labels]) => found === name && labels.lane === lane));
+    assert.ok(sampleOf(samples, 'shardline_http_requests_in_flight') >= 1);
+    assert.ok(sampleOf(samples, 'process_resident_memory_bytes') > 0);
+    assert.ok(Math.abs(sampleOf(samples, 'process_start_time_seconds') - Date.now() / 1000) < 3600);
+    for (const [name, labels, count] of samples.filter(([found]) => /_count$/.test(found))) {
+        const buckets = samples.filter(([found, { route }]) =>
+            found === name.replace('_count', '_bucket') && route === labels.route);
+        const values = buckets.map(([, , value]) => value);
+        assert.deepEqual(values, [...values].sort((a, b) => a - b), `${labels.route} falls`);
+        assert.equal(buckets.at(-1)[1].le, '+Inf');
+        assert.equal(values.at(-1), count);
+    }
+});
+
+test('a request counts under its template, and what nobody serves under none', async () => {
+    const { host } = new URL(server.url);
+    const get = (path, close = '') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${close}\r\n`;
+    const paths = ['/api/v1/accelerators/none-1', '/api/v1/accelerators/none-2', '/no-1', '/no-2'];
+    const template = { route: '/api/v1/accelerators/{id}', method: 'GET', code: '404' };
+    const nothing = { route: 'none', method: 'GET', code: '404' };
+    const counts = (samples) => [template, nothing].map((labels) =>
+        sampleOf(samples, 'shardline_http_requests_total', labels));
+    const before = counts(samplesOf((await client.get('/metrics')).text));
+    // On one connection a request is counted before the next one begins.
+    const answers = await exchange(server.url, paths.map((path) => get(path)).join('')
+        + get('/metrics', 'Connection: close\r\n'));
+    const text = answers.slice(answers.lastIndexOf('\r\n\r\n') + 4);
+    assert.deepEqual(counts(samplesOf(text)), before.map((count) => count + 2));
+    assert.doesNotMatch(text, /none-1|no-1/);
+});
+
+test('a query parameter that is not read is 422, and the contract has those that are', async () => {
+    const { document } = client.contract;
+    let count = 0;
+    for (const [path, item] of Object.entries(document.paths))
+        for (const [verb, { parameters = [] }] of Object.entries(item)) {
+            const names = parameters.map((parameter) => client.contract.resolve(parameter))
+                .filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+            const response = await client.request(verb.toUpperCase(),
+                `${path.replace(/\{[^}]*\}/g, 'x')}?qqqqqqqqqqqqqqqq=1`);
+            const error = assertProblem(response, 422, { code: 'unknown_parameter' });
+            assert.deepEqual((error.hint ?? '').split(', ').filter(Boolean).sort(), names.sort(),
+                `${verb} ${path}`);
+            count += names.length;
+        }
+    assert.ok(count > 0);
+});
+
+test('a query parameter that stands there twice is 422', async () => {
+    const response = await client.post(`${estimates}?unknown=warn&unknown=warn`, estimate());
+    assertProblem(response, 422, { code: 'repeated_parameter' });
+});
+
+test('a misspelt dry run stores nothing', async (t) => {
+    const stored = await startServer({ database: true });
+    t.after(() => stopClean(stored));
+    const own = await connectTo(stored);
+    const path = '/api/v1/inventories/dry';
+    const error = assertProblem(await own.put(`${path}?dryrun=true`, inventory()), 422,
+        { code: 'unknown_parameter' });
+    assert.equal(error.hint, 'dry_run');
+    assertProblem(await own.get(path), 404, { code: 'inventory_not_found' });
+    assert.equal((await own.put(path, inventory())).status, 201);
+});
+
 test('a path that is not there is 404', async () => {
     assertProblem(await client.get('/api/v1/nope'), 404);
     assertProblem(await client.get('/api/v1/estimates/nope'), 404);
@@ -123,10 +234,12 @@ test('a request for another host is 421, wherever it points', async () => {
 });
 
 test('an allowed host is served', async (t) => {
-    const open = await startServer({ env: { SHARDLINE_ALLOWED_HOSTS: 'planner.example,other' } });
+    const hosts = 'planner.example,other,[2001:db8::7]';
+    const open = await startServer({ env: { SHARDLINE_ALLOWED_HOSTS: hosts } });
     t.after(() => stopClean(open));
-    const headers = { Host: 'planner.example' };
-    assert.equal((await send(open.url, 'GET', '/healthz', { headers })).status, 200);
+    for (const Host of ['planner.example', 'other:8080', '[2001:db8::7]:80'])
+        assert.equal((await send(open.url, 'GET', '/healthz', { headers: { Host } })).status, 200,
+            Host);
 });
 
 test('text that is not JSON is 400 and says where', async () => {

@@ -1,149 +1,9 @@
-/* Handlers called as the lanes call them, without a daemon: what they refuse, and what their answers
- * carry beside the body. */
+/* What handlers refuse, and what their answers carry beside the body, without a database. */
 #include <assert.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "api/app.h"
 #include "api/models.h"
-#include "api/resources.h"
-#include "base/text.h"
-#include "harness.h"
-#include "postgres_fixture.h"
-
-static sl_postgres postgres;
-static bool have_postgres;
-static sl_catalog *catalog;
-
-typedef void (*handler)(void *app, void *worker, const sl_request *request, sl_response *response);
-
-static const char spec[] =
-    "{\"name\":\"a\",\"pools\":[{\"name\":\"p\",\"nodes\":2,\"node\":{\"accelerator\":"
-    "\"nvidia-h100-sxm5-80gb\",\"accelerators\":8}}]}";
-static const char other_spec[] =
-    "{\"name\":\"b\",\"pools\":[{\"name\":\"p\",\"nodes\":3,\"node\":{\"accelerator\":"
-    "\"nvidia-h100-sxm5-80gb\",\"accelerators\":8}}]}";
-
-/* A server of one thread, and the request it answers. */
-typedef struct api_bench {
-    sl_settings settings;
-    sl_app app;
-    sl_worker worker;
-    sl_request request;
-    sl_response response;
-} api_bench;
-
-static void
-bench_open(api_bench *b, const char *url)
-{
-    memset(b, 0, sizeof *b);
-    CU_ASSERT_TRUE(sl_text_copy(b->settings.database_url, sizeof b->settings.database_url, url));
-    b->app = (sl_app){.settings = &b->settings, .catalog = catalog};
-    sl_app_init(&b->app);
-    b->worker.store = sl_store_new(b->settings.database_url);
-    sl_response_init(&b->response);
-}
-
-static bool
-bench_open_stored(api_bench *b)
-{
-    if (!have_postgres) {
-        sl_skip("no PostgreSQL is installed");
-        return false;
-    }
-    sl_postgres_empty(&postgres);
-    bench_open(b, postgres.url);
-    return true;
-}
-
-static void
-forget(api_bench *b)
-{
-    sl_response_clear(&b->response);
-    sl_arena_free(b->request.arena);
-    b->request.arena = NULL;
-}
-
-static void
-bench_close(api_bench *b)
-{
-    forget(b);
-    sl_store_free(b->worker.store);
-}
-
-/* A new request of up to one query parameter; the fields of its head are set by the caller. */
-static void
-prepare(api_bench *b, sl_method method, const char *name, const char *value, const char *body)
-{
-    forget(b);
-    sl_response_init(&b->response);
-    b->request = (sl_request){.method = method,
-                              .id = "id",
-                              .path = "/api/v1/inventories",
-                              .parameters = {{"slug", "a"}},
-                              .parameter_count = 1,
-                              .query = {{name, value}},
-                              .query_count = name == NULL ? 0 : 1,
-                              .body = body,
-                              .body_size = strlen(body),
-                              .arena = sl_arena_new(1 << 20)};
-}
-
-static const char *
-body_of(const api_bench *b)
-{
-    return b->response.body.data == NULL ? "" : b->response.body.data;
-}
-
-static void
-expect_holds(const api_bench *b, const char *part)
-{
-    if (strstr(body_of(b), part) == NULL)
-        sl_expect_text(body_of(b), part, "must hold");
-}
-
-static void
-expect_status(const api_bench *b, uint32_t status)
-{
-    if (b->response.status != status)
-        printf("%s\n", body_of(b));
-    CU_ASSERT_EQUAL(b->response.status, status);
-}
-
-static void
-expect_rule(const api_bench *b, uint32_t status, const char *rule)
-{
-    char code[64];
-
-    expect_status(b, status);
-    CU_ASSERT_TRUE(sl_text_format(code, sizeof code, "\"code\":\"%s\"", rule));
-    expect_holds(b, code);
-}
-
-static void
-expect_header(const api_bench *b, const char *name, const char *expected)
-{
-    const char *found = "none";
-
-    for (uint32_t i = 0; i < b->response.header_count; i++)
-        if (sl_text_equal(b->response.headers[i].name, name))
-            found = b->response.headers[i].value;
-    sl_expect_text(found, expected, name);
-}
-
-static void
-run(api_bench *b, handler handle)
-{
-    handle(&b->app, &b->worker, &b->request, &b->response);
-}
-
-static void
-put(api_bench *b, const char *body, const char *if_match)
-{
-    prepare(b, SL_PUT, NULL, NULL, body);
-    b->request.if_match = if_match;
-    run(b, sl_inventories_put);
-}
+#include "api_bench.h"
+#include "shardline/version.h"
 
 static void
 a_query_value_that_is_not_known_is_refused(void)
@@ -219,11 +79,16 @@ conditions_that_cannot_be_judged_are_refused(void)
 
     bench_open(&b, "");
     for (const char *const *tag =
-             (const char *const[]){"3", "\"\"", "\"x\"", "W/\"3\"", "\"3\", \"4\"", "\"3", NULL};
+             (const char *const[]){"3", "\"\"", "\"0\"", "\"x\", \"y\"", "W/\"3\"", "\"3\", \"4",
+                                   "\"3\", 4", "\"3\", *", "\"3", NULL};
          *tag != NULL; tag++) {
         put(&b, spec, *tag);
         expect_rule(&b, 412, "revision_mismatch");
     }
+    put(&b, spec,
+        "\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\",\"10\",\"11\",\"12\",\"13\","
+        "\"14\",\"15\",\"16\",\"17\"");
+    expect_rule(&b, 422, "too_many");
     prepare(&b, SL_PUT, NULL, NULL, spec);
     b.request.if_none_match = "\"3\"";
     run(&b, sl_inventories_put);
@@ -298,6 +163,39 @@ without_a_database_it_is_ready_to_plan(void)
     prepare(&b, SL_GET, NULL, NULL, "");
     run(&b, sl_version_get);
     expect_holds(&b, sl_catalog_revision(catalog));
+    bench_close(&b);
+}
+
+static void
+metrics_say_what_runs_beside_the_counters(void)
+{
+    sl_server_config config = {.routes = sl_api_routes, .route_count = sl_api_route_count};
+    sl_errors err = {.count = 0};
+    sl_server *server = NULL;
+    uint16_t port = 0;
+    char build[192];
+    api_bench b;
+
+    bench_open(&b, "");
+    CU_ASSERT_TRUE(
+        sl_text_copy(b.settings.listen_host, sizeof b.settings.listen_host, "127.0.0.1"));
+    CU_ASSERT_TRUE(
+        sl_text_copy(b.settings.static_dir, sizeof b.settings.static_dir, "/nonexistent"));
+    config.settings = &b.settings;
+    CU_ASSERT_EQUAL_FATAL(sl_server_start(&config, &server, &port, &err), SL_OK);
+    prepare(&b, SL_GET, NULL, NULL, "");
+    b.request.server = server;
+    run(&b, sl_metrics_get);
+    expect_status(&b, 200);
+    sl_expect_text(b.response.content_type, "text/plain; version=0.0.4", "type");
+    expect_header(&b, "Cache-Control", "no-store");
+    CU_ASSERT_TRUE(sl_text_format(build, sizeof build,
+                                  "\nshardline_build_info{version=\"%s\",engine_version=\"%s\","
+                                  "catalog_revision=\"%s\"} 1\n",
+                                  SL_VERSION, SL_ENGINE_VERSION, sl_catalog_revision(catalog)));
+    expect_holds(&b, build);
+    expect_holds(&b, "\nshardline_http_requests_in_flight 0\n");
+    CU_ASSERT_EQUAL(sl_server_stop(server, 1), 0);
     bench_close(&b);
 }
 
@@ -414,129 +312,6 @@ a_request_that_names_a_model_survives_every_size_of_memory(void)
     bench_close(&b);
 }
 
-static void
-if_match_any_asks_for_an_inventory(void)
-{
-    api_bench b;
-
-    if (!bench_open_stored(&b))
-        return;
-    put(&b, spec, "*");
-    expect_rule(&b, 412, "revision_mismatch");
-    put(&b, spec, NULL);
-    expect_status(&b, 201);
-    put(&b, other_spec, "*");
-    expect_status(&b, 200);
-    expect_holds(&b, "\"revision\":2");
-    bench_close(&b);
-}
-
-static void
-each_view_has_its_tag_and_either_names_the_revision(void)
-{
-    char wrapped[64];
-    char quoted[64];
-    api_bench b;
-
-    if (!bench_open_stored(&b))
-        return;
-    CU_ASSERT_TRUE(
-        sl_text_format(wrapped, sizeof wrapped, "\"1-%s\"", sl_catalog_revision(catalog)));
-    put(&b, spec, NULL);
-    expect_header(&b, "ETag", wrapped);
-    prepare(&b, SL_GET, "view", "spec", "");
-    run(&b, sl_inventories_get);
-    expect_header(&b, "ETag", "\"1\"");
-    sl_expect_text(body_of(&b), spec, "as it was accepted");
-
-    prepare(&b, SL_GET, NULL, NULL, "");
-    b.request.if_none_match = wrapped;
-    run(&b, sl_inventories_get);
-    expect_status(&b, 304);
-    sl_expect_text(body_of(&b), "", "nothing follows");
-    prepare(&b, SL_GET, NULL, NULL, "");
-    b.request.if_none_match = "\"1\"";
-    run(&b, sl_inventories_get);
-    expect_status(&b, 200);
-
-    put(&b, other_spec, wrapped);
-    expect_status(&b, 200);
-    put(&b, spec, "\"2\"");
-    expect_status(&b, 200);
-    CU_ASSERT_TRUE(sl_text_copy(quoted, sizeof quoted, wrapped));
-    put(&b, other_spec, quoted);
-    expect_rule(&b, 412, "revision_mismatch");
-    bench_close(&b);
-}
-
-static void
-a_dry_run_judges_the_conditions_too(void)
-{
-    api_bench b;
-
-    if (!bench_open_stored(&b))
-        return;
-    put(&b, spec, NULL);
-    prepare(&b, SL_PUT, "dry_run", "true", other_spec);
-    b.request.if_none_match = "*";
-    run(&b, sl_inventories_put);
-    expect_rule(&b, 412, "inventory_exists");
-    prepare(&b, SL_PUT, "dry_run", "true", other_spec);
-    b.request.if_match = "\"1\"";
-    run(&b, sl_inventories_put);
-    expect_status(&b, 200);
-    prepare(&b, SL_GET, NULL, NULL, "");
-    run(&b, sl_inventories_get);
-    expect_holds(&b, "\"revision\":1");
-    bench_close(&b);
-}
-
-static void
-the_link_to_the_next_page_keeps_the_limit(void)
-{
-    api_bench b;
-
-    if (!bench_open_stored(&b))
-        return;
-    for (const char *const *slug = (const char *const[]){"a", "b", "c", NULL}; *slug != NULL;
-         slug++) {
-        prepare(&b, SL_PUT, NULL, NULL, spec);
-        b.request.parameters[0].value = *slug;
-        run(&b, sl_inventories_put);
-        expect_status(&b, 201);
-    }
-    prepare(&b, SL_GET, "limit", "2", "");
-    run(&b, sl_inventories_list);
-    expect_header(&b, "Link", "</api/v1/inventories?limit=2&cursor=b>; rel=\"next\"");
-    prepare(&b, SL_GET, "limit", "3", "");
-    run(&b, sl_inventories_list);
-    expect_header(&b, "Link", "none");
-    bench_close(&b);
-}
-
-static void
-a_revision_of_the_past_is_read_by_its_number(void)
-{
-    api_bench b;
-
-    if (!bench_open_stored(&b))
-        return;
-    put(&b, spec, NULL);
-    put(&b, other_spec, NULL);
-    prepare(&b, SL_GET, "view", "spec", "");
-    b.request.parameters[1] = (sl_pair){"n", "1"};
-    b.request.parameter_count = 2;
-    run(&b, sl_inventories_revision);
-    expect_status(&b, 200);
-    sl_expect_text(body_of(&b), spec, "the first spec");
-    prepare(&b, SL_GET, NULL, NULL, "");
-    b.request.parameters[1] = (sl_pair){"n", "one"};
-    b.request.parameter_count = 2;
-    run(&b, sl_inventories_revision);
-    expect_rule(&b, 404, "revision_not_found");
-    bench_close(&b);
-}
-
 static const sl_case cases[] = {
     {"a_query_value_that_is_not_known_is_refused", a_query_value_that_is_not_known_is_refused},
     {"a_dry_run_checks_a_spec_without_a_database", a_dry_run_checks_a_spec_without_a_database},
@@ -546,6 +321,7 @@ static const sl_case cases[] = {
     {"a_thread_without_context_answers_503", a_thread_without_context_answers_503},
     {"each_lane_gets_its_context_and_gives_it_back", each_lane_gets_its_context_and_gives_it_back},
     {"without_a_database_it_is_ready_to_plan", without_a_database_it_is_ready_to_plan},
+    {"metrics_say_what_runs_beside_the_counters", metrics_say_what_runs_beside_the_counters},
     {"an_inspection_names_every_fault_at_its_place", an_inspection_names_every_fault_at_its_place},
     {"a_fault_of_a_fetched_config_stands_at_the_name_of_the_model",
      a_fault_of_a_fetched_config_stands_at_the_name_of_the_model},
@@ -554,12 +330,6 @@ static const sl_case cases[] = {
     {"choices_need_layers", choices_need_layers},
     {"a_request_that_names_a_model_survives_every_size_of_memory",
      a_request_that_names_a_model_survives_every_size_of_memory},
-    {"if_match_any_asks_for_an_inventory", if_match_any_asks_for_an_inventory},
-    {"each_view_has_its_tag_and_either_names_the_revision",
-     each_view_has_its_tag_and_either_names_the_revision},
-    {"a_dry_run_judges_the_conditions_too", a_dry_run_judges_the_conditions_too},
-    {"a_revision_of_the_past_is_read_by_its_number", a_revision_of_the_past_is_read_by_its_number},
-    {"the_link_to_the_next_page_keeps_the_limit", the_link_to_the_next_page_keeps_the_limit},
 };
 
 int
@@ -570,10 +340,7 @@ main(int argc, char **argv)
     sl_json_start();
     catalog = sl_catalog_new(&err);
     assert(catalog != NULL);
-    have_postgres = sl_postgres_create(&postgres);
     const int status = sl_run_cases(argc, argv, "api", cases, sizeof cases / sizeof cases[0]);
-    if (have_postgres)
-        sl_postgres_remove(&postgres);
     sl_catalog_free(catalog);
     return status;
 }

@@ -95,6 +95,15 @@ fail(void *app, void *worker, const sl_request *request, sl_response *response)
     sl_response_problem(response, request, &err);
 }
 
+static void
+metrics(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    (void)app;
+    assert(worker == &context);
+    response->content_type = "text/plain";
+    sl_server_metrics_write(request->server, &response->body);
+}
+
 /* Asks one lane, then another; what the first found travels in the state. */
 static void
 relay(void *app, void *worker, const sl_request *request, sl_response *response)
@@ -112,17 +121,21 @@ relay(void *app, void *worker, const sl_request *request, sl_response *response)
     sl_buffer_text(&response->body, response->state);
 }
 
+/* As many names as a query may have. */
+#define ECHO_QUERY "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,dry_run"
+
 static const sl_route routes[] = {
-    {SL_GET, "/relay", SL_LANE_COMPUTE, relay, NULL, 0, 60},
-    {SL_GET, "/echo", SL_LANE_COMPUTE, echo, NULL, 0, 60},
-    {SL_POST, "/echo", SL_LANE_COMPUTE, echo, "application/json", 0, 60},
-    {SL_POST, "/upload", SL_LANE_COMPUTE, upload, "*", SL_FIXTURE_BODY_MAX, 60},
-    {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, thing, NULL, 0, 60},
-    {SL_GET, "/hold", SL_LANE_STORE, hold, NULL, 0, 60},
-    {SL_GET, "/late", SL_LANE_STORE, hold, NULL, 0, 0.1},
-    {SL_GET, "/race", SL_LANE_COMPUTE, race, NULL, 0, 0.001},
-    {SL_GET, "/nowhere", SL_LANE_HUB, echo, NULL, 0, 60},
-    {SL_GET, "/problem", SL_LANE_COMPUTE, fail, NULL, 0, 60},
+    {SL_GET, "/metrics", SL_LANE_COMPUTE, metrics, NULL, 0, 60, NULL},
+    {SL_GET, "/relay", SL_LANE_COMPUTE, relay, NULL, 0, 60, "dead"},
+    {SL_GET, "/echo", SL_LANE_COMPUTE, echo, NULL, 0, 60, ECHO_QUERY},
+    {SL_POST, "/echo", SL_LANE_COMPUTE, echo, "application/json", 0, 60, ECHO_QUERY},
+    {SL_POST, "/upload", SL_LANE_COMPUTE, upload, "*", SL_FIXTURE_BODY_MAX, 60, NULL},
+    {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, thing, NULL, 0, 60, NULL},
+    {SL_GET, "/hold", SL_LANE_STORE, hold, NULL, 0, 60, NULL},
+    {SL_GET, "/late", SL_LANE_STORE, hold, NULL, 0, 0.1, NULL},
+    {SL_GET, "/race", SL_LANE_COMPUTE, race, NULL, 0, 0.001, NULL},
+    {SL_GET, "/nowhere", SL_LANE_HUB, echo, NULL, 0, 60, NULL},
+    {SL_GET, "/problem", SL_LANE_COMPUTE, fail, NULL, 0, 60, NULL},
 };
 
 static void *

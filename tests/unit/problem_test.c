@@ -141,6 +141,21 @@ tags_are_found_in_lists_and_only_whole(void)
 }
 
 static void
+tags_of_a_list_are_taken_one_by_one(void)
+{
+    const char *at = " \"a\",W/\"b, c\" , \"\" , d, \"e\"";
+    sl_etag tag;
+    CU_ASSERT_TRUE(sl_etag_next(&at, &tag));
+    CU_ASSERT_TRUE(tag.length == 3 && memcmp(tag.text, "\"a\"", 3) == 0 && !tag.weak);
+    CU_ASSERT_TRUE(sl_etag_next(&at, &tag));
+    CU_ASSERT_TRUE(tag.length == 6 && memcmp(tag.text, "\"b, c\"", 6) == 0 && tag.weak);
+    CU_ASSERT_TRUE(sl_etag_next(&at, &tag));
+    CU_ASSERT_EQUAL(tag.length, 2);
+    CU_ASSERT_FALSE(sl_etag_next(&at, &tag)); /* malformed: it does not go on behind it */
+    sl_expect_text(at, " , d, \"e\"", "where it stopped");
+}
+
+static void
 known_tag_gives_304_for_reads_alone(void)
 {
     sl_arena *const arena = sl_arena_new(1 << 16);
@@ -180,6 +195,7 @@ static const sl_case cases[] = {
     {"a_problem_carries_one_more_document", a_problem_carries_one_more_document},
     {"failure_without_a_reason_is_ours", failure_without_a_reason_is_ours},
     {"tags_are_found_in_lists_and_only_whole", tags_are_found_in_lists_and_only_whole},
+    {"tags_of_a_list_are_taken_one_by_one", tags_of_a_list_are_taken_one_by_one},
     {"known_tag_gives_304_for_reads_alone", known_tag_gives_304_for_reads_alone},
     {"query_tells_absent_from_empty", query_tells_absent_from_empty},
 };

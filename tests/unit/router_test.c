@@ -2,6 +2,7 @@
 
 #include "harness.h"
 #include "http/head.h"
+#include "http/query.h"
 #include "http/router.h"
 
 static void
@@ -14,15 +15,15 @@ nothing(void *app, void *worker, const sl_request *request, sl_response *respons
 }
 
 static const sl_route routes[] = {
-    {SL_GET, "/", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_GET, "/things", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_POST, "/things:inspect", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_GET, "/things/special", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_PUT, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_DELETE, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_POST, "/things/{slug}:restore", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
-    {SL_GET, "/things/{slug}/revisions/{n}", SL_LANE_COMPUTE, nothing, NULL, 0, 1},
+    {SL_GET, "/", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_GET, "/things", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_POST, "/things:inspect", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_GET, "/things/special", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_PUT, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_DELETE, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_POST, "/things/{slug}:restore", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_GET, "/things/{slug}/revisions/{n}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
 };
 enum { ROUTES = sizeof routes / sizeof routes[0] };
 
@@ -211,6 +212,60 @@ only_loopback_listening_and_allowed_hosts_pass(void)
 }
 
 static void
+allowed_hosts_may_be_written_as_in_a_url(void)
+{
+    static const sl_settings settings = {
+        .listen_host = "127.0.0.1",
+        .allowed_hosts = {"[2001:db8::1]", "[2001:db8::2]:8080", "plan.example.org:443"},
+        .allowed_host_count = 3};
+    static const char *const good[] = {"[2001:db8::1]",      "[2001:DB8::1]:80",
+                                       "[2001:db8::2]",      "plan.example.org",
+                                       "plan.example.org:1", "plan.example.org:443"};
+    static const char *const bad[] = {"2001:db8::1",         "[2001:db8::]", "[2001:db8::10]",
+                                      "plan.example.org443", "[2001:db8::1", ""};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        sl_expect_text(sl_host_allowed(&settings, good[i]) ? "allowed" : "refused", "allowed",
+                       good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        sl_expect_text(sl_host_allowed(&settings, bad[i]) ? "allowed" : "refused", "refused",
+                       bad[i]);
+}
+
+static void
+unknown_query_parameters_are_refused_with_the_nearest_known(void)
+{
+    static const sl_pair query[] = {
+        {"dryrun", "true"}, {"view", "spec"}, {"page", "1"}, {"page", "2"}, {"", ""}};
+    sl_errors err = {.count = 0};
+    CU_ASSERT_EQUAL(sl_query_check("dry_run, unknown, view", query, 5, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL_FATAL(err.count, 3);
+    sl_expect_text(err.list[0].rule, "unknown_parameter", "rule");
+    sl_expect_text(err.list[0].message, "the query parameter \"dryrun\" is not read here", "said");
+    sl_expect_text(err.list[0].hint, "dry_run", "the nearest");
+    sl_expect_text(err.list[1].hint, "dry_run, unknown, view", "none is near");
+    sl_expect_text(err.list[2].rule, "unknown_parameter", "a nameless one");
+
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_query_check(NULL, query, 1, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].hint, "", "where none is read");
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_query_check("view", query + 1, 1, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_query_check(NULL, NULL, 0, &err), SL_OK);
+    CU_ASSERT_EQUAL(err.count, 0);
+}
+
+static void
+repeated_query_parameters_are_refused(void)
+{
+    static const sl_pair query[] = {{"view", "spec"}, {"limit", "1"}, {"view", "spec"}};
+    sl_errors err = {.count = 0};
+    CU_ASSERT_EQUAL(sl_query_check("limit,view", query, 3, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].rule, "repeated_parameter", "rule");
+    CU_ASSERT_EQUAL(sl_query_check("limit,view", query, 2, &err), SL_OK);
+}
+
+static void
 content_types_compare_without_case_and_parameters(void)
 {
     CU_ASSERT_TRUE(sl_type_accepted("application/json", "application/json"));
@@ -237,6 +292,10 @@ static const sl_case cases[] = {
     {"path_text_is_the_decoded_path", path_text_is_the_decoded_path},
     {"only_loopback_listening_and_allowed_hosts_pass",
      only_loopback_listening_and_allowed_hosts_pass},
+    {"allowed_hosts_may_be_written_as_in_a_url", allowed_hosts_may_be_written_as_in_a_url},
+    {"unknown_query_parameters_are_refused_with_the_nearest_known",
+     unknown_query_parameters_are_refused_with_the_nearest_known},
+    {"repeated_query_parameters_are_refused", repeated_query_parameters_are_refused},
     {"content_types_compare_without_case_and_parameters",
      content_types_compare_without_case_and_parameters},
 };

@@ -63,6 +63,20 @@ page_carries_the_policies_and_is_asked_for_again(void)
 }
 
 static void
+query_of_a_file_is_ignored(void)
+{
+    sl_fixture fixture;
+    start_with_files(&fixture);
+    sl_client client = sl_client_open(&fixture);
+    sl_answer answer = sl_client_ask(&client, "GET", "/?model=a&model=b&other", "");
+    CU_ASSERT_EQUAL(answer.status, 200);
+    sl_expect_text(answer.body, PAGE, "page");
+    sl_answer_free(&answer);
+    sl_client_close(&client);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
 hashed_names_are_immutable_and_others_are_not(void)
 {
     sl_fixture fixture;
@@ -264,6 +278,7 @@ accept_encoding_is_read_with_its_weights(void)
 static const sl_case cases[] = {
     {"page_carries_the_policies_and_is_asked_for_again",
      page_carries_the_policies_and_is_asked_for_again},
+    {"query_of_a_file_is_ignored", query_of_a_file_is_ignored},
     {"hashed_names_are_immutable_and_others_are_not",
      hashed_names_are_immutable_and_others_are_not},
     {"twin_is_sent_to_who_takes_gzip_under_its_own_tag",

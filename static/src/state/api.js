@@ -87,6 +87,13 @@ export async function fetchAccelerators() {
     return items;
 }
 
+/** Whether there are inventories at all. @returns {Promise<"ok" | "not_configured" | "failed">} */
+export async function databaseStatus() {
+    const response = await fetch("/readyz", { headers: { accept: "application/json" } });
+    const body = await response.json().catch(() => null);
+    return body?.checks?.find((check) => check.name === "database")?.status ?? "failed";
+}
+
 /** @returns {Promise<{slug: string, name: string}[]>} */
 export async function fetchInventories() {
     return (await call("/api/v1/inventories?limit=100")).items;

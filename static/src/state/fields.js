@@ -34,6 +34,8 @@ export const FIELDS = [
 
     { key: "framework", url: "fw", type: "text", initial: "megatron",
         pointer: "/workload/framework", label: "Framework", choice: "framework" },
+    { key: "software", url: "sw", type: "text", initial: "",
+        pointer: "/workload/software", label: "Software", choice: "software", optional: true },
     { key: "sequenceLength", url: "seq", type: "count", initial: 4096,
         pointer: "/workload/sequence_length", label: "Sequence length" },
     { key: "globalBatch", url: "gbs", type: "count", initial: 128,
@@ -67,6 +69,12 @@ export const FIELD_BY_KEY = new Map(FIELDS.map((field) => [field.key, field]));
 /** @type {Map<string, Field>} */
 const FIELD_BY_POINTER = new Map(FIELDS.map((field) => [field.pointer, field]));
 
+/** Where a problem is shown that speaks about no setting of its own, or about several. */
+const STAND_INS = {
+    "/model": "hub", "/model/config": "hub", "/cluster": "accelerator", "/parallelism": "tensor",
+    "/parallelism/data": "globalBatch", "/workload/gradient_accumulation": "globalBatch",
+};
+
 /** @param {string} pointer @returns {Field | undefined} */
 export function fieldAt(pointer) {
     return FIELD_BY_POINTER.get(pointer);
@@ -83,8 +91,22 @@ export function fieldForProblem(pointer) {
     for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) {
         const field = FIELD_BY_POINTER.get(at);
         if (field) return field.key === "example" ? "hub" : field.key;
-        if (at === "/model") return "hub";
-        if (at === "/cluster") return "accelerator";
+        if (STAND_INS[at]) return STAND_INS[at];
     }
     return null;
+}
+
+/**
+ * A problem as it reads at the setting that shows it. Away from its own setting it says what it is
+ * about, and its values are no values of that setting.
+ *
+ * @param {{pointer: string, code: string, detail: string, hint?: string}} item
+ * @param {string} key
+ */
+export function atField(item, key) {
+    const own = FIELD_BY_KEY.get(key).pointer;
+    if (item.pointer === own || STAND_INS[item.pointer] === "hub") return item;
+    const name = item.pointer.slice(item.pointer.lastIndexOf("/") + 1).replaceAll("_", " ");
+    const values = /^[0-9 ,]+$/.test(item.hint ?? "");
+    return { ...item, detail: `${name}: ${item.detail}`, hint: values ? undefined : item.hint };
 }

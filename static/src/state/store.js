@@ -13,7 +13,7 @@
 import { batch, computed, effect, signal } from "@preact/signals";
 import * as api from "./api.js";
 import { EXAMPLES } from "./examples.js";
-import { FIELD_BY_KEY, fieldForProblem } from "./fields.js";
+import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { applyPatch, emptyPlan, hasModel, modelOf, modelSource, requestOf } from "./plan.js";
 import { planOfUrl, urlOf } from "./url.js";
 
@@ -35,7 +35,7 @@ export const fieldErrors = computed(() => {
     const refused = answer.value.problem;
     for (const item of refused?.errors ?? []) {
         const key = fieldForProblem(item.pointer ?? "");
-        if (key !== null && !found.has(key)) found.set(key, item);
+        if (key !== null && !found.has(key)) found.set(key, atField(item, key));
     }
     const unread = model.value.problem;
     if (unread && !found.has("hub")) {
@@ -53,9 +53,10 @@ export function setPlan(next) {
     if (after !== before) history.pushState(null, "", after === "" ? location.pathname : after);
 }
 
-/** @param {Record<string, any>} changes */
+/** A release belongs to its framework: another framework leaves it open. @param {Record<string, any>} changes */
 export function change(changes) {
-    setPlan({ ...plan.value, ...changes });
+    const moved = "framework" in changes && changes.framework !== plan.value.framework;
+    setPlan({ ...plan.value, ...(moved ? { software: "" } : {}), ...changes });
 }
 
 /** @param {Record<string, any>} patch  a merge patch of the request */
@@ -96,7 +97,11 @@ async function refreshAnswer(request, abort) {
 /** @param {Record<string, any>} request @param {AbortSignal} abort */
 async function refreshChoices(request, abort) {
     try {
-        choices.value = (await api.postChoices(request, abort)).choices ?? {};
+        const lists = Object.entries((await api.postChoices(request, abort)).choices ?? {});
+        const before = choices.peek();
+        /* A list runs empty when the fault lies elsewhere; the way out must stay in view. */
+        choices.value = Object.fromEntries(lists.map(([name, list]) =>
+            [name, list.length > 0 ? list : before[name] ?? []]));
     } catch (error) {
         if (asProblem(error)) choices.value = {}; /* the estimate carries the reason */
     }
@@ -141,11 +146,19 @@ async function loadLists() {
     } catch (error) {
         asProblem(error); /* the field falls back to the id, the estimate tells what is wrong */
     }
+    await loadInventories();
+}
+
+const NO_INVENTORIES = { not_configured: "inventories need a database", failed: "the database does not answer" };
+
+/** Asks first whether there is a database, so that a page without one makes no failing request. */
+async function loadInventories() {
     try {
-        inventories.value = { items: await api.fetchInventories(), hint: "" };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) inventories.value = { items: [], hint: problem.detail };
+        const status = await api.databaseStatus();
+        inventories.value = status === "ok" ? { items: await api.fetchInventories(), hint: "" }
+            : { items: [], hint: NO_INVENTORIES[status] ?? NO_INVENTORIES.failed };
+    } catch {
+        inventories.value = { items: [], hint: NO_INVENTORIES.failed };
     }
 }
 

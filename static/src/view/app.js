@@ -6,7 +6,7 @@ import { answer, plan } from "../state/store.js";
 import { Hatches } from "./charts.js";
 import { ClusterPicker } from "./cluster-picker.js";
 import { Parallelism, Workload } from "./controls.js";
-import { Details } from "./details.js";
+import { Details, Provenance } from "./details.js";
 import { Empty } from "./empty.js";
 import { ExplainPopover } from "./explain.js";
 import { Figures } from "./figures.js";
@@ -46,8 +46,8 @@ function Answer() {
         ${estimate ? html`
             <div class="answer" data-phase=${phase} aria-busy=${phase === "loading"}>
                 <${Figures} />
-                <div class="panels"><${Memory} /><${Waterfall} /></div>
-                <${Details} />
+                <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>
+                <${Provenance} />
             </div>` : null}`;
 }
 

@@ -17,7 +17,7 @@ function AcceleratorSelect() {
     const known = accelerators.value.find((part) => part.id === current);
     return html`
         <${Row} name="accelerator">
-            <select id="field-accelerator" value=${current} ...${errorProps("accelerator")}
+            <select id="field-accelerator" value=${current} title=${known?.name ?? current} ...${errorProps("accelerator")}
                     onChange=${(event) => change({ accelerator: event.currentTarget.value })}>
                 ${known ? null : html`<option value=${current} selected>${current}</option>`}
                 ${[...groups].map(([vendor, parts]) => html`
@@ -29,7 +29,7 @@ function AcceleratorSelect() {
         ${known ? html`
             <p class="part muted">${[
                 known.memory_bytes ? `${gigabytes(known.memory_bytes, units.value)} ${units.value}` : "",
-                known.bf16_flops ? `${scaled(known.bf16_flops, "FLOP/s")} bf16` : "",
+                known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
                 known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
             ].filter(Boolean).join(" · ")}</p>` : null}`;
 }
@@ -68,7 +68,7 @@ function ClusterSource() {
     const { items, hint } = inventories.value;
     const stored = plan.value.inventory !== "";
     if (items.length === 0 && !stored) {
-        return hint === "" ? null : html`<span class="muted hint" title=${hint}>inventories need a database</span>`;
+        return hint === "" ? null : html`<span class="muted hint">${hint}</span>`;
     }
     const pick = (next) => change({ inventory: next ? items[0]?.slug ?? "" : "", pool: "" });
     return html`

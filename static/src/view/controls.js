@@ -7,9 +7,19 @@ import { Choice, Count, Switch } from "./field.js";
 
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP" },
+    software: { "": "unknown" },
     recompute: { "": "unknown" },
-    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", "": "unknown" },
+    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
 };
+
+/** DDP keeps a whole replica on every device, so it goes with data parallelism alone. */
+const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["sequence", false, "no sequence parallelism"], ["pipeline", 1, "Pipeline 1"],
+    ["virtualPipeline", 1, "Virtual pipeline 1"], ["zero", 0, "ZeRO stage 0"]];
+
+function whyNotDdp() {
+    const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);
+    return `DDP keeps the whole model on every device. It needs ${missing.length > 0 ? missing.join(", ") : "other settings"}.`;
+}
 
 const WORKLOAD_ATTENTION = ["unfused", "flash2", "flash3"];
 
@@ -23,7 +33,7 @@ function Product() {
     return html`
         <p class="product" data-testid="product">
             ${parts.map(([name, size], at) => html`${at > 0 ? " × " : ""}<b>${size}</b> <span class="muted">${name}</span>`)}
-            <span class="product-sum">= <b>${exact(world)}</b> <span class="muted">accelerators</span></span>
+            ${" "}<span class="product-sum">= <b>${exact(world)}</b> <span class="muted">accelerators</span></span>
         </p>`;
 }
 
@@ -44,7 +54,9 @@ export function Workload() {
     return html`
         <section class="group" aria-labelledby="group-workload">
             <h2 id="group-workload">Workload</h2>
-            <${Choice} name="framework" fallback=${["megatron", "ddp"]} words=${WORDS.framework} />
+            <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
+            <${Choice} name="software" fallback=${[]} words=${WORDS.software}
+                       help="What a release picks and overlaps; unknown: every release is evaluated" />
             <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
             <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
             <${Choice} name="microBatch" fallback=${[1, 2, 4, 8]} help="Samples per rank and pass" />

@@ -2,19 +2,15 @@
 import { html } from "../html.js";
 import { answer } from "../state/store.js";
 import { digits, scaled, seconds } from "../units.js";
+import { Scroll } from "./scroll.js";
 
-/** @param {any} note  a sentence, or an object that carries one */
-function textOf(note) {
-    return typeof note === "string" ? note : note.detail ?? note.sentence ?? note.text ?? JSON.stringify(note);
-}
-
-/** @param {{title: string, items: any[], tone?: string, testid: string}} props */
+/** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
 function Notes({ title, items, tone = "", testid }) {
     if (items.length === 0) return null;
     return html`
         <details class="fold ${tone}" data-testid=${testid}>
             <summary>${title} <span class="tag">${items.length}</span></summary>
-            <ul class="notes">${items.map((item) => html`<li key=${textOf(item)}>${textOf(item)}</li>`)}</ul>
+            <ul class="notes">${items.map((item) => html`<li key=${item.message}>${item.message}</li>`)}</ul>
         </details>`;
 }
 
@@ -25,8 +21,8 @@ function Communication({ items }) {
     return html`
         <details class="fold" data-testid="communication">
             <summary>Communication <span class="tag">${items.length}</span></summary>
-            <div class="scroll" tabindex="0" role="region" aria-label="Communication table">
-                <table class="figures">
+            <${Scroll} label="Communication table">
+                <table class="figures tight">
                     <caption class="visually-hidden">Collectives of one step, for one device</caption>
                     <thead><tr>
                         <th scope="col">Group</th><th scope="col">Collective</th><th scope="col">Level</th>
@@ -41,11 +37,22 @@ function Communication({ items }) {
                         </tr>`)}
                     </tbody>
                 </table>
-            </div>
+            <//>
         </details>`;
 }
 
 export function Details() {
+    const { estimate } = answer.value;
+    return html`
+        <div class="folds">
+            <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
+            <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
+            <${Communication} items=${estimate.communication ?? []} />
+        </div>`;
+}
+
+/** What this answer can be traced back to. */
+export function Provenance() {
     const { estimate } = answer.value;
     const facts = [
         ["engine", estimate.engine_version], ["catalogue", estimate.catalog_revision],
@@ -53,11 +60,6 @@ export function Details() {
         ["peak rate", `${digits((estimate.throughput.peak_flops_per_s ?? 0) / 1e12)} TFLOP/s`],
     ].filter(([, value]) => value);
     return html`
-        <div class="folds">
-            <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
-            <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
-            <${Communication} items=${estimate.communication ?? []} />
-            <p class="provenance">${facts.map(([name, value]) => html`
-                <span key=${name}><span class="muted">${name}</span> ${value}</span>`)}</p>
-        </div>`;
+        <p class="provenance">${facts.map(([name, value]) => html`
+            <span key=${name}><span class="muted">${name}</span> ${value}</span>`)}</p>`;
 }

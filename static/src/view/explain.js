@@ -124,10 +124,10 @@ export function ExplainPopover() {
     return html`
         <section class="popover" role="dialog" aria-labelledby="explain-title" tabindex="-1"
                  ref=${panel} onKeyDown=${onKeyDown}>
-            <header>
+            <div class="popover-head">
                 <h2 id="explain-title">${now.title}</h2>
                 <button type="button" class="icon" aria-label="Close the explanation" onClick=${() => close(true)}>✕</button>
-            </header>
+            </div>
             <p class="popover-value"><strong>${now.text}</strong> <span class="muted">${now.exactText}</span></p>
             ${about?.formula ? html`<pre class="formula">${about.formula}</pre>` : html`
                 <p class="muted">An input of the request or a figure of the catalogue: it is not computed.</p>`}

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { FIELD_BY_KEY } from "../state/fields.js";
 import { change, choices, fieldErrors, plan } from "../state/store.js";
-import { exact, parseCount } from "../units.js";
+import { exact, parseCount, shortCount } from "../units.js";
 
 /** More values than this are offered as a list instead of side by side. */
 const MOST_CHIPS = 8;
@@ -59,17 +59,21 @@ function wordFor(value, words) {
 
 /**
  * A choice that offers legal values only. A current value that is not legal stays visible and
- * marked, because hiding it would hide what the message speaks about.
+ * marked, because hiding it would hide what the message speaks about. A value of `shown` stays in
+ * view while it is not legal, disabled and with the reason.
  *
- * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string}} props
+ * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string,
+ *          shown?: Record<string, string>}} props  shown: value -> why it may be illegal
  */
-export function Choice({ name, fallback, words, help }) {
+export function Choice({ name, fallback, words, help, shown = {} }) {
     const field = FIELD_BY_KEY.get(name);
-    const legal = choices.value[field.choice] ?? fallback;
+    const given = choices.value[field.choice] ?? [];
+    const legal = given.length > 0 ? given : fallback;
     const offered = [...legal.filter((value) => value !== null), ...(field.optional ? [""] : [])];
     const current = plan.value[name];
     const isLegal = offered.includes(current);
     const all = isLegal ? offered : [current, ...offered];
+    const barred = Object.keys(shown).filter((value) => !all.includes(value));
     const set = (value) => change({ [name]: value });
 
     if (all.length > MOST_CHIPS) {
@@ -90,6 +94,11 @@ export function Choice({ name, fallback, words, help }) {
                     <label key=${String(value)} class=${!isLegal && value === current ? "chip illegal" : "chip"}>
                         <input type="radio" name=${name} value=${String(value)} checked=${value === current}
                                onChange=${() => set(value)} />
+                        <span>${wordFor(value, words)}</span>
+                    </label>`)}
+                ${barred.map((value) => html`
+                    <label key=${value} class="chip barred" title=${shown[value]}>
+                        <input type="radio" name=${name} value=${value} disabled title=${shown[value]} />
                         <span>${wordFor(value, words)}</span>
                     </label>`)}
             </div>
@@ -118,7 +127,7 @@ export function Count({ name, step = "one", suffixes = false, help, placeholder 
     const { optional } = FIELD_BY_KEY.get(name);
     const read = (text) => (optional && text.trim() === "" ? 0
         : suffixes || /^[0-9, _]+$/.test(text.trim()) ? parseCount(text) : null);
-    const shown = draft ?? (optional && value === 0 ? "" : exact(value));
+    const shown = draft ?? (optional && value === 0 ? "" : suffixes ? shortCount(value) : exact(value));
     const bad = draft !== null && read(draft) === null;
 
     const commit = (text) => {

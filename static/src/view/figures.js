@@ -23,6 +23,11 @@ function span(interval, write) {
     return interval ? `${write(interval[0])} – ${write(interval[1])}` : "";
 }
 
+/** What the two ends are, because a reader would take them for a confidence interval. */
+function RangeWord() {
+    return html`<abbr title="Spanned by the fields left open and by the range of sustained clocks. It is not a confidence interval.">range</abbr>`;
+}
+
 /**
  * @param {{label: string, title: string, text: string, value: number, unit?: string, pointer: string,
  *          note?: any, delta?: any, testid: string}} props
@@ -45,9 +50,9 @@ export function Figures() {
     return html`
         <dl class="tiles">
             <${Tile} testid="step" label="Step time" title="Step time" text=${seconds(time.step_s)} value=${time.step_s} unit="s"
-                     pointer="/time/step_s" note=${html`<abbr title="90 % interval, fifth to ninety-fifth percentile">90 %</abbr> ${span(interval?.step_s, seconds)}`}
+                     pointer="/time/step_s" note=${html`<${RangeWord} /> ${span(interval?.step_s, seconds)}`}
                      delta=${html`<${Delta} now=${time.step_s} before=${previous?.time.step_s} lessIsBetter />`} />
-            <${Tile} testid="tokens" label="Tokens per second" title="Tokens per second" text=${scaled(throughput.tokens_per_s)}
+            <${Tile} testid="tokens" label="Tokens/s" title="Tokens per second" text=${scaled(throughput.tokens_per_s)}
                      value=${throughput.tokens_per_s} pointer="/throughput/tokens_per_s"
                      note=${html`<${Num} title="Tokens per second and device" text=${digits(throughput.tokens_per_s_per_accelerator)}
                          value=${throughput.tokens_per_s_per_accelerator} pointer="/throughput/tokens_per_s_per_accelerator" /> per device`}
@@ -60,7 +65,7 @@ export function Figures() {
                      delta=${html`<${Delta} now=${throughput.mfu_full} before=${previous?.throughput.mfu_full} />`} />
             <${Tile} testid="peak" label="Peak memory" title="Peak reserved memory" text=${`${size(memory.peak_reserved_bytes)} ${unit}`}
                      value=${memory.peak_reserved_bytes} unit="bytes" pointer="/memory/peak_reserved_bytes"
-                     note=${html`<abbr title="90 % interval, fifth to ninety-fifth percentile">90 %</abbr> ${span(interval?.peak_reserved_bytes, size)}`}
+                     note=${html`<${RangeWord} /> ${span(interval?.peak_reserved_bytes, size)}`}
                      delta=${html`<${Delta} now=${memory.peak_reserved_bytes} before=${previous?.memory.peak_reserved_bytes} lessIsBetter />`} />
             <${Tile} testid="bubble" label="Pipeline bubble" title="Idle share of the pipeline" text=${percent(time.bubble_ratio)}
                      value=${time.bubble_ratio} pointer="/time/bubble_ratio"

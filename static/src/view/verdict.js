@@ -1,32 +1,45 @@
 /** One line that answers: does it fit, by how much, what binds, and what to do about it. */
 import { html } from "../html.js";
-import { FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { answer, applyFix, resetParallelism } from "../state/store.js";
 import { units } from "../state/prefs.js";
 import { change, gigabytes } from "../units.js";
 import { Num } from "./explain.js";
 
-/** @param {Record<string, any>} patch @returns {string} what a fix sets, in the words of the page */
+/**
+ * What a fix does, in the words of the page: what it changes, and what else it settles that the
+ * plan has no control for and left open.
+ *
+ * @param {Record<string, any>} patch
+ */
 function describe(patch) {
-    return Object.entries(patch).flatMap(([group, members]) =>
+    const settings = Object.entries(patch).flatMap(([group, members]) =>
         (members !== null && typeof members === "object" ? Object.entries(members) : [["", members]]).map(([name, value]) => {
-            const label = fieldAt(`/${group}/${name}`)?.label ?? `${group} ${name}`.replaceAll("_", " ").trim();
-            const to = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
-            return `${label} → ${to === "true" ? "on" : to === "false" ? "off" : to}`;
-        })).join(", ");
+            const field = fieldAt(`/${group}/${name}`);
+            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
+            const to = { true: "on", false: "off" }[written] ?? written;
+            return field ? { own: true, text: `${field.label} → ${to}` }
+                : { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` };
+        }));
+    const own = settings.filter((setting) => setting.own);
+    const others = settings.filter((setting) => !setting.own);
+    const join = (list) => list.map((setting) => setting.text).join(", ");
+    return own.length > 0 ? { what: join(own), settles: join(others) } : { what: join(others), settles: "" };
 }
 
 /** @param {{fix: any, estimate: any}} props */
 function Fix({ fix, estimate }) {
     const effects = [];
+    const { what, settles } = describe(fix.change);
     if (typeof fix.memory_bytes === "number") {
         effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
     }
     if (typeof fix.step_s === "number") effects.push(`${change(fix.step_s, estimate.time.step_s)} time`);
     return html`
         <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
-            <b>${describe(fix.change)}</b>
+            <b>${what}</b>
             <span>${effects.join(" · ")}${fix.fits ? html` <em class="good">fits</em>` : html` <em>not enough</em>`}</span>
+            ${settles ? html`<span>with ${settles}</span>` : null}
         </button>`;
 }
 
@@ -73,7 +86,7 @@ function Refusal({ problem }) {
                 return html`
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
-                            : html`<code>${item.pointer}</code>`} ${item.detail}
+                            : html`<code>${item.pointer}</code>`} ${key ? atField(item, key).detail : item.detail}
                     </li>`;
             })}</ul>` : null}`;
 }

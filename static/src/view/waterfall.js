@@ -8,6 +8,7 @@ import { answer } from "../state/store.js";
 import { digits, percent, seconds } from "../units.js";
 import { Swatch, share } from "./charts.js";
 import { Num } from "./explain.js";
+import { Scroll } from "./scroll.js";
 import { lookOf, TIME_TERMS } from "./terms.js";
 
 const BAR_PX = 14;
@@ -84,7 +85,7 @@ function Total({ time, interval, end_s }) {
 function Line({ step, time, end_s, factor }) {
     const unit = factor === 1000 ? "ms" : "s";
     return html`
-        <tr class=${step.level === 1 ? "sub" : ""}>
+        <tr class=${step.level === 1 ? "sub" : ""} data-term=${step.id} data-seconds=${step.seconds}>
             <th scope="row"><${Swatch} tone=${step.tone} hatched=${step.hatched} />${step.label}</th>
             <td class="drawn"><${Drawn} step=${step} end_s=${end_s} /></td>
             <td class="n"><${Num} title=${step.label} text=${digits(step.seconds * factor)} value=${step.seconds} unit="s" about=${step.about} />
@@ -104,7 +105,7 @@ export function Waterfall() {
                 <h2 id="panel-time">Where the time goes</h2>
                 <p class="key">one step, ${seconds(time.step_s)}</p>
             </header>
-            <div class="scroll" tabindex="0" role="region" aria-label="Step time table">
+            <${Scroll} label="Step time table">
                 <table class="figures falls">
                     <caption class="visually-hidden">Step time by term. Indented rows are parts of the two rows above them.</caption>
                     <thead><tr>
@@ -128,6 +129,6 @@ export function Waterfall() {
                         </tr>
                     </tfoot>
                 </table>
-            </div>
+            <//>
         </section>`;
 }

@@ -1,0 +1,21 @@
+/** A region that scrolls sideways when it must: then, and only then, the keyboard can reach it. */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "../html.js";
+
+/** @param {{label: string, children?: any}} props */
+export function Scroll({ label, children }) {
+    const region = useRef(/** @type {HTMLElement | null} */ (null));
+    const [over, setOver] = useState(false);
+    useEffect(() => {
+        const node = region.current;
+        const look = () => setOver(node.scrollWidth > node.clientWidth + 1);
+        const observer = new ResizeObserver(look);
+        observer.observe(node);
+        observer.observe(node.firstElementChild);
+        return () => observer.disconnect();
+    }, []);
+    const reach = over ? { tabindex: "0", role: "region", "aria-label": `${label}, scrolls sideways` } : {};
+    return html`
+        ${over ? html`<p class="scroll-hint muted" aria-hidden="true">more columns: scroll sideways →</p>` : null}
+        <div class="scroll" data-over=${over} ref=${region} ...${reach}>${children}</div>`;
+}

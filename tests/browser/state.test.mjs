@@ -1,0 +1,140 @@
+/** The URL is the state; what is copied works; preferences stay. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { llama } from '../e2e/lib/fixtures.mjs';
+import { run } from '../e2e/lib/processes.mjs';
+import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { answering, becomes, choose, inTab, launch, openPlan, type } from './lib/browser.mjs';
+
+let browser;
+let server;
+
+before(async () => {
+    [browser, server] = await Promise.all([launch(), startServer()]);
+});
+after(async () => {
+    await browser?.close();
+    if (server)
+        await stopClean(server);
+});
+
+const pathOf = (page) => page.evaluate(() => location.pathname + location.search + location.hash);
+
+/** Every control as it stands. */
+const controls = (page) => page.locator('.controls').evaluate((panel) => ({
+    radios: [...panel.querySelectorAll('input[type=radio]:checked')].map((input) => `${input.name} ${input.value}`),
+    switches: [...panel.querySelectorAll('[role=switch]')].map((input) => input.checked),
+    texts: [...panel.querySelectorAll('input[type=text], select')].map((input) => `${input.id} ${input.value}`),
+}));
+
+describe('the URL', () => {
+    it('holds the plan: a reload shows the same', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.click('[data-example="qwen-32b"]'));
+            await answering(tab, () => choose(page, 'recompute', 'full'));
+            const before = await answering(tab, () => type(page, 'tokens', '1.5T'));
+            const shown = await controls(page);
+            const after = await answering(tab, () => page.reload());
+            assert.deepEqual(after.request, before.request);
+            assert.deepEqual(after.answer.time, before.answer.time);
+            await becomes(() => controls(page), shown, 'the controls');
+        });
+    });
+
+    it('holds a pasted config.json, which no request to the service shows', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await page.locator('label', { hasText: 'config.json' }).first().click();
+            await page.fill('#field-config', JSON.stringify(llama));
+            await answering(tab, () => page.getByRole('button', { name: 'Use this config' }).click());
+            const path = await pathOf(page);
+            assert.match(path, /#config=/);
+            assert.ok(!path.split('#')[0].includes('hidden'));
+            const { tab: other, request } = await openPlan(browser, server, path);
+            assert.deepEqual(request.model, { config: llama });
+            await other.expectClean();
+            await other.close();
+        });
+    });
+
+    it('makes back undo a change and forward do it again', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const first = await answering(tab, () => page.click('[data-example="llama-8b"]'));
+            const second = await answering(tab, () => choose(page, 'tensor', '4'));
+            assert.equal(second.request.parallelism.tensor, 4);
+            const undone = await answering(tab, () => page.goBack());
+            assert.deepEqual(undone.request, first.request);
+            assert.equal(await page.locator('[data-field="tensor"] input:checked').inputValue(), '2');
+            const redone = await answering(tab, () => page.goForward());
+            assert.deepEqual(redone.request, second.request);
+            await page.goBack();
+            await page.goBack();
+            await page.locator('.starter').first().waitFor();
+            assert.equal(await pathOf(page), '/');
+        });
+    });
+
+    it('that is damaged opens as a page without a model', async () => {
+        await inTab(browser, server, { path: '/?tp=many&nodes=-4&extra=%5B#config=%%%' }, async ({ page }) => {
+            await page.locator('.starter').first().waitFor();
+            assert.equal(await page.inputValue('#field-nodes'), '1');
+        });
+    });
+});
+
+/** The words that a shell makes of a command, its program left out. */
+async function wordsOf(command) {
+    const { code, stdout, stderr } = await run('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${command}`]);
+    assert.equal(code, 0, stderr);
+    return stdout.split('\0').slice(0, -1);
+}
+
+describe('what is copied', () => {
+    it('as curl posts the plan of the page', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer } = await answering(tab, () => page.click('[data-example="llama-70b"]'));
+            await page.getByRole('button', { name: 'Copy as curl' }).click();
+            await page.getByText('Command copied').waitFor();
+            const words = await wordsOf(await page.evaluate(() => navigator.clipboard.readText()));
+            const value = (option) => words[words.indexOf(option) + 1];
+            const url = words.find((word) => word.startsWith('http'));
+            assert.equal(url, `${server.url}/api/v1/estimates`);
+            const [name, type] = value('--header').split(': ');
+            const response = await fetch(url, { method: 'POST', headers: { [name]: type }, body: value('--data') });
+            assert.equal(response.status, 200);
+            assert.deepEqual(await response.json(), answer);
+        });
+    });
+
+    it('as a link opens the same plan', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { request } = await answering(tab, () => page.click('[data-example="qwen-32b"]'));
+            await page.getByRole('button', { name: 'Copy link' }).click();
+            await page.getByText('Link copied').waitFor();
+            const link = await page.evaluate(() => navigator.clipboard.readText());
+            assert.ok(link.startsWith(`${server.url}/?`));
+            const opened = await openPlan(browser, server, link.slice(server.url.length));
+            assert.deepEqual(opened.request, request);
+            await opened.tab.close();
+        });
+    });
+});
+
+describe('a preference', () => {
+    it('for the theme follows the system until the reader chooses, then stays', async () => {
+        await inTab(browser, server, { colorScheme: 'dark' }, async ({ page }) => {
+            const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+            const dark = await ground();
+            await page.emulateMedia({ colorScheme: 'light' });
+            await becomes(async () => await ground() !== dark, true);
+            await page.getByRole('button', { name: 'Dark theme' }).click();
+            await becomes(ground, dark);
+            await page.reload();
+            await becomes(ground, dark);
+        });
+    });
+});
