@@ -14,7 +14,8 @@
 
 enum { EXIT_SETTINGS = 2 };
 
-/* A stop must be over within 10 s: 6 for running requests, the rest for last answers and threads. */
+/* A stop must be over within 10 s: 6 for running requests, the rest for last answers and
+ * threads. */
 static const double grace_s = 6.0;
 
 static const char *
@@ -34,7 +35,8 @@ print_errors(const sl_errors *err)
     }
 }
 
-/* Tries the schema now, so that a wrong database is known at once; a missing one is no reason to stop. */
+/* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
+ * to stop. */
 static void
 migrate(sl_app *app)
 {

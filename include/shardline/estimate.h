@@ -107,8 +107,8 @@ typedef struct sl_estimate {
     sl_workload workload;
     sl_plan plan;
     const sl_software *software;
-    /* What to change first: the memory term that leads when the plan does not fit, else the time term that
-     * takes most beyond forward and backward. The codec makes the sentence. */
+    /* What to change first: the memory term that leads when the plan does not fit, else the time
+     * term that takes most beyond forward and backward. The codec makes the sentence. */
     const char *binding_limit; /* "memory", "compute", or the name of a time term */
     sl_term binding_term;
     uint32_t fix_count;

@@ -145,14 +145,12 @@ typedef struct sl_software {
     double loss_forward_bytes_per_logit;
     double loss_backward_bytes_per_logit;
     double logits_peak_bytes; /* per logit, at the loss */
-    bool
-        eager_activations; /* unfused elementwise code keeps silu(gate) and a transposed attention output */
+    bool eager_activations;   /* unfused code keeps silu(gate) and a transposed attention output */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
-    bool
-        scatter_sends; /* stages send 1/t of the hidden state and gather it inside the tensor group */
+    bool scatter_sends; /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
     double step_overhead_s;

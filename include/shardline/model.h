@@ -232,7 +232,8 @@ typedef enum sl_qk_norm {
     SL_QK_NORM_COUNT
 } sl_qk_norm;
 
-/** Attention through low-rank latents (DeepSeek-V2, section 2.1); kv_rank 0 = ordinary attention. */
+/** Attention through low-rank latents (DeepSeek-V2, section 2.1); kv_rank 0 = ordinary
+ * attention. */
 typedef struct sl_latent {
     uint32_t query_rank; /* 0 = queries straight from the hidden state */
     uint32_t kv_rank;
@@ -323,10 +324,10 @@ typedef struct sl_dense_spec {
  * frameworks that join their two sums send half.
  * Blocks of several shapes are in pre-norm form. With shapes, ffn and kv_heads of the spec are the
  * widest.
- * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_KINDS_MAX, blocks + 2 exceeds SL_MODEL_LAYERS_MAX, a width
- * exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX; *model is then untouched.
- * Source: tensors as the classes of the Hugging Face library name and shape them; cuts of Shoeybi
- * 2019, section 3.
+ * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_KINDS_MAX, blocks + 2
+ * exceeds SL_MODEL_LAYERS_MAX, a width exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX;
+ * *model is then untouched. Source: tensors as the classes of the Hugging Face library name and
+ * shape them; cuts of Shoeybi 2019, section 3.
  */
 sl_code sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model,
                                 sl_errors *err) SL_MUST_CHECK;

@@ -104,7 +104,8 @@ bool sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_
 /** False for selective recomputation with a fused kernel: it rebuilds the scores in any case. */
 bool sl_recompute_matters(const sl_workload *workload);
 
-/** Whether the accelerator has a rate for this attention kernel in this precision; unfused always has. */
+/** Whether the accelerator has a rate for this attention kernel in this precision; unfused
+ * always has. */
 bool sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
                            sl_precision precision);
 

@@ -1,4 +1,5 @@
-/* The contract itself: the OpenAPI document, and its schemas one by one for validators and editors. */
+/* The contract itself: the OpenAPI document, and its schemas one by one for validators and
+ * editors. */
 #include "api/resources.h"
 
 #include <assert.h>

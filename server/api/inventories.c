@@ -45,7 +45,8 @@ read_view(const sl_request *request, bool *spec_only, sl_errors *err)
     return code;
 }
 
-/* A spec is the same as long as its revision is; what we compute of it follows the catalogue too. */
+/* A spec is the same as long as its revision is; what we compute of it follows the catalogue
+ * too. */
 static bool
 not_modified(const sl_app *app, const sl_inventory_row *row, bool spec_only,
              const sl_request *request, sl_response *response)

@@ -28,7 +28,8 @@ write_check(sl_writer *writer, const char *name, const char *status, const char 
     sl_write_object_end(writer);
 }
 
-/* Ready: everything that was configured works. Without a database planning is all there is, and it works. */
+/* Ready: everything that was configured works. Without a database planning is all there is,
+ * and it works. */
 void
 sl_ready_get(void *argument, void *thread, const sl_request *request, sl_response *response)
 {

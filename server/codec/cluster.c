@@ -190,7 +190,8 @@ resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *
                      out->nics_per_node, out->nic_bytes_per_s / 1e9, out->accelerators_per_node);
 }
 
-/* A scale-up domain ends with the node unless the usual node of the part says otherwise (a rack). */
+/* A scale-up domain ends with the node unless the usual node of the part says otherwise (a
+ * rack). */
 static void
 resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
                sl_cluster *out)

@@ -106,7 +106,8 @@ read_window(sl_hf_reader *reader, sl_dense_spec *spec)
     place_windows(reader, spec);
 }
 
-/* A list of block numbers gives (or takes) its blocks the experts. False when the config has none. */
+/* A list of block numbers gives (or takes) its blocks the experts. False when the config has
+ * none. */
 static bool
 read_block_numbers(sl_hf_reader *reader, const char *name, sl_dense_spec *spec, bool experts)
 {

@@ -29,7 +29,8 @@ extern const sl_names sl_lifetime_names;
 extern const sl_names sl_origin_names;
 extern const sl_names sl_activation_accounting_names;
 
-/* Words of `attention` beyond the kernels' own: what each stands for is settled with the cluster. */
+/* Words of `attention` beyond the kernels' own: what each stands for is settled with the
+ * cluster. */
 typedef enum sl_attention_word {
     SL_ATTENTION_WORD_SDPA = SL_ATTENTION_KERNEL_COUNT,
     SL_ATTENTION_WORD_FLASH,

@@ -6,8 +6,8 @@
 #include "shardline/estimate.h"
 #include "json/writer.h"
 
-/** {"workload", "parallelism", "cluster"} after every default and every median. cluster and software
- * may be NULL. */
+/** {"workload", "parallelism", "cluster"} after every default and every median. cluster and
+ * software may be NULL. */
 void sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
                        const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
                        const sl_software *software);

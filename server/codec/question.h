@@ -67,10 +67,10 @@ typedef struct sl_estimate_request {
 /**
  * Reads everything that needs neither model nor inventory. All faults are collected.
  * warnings   NULL, or where unknown fields go instead of being errors (?unknown=warn)
- * Rules: required_field, wrong_type, out_of_range, unknown_field, unknown_value, conflicting_fields,
- * inconsistent, those of sl_pool_resolve (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) at each field
- * or value of the API that nothing models yet. On failure *out holds what could be read and is good
- * for nothing but its notes.
+ * Rules: required_field, wrong_type, out_of_range, unknown_field, unknown_value,
+ * conflicting_fields, inconsistent, those of sl_pool_resolve (SL_E_RANGE); not_modelled
+ * (SL_E_UNSUPPORTED) at each field or value of the API that nothing models yet. On failure *out
+ * holds what could be read and is good for nothing but its notes.
  */
 sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
@@ -80,8 +80,8 @@ sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
  * Fills the cluster from the spec of the inventory that the request names; the members of the
  * request's own cluster override the pool's. spec: its JSON text, not kept.
  * SL_E_RANGE: required_field when there are several pools and none is named, unknown_value for
- * another pool's name, out_of_range above its nodes, unknown_accelerator and the like for a pool the
- * catalogue cannot price; SL_E_INTERNAL when the text is no inventory.
+ * another pool's name, out_of_range above its nodes, unknown_accelerator and the like for a pool
+ * the catalogue cannot price; SL_E_INTERNAL when the text is no inventory.
  */
 sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
                                  const sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;

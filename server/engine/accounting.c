@@ -47,8 +47,8 @@ sl_accounting_describe(sl_accounting accounting)
     return &accountings[accounting];
 }
 
-/* Rajbhandari 2020 section 7: 2 N for DDP and stage 1; stage 2 reduces every micro-batch and gathers
- * once; stage 3 gathers twice and reduces once per micro-batch. */
+/* Rajbhandari 2020 section 7: 2 N for DDP and stage 1; stage 2 reduces every micro-batch and
+ * gathers once; stage 3 gathers twice and reduces once per micro-batch. */
 static double
 communication_elements(uint32_t zero_stage, uint64_t microbatches, uint64_t ranks)
 {

@@ -131,7 +131,8 @@ check_tensor(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/tensor";
     sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", most, err);
 
-    /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly and gathers. */
+    /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly
+     * and gathers. */
     if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
         code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
     if (code == SL_OK)
@@ -144,7 +145,8 @@ check_tensor(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* Megatron divides the blocks, or the blocks with embedding and head; other splits are not modelled. */
+/* Megatron divides the blocks, or the blocks with embedding and head; other splits are not
+ * modelled. */
 static sl_code
 refuse_split(const sl_question *question, sl_errors *err)
 {

@@ -70,7 +70,8 @@ sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
                     : SL_LEVEL_HOST,
         };
 
-    /* Spanning whole nodes, each holds island / stride members; otherwise the node with the fewest counts. */
+    /* Spanning whole nodes, each holds island / stride members; otherwise the node with the
+     * fewest counts. */
     const bool aligned =
         stride >= island ? stride % island == 0 : island % stride == 0 && extent % island == 0;
     uint64_t members = stride >= island ? 1 : island / stride;

@@ -24,9 +24,9 @@ typedef struct sl_group {
 } sl_group;
 
 /**
- * Groups of `ranks` whose neighbours are `stride` global ranks apart, ranks laid out node by node: Megatron's order
- * tp-cp-ep-dp-pp. When a group's extent divides a node, or nodes divide it, all groups cross the same links; else the
- * worst counts.
+ * Groups of `ranks` whose neighbours are `stride` global ranks apart, ranks laid out node by
+ * node: Megatron's order tp-cp-ep-dp-pp. When a group's extent divides a node, or nodes divide
+ * it, all groups cross the same links; else the worst counts.
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
 
@@ -42,7 +42,8 @@ bool sl_collective_links_known(const sl_cluster *cluster);
 /**
  * Inside a node, the law measured for the next group size up of 2, 4 and 8:
  *   t = latency + S f / B + ramp sqrt(S f)
- * beyond 8 ranks with one ring step of latency more for each. Where the part has no law for the level:
+ * beyond 8 ranks with one ring step of latency more for each. Where the part has no law for the
+ * level:
  *   t = base + steps * step + S f / B,  B = 0.81 of the peer links or 0.77 of the host link
  * Across k nodes of G members each, the fastest of NCCL's ring (LL, LL128, Simple) and, for
  * all-reduce, tree:
@@ -50,8 +51,8 @@ bool sl_collective_links_known(const sl_cluster *cluster);
  *   steps = 2(n-1) for all-reduce, n-1 otherwise;  ni = 2(k-1) or k-1
  *   B = min(0.96 * NICs of the members in a node * NIC rate / oversubscription,
  *           ring inside the node * G / (G-1))
- * Source: NCCL src/graph/tuning.cc (latencies, protocol shares). With nothing fitted the ring agrees
- * with SimAI's 1-128 node table to 7.9 % mean.
+ * Source: NCCL src/graph/tuning.cc (latencies, protocol shares). With nothing fitted the ring
+ * agrees with SimAI's 1-128 node table to 7.9 % mean.
  */
 double sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group,
                        double bytes);

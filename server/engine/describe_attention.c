@@ -80,8 +80,8 @@ add_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint64_t queries, 
     output->shares_input = true;
 }
 
-/* Scores every position with a few small heads and keeps the best ones (DeepSeek-V3.2). Its norm has
- * weight and bias. */
+/* Scores every position with a few small heads and keeps the best ones (DeepSeek-V3.2). Its norm
+ * has weight and bias. */
 static void
 add_indexer(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
 {

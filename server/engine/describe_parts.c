@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies to to[at...] and returns where the text ends. Names are literals of this folder, so one that
- * does not fit is our fault. */
+/* Copies to to[at...] and returns where the text ends. Names are literals of this folder, so one
+ * that does not fit is our fault. */
 static size_t
 append_text(char *to, size_t size, size_t at, const char *text)
 {

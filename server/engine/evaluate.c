@@ -37,7 +37,8 @@ term_value(const sl_rank_memory *rank, sl_term_id id)
     return 0.0;
 }
 
-/* Bytes inside the allocator that live as long as `lifetime` says; fragmentation is not allocated. */
+/* Bytes inside the allocator that live as long as `lifetime` says; fragmentation is not
+ * allocated. */
 static double
 lifetime_bytes(const sl_rank_memory *rank, sl_lifetime lifetime)
 {

@@ -20,18 +20,19 @@ typedef struct sl_priced {
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        double clock_ratio, sl_priced *out);
 
-/** Memory, time, throughput and what binds; intervals, fixes and notes are left alone. False when no device could hold the
- * bytes (sl_memory_evaluate); *out is then good for nothing. */
+/** Memory, time, throughput and what binds; intervals, fixes and notes are left alone. False when
+ * no device could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
 bool sl_evaluate(const sl_question *question, const sl_combination *combination,
                  const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
 /**
- * Single changes to the plan, each evaluated: those that free memory when it does not fit, those that save time when it
- * does. Best first, into out->fixes. `scratch` is overwritten.
+ * Single changes to the plan, each evaluated: those that free memory when it does not fit, those
+ * that save time when it does. Best first, into out->fixes. `scratch` is overwritten.
  */
 void sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out);
 
-/** What was assumed and what is not modelled, into out->notes. Needs out->evaluated and the plan evaluated. */
+/** What was assumed and what is not modelled, into out->notes. Needs out->evaluated and the
+ * plan evaluated. */
 void sl_evaluate_notes(const sl_question *question, sl_estimate *out);
 
 #endif

@@ -13,7 +13,8 @@ typedef struct sl_product {
     double m, n, k;
 } sl_product;
 
-/** Datasheet peak of 16-bit products, bf16 where the part has it [FLOP/s]; what the law's rates scale by. */
+/** Datasheet peak of 16-bit products, bf16 where the part has it [FLOP/s]; what the law's
+ * rates scale by. */
 double sl_kernel_half_peak(const sl_accelerator *part);
 
 /**

@@ -7,13 +7,15 @@
 
 #include "shardline/units.h"
 
-/* Reserved over allocated with static shapes: 1.028-1.093 on the worst rank of Megatron B200 runs. */
+/* Reserved over allocated with static shapes: 1.028-1.093 on the worst rank of Megatron B200
+ * runs. */
 static const double fragmentation_ratio = 1.05;
 static const double fragmentation_low_ratio = 1.028;
 static const double fragmentation_high_ratio = 1.093;
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
 static const double bytes_max = 9007199254740992.0;
-/* CUDA context and loaded kernels, then NCCL buffers by communicator (nccl issues 864, 964; coarse). */
+/* CUDA context and loaded kernels, then NCCL buffers by communicator (nccl issues 864, 964;
+ * coarse). */
 static const double context_bytes = 0.50 * SL_GIB_BYTES;
 static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;

@@ -10,11 +10,13 @@
  * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied.
  *   Megatron bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 12 (fp32 gradient copy);  fp32  4 + 4 + 0 + 8
  *   DDP under autocast  4 + 4 + 0 + 8, and 2 for the cached 16-bit weights
- * for AdamW; SGD has no states, with momentum 4. Source: Megatron-LM docs dist_optimizer.md; PyTorch AMP.
+ * for AdamW; SGD has no states, with momentum 4. Source: Megatron-LM docs dist_optimizer.md;
+ * PyTorch AMP.
  */
 sl_layout sl_memory_layout(const sl_workload *workload);
 
-/** Over how many ranks optimizer states and master weights are divided: 1 without a sharded optimizer. */
+/** Over how many ranks optimizer states and master weights are divided: 1 without a sharded
+ * optimizer. */
 double sl_memory_shard(const sl_plan *plan);
 
 /** Parameters a pipeline rank holds [count]. */
@@ -31,10 +33,11 @@ typedef struct sl_memory_case {
 } sl_memory_case;
 
 /**
- * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the larger of two phases, never a
- * sum of their maxima: the head (activations in flight, logits, the head's gradients) and the backward of a block
- * (activations, the recomputed block, its widest gradient). The optimizer's step, without activations, is below both.
- * False when a rank would need more than 2^53 bytes, which no figure here could hold; *out is then good for nothing.
+ * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the larger of
+ * two phases, never a sum of their maxima: the head (activations in flight, logits, the head's
+ * gradients) and the backward of a block (activations, the recomputed block, its widest
+ * gradient). The optimizer's step, without activations, is below both. False when a rank would
+ * need more than 2^53 bytes, which no figure here could hold; *out is then good for nothing.
  */
 bool sl_memory_evaluate(const sl_memory_case *c, sl_memory *out) SL_MUST_CHECK;
 

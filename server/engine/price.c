@@ -79,7 +79,8 @@ open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
     }
 }
 
-/* Closes a region: partial sums are reduced forward; backward only gathers the scattered gradient. */
+/* Closes a region: partial sums are reduced forward; backward only gathers the scattered
+ * gradient. */
 static void
 close_region(const pricing *p, double bytes)
 {
@@ -160,7 +161,8 @@ price_lookup(const pricing *p, const sl_operator *op)
     close_region(p, bytes); /* each rank looked up its own rows only */
 }
 
-/* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars a token. */
+/* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
+ * a token. */
 static void
 price_loss(const pricing *p, const sl_operator *op)
 {

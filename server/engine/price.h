@@ -38,8 +38,8 @@ typedef struct sl_kind_price {
 /** Seconds of all collectives that computing does not hide. */
 double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
 
-/** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing: what does not fit under
- * it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
+/** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing:
+ * what does not fit under it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
 double sl_price_visible_s(double collective_s, double cover_s, bool overlapped);
 
 /** Prices every kind of the model; out has SL_KINDS_MAX entries. */

@@ -18,7 +18,8 @@ sl_schedule_is_block(const sl_model *model, uint32_t kind)
     return kind != model->layers[0] && kind != model->layers[model->layer_count - 1];
 }
 
-/* First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */
+/* First layer of a chunk in the model's list; that of the chunk after the last is the list's
+ * end. */
 static uint32_t
 chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {

@@ -50,8 +50,8 @@ typedef struct sl_span {
 /**
  * busy_s[r]: forward and backward of one micro-batch on rank r, all chunks [s].
  *   span = m * max_r busy + (sum_r busy - max_r busy) / v
- * With equal stages the bubble is (p - 1)(F + B) / v. Source: Narayanan 2021 section 2.2; uneven stages
- * derived: fill and drain pass every other stage once, the slowest sets the steady state.
+ * With equal stages the bubble is (p - 1)(F + B) / v. Source: Narayanan 2021 section 2.2; uneven
+ * stages derived: fill and drain pass every other stage once, the slowest sets the steady state.
  */
 sl_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
                          const double busy_s[SL_PIPELINE_MAX]);

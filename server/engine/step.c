@@ -243,8 +243,9 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
                       tied_s);
 }
 
-/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the update, which reads and
- * writes states and master weights and writes the parameters. Zeroing sweeps the whole local gradient. */
+/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
+ * update, which reads and writes states and master weights and writes the parameters. Zeroing
+ * sweeps the whole local gradient. */
 static void
 evaluate_optimizer(const sl_memory_case *c, sl_time *out)
 {

@@ -8,20 +8,20 @@
  * step = span of the pipeline + exposed sends + exposed data-parallel collectives + optimizer +
  * overhead. Every term is that of the slowest pipeline rank, so that the terms sum to the step.
  *
- * Sends: hidden in steady state where the release overlaps them, else two per micro-batch and chunk; fill and drain
- * always pass p - 1 boundaries twice.
- * Data parallel: gradients after the last backward (all-reduce, or reduce-scatter and an all-gather of the 16-bit
- * parameters when the optimizer is sharded); overlapped with one backward and one forward where the release does.
+ * Sends: hidden in steady state where the release overlaps them, else two per micro-batch and
+ * chunk; fill and drain always pass p - 1 boundaries twice. Data parallel: gradients after the
+ * last backward (all-reduce, or reduce-scatter and an all-gather of the 16-bit parameters when
+ * the optimizer is sharded); overlapped with one backward and one forward where the release does.
  * A rank late in the pipeline ends its backward early and hides its collective in the drain.
- * Optimizer: bytes of the states it reads and writes over 0.85 of memory bandwidth.
- * Source: Narayanan 2021; Korthikanti 2022; Megatron-LM schedules.py and distributed_data_parallel.py.
+ * Optimizer: bytes of the states it reads and writes over 0.85 of memory bandwidth. Source:
+ * Narayanan 2021; Korthikanti 2022; Megatron-LM schedules.py and distributed_data_parallel.py.
  */
 void sl_step_evaluate(const sl_memory_case *c, sl_time *out);
 
 /**
- * Model FLOPs of a step: 3 x forward (backward is twice the forward); mfu_full counts all s x s scores
- * (72 B s L h^2 (1 + s / 6h + V / 12hL) for GPT, Korthikanti 2022 appendix), mfu_causal those a causal
- * mask keeps; hfu adds what is recomputed to the full count.
+ * Model FLOPs of a step: 3 x forward (backward is twice the forward); mfu_full counts all s x s
+ * scores (72 B s L h^2 (1 + s / 6h + V / 12hL) for GPT, Korthikanti 2022 appendix), mfu_causal
+ * those a causal mask keeps; hfu adds what is recomputed to the full count.
  */
 void sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out);
 

@@ -1,4 +1,5 @@
-/** Bounded lanes of workers: a queue and its threads each, so that one dead backend starves none. */
+/** Bounded lanes of workers: a queue and its threads each, so that one dead backend starves
+ * none. */
 #ifndef SL_HTTP_LANES_H
 #define SL_HTTP_LANES_H
 

@@ -44,7 +44,8 @@ void sl_write_null(sl_writer *writer);
 /** An already valid JSON text, copied as it is. */
 void sl_write_raw(sl_writer *writer, const char *json, size_t size);
 
-/** The list of errors as an array of {pointer, code, detail, hint}; the hint only where there is one. */
+/** The list of errors as an array of {pointer, code, detail, hint}; the hint only where there
+ * is one. */
 void sl_write_errors(sl_writer *writer, const sl_errors *err);
 
 /* A key with its value in one call. */

@@ -20,7 +20,8 @@ static const sl_sql statements[] = {
     [SL_SQL_COMMIT] = {"commit", "COMMIT", 0},
     [SL_SQL_ROLLBACK] = {"rollback", "ROLLBACK", 0},
 
-    /* A second replica waits for the first one's migration, yet not so long that a stop would have to
+    /* A second replica waits for the first one's migration, yet not so long that a stop would
+     * have to
        wait too: whoever gives up tries again at its next use. The schema change itself rather fails
        than queue the traffic behind its table lock. */
     [SL_SQL_MIGRATION_WAIT] = {"migration_wait",

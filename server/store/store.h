@@ -52,7 +52,8 @@ sl_code sl_inventory_put(sl_store *store, const char *slug, const char *name, co
                          sl_arena *arena, sl_inventory_row *out, bool *created,
                          sl_errors *err) SL_MUST_CHECK;
 
-/** Whether a put with these conditions would pass them now: the same errors, and nothing changes. */
+/** Whether a put with these conditions would pass them now: the same errors, and nothing
+ * changes. */
 sl_code sl_inventory_put_allowed(sl_store *store, const char *slug, uint64_t if_match,
                                  bool if_none_match_any, sl_errors *err) SL_MUST_CHECK;
 

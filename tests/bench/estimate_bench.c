@@ -1,6 +1,7 @@
 /*
- * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds of a noisy machine
- * say little. Build the release preset and run build/release/tests/bench/estimate_bench.
+ * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds
+ * of a noisy machine say little. Build the release preset and run
+ * build/release/tests/bench/estimate_bench.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Any estimate request: reading ends, what is refused says why, and whatever is accepted is answered with figures
- * that hang together. */
+/* Any estimate request: reading ends, what is refused says why, and whatever is accepted is
+ * answered with figures that hang together. */
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>

@@ -267,8 +267,8 @@ choices_need_layers(void)
     bench_close(&b);
 }
 
-/* Whatever does not fit: the request goes on to the Hub's lane, with all that is needed there, or is
- * refused. The Hub is never asked, and its cache is empty. */
+/* Whatever does not fit: the request goes on to the Hub's lane, with all that is needed there, or
+ * is refused. The Hub is never asked, and its cache is empty. */
 static void
 a_request_that_names_a_model_survives_every_size_of_memory(void)
 {

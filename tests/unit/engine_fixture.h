@@ -1,10 +1,12 @@
-/** A small cluster with round rates, and models to put on it: expected values stay hand arithmetic. */
+/** A small cluster with round rates, and models to put on it: expected values stay hand
+ * arithmetic. */
 #ifndef SL_TESTS_ENGINE_FIXTURE_H
 #define SL_TESTS_ENGINE_FIXTURE_H
 
 #include "shardline/estimate.h"
 
-/** GPT as Korthikanti 2022 table 3 lays it out: 4 h feed-forward, tied 51,200 rows, 2,048 positions. */
+/** GPT as Korthikanti 2022 table 3 lays it out: 4 h feed-forward, tied 51,200 rows, 2,048
+ * positions. */
 sl_dense_spec sl_fixture_gpt(uint32_t blocks, uint64_t hidden, uint32_t heads);
 
 /** Gated, rotary, grouped key-value heads, untied; sizes of a 1 B class model. */
@@ -19,7 +21,8 @@ sl_cluster sl_fixture_cluster(uint32_t nodes);
 /** Unfused attention, dropout, nothing overlapped. */
 sl_software sl_fixture_software(void);
 
-/** bf16 Megatron, 2,048 positions, global batch 16, micro-batch 1, nothing recomputed, no dropout. */
+/** bf16 Megatron, 2,048 positions, global batch 16, micro-batch 1, nothing recomputed, no
+ * dropout. */
 sl_question sl_fixture_question(const sl_model *model, const sl_cluster *cluster,
                                 const sl_software *software);
 

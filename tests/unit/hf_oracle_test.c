@@ -262,8 +262,8 @@ real_configs_of_other_types_are_refused_by_name(void)
     CU_ASSERT_TRUE(refused > 0);
 }
 
-/* Bytes of keys and values at 2 bytes an element: per token over the layers that see everything, and
- * of one layer with a window. */
+/* Bytes of keys and values at 2 bytes an element: per token over the layers that see everything,
+ * and of one layer with a window. */
 static const struct {
     const char *model;
     uint64_t full_bytes;

@@ -1,4 +1,5 @@
-/* Every part of the catalogue, in boxes of every shape: a question is refused or answered with figures that can be. */
+/* Every part of the catalogue, in boxes of every shape: a question is refused or answered with
+ * figures that can be. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Published runs against the planner, printed row by row. Nothing in the engine was tuned to them. */
+/* Published runs against the planner, printed row by row. Nothing in the engine was tuned to
+ * them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

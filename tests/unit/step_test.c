@@ -162,7 +162,8 @@ a_product_pays_for_whole_waves(void)
 {
     cluster = sl_fixture_cluster(1);
     const sl_slice slice = fixture_slice(&cluster);
-    /* 100 tiles of 256 x 128 fill the 100 multiprocessors once; one more row of tiles needs two waves. */
+    /* 100 tiles of 256 x 128 fill the 100 multiprocessors once; one more row of tiles needs
+     * two waves. */
     const double one_s =
         sl_kernel_product_s(&slice, (sl_product){.batch = 1, .m = 2560, .n = 1280, .k = 8192});
     const double two_s =
