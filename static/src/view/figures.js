@@ -67,7 +67,7 @@ export function Figures() {
                      value=${memory.peak_reserved_bytes} unit="bytes" pointer="/memory/peak_reserved_bytes"
                      note=${html`<${RangeWord} /> ${span(interval?.peak_reserved_bytes, size)}`}
                      delta=${html`<${Delta} now=${memory.peak_reserved_bytes} before=${previous?.memory.peak_reserved_bytes} lessIsBetter />`} />
-            <${Tile} testid="bubble" label="Pipeline bubble" title="Idle share of the pipeline" text=${percent(time.bubble_ratio)}
+            <${Tile} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" text=${percent(time.bubble_ratio)}
                      value=${time.bubble_ratio} pointer="/time/bubble_ratio"
                      note=${html`exposed comm. <${Num} title="Communication that nothing hides" text=${seconds(time.exposed_communication_s)}
                          value=${time.exposed_communication_s} unit="s" pointer="/time/exposed_communication_s" />`} />

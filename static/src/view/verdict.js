@@ -1,14 +1,14 @@
 /** One line that answers: does it fit, by how much, what binds, and what to do about it. */
 import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
-import { answer, applyFix, resetParallelism } from "../state/store.js";
+import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
 import { units } from "../state/prefs.js";
 import { change, gigabytes } from "../units.js";
 import { Num } from "./explain.js";
 
 /**
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
- * plan has no control for and left open.
+ * plan left open.
  *
  * @param {Record<string, any>} patch
  */
@@ -18,8 +18,9 @@ function describe(patch) {
             const field = fieldAt(`/${group}/${name}`);
             const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
             const to = { true: "on", false: "off" }[written] ?? written;
-            return field ? { own: true, text: `${field.label} → ${to}` }
-                : { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` };
+            const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
+            return open ? { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` }
+                : { own: true, text: `${field.label} → ${to}` };
         }));
     const own = settings.filter((setting) => setting.own);
     const others = settings.filter((setting) => !setting.own);
