@@ -73,7 +73,7 @@ serve(sl_app *app, const sigset_t *signals)
         .app = app,
         .lane_threads =
             {[SL_LANE_COMPUTE] = at_least(cores, 1), [SL_LANE_STORE] = 4, [SL_LANE_HUB] = 4},
-        .lane_depth = {[SL_LANE_COMPUTE] = 1024, [SL_LANE_STORE] = 256, [SL_LANE_HUB] = 64},
+        .lane_depth = {[SL_LANE_COMPUTE] = 1024, [SL_LANE_STORE] = 256, [SL_LANE_HUB] = 256},
         .worker_new = sl_worker_new,
         .worker_free = sl_worker_free,
     };

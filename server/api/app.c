@@ -68,9 +68,10 @@ sl_worker_free(void *app, sl_lane lane, void *argument)
 }
 
 sl_json *
-sl_api_body(const sl_request *request, sl_response *response)
+sl_api_body(const sl_request *request, bool python_numbers, sl_response *response)
 {
-    const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
+    const sl_json_limits limits = {
+        .max_bytes = SIZE_MAX, .max_depth = 32, .accept_python_numbers = python_numbers};
     sl_errors err = {.count = 0};
     sl_json *json = NULL;
 

@@ -43,8 +43,10 @@ void sl_worker_free(void *app, sl_lane lane, void *worker);
 extern const sl_route sl_api_routes[];
 extern const size_t sl_api_route_count;
 
-/** The body as a document, or a problem in the response and NULL. Free with sl_json_free. */
-sl_json *sl_api_body(const sl_request *request, sl_response *response) SL_MUST_CHECK;
+/** The body as a document, or a problem in the response and NULL. Free with sl_json_free.
+ * python_numbers: NaN and Infinity become null, as configs written by Python have them. */
+sl_json *sl_api_body(const sl_request *request, bool python_numbers,
+                     sl_response *response) SL_MUST_CHECK;
 
 /**
  * Reads a query parameter that is one of `words`: *out is its index, or -1 when it is absent.

@@ -154,7 +154,7 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
         fetch(app, worker, fetched, request, response);
         return;
     }
-    a.json = sl_api_body(request, response);
+    a.json = sl_api_body(request, false, response);
     if (a.json == NULL)
         return;
 

@@ -98,7 +98,7 @@ void
 sl_models_inspect(void *app, void *worker, const sl_request *request, sl_response *response)
 {
     static const char *const members[] = {"config", "name"};
-    sl_json *json = sl_api_body(request, response);
+    sl_json *json = sl_api_body(request, true, response);
     sl_errors err = {.count = 0};
     sl_errors warnings = {.count = 0};
     sl_model *model = sl_arena_alloc(request->arena, 1, sizeof *model);

@@ -115,7 +115,7 @@ check_hosts(const sl_node *pool, uint64_t nodes, sl_errors *err)
         }
         total += count;
     }
-    if (first == SL_OK && entries > 0 && total != nodes) {
+    if (first == SL_OK && nodes > 0 && entries > 0 && total != nodes) {
         first = sl_node_fail(&hosts, err, SL_E_RANGE, "inconsistent",
                              "must name the %llu nodes of the pool, got %llu",
                              (unsigned long long)nodes, (unsigned long long)total);

@@ -111,9 +111,16 @@ read_zero_stage(sl_estimate_request *request, sl_errors *err)
     request->plan.zero_stage = (uint32_t)stage;
     if (!said)
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;
-    /* The teaching accountings know every stage. */
-    if (stage < 2 || request->accounting != SL_ACCOUNTING_EXACT)
+    if (stage < 2)
         return SL_OK;
+    /* The teaching accountings know every stage. */
+    if (request->accounting != SL_ACCOUNTING_EXACT) {
+        if (request->source != SL_MODEL_FROM_PARAMETERS)
+            sl_notes_add(&request->notes, "accounting_alone", true,
+                         "ZeRO stages 2 and 3 are answered by the accounting alone: activations, "
+                         "buffers and context are not counted, and fits speaks of states only");
+        return SL_OK;
+    }
     const sl_code refused =
         sl_node_fail_at(object, "zero_stage", err, SL_E_UNSUPPORTED, "not_modelled",
                         "stages 2 and 3 are not modelled yet, got %u", (unsigned)stage);
@@ -142,6 +149,20 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
     return missing;
 }
 
+/* Degrees are choices of the user, not facts to find out: without one there is none. */
+static void
+note_degrees(sl_estimate_request *request)
+{
+    static const char *const degrees[] = {"tensor", "pipeline"};
+    const sl_node *const object = &request->parallelism_object;
+    sl_node member;
+    for (size_t i = 0; i < COUNT(degrees) && request->source != SL_MODEL_FROM_PARAMETERS; i++) {
+        if (object->value == NULL || !sl_node_member(object, degrees[i], &member))
+            sl_notes_add(&request->notes, "degrees_assumed", false,
+                         "parallel degrees that were not given are 1, data takes the rest");
+    }
+}
+
 sl_code
 sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
@@ -151,6 +172,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     *plan = (sl_plan){
         .tensor = 1, .pipeline = 1, .virtual_pipeline = 1, .context = 1, .expert = 1, .data = 1};
     const sl_node *const object = &request->parallelism_object;
+    note_degrees(request);
     if (object->value == NULL) { /* everything is open or 1 */
         request->data_auto = true;
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;

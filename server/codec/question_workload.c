@@ -129,7 +129,7 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     sl_workload *const workload = &request->workload;
     uint32_t kind = 0, framework = SL_FRAMEWORK_MEGATRON, precision = SL_PRECISION_BF16;
     uint32_t optimizer = SL_OPTIMIZER_ADAMW, exact = 0;
-    bool said = false, framework_said = false;
+    bool said = false, kind_said = false, framework_said = false;
     /* An accounting is a rule for every kind of work and every framework. */
     const bool counted = request->source == SL_MODEL_FROM_PARAMETERS;
     const sl_names kinds = counted ? all_modelled(&sl_kind_names) : sl_kind_names;
@@ -138,11 +138,13 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     if (counted)
         precisions.modelled = SL_PRECISION_COUNT;
 
-    sl_code first = sl_names_read(object, "kind", &kinds, &kind, &said, err);
+    sl_code first = sl_names_read(object, "kind", &kinds, &kind, &kind_said, err);
     sl_keep(&first, sl_names_read(object, "activation_accounting", &sl_activation_accounting_names,
                                   &exact, &said, err));
     sl_keep(&first,
             sl_names_read(object, "framework", &frameworks, &framework, &framework_said, err));
+    if (!kind_said && !counted)
+        sl_notes_add(&request->notes, "kind_assumed", false, "kind was not given: pretraining");
     request->kind = kind;
     request->framework_word = framework;
     if (framework >= SL_FRAMEWORK_COUNT) {
@@ -158,7 +160,7 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     sl_keep(&first,
             sl_names_read(object, "optimizer", &sl_optimizer_names, &optimizer, &said, err));
     workload->optimizer = (sl_optimizer)optimizer;
-    if (!said)
+    if (!said && !counted)
         sl_notes_add(&request->notes, "optimizer_assumed", false, "optimizer was not given: adamw");
     return first;
 }

@@ -182,7 +182,7 @@ check_pipeline(const sl_question *question, sl_errors *err)
                        "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
     if (plan->virtual_pipeline > 1 && plan->pipeline == 1)
         return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
-                       "needs pipeline above 1, got %u", plan->virtual_pipeline);
+                       "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
     if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
         const sl_code code =
             sl_fail(err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",

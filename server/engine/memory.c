@@ -286,7 +286,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
     for (uint32_t i = 0; i < rank->term_count; i++)
         allocated += rank->terms[i].value;
 
-    const double outside = context_bytes + communicator_bytes(c->plan, &communicators);
+    const double outside = context_bytes + ceil(communicator_bytes(c->plan, &communicators));
     ADD_TERM(rank, SL_TERM_FRAGMENTATION, allocated * (fragmentation_ratio - 1.0),
              {"peak_allocated_bytes", allocated}, {"reserved_over_allocated", fragmentation_ratio});
     const double reserved = allocated + rank->terms[rank->term_count - 1].value;

@@ -77,7 +77,7 @@ add_communication(sl_time *out, const char *group, sl_collective kind, sl_level 
         .group = group,
         .collective = kind,
         .level = sl_level_name(level),
-        .bytes_per_step = bytes,
+        .bytes_per_step = ceil(bytes), /* widths cut over ranks may leave a fraction */
         .seconds = seconds,
         .exposed_s = exposed,
     };

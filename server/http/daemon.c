@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,6 +24,7 @@ enum {
     CONNECTIONS_MAX = 4096,
     OTHER_DESCRIPTORS = 256, /* files, database and upstream connections beside the clients */
     IDLE_TIMEOUT_S = 30,
+    BODY_TIMEOUT_S = 60, /* from the head to the last byte, however busy the client seems */
     CONNECTION_MEMORY_BYTES = 64 * 1024,
     STACK_BYTES = 512 * 1024
 };
@@ -118,7 +120,8 @@ on_request(void *cls, struct MHD_Connection *connection, const char *url, const 
     if (exchange == NULL)
         return request_begin(server, connection, url, method, state);
     if (*size > 0) {
-        const bool taken = sl_exchange_append(exchange, bytes, *size);
+        const bool late = sl_clock_now_s() - exchange->started_s > BODY_TIMEOUT_S;
+        const bool taken = !late && sl_exchange_append(exchange, bytes, *size);
         *size = 0;
         return taken ? MHD_YES : MHD_NO;
     }
@@ -289,8 +292,11 @@ sl_server_stop(sl_server *server, double grace_s)
 {
     assert(server != NULL);
 
-    /* The quiesced socket stays open until the daemon is gone, which may still look at it. */
-    (void)MHD_quiesce_daemon(server->daemon);
+    /* The quiesced socket stays open until the daemon is gone, which may still look at it; shut
+     * down, it refuses newcomers at once instead of letting them wait for nobody. */
+    const int listening = MHD_quiesce_daemon(server->daemon);
+    if (listening >= 0)
+        (void)shutdown(listening, SHUT_RDWR);
     const uint32_t cancelled = sl_pending_drain(server->pending, grace_s);
     MHD_stop_daemon(server->daemon);
     server_free(server);

@@ -29,7 +29,7 @@ static const char content_security_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'";
-static const char opener_policy[] = "same-origin-allow-popups";
+static const char opener_policy[] = "same-origin";
 
 typedef struct content {
     char *data;

@@ -194,7 +194,7 @@ sl_write_double(sl_writer *writer, double value)
     if (!isfinite(value)) {
         sl_write_null(writer);
         writer->failed = true;
-    } else if (is_whole(value, 1e12)) { /* twelve digits suffice, and this is the quick way */
+    } else if (is_whole(value, 9007199254740992.0)) { /* counts keep every digit */
         sl_write_int(writer, (int64_t)value);
     } else {
         char text[NUMBER_BYTES];

@@ -1,6 +1,6 @@
 /**
  * Bounded JSON text, appended in order; no tree is built. Commas and escaping are the writer's.
- * Doubles print with at most 12 significant digits (a contract; NaN and infinities become null and
+ * Whole doubles below 2^53 keep every digit, others print at most 12 (a contract; NaN and infinities become null and
  * set `failed`: they are a fault of ours, never an answer). Misuse (key outside an object) asserts.
  */
 #ifndef SL_JSON_WRITER_H

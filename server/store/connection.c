@@ -1,6 +1,7 @@
 #include "store/connection.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,10 @@ static const preset presets[] = {
 };
 
 enum { PRESET_COUNT = sizeof presets / sizeof presets[0], OPTIONS_SIZE = 2048 };
+
+/* Connections made by this process. A store that is backing off tries at once when another got
+ * through: after an outage all threads are back together, not each after its own wait. */
+static atomic_uint_fast64_t connections_made;
 
 /* The server's side of the same: of two settings of one name the later counts, so the user's own
    options follow these. Milliseconds. */
@@ -139,6 +144,7 @@ back_off(sl_store *store, const char *why, sl_errors *err)
             store->backoff_s = BACKOFF_LAST_S;
     }
     store->retry_at_s = sl_clock_now_s() + store->backoff_s;
+    store->made_before = atomic_load(&connections_made);
     return unavailable(err);
 }
 
@@ -153,7 +159,8 @@ sl_connection_open(sl_store *store, sl_errors *err)
         sl_hint(err, "set SHARDLINE_DATABASE_URL");
         return code;
     }
-    if (sl_clock_now_s() < store->retry_at_s)
+    if (sl_clock_now_s() < store->retry_at_s &&
+        store->made_before == atomic_load(&connections_made))
         return unavailable(err);
 
     arguments list;
@@ -171,6 +178,7 @@ sl_connection_open(sl_store *store, sl_errors *err)
     PQsetNoticeReceiver(conn, log_notice, NULL);
     if (store->backoff_s > 0.0)
         sl_log(SL_LOG_INFO, "database reachable again", NULL, 0);
+    (void)atomic_fetch_add(&connections_made, 1);
     store->conn = conn;
     store->backoff_s = 0.0;
     store->retry_at_s = 0.0;

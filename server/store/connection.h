@@ -21,6 +21,7 @@ struct sl_store {
     PGconn *conn;                /* NULL while there is none; owned */
     bool prepared[SL_SQL_COUNT]; /* on this connection: a new one starts without any */
     double backoff_s;            /* 0 while the last attempt to connect succeeded */
+    uint64_t made_before;        /* connections of the process when the wait began */
     double retry_at_s;           /* no attempt before, on the clock of sl_clock_now_s */
     sl_fault fault;
 };

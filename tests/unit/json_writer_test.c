@@ -59,7 +59,7 @@ double_text(double value)
 }
 
 static void
-doubles_print_at_most_twelve_digits(void)
+whole_doubles_keep_every_digit_and_fractions_twelve(void)
 {
     static const struct {
         double value;
@@ -71,8 +71,11 @@ doubles_print_at_most_twelve_digits(void)
                  {-2.5, "-2.5"},
                  {1e11, "100000000000"},
                  {999999999999.0, "999999999999"},
-                 {1e12, "1e+12"},
-                 {123456789012345.0, "1.23456789012e+14"},
+                 {1e12, "1000000000000"},
+                 {2095944040448, "2095944040448"},
+                 {123456789012345.0, "123456789012345"},
+                 {123456789012345.5, "1.23456789012e+14"},
+                 {9007199254740992.0, "9.00719925474e+15"},
                  {1e-9, "1e-09"},
                  {1.7976931348623157e308, "1.79769313486e+308"},
                  {5e-324, "4.94065645841e-324"}};
@@ -203,7 +206,8 @@ main(int argc, char **argv)
     sl_json_start();
     static const sl_case cases[] = {
         {"a_document_is_written_with_its_commas", a_document_is_written_with_its_commas},
-        {"doubles_print_at_most_twelve_digits", doubles_print_at_most_twelve_digits},
+        {"whole_doubles_keep_every_digit_and_fractions_twelve",
+         whole_doubles_keep_every_digit_and_fractions_twelve},
         {"what_is_not_finite_is_null_and_a_fault", what_is_not_finite_is_null_and_a_fault},
         {"texts_and_keys_are_escaped", texts_and_keys_are_escaped},
         {"a_full_buffer_is_not_ok", a_full_buffer_is_not_ok},
