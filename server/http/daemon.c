@@ -92,10 +92,11 @@ request_finish(sl_server *server, sl_exchange *exchange)
 
 static enum MHD_Result
 request_begin(sl_server *server, struct MHD_Connection *connection, const char *url,
-              const char *method, void **state)
+              const char *method, const char *version, void **state)
 {
     const bool draining = sl_pending_enter(server->pending);
-    sl_exchange *const exchange = sl_exchange_new(&server->site, connection, url, method, draining);
+    sl_exchange *const exchange =
+        sl_exchange_new(&server->site, connection, url, method, version, draining);
     if (exchange == NULL) {
         sl_pending_leave(server->pending, NULL);
         return MHD_NO;
@@ -114,11 +115,10 @@ static enum MHD_Result
 on_request(void *cls, struct MHD_Connection *connection, const char *url, const char *method,
            const char *version, const char *bytes, size_t *size, void **state)
 {
-    (void)version;
     sl_server *const server = cls;
     sl_exchange *const exchange = *state;
     if (exchange == NULL)
-        return request_begin(server, connection, url, method, state);
+        return request_begin(server, connection, url, method, version, state);
     if (*size > 0) {
         const bool late = sl_clock_now_s() - exchange->started_s > BODY_TIMEOUT_S;
         const bool taken = !late && sl_exchange_append(exchange, bytes, *size);

@@ -245,12 +245,17 @@ body_check(sl_exchange *exchange, const sl_head *head)
 
 /* Refusals that come before anybody looks at the path. */
 static void
-gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, bool draining)
+gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *version,
+     bool draining)
 {
     sl_errors err = {.count = 0};
     if (!head->clear) {
         (void)sl_fail(&err, SL_E_SYNTAX, "ambiguous_request", "",
                       "Host, Content-Length and Transfer-Encoding must each have one meaning");
+        refuse_code(exchange, &err);
+    } else if (head->value[SL_FIELD_HOST] == NULL && sl_text_equal(version, "HTTP/1.1")) {
+        (void)sl_fail(&err, SL_E_SYNTAX, "host_missing", "",
+                      "a request of HTTP/1.1 must have a Host field");
         refuse_code(exchange, &err);
     } else if (draining) {
         (void)sl_fail(&err, SL_E_UNAVAILABLE, "stopping", "", "the server is stopping");
@@ -265,7 +270,7 @@ gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, bool drain
 
 sl_exchange *
 sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const char *url,
-                const char *method, bool draining)
+                const char *method, const char *version, bool draining)
 {
     assert(site != NULL && connection != NULL && url != NULL && method != NULL);
 
@@ -296,7 +301,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
         sl_exchange_free(exchange);
         return NULL;
     }
-    gate(exchange, site, &head, draining);
+    gate(exchange, site, &head, version, draining);
     if (!exchange->ready)
         route_find(exchange, site, &head, url, method);
     if (!exchange->ready)

@@ -62,7 +62,8 @@ typedef struct sl_exchange {
  * response. `draining` refuses everything. NULL without memory.
  */
 sl_exchange *sl_exchange_new(const sl_site *site, struct MHD_Connection *connection,
-                             const char *url, const char *method, bool draining) SL_MUST_CHECK;
+                             const char *url, const char *method, const char *version,
+                             bool draining) SL_MUST_CHECK;
 void sl_exchange_free(sl_exchange *exchange);
 
 /**

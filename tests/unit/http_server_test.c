@@ -425,6 +425,18 @@ body_held_back_is_asked_for_only_when_wanted(void)
 }
 
 static void
+http_1_1_without_a_host_is_400(void)
+{
+    begin();
+    sl_client_send(&client, "GET /things/x HTTP/1.1\r\n\r\n");
+    sl_answer answer = sl_client_read(&client, true);
+    expect_status(&answer, 400, "no Host");
+    expect_body_has(&answer, "\"code\":\"host_missing\"");
+    sl_answer_free(&answer);
+    end();
+}
+
+static void
 strange_host_is_421(void)
 {
     begin();
@@ -553,6 +565,7 @@ static const sl_case cases[] = {
     CASE(wrong_media_type_is_415_and_names_the_right_one),
     CASE(body_where_none_is_read_is_dropped),
     CASE(body_held_back_is_asked_for_only_when_wanted),
+    CASE(http_1_1_without_a_host_is_400),
     CASE(strange_host_is_421),
     CASE(request_with_two_meanings_is_refused_and_cut),
     CASE(old_protocol_without_a_host_is_answered),
