@@ -36,6 +36,20 @@ typedef struct asked {
 typedef void (*answerer)(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
                          sl_response *response);
 
+static const char *
+hub_revision(const sl_estimate_request *read)
+{
+    return read->revision == NULL ? "main" : read->revision;
+}
+
+static sl_code
+check_hub_name(const sl_estimate_request *read, sl_errors *err)
+{
+    if (read->hub == NULL)
+        return SL_OK;
+    return sl_hub_check_id(read->hub, hub_revision(read), "/model/hub", err);
+}
+
 /* Sets out to fetch what the request names; false when it names nothing, or without memory: what is
  * missing then is noticed where it is used. */
 static bool
@@ -51,8 +65,7 @@ fetch_needed(const sl_estimate_request *read, const sl_request *request, sl_resp
         return false;
     if (from_hub) {
         needed->hub = sl_arena_copy(request->arena, read->hub);
-        needed->revision =
-            sl_arena_copy(request->arena, read->revision == NULL ? "main" : read->revision);
+        needed->revision = sl_arena_copy(request->arena, hub_revision(read));
         needed->model_name = needed->hub;
     }
     if (read->inventory != NULL)
@@ -165,6 +178,10 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
         sl_estimate_request_read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
     if (code == SL_OK)
         code = understood;
+    /* Here, so that the name is judged with the rest of the document. */
+    const sl_code named = check_hub_name(&a.read, &err);
+    if (code == SL_OK)
+        code = named;
     if (code != SL_OK || fetched != NULL || !fetch_needed(&a.read, request, response)) {
         if (code == SL_OK)
             code = gather(app, fetched, request, &a, &err);

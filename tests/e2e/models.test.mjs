@@ -198,6 +198,15 @@ test('a name that no repository can have is refused before anyone is asked', asy
     assert.equal(hub.requests.length, 0);
 });
 
+test('an estimate judges the name with the rest of its document', async () => {
+    hub.requests.length = 0;
+    const response = await client.post('/api/v1/estimates',
+        { ...estimate(), model: { hub: 'org/na--me' }, colour: 'blue' });
+    assertProblem(response, 422, { code: 'invalid_repository', pointer: '/model/hub' });
+    assertProblem(response, 422, { code: 'unknown_field', pointer: '/colour' });
+    assert.equal(hub.requests.length, 0);
+});
+
 test('a token goes to the Hub and never to the host it redirects to', async (t) => {
     const own = await startServer({ hub, env: { HF_TOKEN: hub.token } });
     t.after(() => stopClean(own));
