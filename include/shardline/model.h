@@ -122,6 +122,9 @@ typedef struct sl_model {
     bool tied;                         /* the head shares the embedding's storage */
     bool has_head;              /* a class without a head (a base model) ends with its final norm */
     bool learned_positions;     /* a table of position_limit rows: there is no position beyond it */
+    uint64_t persistent_buffers; /* elements a checkpoint stores that are no parameters */
+    uint64_t mtp_parameters;     /* of layers for multi-token prediction, which checkpoints hold and
+                                    the class does not: in no count */
     uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
     uint32_t experts_per_token; /* of those, how many a token visits */
     const char
