@@ -15,7 +15,7 @@ enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
     SL_SHAPES_MAX = 24,         /* block shapes of one spec */
     SL_KINDS_MAX = 28,          /* kinds of one model */
-    SL_KIND_TENSORS_MAX = 32,
+    SL_KIND_TENSORS_MAX = 48,
     SL_KIND_OPERATORS_MAX = 24,
     SL_TENSOR_AXES_MAX = 4,
     SL_MODEL_WIDTH_MAX = 1 << 24 /* features of any one matrix side but the vocabulary's */
@@ -50,7 +50,7 @@ typedef enum sl_cut {
 } sl_cut;
 
 typedef struct sl_tensor {
-    char name[48]; /* as in the checkpoint, below the kind's prefix: "self_attn.q_proj.weight" */
+    char name[64]; /* as in the checkpoint, below the kind's prefix: "self_attn.q_proj.weight" */
     uint32_t axes;
     uint64_t shape[SL_TENSOR_AXES_MAX]; /* as in the checkpoint */
     sl_component component;
@@ -60,7 +60,8 @@ typedef struct sl_tensor {
     uint32_t cut_axis; /* of shape; meaningless when replicated */
     uint32_t experts;  /* routed experts that hold one each, {} in the name is their number; 0 = no
                           such tensor: there is one */
-    bool tied;         /* the same storage as the embedding: counted there, not here */
+    bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
+    bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
 } sl_tensor;
 
 typedef enum sl_operator_kind {
@@ -85,18 +86,26 @@ typedef struct sl_operator {
     sl_cut cut; /* COLUMN opens a tensor-parallel region, ROW closes it */
     uint64_t inputs;
     uint64_t outputs;
-    uint32_t heads; /* attention and rotary only, like the next three */
+    uint32_t heads; /* attention and rotary only, like the next two */
     uint32_t kv_heads;
     uint32_t head_dim;
-    uint32_t
-        kv_latent;     /* elements kept per token in place of keys and values; 0 = those are kept */
     uint32_t window;   /* positions a query sees; 0 = all before it */
     bool shares_input; /* its input is kept by the operator before it: not counted twice */
 } sl_operator;
 
+/** What one layer keeps of a sequence while it is being extended, in elements. */
+typedef struct sl_cache {
+    uint64_t per_token;       /* keys and values of a position, or the latent kept in their place */
+    uint64_t naive_per_token; /* the same with latents kept expanded, as plain keys and values */
+    uint64_t per_source_token; /* keys and values of a position of the encoder, or of an image */
+    uint64_t state_bytes;      /* of a sequence, whatever its length: recurrence and convolution */
+    uint64_t window;           /* positions kept at most; 0 = all */
+} sl_cache;
+
 typedef struct sl_layer_kind {
-    char name[24];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head" */
-    char prefix[48]; /* "model.layers.{}." with {} the block number, or "" */
+    char name[32];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head" */
+    char prefix[64]; /* "model.layers.{}." with {} the block number, or "" */
+    sl_cache cache;
     uint32_t tensor_count;
     uint32_t operator_count;
     sl_tensor tensors[SL_KIND_TENSORS_MAX];
@@ -122,8 +131,7 @@ typedef struct sl_model {
     bool tied;                         /* the head shares the embedding's storage */
     bool has_head;              /* a class without a head (a base model) ends with its final norm */
     bool learned_positions;     /* a table of position_limit rows: there is no position beyond it */
-    uint64_t persistent_buffers; /* elements a checkpoint stores that are no parameters */
-    uint64_t mtp_parameters;     /* of layers for multi-token prediction, which checkpoints hold and
+    uint64_t mtp_parameters;    /* of layers for multi-token prediction, which checkpoints hold and
                                     the class does not: in no count */
     uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
     uint32_t experts_per_token; /* of those, how many a token visits */
@@ -134,6 +142,8 @@ typedef struct sl_model {
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
     uint32_t block_count;                /* layers that are neither embedding nor head */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
+    uint32_t beside[SL_KINDS_MAX]; /* copies of a kind beside that list: towers, which are counted
+                                      and not planned */
 } sl_model;
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
@@ -148,12 +158,14 @@ typedef struct sl_model_counts {
     uint64_t component[SL_COMPONENT_COUNT];
     uint64_t total;            /* distinct parameters: a tied head counts once, in the embedding */
     uint64_t active_per_token; /* total less the routed experts a token does not visit */
+    uint64_t towers;           /* of the total, what lies beside the list of layers */
+    uint64_t persistent_buffers; /* elements a checkpoint stores that are no parameters */
 } sl_model_counts;
 
 /**
- * Parameters by component over all layers.
+ * Parameters by component over all layers and what lies beside them.
  *
- *   sum over layers of the elements of every tensor that is not tied
+ *   sum over layers and towers of the elements of every tensor that is not tied
  *   active_per_token = total - routed experts * (1 - experts_per_token / experts)
  *
  * Shared experts, router, embedding and head are active for every token; vendors may count others.
@@ -166,18 +178,20 @@ sl_code sl_model_count(const sl_model *model, sl_model_counts *out) SL_MUST_CHEC
  * checkpoint holds where that is known. */
 uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts);
 
-/** Layers of `model` that are of kind `kind`. */
+/** Layers of `model` that are of kind `kind`, without those beside the list. */
 uint32_t sl_model_layers_of(const sl_model *model, uint32_t kind);
 
-/** Positions a layer of the kind keeps keys and values for; 0 = all, or no attention at all. */
-uint32_t sl_kind_window(const sl_layer_kind *kind);
-
 /**
- * Bytes of keys and values of one token in one layer of the kind; 0 without attention.
+ * Parameters of `layers` layers for multi-token prediction, each of which is one more block like the
+ * last one, three norms and a projection of two hidden states to one; the copies of embedding and
+ * head that checkpoints also hold are not in it.
  *
- *   2 * kv_heads * head_dim * element_bytes; kv_latent * element_bytes where a latent is kept
+ *   layers * (elements of the last block + 3 * hidden + 2 * hidden^2)
+ *
+ * Source: DeepSeek-V3, section 2.2 and README_WEIGHTS. SL_E_RANGE when it leaves uint64_t.
  */
-uint64_t sl_kind_kv_bytes(const sl_layer_kind *kind, uint32_t element_bytes);
+sl_code sl_model_mtp_parameters(const sl_model *model, uint64_t layers,
+                                uint64_t *out) SL_MUST_CHECK;
 
 /** What the tensors of a checkpoint are called: one row each in engine/describe_names.c. */
 typedef enum sl_naming {
@@ -207,6 +221,7 @@ typedef enum sl_naming {
     SL_NAMING_EXAONE,
     SL_NAMING_APERTUS,
     SL_NAMING_QWEN2_MOE,
+    SL_NAMING_QWEN3_VL_MOE,
     SL_NAMING_DEEPSEEK,
     SL_NAMING_MIXTRAL,
     SL_NAMING_GPT_OSS,
@@ -255,6 +270,7 @@ typedef struct sl_experts {
     uint64_t shared_width; /* of all shared experts together; 0 = none */
     bool shared_gate;      /* a scalar gate on the shared ones */
     bool bias;             /* of router and experts */
+    bool correction;       /* the router's scores are corrected by a stored buffer */
 } sl_experts;
 
 /** A block's own widths, where blocks differ (Nemotron-NAS). */

@@ -220,7 +220,7 @@ answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *requ
     sl_estimate_document document = {
         .request = &a->read,
         .model = a->model,
-        .parameters = a->model == NULL ? a->read.parameters : a->counts.total,
+        .parameters = a->model == NULL ? a->read.parameters : a->counts.total - a->counts.towers,
         .warnings = &a->warnings,
         .engine_version = SL_ENGINE_VERSION,
         .catalog_revision = sl_catalog_revision(app->catalog),

@@ -176,26 +176,8 @@ refuse_renamed(sl_hf_reader *reader)
     }
 }
 
-/* A config that carries a tower of another modality is of more than a decoder. */
 static void
-refuse_towers(sl_hf_reader *reader)
-{
-    static const char *const towers[] = {"vision_config", "audio_config", "visual",
-                                         "mm_vision_tower", "thinker_config"};
-    sl_node member;
-
-    for (size_t i = 0; i < sizeof towers / sizeof towers[0]; i++) {
-        if (sl_node_member(reader->config, towers[i], &member))
-            sl_hf_note(reader,
-                       sl_node_fail(&member, reader->err, SL_E_UNSUPPORTED, "unsupported_option",
-                                    "describes a tower beside the %s decoder; towers are "
-                                    "not modelled",
-                                    reader->type->model_type));
-    }
-}
-
-static void
-warn_not_counted(sl_hf_reader *reader, const sl_dense_spec *spec)
+read_mtp(sl_hf_reader *reader)
 {
     static const char *const keys[] = {"num_nextn_predict_layers", "num_mtp_modules"};
 
@@ -203,6 +185,7 @@ warn_not_counted(sl_hf_reader *reader, const sl_dense_spec *spec)
         uint64_t extra = 0;
         sl_hf_note(reader,
                    sl_node_uint(reader->config, keys[i], 0, 1 << 10, &extra, NULL, reader->err));
+        reader->mtp_layers += extra;
         if (extra != 0)
             (void)sl_node_fail_at(reader->config, keys[i], reader->warnings, SL_E_RANGE,
                                   "mtp_layers",
@@ -210,15 +193,6 @@ warn_not_counted(sl_hf_reader *reader, const sl_dense_spec *spec)
                                   "the class has none, and they are not counted",
                                   (unsigned long long)extra);
     }
-    uint64_t buffers = 0;
-    for (uint32_t i = 0; i < spec->blocks; i++)
-        buffers += (spec->block[i] & SL_BLOCK_DENSE_MLP) == 0 ? spec->experts.count : 0;
-    if (buffers != 0 && sl_hf_has(reader, SL_HF_ROUTER_BUFFER))
-        (void)sl_node_fail_at(reader->config, "model_type", reader->warnings, SL_E_RANGE,
-                              "persistent_buffers",
-                              "checkpoints also hold %llu elements of router correction, which "
-                              "are no parameters",
-                              (unsigned long long)buffers);
 }
 
 void
@@ -227,7 +201,6 @@ sl_hf_read_blocks(sl_hf_reader *reader, sl_dense_spec *spec)
     const uint64_t *values = reader->values;
 
     refuse_renamed(reader);
-    refuse_towers(reader);
     read_window(reader, spec);
     if (values[SL_HF_EXPERTS] != 0) {
         spec->experts = (sl_experts){
@@ -237,8 +210,9 @@ sl_hf_read_blocks(sl_hf_reader *reader, sl_dense_spec *spec)
             .shared_width = values[SL_HF_SHARED_WIDTH],
             .shared_gate = sl_hf_has(reader, SL_HF_SHARED_GATE),
             .bias = sl_hf_has(reader, SL_HF_EXPERT_BIAS),
+            .correction = sl_hf_has(reader, SL_HF_ROUTER_BUFFER),
         };
         place_experts(reader, spec);
     }
-    warn_not_counted(reader, spec);
+    read_mtp(reader);
 }

@@ -4,202 +4,93 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "codec/hf_dense.h"
 #include "codec/hf_quantization.h"
-#include "codec/hf_reader.h"
+#include "codec/hf_recipe.h"
+#include "codec/hf_wrapper.h"
+#include "codec/members.h"
 
 typedef struct dtype_row {
     const char *name; /* of the checkpoint's tensors */
     uint32_t element_bytes;
 } dtype_row;
 
-/* False, after an error, when there is no type to go on with. */
-static bool
-find_type(sl_hf_reader *reader)
+/* The keys of the language part, and which table describes it. */
+typedef struct language {
+    sl_hf_source source;
+    const sl_hf_type *type; /* one of the two, or neither */
+    const sl_hf_recipe *recipe;
+} language;
+
+static sl_code
+fail_type(const sl_node *config, const char *model_type, sl_errors *err)
 {
-    const char *text = NULL;
-    const sl_code code = sl_node_text(reader->config, "model_type", &text, NULL, reader->err);
-    sl_hf_note(reader, code);
-    if (code != SL_OK)
-        return false;
-    if (text == NULL) {
-        sl_hf_note(reader,
-                   sl_node_fail_at(reader->config, "model_type", reader->err, SL_E_RANGE,
-                                   "required_field",
-                                   "says which class the other keys belong to and is missing; "
-                                   "nothing is guessed from their values"));
-        sl_hint(reader->err, "for instance llama, qwen3 or gpt2");
-        return false;
+    const sl_code code =
+        sl_node_fail_at(config, "model_type", err, SL_E_UNSUPPORTED, "unsupported_architecture",
+                        "\"%.48s\" is not one of the model types that are modelled", model_type);
+    sl_hint(err, "the README lists them and says how to add one; or send {\"layers\": [...]}");
+    return code;
+}
+
+/* As the library does: the longest known type in the name of a model whose file names none. */
+static const char *
+type_in_name(const char *name)
+{
+    const char *found = NULL;
+    const char *type;
+
+    for (size_t i = 0; (type = sl_hf_recipe_name(i)) != NULL; i++) {
+        if (strstr(name, type) != NULL && (found == NULL || strlen(type) > strlen(found)))
+            found = type;
     }
-    reader->model_type = text;
-    reader->type = sl_hf_type_find(text);
-    if (reader->type == NULL) {
-        char shown[48];
-        (void)sl_text_copy(shown, sizeof shown, text);
-        sl_hf_note(reader, sl_node_fail_at(reader->config, "model_type", reader->err,
-                                           SL_E_UNSUPPORTED, "unsupported_architecture",
-                                           "\"%s\" is not one of the model types that are modelled",
-                                           shown));
-        sl_hint(reader->err, "the README lists them by family");
-        return false;
+    for (size_t i = 0; (type = sl_hf_type_name(i)) != NULL; i++) {
+        if (strstr(name, type) != NULL && (found == NULL || strlen(type) > strlen(found)))
+            found = type;
     }
-    return true;
+    return found;
 }
 
-static bool
-ends_with(const char *text, const char *end)
+/* Files of 2019 name no type. RoBERTa has one kind of segments, BERT two; no decoder has the key. */
+static const char *
+type_of_old_encoder(const sl_node *config)
 {
-    const size_t length = strlen(text);
-    const size_t end_length = strlen(end);
-    return length >= end_length && sl_text_equal(text + length - end_length, end);
+    sl_errors ignored = {.count = 0};
+    uint64_t segments = 0;
+
+    if (sl_node_uint(config, "type_vocab_size", 1, 2, &segments, NULL, &ignored) != SL_OK)
+        return NULL;
+    return segments == 1 ? "roberta" : segments == 2 ? "bert" : NULL;
 }
 
-/* Which of the type's classes a name of `architectures` means. */
-static void
-read_class(sl_hf_reader *reader, const sl_node *element)
+static sl_code
+read_type(const sl_node *config, const char *name, const char **model_type, sl_errors *warnings,
+          sl_errors *err)
 {
-    const sl_hf_type *type = reader->type;
-    const char *text = NULL;
-    const sl_code code = sl_node_as_text(element, &text, reader->err);
-    sl_hf_note(reader, code);
-    if (code != SL_OK)
-        return;
-    /* Old files spell LLaMA their own way. */
-    if (sl_text_equal_ignoring_case(text, type->causal_class))
-        return;
-    char shown[48];
-    (void)sl_text_copy(shown, sizeof shown, text);
-    if (type->base_class == NULL && ends_with(text, "Model")) {
-        (void)sl_text_copy(reader->architecture, sizeof reader->architecture, text);
-    } else if (type->base_class != NULL && sl_text_equal_ignoring_case(text, type->base_class)) {
-        reader->has_head = false;
-        (void)sl_text_copy(reader->architecture, sizeof reader->architecture, type->base_class);
-    } else if (ends_with(text, "ForCausalLM") || ends_with(text, "LMHeadModel")) {
-        (void)sl_text_copy(reader->architecture, sizeof reader->architecture, text);
-        (void)sl_node_fail(element, reader->warnings, SL_E_UNSUPPORTED, "unfamiliar_class",
-                           "class %s is not the library's own: described as %s", shown,
-                           type->causal_class);
-    } else {
-        sl_hf_note(reader,
-                   sl_node_fail(element, reader->err, SL_E_UNSUPPORTED, "unsupported_architecture",
-                                "class \"%s\" is not modelled", shown));
-        sl_hint(reader->err, "%s%s%s", type->causal_class, type->base_class == NULL ? "" : ", ",
-                type->base_class == NULL ? "" : type->base_class);
+    *model_type = NULL;
+    sl_code code = sl_node_text(config, "model_type", model_type, NULL, err);
+    if (code != SL_OK || *model_type != NULL)
+        return code;
+    const char *reason = "the model's name";
+    *model_type = type_in_name(name);
+    if (*model_type == NULL) {
+        reason = "type_vocab_size";
+        *model_type = type_of_old_encoder(config);
     }
-}
-
-static void
-read_architecture(sl_hf_reader *reader)
-{
-    sl_node list;
-    sl_node element;
-
-    reader->has_head = true;
-    (void)sl_text_copy(reader->architecture, sizeof reader->architecture,
-                       reader->type->causal_class);
-    const bool present = sl_node_member(reader->config, "architectures", &list);
-    if (present && sl_node_kind(&list) != SL_JSON_ARRAY)
-        sl_hf_note(reader, sl_node_fail(&list, reader->err, SL_E_RANGE, "wrong_type",
-                                        "must be a list of class names"));
-    else if (present && sl_node_at(&list, 0, &element))
-        read_class(reader, &element);
-    else
-        (void)sl_node_fail_at(
-            reader->config, "architectures", reader->warnings, SL_E_RANGE, "missing_architectures",
-            "architectures is missing: described as %s, with a head", reader->type->causal_class);
-    if (sl_node_member(reader->config, "auto_map", &list))
-        (void)sl_node_fail(&list, reader->warnings, SL_E_RANGE, "custom_code",
-                           "auto_map names custom code, which may change shapes: described as the "
-                           "library's own %s",
-                           reader->architecture);
-}
-
-/* Falcon-40B groups its keys and may norm both halves; Falcon-7B has one key head for all and one
- * norm; the 1B models are ordinary (FalconAttention and FalconDecoderLayer of the library). */
-static void
-read_falcon(sl_hf_reader *reader, sl_dense_spec *spec)
-{
-    uint64_t norms = 2;
-
-    const bool grouped = sl_hf_read_flag(reader, "new_decoder_architecture", false);
-    const bool parallel = sl_hf_read_flag(reader, "parallel_attn", true);
-    const bool one_head = sl_hf_read_flag(reader, "multi_query", true);
-    sl_hf_note(reader, sl_node_uint(reader->config, "num_ln_in_parallel_attn", 1, 2, &norms, NULL,
-                                    reader->err));
-    if (!grouped)
-        spec->kv_heads = one_head ? 1 : spec->heads;
-    spec->naming = grouped && norms == 2 ? SL_NAMING_FALCON : SL_NAMING_BLOOM;
-    if (grouped && norms == 2)
-        spec->form = SL_BLOCK_PARALLEL_NORMS;
-    else
-        spec->form = parallel ? SL_BLOCK_PARALLEL : SL_BLOCK_PRE_NORM;
-}
-
-static sl_block_form
-form_of(const sl_hf_reader *reader)
-{
-    if (sl_hf_has(reader, SL_HF_LATE_NORM))
-        return SL_BLOCK_LATE_NORM;
-    if (!sl_hf_has(reader, SL_HF_PARALLEL))
-        return reader->type->form;
-    return sl_hf_has(reader, SL_HF_ONE_NORM) ? SL_BLOCK_PARALLEL : SL_BLOCK_PARALLEL_NORMS;
-}
-
-static void
-fill_traits(const sl_hf_reader *reader, sl_dense_spec *spec)
-{
-    spec->naming = reader->type->naming;
-    spec->form = form_of(reader);
-    spec->qk_norm = sl_hf_has(reader, SL_HF_QK_NORM) ? reader->type->qk_norm : SL_QK_NORM_NONE;
-    spec->gated_mlp = sl_hf_has(reader, SL_HF_GATED);
-    spec->layer_norm = sl_hf_has(reader, SL_HF_LAYER_NORM);
-    spec->norm_weightless = sl_hf_has(reader, SL_HF_NORM_WEIGHTLESS);
-    spec->embedding_norm = sl_hf_has(reader, SL_HF_EMBEDDING_NORM);
-    spec->no_final_norm =
-        sl_hf_has(reader, SL_HF_NO_FINAL_NORM) || sl_hf_has(reader, SL_HF_LATE_NORM);
-    spec->no_rotary = sl_hf_has(reader, SL_HF_NO_ROTARY);
-    spec->qkv_bias = sl_hf_has(reader, SL_HF_QKV_BIAS);
-    spec->output_bias = sl_hf_has(reader, SL_HF_OUTPUT_BIAS);
-    spec->mlp_bias = sl_hf_has(reader, SL_HF_MLP_BIAS);
-    spec->head_bias = sl_hf_has(reader, SL_HF_HEAD_BIAS);
-    spec->learned_activation = sl_hf_has(reader, SL_HF_LEARNED_ACTIVATION);
-    spec->sinks = sl_hf_has(reader, SL_HF_SINKS);
-    spec->tied = sl_hf_has(reader, SL_HF_TIED);
-}
-
-static void
-fill_spec(const sl_hf_reader *reader, sl_dense_spec *spec)
-{
-    const uint64_t *values = reader->values;
-
-    fill_traits(reader, spec);
-    spec->blocks = (uint32_t)values[SL_HF_BLOCKS];
-    spec->hidden = values[SL_HF_HIDDEN];
-    spec->embedding_width = values[SL_HF_EMBEDDING_WIDTH];
-    spec->ffn = values[SL_HF_FFN];
-    spec->vocabulary = values[SL_HF_VOCABULARY];
-    spec->heads = (uint32_t)values[SL_HF_HEADS];
-    spec->kv_heads = (uint32_t)values[SL_HF_KV_HEADS];
-    spec->head_dim = (uint32_t)values[SL_HF_HEAD_DIM];
-    spec->has_head = reader->has_head;
-    if (sl_hf_has(reader, SL_HF_LEARNED_POSITIONS)) {
-        spec->spare_positions = sl_hf_has(reader, SL_HF_SPARE_POSITIONS) ? 2 : 0;
-        spec->learned_positions = values[SL_HF_POSITIONS] + spec->spare_positions;
+    if (*model_type != NULL) {
+        (void)sl_node_fail_at(config, "model_type", warnings, SL_E_RANGE, "guessed_model_type",
+                              "model_type is missing: taken to be %s, because of %s", *model_type,
+                              reason);
+        return SL_OK;
     }
-    if (values[SL_HF_KV_RANK] != 0)
-        spec->latent = (sl_latent){
-            .query_rank = (uint32_t)values[SL_HF_QUERY_RANK],
-            .kv_rank = (uint32_t)values[SL_HF_KV_RANK],
-            .plain_dim = (uint32_t)values[SL_HF_PLAIN_DIM],
-            .rotary_dim = (uint32_t)values[SL_HF_ROTARY_DIM],
-            .value_dim = (uint32_t)values[SL_HF_VALUE_DIM],
-            .index_heads = (uint32_t)values[SL_HF_INDEX_HEADS],
-            .index_dim = (uint32_t)values[SL_HF_INDEX_DIM],
-        };
+    code = sl_node_fail_at(config, "model_type", err, SL_E_RANGE, "required_field",
+                           "says which class the other keys belong to, and is missing");
+    sl_hint(err, "for instance llama, qwen3 or gpt2");
+    return code;
 }
 
 /* The newer key first: files that were saved again hold both. */
-static dtype_row
-read_dtype(sl_hf_reader *reader)
+static sl_code
+read_dtype(const sl_node *config, dtype_row *row, bool *present, sl_errors *err)
 {
     static const char *const texts[] = {"bfloat16",      "float16",      "float32",
                                         "float8_e4m3fn", "float8_e5m2",  "torch.bfloat16",
@@ -208,39 +99,100 @@ read_dtype(sl_hf_reader *reader)
                                      {"fp8", 1},  {"bf16", 2}, {"fp16", 2}, {"fp32", 4}};
     enum { TEXT_COUNT = sizeof texts / sizeof texts[0] };
     _Static_assert(TEXT_COUNT == sizeof rows / sizeof rows[0], "one row per text");
-    bool present = false;
+    uint32_t at = 0;
 
-    const char *fallback = reader->type->dtype != NULL ? reader->type->dtype : "bfloat16";
-    const int standard = sl_text_index(fallback, texts, TEXT_COUNT);
-    assert(standard >= 0);
-    uint32_t row = (uint32_t)standard;
-    sl_hf_note(reader, sl_node_choice(reader->config, "dtype", texts, TEXT_COUNT, &row, &present,
-                                      reader->err));
-    if (!present)
-        sl_hf_note(reader, sl_node_choice(reader->config, "torch_dtype", texts, TEXT_COUNT, &row,
-                                          &present, reader->err));
-    if (!present)
-        (void)sl_node_fail_at(
-            reader->config, "torch_dtype", reader->warnings, SL_E_RANGE, "missing_dtype",
-            "the config names no dtype: the weights are taken to be %s", rows[row].name);
-    return rows[row];
+    sl_code code = sl_node_choice(config, "dtype", texts, TEXT_COUNT, &at, present, err);
+    if (code == SL_OK && !*present)
+        code = sl_node_choice(config, "torch_dtype", texts, TEXT_COUNT, &at, present, err);
+    if (code == SL_OK && *present)
+        *row = rows[at];
+    return code;
 }
 
 static sl_code
-fill_model(sl_hf_reader *reader, const sl_dense_spec *spec, const dtype_row *dtype,
-           const char *name, sl_model *out)
+fill_dtype(const sl_node *config, const language *found, sl_model *out, sl_errors *warnings,
+           sl_errors *err)
 {
-    const sl_code code = sl_model_describe_dense(spec, out, reader->err);
+    const char *usual = found->type != NULL ? found->type->dtype : found->recipe->dtype;
+    dtype_row row = {"bf16", 2};
+    bool present = false;
+
+    if (usual != NULL && sl_text_equal(usual, "float32"))
+        row = (dtype_row){"fp32", 4};
+    else if (usual != NULL && sl_text_equal(usual, "float16"))
+        row = (dtype_row){"fp16", 2};
+    sl_code code = read_dtype(config, &row, &present, err);
+    if (code == SL_OK && !present && found->source.wrapped)
+        code = read_dtype(found->source.config, &row, &present, err);
     if (code != SL_OK)
         return code;
-    (void)sl_text_copy(out->name, sizeof out->name, name);
-    out->revision[0] = '\0';
-    (void)sl_text_copy(out->architecture, sizeof out->architecture, reader->architecture);
-    (void)sl_text_copy(out->model_type, sizeof out->model_type, reader->model_type);
-    out->position_limit = reader->values[SL_HF_POSITIONS];
-    out->checkpoint_element_bytes = dtype->element_bytes;
-    (void)sl_text_copy(out->checkpoint_dtype, sizeof out->checkpoint_dtype, dtype->name);
+    if (!present)
+        (void)sl_node_fail_at(config, "torch_dtype", warnings, SL_E_RANGE, "missing_dtype",
+                              "the config names no dtype: the weights are taken to be %s",
+                              row.name);
+    out->checkpoint_element_bytes = row.element_bytes;
+    (void)sl_text_copy(out->checkpoint_dtype, sizeof out->checkpoint_dtype, row.name);
     return SL_OK;
+}
+
+/* Not every wrapper keeps the section where the library looks first. */
+static sl_code
+read_quantization(const sl_node *config, const language *found, sl_hf_quantization *out,
+                  sl_errors *err)
+{
+    const sl_code code = sl_hf_quantization_read(config, out, err);
+
+    if (code != SL_OK || out->present || !found->source.wrapped)
+        return code;
+    return sl_hf_quantization_read(found->source.config, out, err);
+}
+
+static sl_code
+describe(const language *found, sl_model *out)
+{
+    return found->type != NULL ? sl_hf_dense_read(&found->source, found->type, out)
+                               : sl_hf_recipe_read(&found->source, found->recipe, out);
+}
+
+/* Which table describes the language part: of the whole config, or of the part of it that a wrapper
+ * keeps apart, whose node is kept in `text`. */
+static sl_code
+find_language(const sl_node *config, const char *model_type, const sl_hf_wrapper *wrapper,
+              sl_node *text, language *out)
+{
+    sl_code code = SL_OK;
+
+    out->source.config = config;
+    out->source.model_type = model_type;
+    if (wrapper != NULL)
+        code = sl_hf_wrapper_open(wrapper, config, text, &out->source);
+    if (code != SL_OK)
+        return code;
+    out->type = sl_hf_type_find(out->source.model_type);
+    if (out->type == NULL)
+        out->recipe = sl_hf_recipe_find(out->source.model_type);
+    if (out->type == NULL && out->recipe == NULL)
+        return fail_type(out->source.config, out->source.model_type, out->source.err);
+    return SL_OK;
+}
+
+/* One answer names every fault, so each part is read whatever the others said. */
+static sl_code
+read_parts(const sl_node *config, const sl_hf_wrapper *wrapper, const language *found,
+           sl_model *out)
+{
+    sl_errors *warnings = found->source.warnings;
+    sl_errors *err = found->source.err;
+    sl_hf_quantization quantization;
+
+    sl_code first = describe(found, out);
+    if (first == SL_OK && wrapper != NULL)
+        first = sl_hf_wrapper_close(wrapper, config, out, warnings, err);
+    sl_keep(&first, fill_dtype(config, found, out, warnings, err));
+    sl_keep(&first, read_quantization(config, found, &quantization, err));
+    if (first == SL_OK)
+        sl_hf_quantization_apply(&quantization, out, warnings);
+    return first;
 }
 
 sl_code
@@ -249,35 +201,26 @@ sl_hf_config_read(const sl_node *config, const char *name, sl_model *out, sl_err
 {
     assert(config != NULL && name != NULL && out != NULL && warnings != NULL && err != NULL);
 
-    sl_hf_reader reader = {.config = config, .warnings = warnings, .err = err};
-    sl_dense_spec spec = {0};
-    sl_hf_quantization quantization;
+    const char *model_type = NULL;
+    const sl_hf_wrapper *wrapper = NULL;
+    language found = {.source = {.warnings = warnings, .err = err}};
+    sl_node text;
+
+    memset(out, 0, sizeof *out);
     sl_code code = sl_node_object(config, err);
-    if (code != SL_OK)
+    if (code == SL_OK)
+        code = read_type(config, name, &model_type, warnings, err);
+    if (code == SL_OK) {
+        wrapper = sl_hf_wrapper_find(model_type);
+        code = find_language(config, model_type, wrapper, &text, &found);
+    }
+    if (code == SL_OK)
+        code = read_parts(config, wrapper, &found, out);
+    if (code != SL_OK) {
+        memset(out, 0, sizeof *out);
         return code;
-    if (!find_type(&reader))
-        return reader.code;
-    read_architecture(&reader);
-    sl_hf_read_fields(&reader);
-    sl_hf_read_flags(&reader);
-    sl_hf_derive_fields(&reader);
-    fill_spec(&reader, &spec);
-    if (sl_hf_has(&reader, SL_HF_FALCON))
-        read_falcon(&reader, &spec);
-    if (sl_hf_has(&reader, SL_HF_BLOCK_SHAPES))
-        sl_hf_read_shapes(&reader, &spec);
-    sl_hf_read_blocks(&reader, &spec);
-    const dtype_row dtype = read_dtype(&reader);
-    sl_hf_note(&reader, sl_hf_quantization_read(config, &quantization, err));
-    if (reader.code != SL_OK)
-        return reader.code;
-    code = fill_model(&reader, &spec, &dtype, name, out);
-    if (code != SL_OK)
-        return code;
-    sl_hf_quantization_apply(&quantization, out, warnings);
-    if (reader.defaulted[0] != '\0')
-        (void)sl_node_fail_at(config, "model_type", warnings, SL_E_RANGE, "class_defaults",
-                              "taken from the %s class, since the config does not say: %s",
-                              reader.type->model_type, reader.defaulted);
+    }
+    (void)sl_text_copy(out->name, sizeof out->name, name);
+    (void)sl_text_copy(out->model_type, sizeof out->model_type, model_type);
     return SL_OK;
 }

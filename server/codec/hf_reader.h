@@ -10,7 +10,6 @@
 typedef struct sl_hf_reader {
     const sl_node *config;
     const sl_hf_type *type;
-    const char *model_type; /* as the file says it */
     sl_errors *warnings;
     sl_errors *err;
     sl_code code;
@@ -20,6 +19,7 @@ typedef struct sl_hf_reader {
     char defaulted[160]; /* names of keys whose class default was taken */
     char architecture[64];
     bool has_head;
+    uint64_t mtp_layers; /* for multi-token prediction: in checkpoints, not in the class */
 } sl_hf_reader;
 
 /** Keeps the first failure. */

@@ -143,6 +143,20 @@ static const sl_hf_type types[] = {
              [SL_HF_EXPERTS_PER_TOKEN] = 8, [SL_HF_EXPERT_WIDTH] = 768, [SL_HF_SPARSE_EVERY] = 1},
     },
     {
+        .model_type = "qwen3_vl_moe_text",
+        .causal_class = "Qwen3VLMoeForConditionalGeneration",
+        .base_class = "Qwen3VLMoeTextModel",
+        .keys = qwen3_keys,
+        .naming = SL_NAMING_QWEN3_VL_MOE,
+        .qk_norm = SL_QK_NORM_HEAD,
+        .traits = SL_HF_GATED | SL_HF_QK_NORM,
+        .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS}},
+        .fallbacks =
+            {SL_HF_SHAPE(151936, 2048, 5632, 24, 16, 128000), [SL_HF_KV_HEADS] = 16,
+             [SL_HF_EXPERTS] = 60, [SL_HF_EXPERTS_PER_TOKEN] = 4, [SL_HF_EXPERT_WIDTH] = 1408,
+             [SL_HF_SPARSE_EVERY] = 1},
+    },
+    {
         .model_type = "olmoe",
         .causal_class = "OlmoeForCausalLM",
         .base_class = "OlmoeModel",

@@ -138,6 +138,16 @@ static const sl_hf_type types[] = {
                       [SL_HF_HEAD_DIM] = 256, [SL_HF_WINDOW] = 4096, [SL_HF_FULL_EVERY] = 2},
     },
     {
+        .model_type = "ernie4_5",
+        .causal_class = "Ernie4_5ForCausalLM",
+        .base_class = "Ernie4_5Model",
+        .keys = llama_keys,
+        .traits = SL_HF_GATED | SL_HF_TIED,
+        .flags = {{.key = "use_bias", .traits = SL_HF_ALL_BIAS}},
+        .fallbacks = {SL_HF_SHAPE(103424, 1024, 3072, 18, 16, 131072), [SL_HF_KV_HEADS] = 2,
+                      [SL_HF_HEAD_DIM] = 128},
+    },
+    {
         .model_type = "phi3",
         .causal_class = "Phi3ForCausalLM",
         .base_class = "Phi3Model",

@@ -11,6 +11,10 @@ static const struct {
 } aliases[] = {
     {"kimi_k2", "deepseek_v3"},
     {"stablelm_epoch", "stablelm"},
+    {"qwen3_vl_text", "qwen3"},
+    {"paddleocr_vl_text", "ernie4_5"},
+    {"qwen2_vl_text", "qwen2"},
+    {"qwen2_5_vl_text", "qwen2"},
 };
 
 enum { ALIAS_COUNT = sizeof aliases / sizeof aliases[0], GROUP_COUNT = 3 };

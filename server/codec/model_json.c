@@ -22,34 +22,50 @@ write_window_layers(sl_writer *writer, const sl_model *model)
     sl_write_key(writer, "window_layers");
     sl_write_array(writer);
     for (uint32_t kind = 0; kind < model->kind_count; kind++) {
-        const uint32_t window = sl_kind_window(&model->kinds[kind]);
-        if (window == 0)
+        const sl_cache *cache = &model->kinds[kind].cache;
+        if (cache->window == 0)
             continue;
         sl_write_object(writer);
-        sl_put_uint(writer, "window", window);
+        sl_put_uint(writer, "window", cache->window);
         sl_put_uint(writer, "count", sl_model_layers_of(model, kind));
-        sl_put_uint(writer, "bytes_per_token",
-                    sl_kind_kv_bytes(&model->kinds[kind], KV_ELEMENT_BYTES));
+        sl_put_uint(writer, "bytes_per_token", cache->per_token * KV_ELEMENT_BYTES);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
 }
 
+/* Towers keep nothing of the text: only the layers of the list count. */
 static void
 write_kv_cache(sl_writer *writer, const sl_model *model)
 {
-    uint64_t full_bytes = 0;
+    sl_cache sum = {0};
+
     for (uint32_t kind = 0; kind < model->kind_count; kind++) {
-        if (sl_kind_window(&model->kinds[kind]) == 0)
-            full_bytes += sl_kind_kv_bytes(&model->kinds[kind], KV_ELEMENT_BYTES) *
-                          sl_model_layers_of(model, kind);
+        const sl_cache *cache = &model->kinds[kind].cache;
+        const uint64_t layers = sl_model_layers_of(model, kind);
+        if (cache->window == 0) {
+            sum.per_token += cache->per_token * layers;
+            sum.naive_per_token += cache->naive_per_token * layers;
+        }
+        sum.per_source_token += cache->per_source_token * layers;
+        sum.state_bytes += cache->state_bytes * layers;
     }
     sl_write_key(writer, "kv_cache");
     sl_write_object(writer);
-    sl_put_uint(writer, "bytes_per_token", full_bytes);
-    sl_put_uint(writer, "bytes_per_sequence", 0);
+    sl_put_uint(writer, "bytes_per_token", sum.per_token * KV_ELEMENT_BYTES);
+    sl_put_uint(writer, "naive_bytes_per_token", sum.naive_per_token * KV_ELEMENT_BYTES);
+    sl_put_uint(writer, "bytes_per_source_token", sum.per_source_token * KV_ELEMENT_BYTES);
+    sl_put_uint(writer, "bytes_per_sequence", sum.state_bytes);
     write_window_layers(writer, model);
     sl_write_object_end(writer);
+}
+
+/* Whole experts go to the ranks, whether they are stored one by one or in a stack; what else a block
+ * has, every rank of the group holds. */
+static const char *
+expert_cut(const sl_tensor *tensor)
+{
+    return tensor->component == SL_COMPONENT_ROUTED_EXPERTS ? "by_expert" : "replicated";
 }
 
 static void
@@ -65,25 +81,38 @@ write_tensor(sl_writer *writer, const sl_tensor *tensor, const char *dtype)
     sl_put_text(writer, "dtype", dtype);
     sl_put_text(writer, "role", sl_component_text(tensor->component));
     sl_put_text(writer, "tensor_parallel", sl_cut_text(tensor->cut));
+    sl_put_text(writer, "expert_parallel", expert_cut(tensor));
     sl_put_bool(writer, "tied", tensor->tied);
+    sl_put_bool(writer, "buffer", tensor->buffer);
     if (tensor->experts != 0)
         sl_put_uint(writer, "experts", tensor->experts);
     sl_write_object_end(writer);
 }
 
 static void
-write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind, uint32_t count)
+write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind, uint32_t count,
+          const char *stage)
 {
     sl_write_object(writer);
     sl_put_text(writer, "kind", kind->name);
     sl_put_uint(writer, "count", count);
     sl_put_text(writer, "prefix", kind->prefix);
+    sl_put_text(writer, "pipeline_parallel", stage);
     sl_write_key(writer, "tensors");
     sl_write_array(writer);
     for (uint32_t i = 0; i < kind->tensor_count; i++)
         write_tensor(writer, &kind->tensors[i], model->checkpoint_dtype);
     sl_write_array_end(writer);
     sl_write_object_end(writer);
+}
+
+/* A stage holds whole layers: where a run of them stands says which stages can. */
+static const char *
+stage_of(const sl_model *model, uint32_t first, uint32_t end)
+{
+    if (first == 0)
+        return "first_stage";
+    return end == model->layer_count ? "last_stage" : "by_layer";
 }
 
 static void
@@ -95,8 +124,13 @@ write_layers(sl_writer *writer, const sl_model *model)
         uint32_t end = first + 1;
         while (end < model->layer_count && model->layers[end] == model->layers[first])
             end++;
-        write_run(writer, model, &model->kinds[model->layers[first]], end - first);
+        write_run(writer, model, &model->kinds[model->layers[first]], end - first,
+                  stage_of(model, first, end));
         first = end;
+    }
+    for (uint32_t kind = 0; kind < model->kind_count; kind++) {
+        if (model->beside[kind] != 0)
+            write_run(writer, model, &model->kinds[kind], model->beside[kind], "not_planned");
     }
     sl_write_array_end(writer);
 }
@@ -129,5 +163,8 @@ sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *
     for (uint32_t i = 0; i < warnings->count; i++)
         sl_write_text(writer, warnings->list[i].message);
     sl_write_array_end(writer);
+    sl_put_uint(writer, "tower_parameters", counts->towers);
+    sl_put_uint(writer, "persistent_buffers", counts->persistent_buffers);
+    sl_put_uint(writer, "mtp_parameters", model->mtp_parameters);
     sl_write_object_end(writer);
 }

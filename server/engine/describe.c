@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 /* A low rank wider than this is none. */
 enum { RANK_MAX = 1 << 16 };
@@ -377,12 +378,12 @@ sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *e
     model->head_dim = spec->head_dim;
     model->tied = spec->tied && spec->has_head;
     model->has_head = spec->has_head;
-    model->persistent_buffers = 0;
     model->mtp_parameters = 0;
     model->experts = 0;
     model->experts_per_token = 0;
     model->unpriced = spec->latent.kv_rank != 0 ? "latent attention" : NULL;
     model->kind_count = 0;
+    memset(model->beside, 0, sizeof model->beside);
     add_embedding(model, spec, names);
     add_blocks(model, spec, names);
     add_head(model, spec, names);

@@ -148,7 +148,12 @@ add_latent(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     set_heads(attention, spec);
     attention->window = window;
     /* The indexer keeps one key of its own for every position. */
-    attention->kv_latent = (uint32_t)kept + (latent->index_heads != 0 ? latent->index_dim : 0);
+    const uint64_t index = latent->index_heads != 0 ? latent->index_dim : 0;
+    kind->cache = (sl_cache){
+        .per_token = kept + index,
+        .naive_per_token = queries + values + index,
+        .window = window,
+    };
 }
 
 void
@@ -174,4 +179,5 @@ sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
         add_one_qk_norm(kind, spec, names->key_norm, spec->kv_heads);
     }
     add_operators(kind, spec, queries, keys, window);
+    kind->cache = (sl_cache){.per_token = 2 * keys, .naive_per_token = 2 * keys, .window = window};
 }

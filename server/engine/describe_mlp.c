@@ -4,6 +4,17 @@
 #include <assert.h>
 #include <stddef.h>
 
+/* Two scalars shape the activation, two more are constants that are stored (Apertus). */
+static void
+add_learned_activation(sl_layer_kind *kind)
+{
+    static const char *const scalars[] = {"mlp.act_fn.alpha_p", "mlp.act_fn.alpha_n",
+                                          "mlp.act_fn.beta", "mlp.act_fn.eps"};
+
+    for (size_t i = 0; i < sizeof scalars / sizeof scalars[0]; i++)
+        sl_add_vector(kind, scalars[i], "", SL_COMPONENT_MLP, SL_CUT_REPLICATED, 1)->buffer = i > 1;
+}
+
 void
 sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, bool shares_input)
 {
@@ -21,10 +32,8 @@ sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     sl_add_linear(
         kind, names,
         &(sl_linear){names->down, SL_COMPONENT_MLP, SL_CUT_ROW, spec->ffn, hidden, spec->mlp_bias});
-    if (spec->learned_activation) {
-        (void)sl_add_vector(kind, "mlp.act_fn.alpha_p", "", SL_COMPONENT_MLP, SL_CUT_REPLICATED, 1);
-        (void)sl_add_vector(kind, "mlp.act_fn.alpha_n", "", SL_COMPONENT_MLP, SL_CUT_REPLICATED, 1);
-    }
+    if (spec->learned_activation)
+        add_learned_activation(kind);
 
     sl_operator *product =
         sl_add_operator(kind, "mlp_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, up);
@@ -121,6 +130,10 @@ sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *n
     sl_add_linear(kind, names,
                   &(sl_linear){names->router, SL_COMPONENT_ROUTER, SL_CUT_REPLICATED, spec->hidden,
                                spec->experts.count, spec->experts.bias});
+    if (spec->experts.correction)
+        sl_add_vector(kind, names->router_correction, "", SL_COMPONENT_OTHER, SL_CUT_REPLICATED,
+                      spec->experts.count)
+            ->buffer = true;
     add_routed_experts(kind, spec, names);
     if (spec->experts.shared_width != 0)
         add_shared_experts(kind, spec, names);

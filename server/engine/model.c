@@ -95,14 +95,18 @@ count_kind(const sl_layer_kind *kind, uint32_t layers, sl_model_counts *counts)
 
     for (uint32_t i = 0; i < kind->tensor_count; i++) {
         const sl_tensor *tensor = &kind->tensors[i];
+        uint64_t elements = 0;
         if (tensor->tied)
             continue;
-        uint64_t elements = 0;
-        const sl_code code = sl_tensor_elements(tensor, &elements);
-        if (code != SL_OK)
-            return code;
-        if (!multiply(elements, layers, &elements) ||
-            !add(&counts->component[tensor->component], elements) || !add(&counts->total, elements))
+        if (sl_tensor_elements(tensor, &elements) != SL_OK ||
+            !multiply(elements, layers, &elements))
+            return SL_E_RANGE;
+        if (tensor->buffer) {
+            if (!add(&counts->persistent_buffers, elements))
+                return SL_E_RANGE;
+            continue;
+        }
+        if (!add(&counts->component[tensor->component], elements) || !add(&counts->total, elements))
             return SL_E_RANGE;
     }
     return SL_OK;
@@ -116,10 +120,13 @@ sl_model_count(const sl_model *model, sl_model_counts *out)
 
     sl_model_counts counts = {0};
     for (uint32_t kind = 0; kind < model->kind_count; kind++) {
-        const sl_code code =
-            count_kind(&model->kinds[kind], sl_model_layers_of(model, kind), &counts);
+        const uint32_t layers = sl_model_layers_of(model, kind) + model->beside[kind];
+        const uint64_t before = counts.total;
+        const sl_code code = count_kind(&model->kinds[kind], layers, &counts);
         if (code != SL_OK)
             return code;
+        if (model->beside[kind] != 0)
+            counts.towers += counts.total - before;
     }
     counts.active_per_token = counts.total;
     if (model->experts != 0) {
@@ -146,33 +153,19 @@ sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts)
     return bytes;
 }
 
-/* NULL when the kind has no attention. */
-static const sl_operator *
-find_attention(const sl_layer_kind *kind)
+sl_code
+sl_model_mtp_parameters(const sl_model *model, uint64_t layers, uint64_t *out)
 {
-    assert(kind != NULL && kind->operator_count <= SL_KIND_OPERATORS_MAX);
+    assert(model != NULL && out != NULL && model->block_count >= 1);
 
-    for (uint32_t i = 0; i < kind->operator_count; i++) {
-        if (kind->operators[i].kind == SL_OPERATOR_ATTENTION)
-            return &kind->operators[i];
-    }
-    return NULL;
-}
-
-uint32_t
-sl_kind_window(const sl_layer_kind *kind)
-{
-    const sl_operator *attention = find_attention(kind);
-    return attention == NULL ? 0 : attention->window;
-}
-
-uint64_t
-sl_kind_kv_bytes(const sl_layer_kind *kind, uint32_t element_bytes)
-{
-    const sl_operator *attention = find_attention(kind);
-    if (attention == NULL)
-        return 0;
-    if (attention->kv_latent != 0)
-        return (uint64_t)attention->kv_latent * element_bytes;
-    return UINT64_C(2) * attention->kv_heads * attention->head_dim * element_bytes;
+    /* The last block stands before the head. */
+    const uint32_t last = model->layers[model->layer_count - 2];
+    sl_model_counts block = {0};
+    uint64_t square = 0;
+    if (count_kind(&model->kinds[last], 1, &block) != SL_OK ||
+        !multiply(2 * model->hidden, model->hidden, &square) || !add(&block.total, square) ||
+        !add(&block.total, 3 * model->hidden) || !multiply(block.total, layers, &block.total))
+        return SL_E_RANGE;
+    *out = block.total;
+    return SL_OK;
 }

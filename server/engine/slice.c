@@ -58,7 +58,7 @@ sl_slice_vocabulary(const sl_slice *slice, double vocabulary)
 double
 sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
-    if (tensor->tied && !slice->pipelined)
+    if (tensor->buffer || (tensor->tied && !slice->pipelined))
         return 0.0;
 
     double elements = 1.0;

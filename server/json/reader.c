@@ -382,6 +382,17 @@ sl_node_double(const sl_node *object, const char *name, double min, double max, 
 }
 
 sl_code
+sl_node_as_bool(const sl_node *node, bool *out, sl_errors *err)
+{
+    assert(node != NULL && out != NULL && err != NULL);
+
+    if (!json_is_boolean((const json_t *)node->value))
+        return wrong_type(node, "true or false", err);
+    *out = json_is_true((const json_t *)node->value);
+    return SL_OK;
+}
+
+sl_code
 sl_node_bool(const sl_node *object, const char *name, bool *out, bool *present, sl_errors *err)
 {
     assert(out != NULL && err != NULL);
@@ -389,10 +400,7 @@ sl_node_bool(const sl_node *object, const char *name, bool *out, bool *present, 
     sl_node member;
     if (!optional(object, name, &member, present))
         return SL_OK;
-    if (!json_is_boolean((const json_t *)member.value))
-        return wrong_type(&member, "true or false", err);
-    *out = json_is_true((const json_t *)member.value);
-    return SL_OK;
+    return sl_node_as_bool(&member, out, err);
 }
 
 sl_code

@@ -106,6 +106,7 @@ sl_code sl_node_as_uint(const sl_node *node, uint64_t min, uint64_t max, uint64_
                         sl_errors *err) SL_MUST_CHECK;
 sl_code sl_node_as_double(const sl_node *node, double min, double max, double *out,
                           sl_errors *err) SL_MUST_CHECK;
+sl_code sl_node_as_bool(const sl_node *node, bool *out, sl_errors *err) SL_MUST_CHECK;
 sl_code sl_node_as_text(const sl_node *node, const char **out, sl_errors *err) SL_MUST_CHECK;
 
 /** Required: absent or null becomes required_field. Otherwise *out is the member. */

@@ -9,6 +9,7 @@ import {
     estimate, gpt2, gpt2Parameters, llama, llamaParameters, mistral, qwen2, qwen2Parameters,
     qwen3, qwen3Parameters,
 } from './lib/fixtures.mjs';
+import { goldenRows } from './lib/csv.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
@@ -111,6 +112,24 @@ test('a mixture of experts is counted, with what a token uses', async () => {
     const routed = json.layers[1].tensors.filter(({ role }) => role === 'routed_experts');
     assert.deepEqual(routed.map(({ experts }) => experts), [4, 4, 4]);
     assert.ok(routed.every(({ name }) => name.startsWith('block_sparse_moe.experts.{}.')));
+});
+
+/** Elements of the parameters that an answer lists, each stored once. */
+const listedElements = ({ layers }) => layers.reduce((sum, { count, tensors }) => sum
+    + tensors.filter(({ tied, buffer }) => !tied && !buffer).reduce((inner, tensor) => inner
+        + count * (tensor.experts ?? 1) * tensor.shape.reduce((product, n) => product * n, 1), 0), 0);
+
+test('every family counts as its class does, and lists what it counts', async () => {
+    const rows = await goldenRows('class_counts.csv');
+    for (const row of rows) {
+        const response = await inspect({ model_type: row.model_type, ...JSON.parse(row.config_json) });
+        assert.equal(response.status, 200, `${row.tag}: ${response.text}`);
+        const { parameters, persistent_buffers: buffers } = response.json;
+        assert.equal(parameters.total, Number(row.total_params), row.tag);
+        assert.equal(buffers, Number(row.persistent_buffers), row.tag);
+        assert.equal(listedElements(response.json), parameters.total, row.tag);
+    }
+    assert.equal(rows.length, 60);
 });
 
 test('a latent is what latent attention keeps of a token', async () => {

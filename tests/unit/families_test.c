@@ -4,8 +4,22 @@
 #include <string.h>
 
 #include "codec/hf_table.h"
+#include "codec/hf_wrapper.h"
 #include "engine_fixture.h"
 #include "reading.h"
+
+static sl_reading
+read_type_with(const char *type, const char *more)
+{
+    char text[400];
+    CU_ASSERT_TRUE_FATAL(
+        sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type, more));
+    sl_reading result = read_text(text, strlen(text));
+    if (result.code != SL_OK)
+        printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    return result;
+}
 
 /* A config that says nothing but its type, and what a few classes cannot do without. */
 static sl_reading
@@ -18,16 +32,9 @@ read_type(const char *type)
                          "{\"attention\":{\"no_op\":true},\"ffn\":{\"ffn_mult\":1.0}}]"},
     };
     const char *more = "";
-    char text[400];
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         more = strcmp(type, needs[i][0]) == 0 ? needs[i][1] : more;
-    CU_ASSERT_TRUE_FATAL(
-        sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type, more));
-    sl_reading result = read_text(text, strlen(text));
-    if (result.code != SL_OK)
-        printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
-    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
-    return result;
+    return read_type_with(type, more);
 }
 
 static void
@@ -132,26 +139,97 @@ every_priced_type_gets_an_estimate_whole_and_cut(void)
 }
 
 static void
+expect_listed(const char *families, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at = strstr(families, name);
+
+    while (at != NULL && (strchr(" \n", at[-1]) == NULL || strchr(",.", at[length]) == NULL))
+        at = strstr(at + 1, name);
+    if (at == NULL)
+        fail_for(name);
+}
+
+static void
 the_readme_lists_every_type(void)
 {
     size_t size = 0;
     char *text = sl_read_file(sl_tests_path("../README.md"), &size);
     const char *families = text == NULL ? NULL : strstr(text, "**Model families**");
     CU_ASSERT_PTR_NOT_NULL(families);
-    if (families == NULL) {
-        free(text);
-        return;
-    }
-    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
-        const char *name = sl_hf_type_name(i);
-        const size_t length = strlen(name);
-        const char *at = strstr(families, name);
-        while (at != NULL && (strchr(" \n", at[-1]) == NULL || strchr(",.", at[length]) == NULL))
-            at = strstr(at + 1, name);
-        if (at == NULL)
-            fail_for(name);
+    if (families != NULL) {
+        for (size_t i = 0; sl_hf_type_name(i) != NULL; i++)
+            expect_listed(families, sl_hf_type_name(i));
+        for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++)
+            expect_listed(families, sl_hf_recipe_name(i));
+        for (size_t i = 0; sl_hf_wrapper_name(i) != NULL; i++)
+            expect_listed(families, sl_hf_wrapper_name(i));
     }
     free(text);
+}
+
+/* Two tensors of one name, or a tensor without one, would be lost in a checkpoint. */
+static void
+expect_distinct_names(const sl_model *model)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_layer_kind *kind = &model->kinds[k];
+        for (uint32_t i = 0; i < kind->tensor_count; i++) {
+            CU_ASSERT_NOT_EQUAL(kind->tensors[i].name[0], '\0');
+            for (uint32_t n = 0; n < i; n++) {
+                if (strcmp(kind->tensors[n].name, kind->tensors[i].name) == 0)
+                    fail_for(kind->tensors[i].name);
+            }
+        }
+    }
+}
+
+/* Every tensor that a stage could be asked to cut names the axis it is cut along. */
+static void
+expect_sound_cuts(const sl_model *model)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_layer_kind *kind = &model->kinds[k];
+        for (uint32_t i = 0; i < kind->tensor_count; i++)
+            CU_ASSERT_TRUE(kind->tensors[i].cut_axis < kind->tensors[i].axes);
+    }
+}
+
+static void
+every_parts_list_works_with_its_class_defaults(void)
+{
+    uint32_t lists = 0;
+
+    for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++) {
+        sl_reading result = read_type(sl_hf_recipe_name(i));
+        sl_model_counts counts;
+        CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
+        CU_ASSERT_TRUE(counts.total > 0 && counts.active_per_token <= counts.total);
+        CU_ASSERT_PTR_NOT_NULL(result.model->unpriced);
+        expect_distinct_names(result.model);
+        expect_sound_cuts(result.model);
+        clear_reading(&result);
+        lists++;
+    }
+    CU_ASSERT_TRUE(lists > 0);
+}
+
+static void
+every_wrapper_plans_its_language_part_and_counts_the_rest(void)
+{
+    for (size_t i = 0; sl_hf_wrapper_name(i) != NULL; i++) {
+        sl_reading result =
+            read_type_with(sl_hf_wrapper_name(i),
+                           ",\"text_config\":{},\"vision_config\":{\"hidden_size\":768}");
+        sl_model_counts counts;
+        CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
+        if (counts.towers == 0 || counts.towers >= counts.total)
+            fail_for(sl_hf_wrapper_name(i));
+        CU_ASSERT_TRUE(result.model->block_count > 0);
+        expect_distinct_names(result.model);
+        expect_sound_cuts(result.model);
+        clear_reading(&result);
+    }
 }
 
 static void
@@ -262,7 +340,7 @@ blocks_of_their_own_shapes_are_kinds_of_their_own(void)
     sl_expect_text(result.model->kinds[2].name, "dense_2", "second shape");
     CU_ASSERT_EQUAL(count_operators(&result.model->kinds[2], SL_OPERATOR_ATTENTION), 0);
     CU_ASSERT_EQUAL(count_operators(&result.model->kinds[3], SL_OPERATOR_ACTIVATION), 0);
-    CU_ASSERT_EQUAL(sl_kind_kv_bytes(&result.model->kinds[2], 2), 0);
+    CU_ASSERT_EQUAL(result.model->kinds[2].cache.per_token, 0);
     CU_ASSERT_EQUAL(result.model->ffn, 512);
     CU_ASSERT_EQUAL(result.model->kv_heads, 2);
     clear_reading(&result);
@@ -468,6 +546,10 @@ main(int argc, char **argv)
         {"every_priced_type_gets_an_estimate_whole_and_cut",
          every_priced_type_gets_an_estimate_whole_and_cut},
         {"the_readme_lists_every_type", the_readme_lists_every_type},
+        {"every_parts_list_works_with_its_class_defaults",
+         every_parts_list_works_with_its_class_defaults},
+        {"every_wrapper_plans_its_language_part_and_counts_the_rest",
+         every_wrapper_plans_its_language_part_and_counts_the_rest},
         {"what_is_not_priced_is_refused_by_name_and_still_counted",
          what_is_not_priced_is_refused_by_name_and_still_counted},
         {"learned_positions_end_where_their_table_does",

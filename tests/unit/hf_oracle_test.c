@@ -30,22 +30,26 @@ expect_count(const char *name, const char *column, uint64_t actual, uint64_t exp
     return false;
 }
 
+/* Up to two columns of a table, and the components that together they count. */
 typedef struct oracle_column {
     const char *name;
+    const char *more; /* or NULL */
     sl_component component;
+    sl_component added; /* SL_COMPONENT_COUNT: none */
 } oracle_column;
 
+/* Towers beside a language part have a column of their own. */
 static const oracle_column oracle_columns[] = {
-    {"embedding", SL_COMPONENT_EMBEDDING},
-    {"lm_head", SL_COMPONENT_LM_HEAD},
-    {"attention_total", SL_COMPONENT_ATTENTION},
-    {"dense_mlp_total", SL_COMPONENT_MLP},
-    {"routed_experts_total", SL_COMPONENT_ROUTED_EXPERTS},
-    {"shared_experts_total", SL_COMPONENT_SHARED_EXPERTS},
-    {"router_total", SL_COMPONENT_ROUTER},
-    {"norms", SL_COMPONENT_NORMS},
-    {"ssm_total", SL_COMPONENT_STATE_SPACE},
-    {"other_total", SL_COMPONENT_OTHER},
+    {"embedding", NULL, SL_COMPONENT_EMBEDDING, SL_COMPONENT_COUNT},
+    {"lm_head", NULL, SL_COMPONENT_LM_HEAD, SL_COMPONENT_COUNT},
+    {"attention_total", NULL, SL_COMPONENT_ATTENTION, SL_COMPONENT_COUNT},
+    {"dense_mlp_total", NULL, SL_COMPONENT_MLP, SL_COMPONENT_COUNT},
+    {"routed_experts_total", NULL, SL_COMPONENT_ROUTED_EXPERTS, SL_COMPONENT_COUNT},
+    {"shared_experts_total", NULL, SL_COMPONENT_SHARED_EXPERTS, SL_COMPONENT_COUNT},
+    {"router_total", NULL, SL_COMPONENT_ROUTER, SL_COMPONENT_COUNT},
+    {"norms", NULL, SL_COMPONENT_NORMS, SL_COMPONENT_COUNT},
+    {"ssm_total", NULL, SL_COMPONENT_STATE_SPACE, SL_COMPONENT_COUNT},
+    {"other_total", "other_modal_total", SL_COMPONENT_OTHER, SL_COMPONENT_COUNT},
 };
 
 /* Path of the config of "org/name" in the folder of real configs, or NULL. */
@@ -75,18 +79,27 @@ equals_oracle(const sl_csv *csv, const char *name, const oracle_column *columns,
     sl_model_counts counts = {0};
     bool equal = result->code == SL_OK && sl_model_count(result->model, &counts) == SL_OK;
 
-    if (!equal)
-        printf("%s: %s\n", name, result->err.list[0].message);
     CU_ASSERT_TRUE(equal);
+    if (!equal) {
+        printf("%s: %s\n", name, result->err.list[0].message);
+        return false;
+    }
     if (misfiles_head(csv)) {
         counts.component[SL_COMPONENT_MLP] += counts.component[SL_COMPONENT_LM_HEAD];
         counts.component[SL_COMPONENT_LM_HEAD] = 0;
     }
     equal = expect_count(name, "total", counts.total, number(csv, "total_params")) && equal;
-    for (size_t i = 0; i < column_count; i++)
-        equal = expect_count(name, columns[i].name, counts.component[columns[i].component],
-                             number(csv, columns[i].name)) &&
-                equal;
+    equal = expect_count(name, "buffers", counts.persistent_buffers,
+                         number(csv, "persistent_buffers")) &&
+            equal;
+    for (size_t i = 0; i < column_count; i++) {
+        const oracle_column *at = &columns[i];
+        const uint64_t expected =
+            number(csv, at->name) + (at->more == NULL ? 0 : number(csv, at->more));
+        uint64_t actual = counts.component[at->component];
+        actual += at->added == SL_COMPONENT_COUNT ? 0 : counts.component[at->added];
+        equal = expect_count(name, at->name, actual, expected) && equal;
+    }
     uint64_t sum = 0;
     for (size_t i = 0; i < SL_COMPONENT_COUNT; i++)
         sum += counts.component[i];
@@ -104,11 +117,10 @@ equals_active(const sl_csv *csv, const char *name, const sl_reading *result)
                         number(csv, "active_params_per_token"));
 }
 
-/* A table of the shared folder, opened; text and arena are the caller's. NULL: no such folder. */
+/* A table, opened; text and arena are the caller's. NULL: no such folder. */
 static char *
-open_table(const char *relative, sl_arena **arena, sl_csv *csv)
+open_table(const char *path, sl_arena **arena, sl_csv *csv)
 {
-    const char *path = sl_shared_path(relative);
     size_t size = 0;
     sl_errors err = {0};
 
@@ -125,7 +137,7 @@ open_table(const char *relative, sl_arena **arena, sl_csv *csv)
 }
 
 static void
-real_configs_of_supported_types_count_exactly(void)
+real_configs_count_exactly(void)
 {
     sl_arena *arena = NULL;
     sl_csv csv;
@@ -134,15 +146,15 @@ real_configs_of_supported_types_count_exactly(void)
     uint32_t exact = 0;
     uint32_t compared = 0;
 
-    char *text = open_table("data/models/param_oracle.csv", &arena, &csv);
+    char *text = open_table(sl_shared_path("data/models/param_oracle.csv"), &arena, &csv);
     if (text == NULL)
         return;
     while (sl_csv_next(&csv, &more, &err) == SL_OK && more) {
         const char *name = sl_csv_get(&csv, "model_id");
         const char *path = real_config(name);
-        if (sl_hf_type_find(sl_csv_get(&csv, "model_type")) == NULL || path == NULL)
+        if (path == NULL)
             continue;
-        sl_reading result = read_path(path);
+        sl_reading result = read_named(path, name);
         const bool equal = equals_oracle(&csv, name, oracle_columns,
                                          sizeof oracle_columns / sizeof oracle_columns[0], &result);
         compared++;
@@ -158,19 +170,19 @@ real_configs_of_supported_types_count_exactly(void)
 
 /* The second table joins attention and state space, and counts no active parameters. */
 static const oracle_column synthetic_columns[] = {
-    {"embedding", SL_COMPONENT_EMBEDDING},
-    {"lm_head", SL_COMPONENT_LM_HEAD},
-    {"attention_and_ssm_total", SL_COMPONENT_ATTENTION},
-    {"dense_mlp_total", SL_COMPONENT_MLP},
-    {"routed_experts_total", SL_COMPONENT_ROUTED_EXPERTS},
-    {"shared_experts_total", SL_COMPONENT_SHARED_EXPERTS},
-    {"router_total", SL_COMPONENT_ROUTER},
-    {"norms", SL_COMPONENT_NORMS},
-    {"other_total", SL_COMPONENT_OTHER},
+    {"embedding", NULL, SL_COMPONENT_EMBEDDING, SL_COMPONENT_COUNT},
+    {"lm_head", NULL, SL_COMPONENT_LM_HEAD, SL_COMPONENT_COUNT},
+    {"attention_and_ssm_total", NULL, SL_COMPONENT_ATTENTION, SL_COMPONENT_STATE_SPACE},
+    {"dense_mlp_total", NULL, SL_COMPONENT_MLP, SL_COMPONENT_COUNT},
+    {"routed_experts_total", NULL, SL_COMPONENT_ROUTED_EXPERTS, SL_COMPONENT_COUNT},
+    {"shared_experts_total", NULL, SL_COMPONENT_SHARED_EXPERTS, SL_COMPONENT_COUNT},
+    {"router_total", NULL, SL_COMPONENT_ROUTER, SL_COMPONENT_COUNT},
+    {"norms", NULL, SL_COMPONENT_NORMS, SL_COMPONENT_COUNT},
+    {"other_total", NULL, SL_COMPONENT_OTHER, SL_COMPONENT_COUNT},
 };
 
 static void
-synthetic_configs_of_supported_types_count_exactly(void)
+expect_table(const char *path)
 {
     sl_arena *arena = NULL;
     sl_csv csv;
@@ -179,15 +191,13 @@ synthetic_configs_of_supported_types_count_exactly(void)
     uint32_t exact = 0;
     uint32_t compared = 0;
 
-    char *text = open_table("data/models/param_oracle_synthetic.csv", &arena, &csv);
+    char *text = open_table(path, &arena, &csv);
     if (text == NULL)
         return;
     while (sl_csv_next(&csv, &more, &err) == SL_OK && more) {
         const char *type = sl_csv_get(&csv, "model_type");
         const char *keys = sl_csv_get(&csv, "config_json");
         char config[1000];
-        if (sl_hf_type_find(type) == NULL)
-            continue;
         CU_ASSERT_TRUE_FATAL(keys[0] == '{');
         CU_ASSERT_TRUE_FATAL(sl_text_format(config, sizeof config, "{\"model_type\":\"%s\"%s%s",
                                             type, keys[1] == '}' ? "" : ",", keys + 1));
@@ -204,43 +214,37 @@ synthetic_configs_of_supported_types_count_exactly(void)
     free(text);
 }
 
-/* A type that is modelled, with a key that adds what is not. */
-static bool
-is_refused_option(const sl_reading *result)
+static void
+golden_classes_count_exactly(void)
 {
-    return result->code == SL_E_UNSUPPORTED &&
-           strcmp(result->err.list[0].rule, "unsupported_option") == 0;
+    expect_table(sl_tests_path("golden/class_counts.csv"));
 }
 
-/* True when the config is of a type that is not modelled, and was refused by that name. */
+static void
+synthetic_configs_count_exactly(void)
+{
+    expect_table(sl_shared_path("data/models/param_oracle_synthetic.csv"));
+}
+
+/* Real files that nobody has counted: of custom code at hand nowhere, or of several models. */
+static const char *const uncounted[] = {"moonshotai__Kimi-K3", "Qwen__Qwen2.5-Omni-AWQ",
+                                        "openbmb__MiniCPM-MoE-8x2B"};
+
 static bool
 is_refused_by_name(const char *path)
 {
     sl_reading result = read_path(path);
-    const sl_node root = sl_json_root(result.json);
-    sl_errors err = {0};
-    const char *type = NULL;
-    bool refused = false;
+    const bool refused = result.code == SL_E_UNSUPPORTED && result.err.count > 0 &&
+                         (strcmp(result.err.list[0].rule, "unsupported_architecture") == 0 ||
+                          strcmp(result.err.list[0].rule, "unsupported_option") == 0);
 
-    CU_ASSERT_EQUAL(sl_node_text(&root, "model_type", &type, NULL, &err), SL_OK);
-    if (type == NULL) {
-        CU_ASSERT_EQUAL(result.code, SL_E_RANGE);
-        sl_expect_text(result.err.list[0].rule, "required_field", "rule");
-    } else if (sl_hf_type_find(type) == NULL) {
-        CU_ASSERT_EQUAL(result.code, SL_E_UNSUPPORTED);
-        sl_expect_text(result.err.list[0].rule, "unsupported_architecture", "rule");
-        CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].message, type));
-        refused = true;
-    } else {
-        refused = is_refused_option(&result);
-        CU_ASSERT_TRUE(refused || result.code == SL_OK);
-    }
+    CU_ASSERT_TRUE(refused || result.code == SL_OK);
     clear_reading(&result);
     return refused;
 }
 
 static void
-real_configs_of_other_types_are_refused_by_name(void)
+only_what_nobody_counted_is_refused_and_by_name(void)
 {
     const char *folder = sl_shared_path("models");
     DIR *models = folder == NULL ? NULL : opendir(folder);
@@ -254,12 +258,16 @@ real_configs_of_other_types_are_refused_by_name(void)
         char relative[300];
         (void)sl_text_format(relative, sizeof relative, "models/%s/config.json", entry->d_name);
         const char *path = strstr(entry->d_name, "__") == NULL ? NULL : sl_shared_path(relative);
-        refused += path != NULL && is_refused_by_name(path);
+        if (path != NULL && is_refused_by_name(path)) {
+            refused++;
+            if (sl_text_index(entry->d_name, uncounted, sizeof uncounted / sizeof uncounted[0]) < 0)
+                CU_FAIL(entry->d_name);
+        }
         entry = readdir(models);
     }
     (void)closedir(models);
     printf("refused by name: %u\n", refused);
-    CU_ASSERT_TRUE(refused > 0);
+    CU_ASSERT_EQUAL(refused, sizeof uncounted / sizeof uncounted[0]);
 }
 
 /* Bytes of keys and values at 2 bytes an element: per token over the layers that see everything,
@@ -290,7 +298,12 @@ static const struct {
     {"moonshotai/Kimi-K2-Instruct", 70272, 0, 0, 0},
     {"deepseek-ai/DeepSeek-V2-Lite", 31104, 0, 0, 0},
     {"google/gemma-2-27b", 188416, 23, 4096, 8192},
+    {"google/gemma-3-27b-it", 81920, 52, 1024, 8192},
     {"openai/gpt-oss-120b", 36864, 18, 128, 2048},
+    {"meta-llama/Llama-4-Maverick-17B-128E-Instruct-FP8", 49152, 36, 8192, 4096},
+    {"Qwen/Qwen3-Next-80B-A3B-Instruct", 24576, 0, 0, 0},
+    {"Qwen/Qwen3.5-27B", 65536, 0, 0, 0},
+    {"nvidia/Nemotron-H-56B-Base-8K", 40960, 0, 0, 0},
 };
 
 static void
@@ -308,14 +321,14 @@ kv_cache_bytes_follow_the_published_shapes(void)
         uint64_t layers = 0;
         for (uint32_t kind = 0; kind < result.model->kind_count; kind++) {
             const sl_layer_kind *at = &result.model->kinds[kind];
-            const uint64_t bytes = sl_kind_kv_bytes(at, 2);
+            const uint64_t bytes = 2 * at->cache.per_token;
             const uint32_t count = sl_model_layers_of(result.model, kind);
-            if (sl_kind_window(at) == 0) {
+            if (at->cache.window == 0) {
                 full += bytes * count;
                 continue;
             }
             layers += count;
-            (void)expect_count(caches[i].model, "window", sl_kind_window(at), caches[i].window);
+            (void)expect_count(caches[i].model, "window", at->cache.window, caches[i].window);
             (void)expect_count(caches[i].model, "window bytes", bytes, caches[i].window_bytes);
         }
         (void)expect_count(caches[i].model, "full bytes", full, caches[i].full_bytes);
@@ -341,10 +354,42 @@ ffn_of(const sl_model *model)
     return model->ffn;
 }
 
+/* What encoder and decoder have each. */
 static uint64_t
 blocks_of(const sl_model *model)
 {
-    return model->block_count;
+    const bool two = strcmp(model->model_type, "t5") == 0 || strcmp(model->model_type, "bart") == 0;
+
+    return two ? model->block_count / 2 : model->block_count;
+}
+
+static uint64_t
+experts_of(const sl_model *model)
+{
+    return model->experts;
+}
+
+static uint64_t
+per_token_of(const sl_model *model)
+{
+    return model->experts_per_token;
+}
+
+/* Whether some block has a bias of that component. */
+static bool
+has_bias(const sl_model *model, sl_component component)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_layer_kind *kind = &model->kinds[k];
+        for (uint32_t i = 0; model->beside[k] == 0 && i < kind->tensor_count; i++) {
+            const char *name = kind->tensors[i].name;
+            const size_t length = strlen(name);
+            if (kind->tensors[i].component == component && strstr(name, "norm") == NULL &&
+                length > strlen(".bias") && strcmp(&name[length - strlen(".bias")], ".bias") == 0)
+                return true;
+        }
+    }
+    return false;
 }
 
 static uint64_t
@@ -368,26 +413,57 @@ head_dim_of(const sl_model *model)
 static uint64_t
 window_of(const sl_model *model)
 {
-    return sl_kind_window(&model->kinds[model->kind_count - 2]);
+    uint64_t window = 0;
+    for (uint32_t kind = 0; kind < model->kind_count; kind++) {
+        const uint64_t own = model->kinds[kind].cache.window;
+        window = own > window ? own : window;
+    }
+    return window;
 }
 
 static const effective_key effective_keys[] = {
-    {"hidden_size", hidden_of},           {"intermediate_size", ffn_of},
-    {"num_hidden_layers", blocks_of},     {"num_attention_heads", heads_of},
-    {"num_key_value_heads", kv_heads_of}, {"head_dim", head_dim_of},
+    {"hidden_size", hidden_of},
+    {"intermediate_size", ffn_of},
+    {"num_hidden_layers", blocks_of},
+    {"num_attention_heads", heads_of},
+    {"num_key_value_heads", kv_heads_of},
+    {"head_dim", head_dim_of},
     {"sliding_window", window_of},
+    {"num_local_experts", experts_of},
+    {"num_experts", experts_of},
+    {"n_routed_experts", experts_of},
+    {"num_experts_per_tok", per_token_of},
 };
 
 static bool
 is_latent(const sl_model *model)
 {
-    const sl_layer_kind *block = &model->kinds[model->layers[1]];
+    const sl_cache *cache = &model->kinds[model->layers[1]].cache;
 
-    for (uint32_t i = 0; i < block->operator_count; i++) {
-        if (block->operators[i].kv_latent != 0)
-            return true;
-    }
-    return false;
+    return cache->naive_per_token != cache->per_token;
+}
+
+static bool
+has_towers(const sl_model *model)
+{
+    uint32_t copies = 0;
+
+    for (uint32_t kind = 0; kind < model->kind_count; kind++)
+        copies += model->beside[kind];
+    return copies != 0;
+}
+
+/* Llama 4 calls the width of an expert so; Nemotron-H names experts that no block has; the window
+ * of DeepSeek-V4 is part of a state of fixed size. */
+static bool
+means_another_thing(const char *key, const sl_model *model)
+{
+    if (strcmp(key, "intermediate_size") == 0)
+        return strcmp(model->model_type, "llama4") == 0;
+    if (strcmp(key, "sliding_window") == 0)
+        return strcmp(model->model_type, "deepseek_v4") == 0;
+    return strstr(key, "experts") != NULL && model->experts == 0 &&
+           strcmp(model->model_type, "nemotron_h") == 0;
 }
 
 /* What the class ends with for one key, compared with what the decoder ended with. False when the
@@ -400,11 +476,20 @@ compare_effective(const sl_csv *csv, const sl_model *model)
 
     if (strcmp(key, "tie_word_embeddings") == 0) {
         const bool tied = strcmp(sl_csv_get(csv, "effective_value"), "True") == 0;
+        if (!model->has_head || has_towers(model)) /* whose own flag the table does not hold */
+            return false;
         (void)expect_count(name, key, model->tied, tied);
         return true;
     }
+    if (strcmp(key, "attention_bias") == 0 || strcmp(key, "mlp_bias") == 0) {
+        const bool biased = strcmp(sl_csv_get(csv, "effective_value"), "True") == 0;
+        (void)expect_count(
+            name, key, has_bias(model, key[0] == 'm' ? SL_COMPONENT_MLP : SL_COMPONENT_ATTENTION),
+            biased);
+        return true;
+    }
     /* What these classes call head_dim is the rotary part of a head. */
-    if (strcmp(key, "head_dim") == 0 && is_latent(model))
+    if ((strcmp(key, "head_dim") == 0 && is_latent(model)) || means_another_thing(key, model))
         return false;
     for (size_t i = 0; i < sizeof effective_keys / sizeof effective_keys[0]; i++) {
         if (strcmp(effective_keys[i].name, key) == 0) {
@@ -425,16 +510,17 @@ keys_end_with_the_value_their_class_gives_them(void)
     bool more = false;
     uint32_t compared = 0;
 
-    char *text = open_table("data/models/effective_keys.csv", &arena, &csv);
+    char *text = open_table(sl_shared_path("data/models/effective_keys.csv"), &arena, &csv);
     if (text == NULL)
         return;
     while (sl_csv_next(&csv, &more, &err) == SL_OK && more) {
         const char *path = real_config(sl_csv_get(&csv, "model_id"));
-        if (sl_hf_type_find(sl_csv_get(&csv, "model_type")) == NULL || path == NULL)
+        if (path == NULL)
             continue;
-        sl_reading result = read_path(path);
-        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
-        compared += compare_effective(&csv, result.model);
+        sl_reading result = read_named(path, sl_csv_get(&csv, "model_id"));
+        CU_ASSERT_EQUAL(result.code, SL_OK);
+        if (result.code == SL_OK)
+            compared += compare_effective(&csv, result.model);
         clear_reading(&result);
     }
     printf("effective keys compared: %u\n", compared);
@@ -448,12 +534,11 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"real_configs_of_supported_types_count_exactly",
-         real_configs_of_supported_types_count_exactly},
-        {"synthetic_configs_of_supported_types_count_exactly",
-         synthetic_configs_of_supported_types_count_exactly},
-        {"real_configs_of_other_types_are_refused_by_name",
-         real_configs_of_other_types_are_refused_by_name},
+        {"real_configs_count_exactly", real_configs_count_exactly},
+        {"golden_classes_count_exactly", golden_classes_count_exactly},
+        {"synthetic_configs_count_exactly", synthetic_configs_count_exactly},
+        {"only_what_nobody_counted_is_refused_and_by_name",
+         only_what_nobody_counted_is_refused_and_by_name},
         {"kv_cache_bytes_follow_the_published_shapes", kv_cache_bytes_follow_the_published_shapes},
         {"keys_end_with_the_value_their_class_gives_them",
          keys_end_with_the_value_their_class_gives_them},

@@ -177,8 +177,8 @@ layers_are_embedding_full_blocks_windowed_blocks_head(void)
     CU_ASSERT_EQUAL(memcmp(model->layers, expected, sizeof expected), 0);
     sl_expect_text(model->kinds[1].name, "dense", "kind");
     sl_expect_text(model->kinds[2].name, "dense_window", "kind");
-    CU_ASSERT_EQUAL(sl_kind_window(&model->kinds[1]), 0);
-    CU_ASSERT_EQUAL(sl_kind_window(&model->kinds[2]), 5);
+    CU_ASSERT_EQUAL(model->kinds[1].cache.window, 0);
+    CU_ASSERT_EQUAL(model->kinds[2].cache.window, 5);
     CU_ASSERT_EQUAL(sl_model_layers_of(model, 1), 3);
     CU_ASSERT_EQUAL(sl_model_layers_of(model, 2), 1);
     free(model);
@@ -192,12 +192,12 @@ a_window_over_all_blocks_or_none_needs_one_kind(void)
     sl_model *all = describe(&spec);
     CU_ASSERT_EQUAL(all->kind_count, 3);
     sl_expect_text(all->kinds[1].name, "dense", "kind");
-    CU_ASSERT_EQUAL(sl_kind_window(&all->kinds[1]), 5);
+    CU_ASSERT_EQUAL(all->kinds[1].cache.window, 5);
 
     memset(spec.block, SL_BLOCK_FULL_ATTENTION, 4);
     sl_model *none = describe(&spec);
     CU_ASSERT_EQUAL(none->kind_count, 3);
-    CU_ASSERT_EQUAL(sl_kind_window(&none->kinds[1]), 0);
+    CU_ASSERT_EQUAL(none->kinds[1].cache.window, 0);
     free(all);
     free(none);
 }
@@ -333,9 +333,10 @@ keys_and_values_take_two_widths_of_the_kv_heads(void)
     const sl_dense_spec spec = small_llama();
     sl_model *model = describe(&spec);
 
-    CU_ASSERT_EQUAL(sl_kind_kv_bytes(&model->kinds[1], 2), UINT64_C(2) * 2 * 10 * 2);
-    CU_ASSERT_EQUAL(sl_kind_kv_bytes(&model->kinds[0], 2), 0);
-    CU_ASSERT_EQUAL(sl_kind_kv_bytes(&model->kinds[2], 2), 0);
+    CU_ASSERT_EQUAL(model->kinds[1].cache.per_token, UINT64_C(2) * 2 * 10);
+    CU_ASSERT_EQUAL(model->kinds[1].cache.naive_per_token, UINT64_C(2) * 2 * 10);
+    CU_ASSERT_EQUAL(model->kinds[0].cache.per_token, 0);
+    CU_ASSERT_EQUAL(model->kinds[2].cache.per_token, 0);
     free(model);
 }
 

@@ -22,7 +22,7 @@ typedef struct sl_reading {
 } sl_reading;
 
 static inline sl_reading
-read_text(const char *text, size_t size)
+read_named_text(const char *text, size_t size, const char *name)
 {
     sl_reading result = {0};
     result.model = calloc(1, sizeof *result.model);
@@ -30,19 +30,31 @@ read_text(const char *text, size_t size)
     CU_ASSERT_EQUAL_FATAL(sl_json_parse(text, size, &reading_limits, &result.json, &result.err),
                           SL_OK);
     const sl_node root = sl_json_root(result.json);
-    result.code = sl_hf_config_read(&root, "org/name", result.model, &result.warnings, &result.err);
+    result.code = sl_hf_config_read(&root, name, result.model, &result.warnings, &result.err);
+    return result;
+}
+
+static inline sl_reading
+read_text(const char *text, size_t size)
+{
+    return read_named_text(text, size, "org/name");
+}
+
+static inline sl_reading
+read_named(const char *path, const char *name)
+{
+    size_t size = 0;
+    char *text = sl_read_file(path, &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    const sl_reading result = read_named_text(text, size, name);
+    free(text);
     return result;
 }
 
 static inline sl_reading
 read_path(const char *path)
 {
-    size_t size = 0;
-    char *text = sl_read_file(path, &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    const sl_reading result = read_text(text, size);
-    free(text);
-    return result;
+    return read_named(path, "org/name");
 }
 
 static inline sl_reading
