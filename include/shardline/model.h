@@ -14,9 +14,12 @@
 enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
     SL_SHAPES_MAX = 24,         /* block shapes of one spec */
-    SL_KINDS_MAX = 28,          /* kinds of one model */
+    SL_KINDS_MAX = 256,         /* kinds of one model: what `layers` can number */
+    SL_DECODER_KINDS_MAX = 28,  /* ... of a decoder, whose kinds hold much more */
     SL_KIND_TENSORS_MAX = 32,
     SL_KIND_OPERATORS_MAX = 24,
+    SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
+    SL_MODEL_OPERATORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_OPERATORS_MAX,
     SL_TENSOR_AXES_MAX = 4,
     SL_MODEL_WIDTH_MAX = 1 << 24 /* features of any one matrix side but the vocabulary's */
 };
@@ -99,10 +102,11 @@ typedef struct sl_layer_kind {
     char prefix[48]; /* "model.layers.{}." with {} the block number, or "" */
     uint32_t tensor_count;
     uint32_t operator_count;
-    sl_tensor tensors[SL_KIND_TENSORS_MAX];
-    sl_operator operators[SL_KIND_OPERATORS_MAX];
+    sl_tensor *tensors; /* both inside the model that the kind is of */
+    sl_operator *operators;
 } sl_layer_kind;
 
+/** Kinds point into their own model: a model stays where it was described. */
 typedef struct sl_model {
     char name[200];    /* as the user named it */
     char revision[41]; /* commit, or "" */
@@ -120,17 +124,19 @@ typedef struct sl_model {
     char quantization[32];             /* method the checkpoint was quantised with, or "" */
     uint64_t quantized_weights_bytes;  /* of a quantised checkpoint whose layout is known; else 0 */
     bool tied;                         /* the head shares the embedding's storage */
-    bool has_head;              /* a class without a head (a base model) ends with its final norm */
-    bool learned_positions;     /* a table of position_limit rows: there is no position beyond it */
+    bool has_head;          /* a class without a head (a base model) ends with its final norm */
+    bool learned_positions; /* a table of position_limit rows: there is no position beyond it */
     uint64_t persistent_buffers; /* elements a checkpoint stores that are no parameters */
     uint64_t mtp_parameters;     /* of layers for multi-token prediction, which checkpoints hold and
                                     the class does not: in no count */
-    uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
-    uint32_t experts_per_token; /* of those, how many a token visits */
+    uint32_t experts;            /* routed experts of a block that has any; 0 = none anywhere */
+    uint32_t experts_per_token;  /* of those, how many a token visits */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     uint32_t kind_count;
     sl_layer_kind kinds[SL_KINDS_MAX];
+    sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
+    sl_operator operators[SL_MODEL_OPERATORS_MAX];
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
     uint32_t block_count;                /* layers that are neither embedding nor head */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
@@ -327,7 +333,7 @@ typedef struct sl_dense_spec {
  * frameworks that join their two sums send half.
  * Blocks of several shapes are in pre-norm form. With shapes, ffn and kv_heads of the spec are the
  * widest.
- * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_KINDS_MAX, blocks + 2
+ * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_DECODER_KINDS_MAX, blocks + 2
  * exceeds SL_MODEL_LAYERS_MAX, a width exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX;
  * *model is then untouched. Source: tensors as the classes of the Hugging Face library name and
  * shape them; cuts of Shoeybi 2019, section 3.

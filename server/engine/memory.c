@@ -102,7 +102,7 @@ static double
 dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    shape seen[SL_KINDS_MAX * SL_KIND_OPERATORS_MAX];
+    shape seen[SL_MODEL_OPERATORS_MAX];
     uint32_t count = 0;
     double elements = 0.0;
 

@@ -41,7 +41,12 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
     assert(rank < p && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
     assert(model->layer_count == model->block_count + 2);
 
-    *out = (sl_stage){.first = rank == 0, .last = rank == p - 1};
+    /* Not the whole struct: a model has few of the kinds that there is room for. */
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        out->layers[k] = 0;
+    out->blocks = 0;
+    out->first = rank == 0;
+    out->last = rank == p - 1;
     for (uint32_t chunk = rank; chunk < chunks; chunk += p)
         for (uint32_t i = chunk_begin(model, plan, chunk); i < chunk_begin(model, plan, chunk + 1);
              i++) {

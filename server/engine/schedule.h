@@ -9,10 +9,10 @@
 
 /** Layers of each kind that a pipeline rank holds, all its chunks together. */
 typedef struct sl_stage {
-    uint32_t layers[SL_KINDS_MAX];
-    uint32_t blocks; /* of them, neither embedding nor head */
-    bool first;      /* holds the embedding */
-    bool last;       /* holds the head */
+    uint32_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
+    uint32_t blocks;               /* of them, neither embedding nor head */
+    bool first;                    /* holds the embedding */
+    bool last;                     /* holds the head */
 } sl_stage;
 
 /** How Megatron cuts the layers into pipeline * virtual_pipeline chunks. */
