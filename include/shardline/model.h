@@ -75,6 +75,7 @@ typedef enum sl_operator_kind {
     SL_OPERATOR_ACTIVATION, /* inputs -> outputs; gated when inputs = 2 * outputs */
     SL_OPERATOR_RESIDUAL,   /* dropout (where the workload has it) and add */
     SL_OPERATOR_LOSS,       /* cross-entropy over `inputs` logits */
+    SL_OPERATOR_PLAIN,      /* a whole layer, known by its figures alone */
     SL_OPERATOR_KIND_COUNT
 } sl_operator_kind;
 
@@ -95,10 +96,14 @@ typedef struct sl_operator {
         kv_latent;     /* elements kept per token in place of keys and values; 0 = those are kept */
     uint32_t window;   /* positions a query sees; 0 = all before it */
     bool shares_input; /* its input is kept by the operator before it: not counted twice */
+    uint64_t sample_flops;        /* plain only, like the next two: forward, of one sample */
+    uint64_t sample_kept_bytes;   /* from forward to backward */
+    uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
 } sl_operator;
 
 typedef struct sl_layer_kind {
-    char name[24];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head" */
+    char name[48];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head",
+                        or what the user calls a plain layer */
     char prefix[48]; /* "model.layers.{}." with {} the block number, or "" */
     uint32_t tensor_count;
     uint32_t operator_count;
@@ -112,7 +117,7 @@ typedef struct sl_model {
     char revision[41]; /* commit, or "" */
     char architecture[64];
     char model_type[32];
-    uint64_t hidden;
+    uint64_t hidden; /* 0 = a list of plain layers (sl_model_is_plain) */
     uint64_t ffn;
     uint64_t vocabulary;
     uint64_t position_limit; /* learned positions or declared context; 0 = not said */
@@ -138,9 +143,14 @@ typedef struct sl_model {
     sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
     sl_operator operators[SL_MODEL_OPERATORS_MAX];
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
-    uint32_t block_count;                /* layers that are neither embedding nor head */
+    uint32_t block_count;                /* layers that are neither embedding nor head: all or all
+                                            but two */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
 } sl_model;
+
+/** Whether the layers were given as a plain list: there are samples in place of tokens, no hidden
+ * state, no attention, neither embedding nor head, and no tensor that could be cut. */
+bool sl_model_is_plain(const sl_model *model);
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);
@@ -340,5 +350,27 @@ typedef struct sl_dense_spec {
  */
 sl_code sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model,
                                 sl_errors *err) SL_MUST_CHECK;
+
+/** Most of any one figure of a plain layer: SL_MODEL_LAYERS_MAX of them keep every sum, and its bytes
+ * at 4 per parameter, inside uint64_t. */
+#define SL_PLAIN_FIGURE_MAX UINT64_C(1000000000000000)
+
+/** A layer of any network, per sample: what a user can say of it without an architecture. */
+typedef struct sl_plain_layer {
+    const char *name; /* below 48 bytes; borrowed for the call */
+    uint32_t count;   /* of such layers in a row, at least 1 */
+    uint64_t parameters;
+    uint64_t activation_bytes; /* kept from forward to backward */
+    uint64_t forward_flops;
+    uint64_t output_bytes; /* what the next layer gets; 0 = not said */
+} sl_plain_layer;
+
+/**
+ * Fills `model` from a list of layers: what is alike to the name is one kind, with one tensor of all
+ * its parameters (none without any) and one operator. Clears everything else, so the caller sets
+ * name, architecture and checkpoint dtype after it. At least one and at most SL_KINDS_MAX layers,
+ * with their counts at most SL_MODEL_LAYERS_MAX, figures up to SL_PLAIN_FIGURE_MAX (asserted).
+ */
+void sl_model_describe_plain(const sl_plain_layer *layers, uint32_t count, sl_model *model);
 
 #endif
