@@ -16,6 +16,7 @@ enum {
     SL_SHAPES_MAX = 24,         /* block shapes of one spec */
     SL_KINDS_MAX = 256,         /* kinds of one model: what `layers` can number */
     SL_DECODER_KINDS_MAX = 28,  /* ... of a decoder, whose kinds hold much more */
+    SL_KIND_NAME_MAX = 47,
     SL_KIND_TENSORS_MAX = 32,
     SL_KIND_OPERATORS_MAX = 24,
     SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
@@ -102,8 +103,9 @@ typedef struct sl_operator {
 } sl_operator;
 
 typedef struct sl_layer_kind {
-    char name[48];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head",
-                        or what the user calls a plain layer */
+    /* "embedding", "dense", "dense_window", "experts", "experts_window", "head"; or what the user
+     * calls a plain layer. */
+    char name[SL_KIND_NAME_MAX + 1];
     char prefix[48]; /* "model.layers.{}." with {} the block number, or "" */
     uint32_t tensor_count;
     uint32_t operator_count;
@@ -357,7 +359,7 @@ sl_code sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model,
 
 /** A layer of any network, per sample: what a user can say of it without an architecture. */
 typedef struct sl_plain_layer {
-    const char *name; /* below 48 bytes; borrowed for the call */
+    const char *name; /* at most SL_KIND_NAME_MAX bytes; borrowed for the call */
     uint32_t count;   /* of such layers in a row, at least 1 */
     uint64_t parameters;
     uint64_t activation_bytes; /* kept from forward to backward */
