@@ -33,7 +33,7 @@ typedef struct rank_bytes {
     double widest_gradient;
     double dummy_elements;
     double received, sent;          /* of one micro-batch, from and to the stages beside it */
-    double block_saved, block_kept; /* of the largest block */
+    double block_saved, block_kept; /* of the block that rebuilds most */
 } rank_bytes;
 
 sl_layout
@@ -182,7 +182,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         if (sl_schedule_is_block(model, k)) {
             b.blocks_saved += b.in_flight * stage->layers[k] * kept_bytes(c, price);
             b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
-            if (price->saved_bytes > b.block_saved) {
+            if (price->saved_bytes - kept_bytes(c, price) > b.block_saved - b.block_kept) {
                 b.block_saved = price->saved_bytes;
                 b.block_kept = kept_bytes(c, price);
             }

@@ -110,6 +110,14 @@ full_recomputation_keeps_the_outputs_and_rebuilds_the_largest_layer(void)
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK), 3e6 - 1e6, 0.0, "rebuilt");
     sl_expect_near(sl_fixture_seconds(e, SL_TERM_RECOMPUTE), sl_fixture_seconds(e, SL_TERM_FORWARD),
                    1e-12, "one more forward of all");
+
+    const sl_plain_layer opaque = {"opaque", 1, 1, 4000000, 1, 0};
+    const sl_plain_layer largest_last[] = {heavy, opaque};
+    q = ask(largest_last, 2, 1);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK), 3e6 - 1e6, 0.0,
+                   "the largest layer keeps all it has: another one rebuilds most");
 }
 
 static void
