@@ -149,7 +149,8 @@ note_plain(const sl_model *model, sl_estimate *out)
         "backward takes twice the forward's FLOPs and bytes");
     add(out, true, "layers_unmeasured",
         "a plain layer takes the slower of its FLOPs at the rate of large matrix products and its "
-        "bytes at that of streaming kernels: a lower bound, as no such layer was measured");
+        "bytes at that of streaming kernels, a lower bound: published ResNet-50 runs on A100 take "
+        "2.2 to 2.6 times as long");
     if (has_open_outputs(model))
         add(out, true, "outputs_assumed",
             "a layer without output_bytes counts as passing on all it keeps: an upper bound of "

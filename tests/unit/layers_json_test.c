@@ -1,11 +1,13 @@
 /* Plain lists of layers as they come in requests, and the networks that are kept as examples. */
 #include "codec/layers_json.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "catalog/catalog.h"
+#include "engine_fixture.h"
 #include "harness.h"
 
 static sl_model model;
@@ -149,30 +151,41 @@ no_more_entries_than_kinds(void)
     sl_json_free(r.json);
 }
 
+static void
+read_example(reading *r, const char *name)
+{
+    char path[64];
+    size_t size = 0;
+
+    CU_ASSERT_TRUE_FATAL(sl_text_format(path, sizeof path, "fixtures/layers/%s.json", name));
+    char *text = sl_read_file(sl_tests_path(path), &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    read_text(r, text, false);
+    CU_ASSERT_EQUAL_FATAL(r->code, SL_OK);
+    free(text);
+}
+
 /* Parameters and GFLOPS, which are multiply-adds, as torchvision's model pages give them for the
  * weights of VGG16, ResNet50 and DenseNet121. */
 static void
 examples_have_the_published_totals(void)
 {
     static const struct {
-        const char *file;
+        const char *name;
         uint64_t parameters;
         double giga_multiply_adds;
     } expected[] = {
-        {"fixtures/layers/vgg16.json", 138357544, 15.47},
-        {"fixtures/layers/resnet50.json", 25557032, 4.09},
-        {"fixtures/layers/densenet121.json", 7978856, 2.83},
+        {"vgg16", 138357544, 15.47},
+        {"resnet50", 25557032, 4.09},
+        {"densenet121", 7978856, 2.83},
     };
 
     for (uint32_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        char *text = sl_read_file(sl_tests_path(expected[i].file), &(size_t){0});
         sl_model_counts counts = {0};
         double flops = 0.0;
         reading r;
 
-        CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-        read_text(&r, text, false);
-        CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+        read_example(&r, expected[i].name);
         CU_ASSERT_EQUAL(sl_model_count(&model, &counts), SL_OK);
         CU_ASSERT_EQUAL(counts.total, expected[i].parameters);
         for (uint32_t layer = 0; layer < model.layer_count; layer++)
@@ -180,8 +193,56 @@ examples_have_the_published_totals(void)
         CU_ASSERT_DOUBLE_EQUAL(flops / 2e9, expected[i].giga_multiply_adds, 0.005);
         CU_ASSERT_EQUAL(model.layer_count % 4, 0); /* four devices can share them */
         sl_json_free(r.json);
-        free(text);
     }
+}
+
+static double
+images_per_s(const sl_catalog *catalog, uint32_t accelerators)
+{
+    const sl_part *part = NULL;
+    sl_errors err = {0};
+    bool exact = false;
+
+    CU_ASSERT_EQUAL_FATAL(sl_catalog_find_part(catalog, "nvidia-a100-sxm4-80gb", "", &part, &err),
+                          SL_OK);
+    const sl_cluster cluster = {.accelerator = part->accelerator,
+                                .nodes = 1,
+                                .accelerators_per_node = accelerators,
+                                .oversubscription_ratio = 1.0};
+    sl_question q = sl_fixture_question(
+        &model, &cluster, sl_catalog_find_software(catalog, "pytorch-ddp-2.x", &exact));
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.sequence_length = 1;
+    q.workload.micro_batch = 256;
+    q.workload.global_batch = UINT64_C(256) * accelerators;
+    q.workload.precision = SL_PRECISION_FP16;
+    q.workload.optimizer = SL_OPTIMIZER_SGD_MOMENTUM;
+    return sl_fixture_answer(&q)->throughput.samples_per_s;
+}
+
+/* ResNet-50 v1.5 on one and eight A100-80, mixed precision, 256 images each, PyTorch 21.03: NVIDIA
+ * DeepLearningExamples, PyTorch/Classification/ConvNets/resnet50v1.5/README.md. */
+static void
+the_roofline_is_a_bound_that_published_runs_keep(void)
+{
+    static const struct {
+        uint32_t accelerators;
+        double images_per_s;
+    } measured[] = {{1, 2470.0}, {8, 16621.0}};
+    sl_errors err = {0};
+    sl_catalog *catalog = sl_catalog_new(&err);
+    reading r;
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(catalog);
+    read_example(&r, "resnet50");
+    for (uint32_t i = 0; i < sizeof measured / sizeof measured[0]; i++) {
+        const double bound = images_per_s(catalog, measured[i].accelerators);
+        printf("  ResNet-50 on %u A100: measured %.0f images/s, bound %.0f\n",
+               measured[i].accelerators, measured[i].images_per_s, bound);
+        CU_ASSERT_TRUE(bound > measured[i].images_per_s && bound < 3.0 * measured[i].images_per_s);
+    }
+    sl_json_free(r.json);
+    sl_catalog_free(catalog);
 }
 
 #define CASE(name)                                                                                 \
@@ -195,6 +256,7 @@ static const sl_case cases[] = {
     CASE(unknown_members_may_be_warnings),
     CASE(no_more_entries_than_kinds),
     CASE(examples_have_the_published_totals),
+    CASE(the_roofline_is_a_bound_that_published_runs_keep),
 };
 
 int
