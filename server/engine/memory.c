@@ -180,11 +180,12 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         if (stage->layers[k] == 0)
             continue;
         if (sl_schedule_is_block(model, k)) {
-            b.blocks_saved += b.in_flight * stage->layers[k] * kept_bytes(c, price);
+            const double kept = kept_bytes(c, price);
+            b.blocks_saved += b.in_flight * stage->layers[k] * kept;
             b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
-            if (price->saved_bytes - kept_bytes(c, price) > b.block_saved - b.block_kept) {
+            if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
                 b.block_saved = price->saved_bytes;
-                b.block_kept = kept_bytes(c, price);
+                b.block_kept = kept;
             }
         } else if (k == model->layers[0]) {
             b.ends_saved += b.in_flight * price->saved_bytes;
