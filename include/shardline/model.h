@@ -14,9 +14,13 @@
 enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
     SL_SHAPES_MAX = 24,         /* block shapes of one spec */
-    SL_KINDS_MAX = 28,          /* kinds of one model */
+    SL_KINDS_MAX = 256,         /* kinds of one model: what `layers` can number */
+    SL_DECODER_KINDS_MAX = 28,  /* ... of a model from a config, whose kinds hold much more */
+    SL_KIND_NAME_MAX = 47,
     SL_KIND_TENSORS_MAX = 48,
     SL_KIND_OPERATORS_MAX = 24,
+    SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
+    SL_MODEL_OPERATORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_OPERATORS_MAX,
     SL_TENSOR_AXES_MAX = 4,
     SL_MODEL_WIDTH_MAX = 1 << 24 /* features of any one matrix side but the vocabulary's */
 };
@@ -73,6 +77,7 @@ typedef enum sl_operator_kind {
     SL_OPERATOR_ACTIVATION, /* inputs -> outputs; gated when inputs = 2 * outputs */
     SL_OPERATOR_RESIDUAL,   /* dropout (where the workload has it) and add */
     SL_OPERATOR_LOSS,       /* cross-entropy over `inputs` logits */
+    SL_OPERATOR_PLAIN,      /* a whole layer, known by its figures alone */
     SL_OPERATOR_KIND_COUNT
 } sl_operator_kind;
 
@@ -89,8 +94,11 @@ typedef struct sl_operator {
     uint32_t heads; /* attention and rotary only, like the next two */
     uint32_t kv_heads;
     uint32_t head_dim;
-    uint32_t window;   /* positions a query sees; 0 = all before it */
-    bool shares_input; /* its input is kept by the operator before it: not counted twice */
+    uint32_t window;            /* positions a query sees; 0 = all before it */
+    bool shares_input;          /* its input is kept by the operator before it: not counted twice */
+    uint64_t sample_flops;      /* plain only, like the next two: forward, of one sample */
+    uint64_t sample_kept_bytes; /* from forward to backward */
+    uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
 } sl_operator;
 
 /** What one layer keeps of a sequence while it is being extended, in elements. */
@@ -103,21 +111,24 @@ typedef struct sl_cache {
 } sl_cache;
 
 typedef struct sl_layer_kind {
-    char name[32];   /* "embedding", "dense", "dense_window", "experts", "experts_window", "head" */
+    /* "embedding", "dense", "dense_window", "experts", "experts_window", "head"; or what the user
+     * calls a plain layer. */
+    char name[SL_KIND_NAME_MAX + 1];
     char prefix[64]; /* "model.layers.{}." with {} the block number, or "" */
     sl_cache cache;
     uint32_t tensor_count;
     uint32_t operator_count;
-    sl_tensor tensors[SL_KIND_TENSORS_MAX];
-    sl_operator operators[SL_KIND_OPERATORS_MAX];
+    sl_tensor *tensors; /* both inside the model that the kind is of */
+    sl_operator *operators;
 } sl_layer_kind;
 
+/** Kinds point into their own model: a model stays where it was described. */
 typedef struct sl_model {
     char name[200];    /* as the user named it */
     char revision[41]; /* commit, or "" */
     char architecture[64];
     char model_type[32];
-    uint64_t hidden;
+    uint64_t hidden; /* 0 = a list of plain layers (sl_model_is_plain) */
     uint64_t ffn;
     uint64_t vocabulary;
     uint64_t position_limit; /* learned positions or declared context; 0 = not said */
@@ -139,12 +150,19 @@ typedef struct sl_model {
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     uint32_t kind_count;
     sl_layer_kind kinds[SL_KINDS_MAX];
+    sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
+    sl_operator operators[SL_MODEL_OPERATORS_MAX];
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
-    uint32_t block_count;                /* layers that are neither embedding nor head */
+    uint32_t block_count;                /* layers that are neither embedding nor head: all or all
+                                            but two */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
     uint32_t beside[SL_KINDS_MAX]; /* copies of a kind beside that list: towers, which are counted
                                       and not planned */
 } sl_model;
+
+/** Whether the layers were given as a plain list: there are samples in place of tokens, no hidden
+ * state, no attention, neither embedding nor head, and no tensor that could be cut. */
+bool sl_model_is_plain(const sl_model *model);
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);
@@ -343,12 +361,34 @@ typedef struct sl_dense_spec {
  * frameworks that join their two sums send half.
  * Blocks of several shapes are in pre-norm form. With shapes, ffn and kv_heads of the spec are the
  * widest.
- * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_KINDS_MAX, blocks + 2
+ * Errors: SL_E_RANGE, rule out_of_range, when there are more kinds than SL_DECODER_KINDS_MAX, blocks + 2
  * exceeds SL_MODEL_LAYERS_MAX, a width exceeds SL_MODEL_WIDTH_MAX or a table SL_MODEL_ROWS_MAX;
  * *model is then untouched. Source: tensors as the classes of the Hugging Face library name and
  * shape them; cuts of Shoeybi 2019, section 3.
  */
 sl_code sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model,
                                 sl_errors *err) SL_MUST_CHECK;
+
+/** Most of any one figure of a plain layer: SL_MODEL_LAYERS_MAX of them keep every sum, and its bytes
+ * at 4 per parameter, inside uint64_t. */
+#define SL_PLAIN_FIGURE_MAX UINT64_C(1000000000000000)
+
+/** A layer of any network, per sample: what a user can say of it without an architecture. */
+typedef struct sl_plain_layer {
+    const char *name; /* at most SL_KIND_NAME_MAX bytes; borrowed for the call */
+    uint32_t count;   /* of such layers in a row, at least 1 */
+    uint64_t parameters;
+    uint64_t activation_bytes; /* kept from forward to backward */
+    uint64_t forward_flops;
+    uint64_t output_bytes; /* what the next layer gets; 0 = not said */
+} sl_plain_layer;
+
+/**
+ * Fills `model` from a list of layers: what is alike to the name is one kind, with one tensor of all
+ * its parameters (none without any) and one operator. Clears everything else, so the caller sets
+ * name, architecture and checkpoint dtype after it. At least one and at most SL_KINDS_MAX layers,
+ * with their counts at most SL_MODEL_LAYERS_MAX, figures up to SL_PLAIN_FIGURE_MAX (asserted).
+ */
+void sl_model_describe_plain(const sl_plain_layer *layers, uint32_t count, sl_model *model);
 
 #endif

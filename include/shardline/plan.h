@@ -69,7 +69,8 @@ typedef struct sl_plan {
 
 /**
  * Fields the user did not say. The engine evaluates the plausible values of each (engine/unknown.c)
- * and answers the median with the interval they span.
+ * and answers the median with the interval they span. Plain layers leave no choice of attention,
+ * dropout and sequence parallelism: there these three are none, and never unknown.
  */
 typedef enum sl_unknown {
     SL_UNKNOWN_SOFTWARE = 1 << 0,

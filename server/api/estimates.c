@@ -12,6 +12,7 @@
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
 #include "codec/hf_config.h"
+#include "codec/layers_json.h"
 #include "shardline/version.h"
 
 /* What a request needs from elsewhere, and what came of it. In the request's arena. */
@@ -106,6 +107,26 @@ fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl
 }
 
 static sl_code
+new_model(asked *a, const sl_request *request, sl_errors *err)
+{
+    a->model = sl_arena_alloc(request->arena, 1, sizeof *a->model);
+    if (a->model != NULL)
+        return SL_OK;
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the model does not fit in memory");
+}
+
+static sl_code
+decode_layers(asked *a, bool lenient, const sl_request *request, sl_errors *err)
+{
+    if (a->read.source != SL_MODEL_FROM_LAYERS)
+        return SL_OK;
+    const sl_code code = new_model(a, request, err);
+    return code != SL_OK
+               ? code
+               : sl_layers_read(&a->read.layers, "", a->model, lenient ? &a->warnings : NULL, err);
+}
+
+static sl_code
 decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors *err)
 {
     sl_code code = SL_OK;
@@ -121,13 +142,10 @@ decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors 
         if (code == SL_OK && fetched->file.stale)
             (void)sl_fail(&a->warnings, SL_E_UPSTREAM, "stale_revision", "/model/hub",
                           "the Hub could not be asked: the cached revision was used");
-    } else {
-        sl_model *model = sl_arena_alloc(request->arena, 1, sizeof *model);
-        if (model == NULL)
-            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
-                           "the model does not fit in memory");
-        code = sl_hf_config_read(&a->read.config, "", model, &a->warnings, err);
-        a->model = model;
+    } else if (a->read.source == SL_MODEL_FROM_CONFIG) {
+        code = new_model(a, request, err);
+        if (code == SL_OK)
+            code = sl_hf_config_read(&a->read.config, "", a->model, &a->warnings, err);
     }
     if (code == SL_OK && sl_model_count(a->model, &a->counts) != SL_OK)
         code = sl_fail(err, SL_E_RANGE, "out_of_range", "/model",
@@ -178,10 +196,11 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
         sl_estimate_request_read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
     if (code == SL_OK)
         code = understood;
-    /* Here, so that the name is judged with the rest of the document. */
+    /* Here, so that the name and the layers are judged with the rest of the document. */
     const sl_code named = check_hub_name(&a.read, &err);
+    const sl_code listed = decode_layers(&a, lenient, request, &err);
     if (code == SL_OK)
-        code = named;
+        code = named != SL_OK ? named : listed;
     if (code != SL_OK || fetched != NULL || !fetch_needed(&a.read, request, response)) {
         if (code == SL_OK)
             code = gather(app, fetched, request, &a, &err);

@@ -3,6 +3,7 @@
 #include "api/resources.h"
 #include "base/text.h"
 #include "codec/hf_config.h"
+#include "codec/layers_json.h"
 #include "codec/members.h"
 #include "codec/model_json.h"
 #include "shardline/version.h"
@@ -94,16 +95,36 @@ sl_models_get(void *app, void *thread, const sl_request *request, sl_response *r
     write_model(model, &warnings, request, response);
 }
 
+/* The one of "config" and "layers" that there is. */
+static sl_code
+read_inline(const sl_node *root, const char *name, sl_model *model, sl_errors *warnings,
+            sl_errors *err)
+{
+    sl_node config, layers;
+    const bool listed = sl_node_member(root, "layers", &layers);
+
+    if (listed && sl_node_member(root, "config", &config))
+        return sl_node_fail(root, err, SL_E_RANGE, "conflicting_fields",
+                            "must have one of \"config\" and \"layers\"");
+    if (listed) {
+        (void)sl_fail(warnings, SL_E_RANGE, "missing_dtype", "",
+                      "a list of layers names no dtype: the weights are taken to be fp32");
+        return sl_layers_read(&layers, name, model, NULL, err);
+    }
+
+    const sl_code code = sl_node_required(root, "config", &config, err);
+    return code != SL_OK ? code : sl_hf_config_read(&config, name, model, warnings, err);
+}
+
 void
 sl_models_inspect(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    static const char *const members[] = {"config", "name"};
+    static const char *const members[] = {"config", "layers", "name"};
     sl_json *json = sl_api_body(request, true, response);
     sl_errors err = {.count = 0};
     sl_errors warnings = {.count = 0};
     sl_model *model = sl_arena_alloc(request->arena, 1, sizeof *model);
     const char *name = "";
-    sl_node config;
 
     (void)app;
     (void)worker;
@@ -116,11 +137,10 @@ sl_models_inspect(void *app, void *worker, const sl_request *request, sl_respons
         code = sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the model does not fit in memory");
     if (code == SL_OK) {
         /* One answer names every fault: unknown members, the name, and all of the config. */
-        const sl_code known = sl_node_known(&root, members, 2, &err, NULL);
+        const sl_code known =
+            sl_node_known(&root, members, sizeof members / sizeof members[0], &err, NULL);
         const sl_code text = sl_node_text(&root, "name", &name, NULL, &err);
-        code = sl_node_required(&root, "config", &config, &err);
-        if (code == SL_OK)
-            code = sl_hf_config_read(&config, name, model, &warnings, &err);
+        code = read_inline(&root, name, model, &warnings, &err);
         if (code == SL_OK)
             code = known != SL_OK ? known : text;
     }

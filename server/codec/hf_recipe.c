@@ -11,8 +11,8 @@
 /* Kinds of one stack that were found so far, by the values that make them differ. */
 typedef struct variants {
     uint32_t count;
-    uint32_t kinds[SL_KINDS_MAX];
-    uint64_t values[SL_KINDS_MAX][SL_HF_EACH_MAX];
+    uint32_t kinds[SL_DECODER_KINDS_MAX];
+    uint64_t values[SL_DECODER_KINDS_MAX][SL_HF_EACH_MAX];
 } variants;
 
 enum { GROUP_COUNT = 7 };
@@ -85,7 +85,7 @@ find_kind(sl_hf_symbols *symbols, const sl_stack *stack, variants *found, const 
         sl_node_pointer(symbols->config, pointer, sizeof pointer);
         return sl_refail_at(&inner, pointer, symbols->err);
     }
-    assert(found->count < SL_KINDS_MAX);
+    assert(found->count < SL_DECODER_KINDS_MAX);
     found->kinds[found->count] = *kind;
     memcpy(found->values[found->count++], values, count * sizeof values[0]);
     return SL_OK;
@@ -225,16 +225,16 @@ check_counts(const sl_hf_symbols *symbols, const sl_model *model)
 }
 
 /* Classes name a number of experts also where no block of theirs has any. */
-static void
-drop_unused_experts(sl_model *model)
+static bool
+has_experts(const sl_model *model)
 {
-    sl_model_counts counts;
-
-    if (sl_model_count(model, &counts) != SL_OK ||
-        counts.component[SL_COMPONENT_ROUTED_EXPERTS] != 0)
-        return;
-    model->experts = 0;
-    model->experts_per_token = 0;
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        for (uint32_t i = 0; i < model->kinds[k].tensor_count; i++) {
+            if (model->kinds[k].tensors[i].component == SL_COMPONENT_ROUTED_EXPERTS)
+                return true;
+        }
+    }
+    return false;
 }
 
 static sl_code
@@ -327,7 +327,10 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
     fill_summary(&symbols.scope, out);
     if (recipe->base != NULL && ends_with(out->architecture, "Model"))
         sl_hf_rename(out, recipe->base, "");
-    drop_unused_experts(out);
+    if (!has_experts(out)) {
+        out->experts = 0;
+        out->experts_per_token = 0;
+    }
     sl_code code = check_experts(&symbols, out);
     if (code == SL_OK)
         code = check_counts(&symbols, out);

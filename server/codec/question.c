@@ -19,8 +19,11 @@ static const uint64_t PARAMETERS_MAX = 1000000000000000;
 static sl_code
 read_model(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {
-        {"hub", NULL}, {"revision", NULL}, {"config", NULL}, {"parameters", NULL}, {"layers", ""}};
+    static const sl_member members[] = {{"hub", NULL},
+                                        {"revision", NULL},
+                                        {"config", NULL},
+                                        {"parameters", NULL},
+                                        {"layers", NULL}};
     const sl_node *const model = &request->model;
     sl_code first = sl_node_object(model, err);
     if (first != SL_OK)
@@ -35,16 +38,21 @@ read_model(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     const bool config = sl_node_member(model, "config", &request->config);
     if (config)
         sl_keep(&first, sl_node_object(&request->config, err));
+    const bool layers = sl_node_member(model, "layers", &request->layers);
     request->source = config       ? SL_MODEL_FROM_CONFIG
+                      : layers     ? SL_MODEL_FROM_LAYERS
                       : parameters ? SL_MODEL_FROM_PARAMETERS
                                    : SL_MODEL_FROM_HUB;
-    const uint32_t sources = (uint32_t)hub + (uint32_t)config + (uint32_t)parameters;
+    const uint32_t sources =
+        (uint32_t)hub + (uint32_t)config + (uint32_t)layers + (uint32_t)parameters;
     if (first == SL_OK && sources == 0) {
-        first = sl_node_fail(model, err, SL_E_RANGE, "required_field",
-                             "must say which model: \"hub\", \"config\" or \"parameters\"");
+        first =
+            sl_node_fail(model, err, SL_E_RANGE, "required_field",
+                         "must say which model: \"hub\", \"config\", \"layers\" or \"parameters\"");
     } else if (sources > 1) {
         sl_keep(&first, sl_node_fail(model, err, SL_E_RANGE, "conflicting_fields",
-                                     "must have one of \"hub\", \"config\" and \"parameters\""));
+                                     "must have one of \"hub\", \"config\", \"layers\" and "
+                                     "\"parameters\""));
     }
     return first;
 }
@@ -122,6 +130,24 @@ settle_attention(sl_estimate_request *request)
     }
 }
 
+/* A network given per sample runs the whole batch of a replica at once, unless the request says
+ * otherwise; only a pipeline wants it in parts. */
+static void
+settle_whole_batch(sl_estimate_request *request)
+{
+    sl_workload *const workload = &request->workload;
+    const sl_plan *const plan = &request->plan;
+    if (request->source != SL_MODEL_FROM_LAYERS || plan->pipeline > 1 || request->data_open ||
+        (request->unknown & SL_UNKNOWN_MICRO_BATCH) == 0 || request->gradient_accumulation > 0 ||
+        workload->global_batch % plan->data != 0)
+        return;
+    workload->micro_batch = workload->global_batch / plan->data;
+    request->unknown &= ~(uint32_t)SL_UNKNOWN_MICRO_BATCH;
+    sl_notes_add(&request->notes, "micro_batch_size_assumed", false,
+                 "micro_batch_size was not given: %llu, the whole batch of a replica",
+                 (unsigned long long)workload->micro_batch);
+}
+
 /* global batch = data * micro-batch * accumulation: the third follows from two. */
 static sl_code
 settle_accumulation(sl_estimate_request *request, sl_errors *err)
@@ -154,6 +180,7 @@ settle(sl_estimate_request *request, sl_errors *err)
     settle_data(request);
     settle_precision(request);
     settle_attention(request);
+    settle_whole_batch(request);
     return settle_accumulation(request, err);
 }
 

@@ -20,6 +20,7 @@
 typedef enum sl_model_source {
     SL_MODEL_FROM_HUB,
     SL_MODEL_FROM_CONFIG,
+    SL_MODEL_FROM_LAYERS,
     SL_MODEL_FROM_PARAMETERS /* a count: the teaching accountings only */
 } sl_model_source;
 
@@ -38,6 +39,7 @@ typedef struct sl_estimate_request {
     const char *hub;      /* "org/name"; FROM_HUB */
     const char *revision; /* NULL: not said */
     sl_node config;       /* FROM_CONFIG */
+    sl_node layers;       /* FROM_LAYERS; for sl_layers_read to judge */
     uint64_t parameters;  /* FROM_PARAMETERS */
 
     const char *inventory; /* slug; NULL: the cluster stands inline or not at all */

@@ -80,8 +80,8 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
         if (request->software_count > 1)
             request->unknown |= SL_UNKNOWN_SOFTWARE;
         if (!framework_said && request->source != SL_MODEL_FROM_PARAMETERS)
-            sl_notes_add(&request->notes, "framework_assumed", false,
-                         "framework was not given: megatron");
+            sl_notes_add(&request->notes, "framework_assumed", false, "framework was not given: %s",
+                         sl_name(&sl_framework_names, workload->framework));
         return SL_OK;
     }
 
@@ -121,13 +121,29 @@ all_modelled(const sl_names *names)
     return all;
 }
 
+/* Networks that come as a list of layers are trained with DDP; stages of them need a framework that
+ * has a pipeline. */
+static uint32_t
+default_framework(const sl_estimate_request *request)
+{
+    const sl_node *const plan = &request->parallelism_object;
+    sl_errors ignored = {0};
+    uint64_t stages = 1;
+    if (request->source != SL_MODEL_FROM_LAYERS)
+        return SL_FRAMEWORK_MEGATRON;
+    if (plan->value != NULL &&
+        sl_node_uint(plan, "pipeline", 0, UINT64_MAX, &stages, NULL, &ignored) != SL_OK)
+        return SL_FRAMEWORK_DDP; /* the plan's reader says what is wrong with it */
+    return stages > 1 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_DDP;
+}
+
 /* Words first, because software depends on the framework and defaults on each. */
 static sl_code
 read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *err)
 {
     const sl_node *const object = &request->workload_object;
     sl_workload *const workload = &request->workload;
-    uint32_t kind = 0, framework = SL_FRAMEWORK_MEGATRON, precision = SL_PRECISION_BF16;
+    uint32_t kind = 0, framework = default_framework(request), precision = SL_PRECISION_BF16;
     uint32_t optimizer = SL_OPTIMIZER_ADAMW, exact = 0;
     bool said = false, kind_said = false, framework_said = false;
     /* An accounting is a rule for every kind of work and every framework. */
@@ -211,10 +227,13 @@ read_counts(sl_estimate_request *request, sl_errors *err)
     sl_workload *const workload = &request->workload;
     sl_code first = SL_OK;
     sl_node needed;
+    const bool layers = request->source == SL_MODEL_FROM_LAYERS;
     if (request->source != SL_MODEL_FROM_PARAMETERS) {
-        sl_keep(&first, sl_node_required(object, "sequence_length", &needed, err));
+        if (!layers)
+            sl_keep(&first, sl_node_required(object, "sequence_length", &needed, err));
         sl_keep(&first, sl_node_required(object, "global_batch_size", &needed, err));
     }
+    workload->sequence_length = layers; /* one sample; another length is the engine's to refuse */
     bool said = false;
     sl_keep(&first, sl_node_uint(object, "sequence_length", 1, SL_SEQUENCE_LENGTH_MAX,
                                  &workload->sequence_length, NULL, err));
@@ -274,5 +293,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
         request->unknown |= SL_UNKNOWN_ATTENTION;
     sl_keep(&first, read_layout(object, &workload->layout, warnings, err));
     sl_keep(&first, read_accounting(request, err));
+    if (request->source == SL_MODEL_FROM_LAYERS) /* has neither: nothing is open */
+        request->unknown &= ~(uint32_t)(SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT);
     return first;
 }

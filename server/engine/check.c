@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check_plain.h"
 #include "engine/collective.h"
 #include "engine/schedule.h"
 
@@ -162,12 +163,17 @@ refuse_split(const sl_question *question, sl_errors *err)
         if (sl_schedule_split(question->model, &tried) != SL_SPLIT_NONE)
             legal[count++] = *degree;
 
+    const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
+    const sl_plan *plan = &question->plan;
     const sl_code code =
-        sl_fail(err, SL_E_RANGE, "not_divisible",
-                chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline",
-                "pipeline x virtual_pipeline must divide the %u layers, or %u with embedding and "
-                "head; got %u x %u",
-                blocks, blocks + 2, question->plan.pipeline, question->plan.virtual_pipeline);
+        sl_model_is_plain(question->model)
+            ? sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                      "pipeline x virtual_pipeline must divide the %u layers; got %u x %u", blocks,
+                      plan->pipeline, plan->virtual_pipeline)
+            : sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                      "pipeline x virtual_pipeline must divide the %u layers, or %u with embedding "
+                      "and head; got %u x %u",
+                      blocks, blocks + 2, plan->pipeline, plan->virtual_pipeline);
     sl_hint_values(err, legal, count);
     return code;
 }
@@ -329,7 +335,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
         check_framework, check_world,    check_tensor,   check_pipeline,
-        check_batch,     check_sequence, check_hardware,
+        check_batch,     check_sequence, check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;
 
@@ -391,6 +397,8 @@ choice_limit(const sl_question *question, sl_choice field)
 
     switch (field) {
     case SL_CHOICE_TENSOR:
+        if (sl_model_is_plain(question->model))
+            return 1;
         return question->model->heads < available ? question->model->heads : available;
     case SL_CHOICE_PIPELINE:
         return SL_PIPELINE_MAX < available ? SL_PIPELINE_MAX : available;

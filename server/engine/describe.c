@@ -363,9 +363,9 @@ sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *e
     const sl_code code = check_sizes(spec, err);
     if (code != SL_OK)
         return code;
-    if (count_variants(spec, blocks_of) > SL_KINDS_MAX - 2)
+    if (count_variants(spec, blocks_of) > SL_DECODER_KINDS_MAX - 2)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "",
-                       "blocks come in at most %d kinds, got %u", SL_KINDS_MAX - 2,
+                       "blocks come in at most %d kinds, got %u", SL_DECODER_KINDS_MAX - 2,
                        count_variants(spec, blocks_of));
 
     model->hidden = spec->hidden;

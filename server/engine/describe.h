@@ -83,7 +83,7 @@ void sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *mod
 sl_operator *sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what,
                              sl_cut cut, uint64_t inputs, uint64_t outputs);
 
-/** A new kind of `model`; its prefix is base + rest. */
+/** A new kind of `model`; its prefix is base + rest. The kind before it is then complete. */
 sl_layer_kind *sl_add_kind(sl_model *model, const char *name, const char *base, const char *rest);
 
 /** Attention from the normed hidden state to the output projection: tensors and operators. */

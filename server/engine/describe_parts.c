@@ -113,6 +113,14 @@ sl_add_kind(sl_model *model, const char *name, const char *base, const char *res
 
     sl_layer_kind *kind = &model->kinds[model->kind_count++];
     memset(kind, 0, sizeof *kind);
+    kind->tensors = model->tensors;
+    kind->operators = model->operators;
+    if (model->kind_count > 1) {
+        kind->tensors = kind[-1].tensors + kind[-1].tensor_count;
+        kind->operators = kind[-1].operators + kind[-1].operator_count;
+    }
+    assert(kind->tensors + SL_KIND_TENSORS_MAX <= model->tensors + SL_MODEL_TENSORS_MAX);
+    assert(kind->operators + SL_KIND_OPERATORS_MAX <= model->operators + SL_MODEL_OPERATORS_MAX);
     sl_join_names(kind->name, sizeof kind->name, name, "");
     sl_join_names(kind->prefix, sizeof kind->prefix, base, rest);
     return kind;

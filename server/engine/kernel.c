@@ -85,6 +85,15 @@ sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio)
     return launch_floor_s + bytes / (slice->accelerator->memory_bytes_per_s * ratio);
 }
 
+double
+sl_kernel_roofline_s(const sl_slice *slice, double flops, double bytes, double ratio)
+{
+    assert(ratio > 0.0);
+    return slice->accelerator->gemm.launch_s +
+           fmax(flops / product_peak(slice),
+                bytes / (slice->accelerator->memory_bytes_per_s * ratio));
+}
+
 /* The law fitted at the head width nearest by ratio. */
 static const sl_attention_laws *
 nearest_laws(const sl_slice *slice, uint32_t head_dim)

@@ -34,6 +34,14 @@ double sl_kernel_product_s(const sl_slice *slice, sl_product product);
  */
 double sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio);
 
+/**
+ * A layer known by its figures alone, at the roofline:
+ *   t = t0 + max(flops / P, bytes / (memory bandwidth * ratio))
+ * with P and t0 of the matrix product's law: no law for other layers was fitted.
+ * Source: Williams 2009.
+ */
+double sl_kernel_roofline_s(const sl_slice *slice, double flops, double bytes, double ratio);
+
 typedef enum sl_pass { SL_PASS_FORWARD, SL_PASS_BACKWARD } sl_pass;
 
 /** Whether a law of this kernel was fitted at exactly this head width. */

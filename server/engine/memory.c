@@ -32,8 +32,8 @@ typedef struct rank_bytes {
     double head_transient;
     double widest_gradient;
     double dummy_elements;
-    double neighbours;              /* stages it exchanges hidden states with */
-    double block_saved, block_kept; /* of the largest block */
+    double received, sent;          /* of one micro-batch, from and to the stages beside it */
+    double block_saved, block_kept; /* of the block that rebuilds most */
 } rank_bytes;
 
 sl_layout
@@ -77,6 +77,23 @@ sl_memory_stage_elements(const sl_model *model, const sl_kind_price *prices, con
     return elements;
 }
 
+double
+sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
+{
+    const sl_plan *plan = c->plan;
+    double bytes = 0.0;
+
+    assert(rank + 1 < plan->pipeline);
+    if (!sl_model_is_plain(c->question->model)) /* every layer passes on the hidden state */
+        return c->prices[0].output_bytes;
+    for (uint32_t chunk = rank; chunk + 1 < plan->pipeline * plan->virtual_pipeline;
+         chunk += plan->pipeline) {
+        const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
+        bytes = fmax(bytes, c->prices[kind].output_bytes);
+    }
+    return bytes;
+}
+
 static void
 add_term(sl_rank_memory *rank, sl_term_id id, double bytes, const sl_input *inputs, uint32_t count)
 {
@@ -102,7 +119,7 @@ static double
 dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    shape seen[SL_KINDS_MAX * SL_KIND_OPERATORS_MAX];
+    shape seen[SL_MODEL_OPERATORS_MAX];
     uint32_t count = 0;
     double elements = 0.0;
 
@@ -150,34 +167,34 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     const double chunks = (double)sl_schedule_chunks_in_flight(plan, m, r);
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
-    const uint32_t first_kind = model->layers[0];
-    const uint32_t last_kind = model->layers[model->layer_count - 1];
     rank_bytes b = {
         .elements = sl_memory_stage_elements(model, c->prices, stage),
         .in_flight = chunks / plan->virtual_pipeline,
         .dummy_elements = dummy_gradient_elements(c, stage),
-        .neighbours = (r > 0) + (r + 1 < plan->pipeline),
+        .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
+        .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
     };
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         if (stage->layers[k] == 0)
             continue;
-        if (k == first_kind) {
+        if (sl_schedule_is_block(model, k)) {
+            const double kept = kept_bytes(c, price);
+            b.blocks_saved += b.in_flight * stage->layers[k] * kept;
+            b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
+            if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
+                b.block_saved = price->saved_bytes;
+                b.block_kept = kept;
+            }
+        } else if (k == model->layers[0]) {
             b.ends_saved += b.in_flight * price->saved_bytes;
-        } else if (k == last_kind) {
+        } else {
             b.ends_saved += price->saved_bytes;
             b.logits_width = price->logits;
             b.logits_peak = price->logits * c->software->logits_peak_bytes;
             b.head_transient =
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
-        } else {
-            b.blocks_saved += b.in_flight * stage->layers[k] * kept_bytes(c, price);
-            b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
-            if (price->saved_bytes > b.block_saved) {
-                b.block_saved = price->saved_bytes;
-                b.block_kept = kept_bytes(c, price);
-            }
         }
     }
     b.recomputed = b.block_saved - b.block_kept;
@@ -231,12 +248,10 @@ add_states(const sl_memory_case *c, const rank_bytes *b, sl_rank_memory *rank)
                  {"bytes_per_parameter", layout.gradient_bytes});
     ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
-             2.0 * b->neighbours * c->slice->element_bytes * (double)c->question->model->hidden *
-                 c->slice->tokens / c->slice->spread,
-             {"neighbours", b->neighbours}, {"hidden", (double)c->question->model->hidden},
-             {"tokens", c->slice->tokens}, {"element_bytes", c->slice->element_bytes},
-             {"ranks_sharing", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, 2.0 * (b->received + b->sent) / c->slice->spread,
+             {"received_bytes", b->received}, {"sent_bytes", b->sent},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
 }
 
 /* The two phases that can be the peak; the states are alive in both. */
@@ -246,7 +261,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
 {
     const double head = b->logits_peak + b->head_transient;
     const double backward = b->recomputed + b->widest_gradient;
-    const bool head_binds = stage->last && head >= backward;
+    const bool head_binds = head > 0.0 && head >= backward;
     const double per_block = stage->blocks > 0 && b->in_flight > 0.0
                                  ? b->blocks_saved / b->in_flight / stage->blocks
                                  : 0.0;

@@ -32,6 +32,10 @@ typedef struct sl_memory_case {
     const sl_kind_price *prices;
 } sl_memory_case;
 
+/** Widest output of one micro-batch that pipeline rank `rank`, not the last, passes on to the next,
+ * whole [bytes]. */
+double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
+
 /**
  * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the larger of
  * two phases, never a sum of their maxima: the head (activations in flight, logits, the head's

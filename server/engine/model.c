@@ -40,6 +40,13 @@ sl_cut_text(sl_cut cut)
     return cut_texts[cut];
 }
 
+bool
+sl_model_is_plain(const sl_model *model)
+{
+    assert(model != NULL);
+    return model->hidden == 0;
+}
+
 /* False when the product leaves uint64_t. */
 static bool
 multiply(uint64_t a, uint64_t b, uint64_t *out)

@@ -126,6 +126,42 @@ note_memory(const sl_question *question, sl_estimate *out)
         "other frameworks and variable shapes fragment more");
 }
 
+/* Whether what a layer passes on had to be guessed from what it keeps. */
+static bool
+has_open_outputs(const sl_model *model)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        if (model->kinds[k].operators[0].sample_output_bytes == 0)
+            return true;
+    return false;
+}
+
+static void
+note_plain(const sl_model *model, sl_estimate *out)
+{
+    if (!sl_model_is_plain(model))
+        return;
+    add(out, false, "per_sample",
+        "layers are counted per sample: sequence_length is 1, and what is said of tokens holds for "
+        "samples");
+    add(out, false, "plain_bytes",
+        "activation_bytes hold in the precision that runs; forward writes and reads them once, "
+        "backward takes twice the forward's FLOPs and bytes");
+    add(out, true, "layers_unmeasured",
+        "a plain layer takes the slower of its FLOPs at the rate of large matrix products and its "
+        "bytes at that of streaming kernels, a lower bound: published ResNet-50 runs on A100 take "
+        "2.2 to 2.6 times as long");
+    if (has_open_outputs(model))
+        add(out, true, "outputs_assumed",
+            "a layer without output_bytes counts as passing on all it keeps: an upper bound of "
+            "what "
+            "stages send, and full recomputation frees nothing of it");
+    if (out->workload.framework == SL_FRAMEWORK_MEGATRON)
+        add(out, false, "framework_borrowed",
+            "layers are cut, scheduled and stored as Megatron would: as many in every stage, "
+            "whatever they take");
+}
+
 static void
 note_plan(const sl_question *question, sl_estimate *out)
 {
@@ -135,7 +171,7 @@ note_plan(const sl_question *question, sl_estimate *out)
     if (model->position_limit > 0 && question->workload.sequence_length > model->position_limit)
         add(out, true, "beyond_declared_context",
             "the sequence is longer than the context the config declares");
-    if (!model->has_head)
+    if (!model->has_head && !sl_model_is_plain(model))
         add(out, true, "no_head",
             "this class has no language-model head: logits and loss are not counted");
     if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
@@ -175,6 +211,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_links(question, out);
     note_memory(question, out);
     note_plan(question, out);
+    note_plain(question->model, out);
     add(out, true, "not_modelled",
         "stragglers, failures, data loading, host-bound launches and contention between "
         "collectives are not modelled yet");

@@ -94,6 +94,15 @@ close_region(const pricing *p, double bytes)
     }
 }
 
+static double
+accumulate_s(const sl_slice *slice, double weights)
+{
+    const double bytes =
+        slice->software->weight_gradient_fused ? fused_accumulate_bytes : unfused_accumulate_bytes;
+
+    return weights * bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
+}
+
 static void
 price_product(const pricing *p, const sl_operator *op)
 {
@@ -105,13 +114,9 @@ price_product(const pricing *p, const sl_operator *op)
         sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = out, .k = in});
     const double dgrad_s =
         sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = in, .k = out});
-    const double accumulate_bytes =
-        in * out *
-        (slice->software->weight_gradient_fused ? fused_accumulate_bytes
-                                                : unfused_accumulate_bytes);
     const double wgrad_s =
         sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = out, .n = in, .k = tokens}) +
-        accumulate_bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
+        accumulate_s(slice, in * out);
 
     p->out->forward_s += forward_s;
     p->out->backward_s += dgrad_s + wgrad_s;
@@ -178,6 +183,23 @@ price_loss(const pricing *p, const sl_operator *op)
         add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens, 0.0);
 }
 
+/* What a layer keeps was written once and read once by the time it is kept, and the weights read;
+ * backward does the FLOPs of two products for one, the gradients of input and weights, and moves
+ * twice the bytes. */
+static void
+price_plain(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double weights = p->out->elements;
+    const double flops = (double)op->sample_flops * slice->sequences;
+    const double bytes = 2.0 * sl_slice_saved_bytes(slice, op) + weights * slice->element_bytes;
+
+    p->out->forward_s += sl_kernel_roofline_s(slice, flops, bytes, copy_ratio);
+    p->out->backward_s += sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio) +
+                          accumulate_s(slice, weights);
+    p->out->matmul_flops += flops;
+}
+
 static void
 price_operator(const pricing *p, const sl_operator *op)
 {
@@ -219,9 +241,26 @@ price_operator(const pricing *p, const sl_operator *op)
     case SL_OPERATOR_LOSS:
         price_loss(p, op);
         break;
+    case SL_OPERATOR_PLAIN:
+        price_plain(p, op);
+        break;
     case SL_OPERATOR_KIND_COUNT:
         assert(false);
     }
+}
+
+/* Full recomputation keeps the inputs of layers: each is the output of the layer before, so a stage
+ * keeps as many bytes as its layers pass on, its own input in place of its output. Never more than
+ * without recomputation. */
+static void
+price_plain_memory(const sl_slice *slice, const sl_operator *op, sl_kind_price *out)
+{
+    const uint64_t output =
+        op->sample_output_bytes != 0 ? op->sample_output_bytes : op->sample_kept_bytes;
+
+    out->output_bytes = (double)output * slice->sequences;
+    out->input_bytes = fmin(out->output_bytes, sl_slice_saved_bytes(slice, op));
+    out->largest_gradient_bytes = out->output_bytes;
 }
 
 static void
@@ -242,6 +281,8 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens);
+        if (op->kind == SL_OPERATOR_PLAIN)
+            price_plain_memory(slice, op, out);
     }
 }
 
@@ -250,12 +291,13 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
                sl_kind_price out[SL_KINDS_MAX])
 {
     const sl_group tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1);
+    const double hidden_bytes = slice->element_bytes * (double)model->hidden * slice->tokens;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
         const pricing p = {cluster, slice, tensor_group, &out[k]};
 
-        out[k] = (sl_kind_price){0};
+        out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
         price_memory(slice, kind, &out[k]);
         for (uint32_t i = 0; i < kind->operator_count; i++)
             price_operator(&p, &kind->operators[i]);

@@ -23,9 +23,11 @@ typedef struct sl_kind_price {
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */
+    double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
-    double matmul_flops;    /* forward products per micro-batch, whole model layer (all ranks) */
+    double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
+                               model layer (all ranks) */
     double attention_flops; /* likewise, scores and values over all s x s pairs */
     double causal_flops;    /* likewise, only the pairs a causal mask keeps */
     double forward_s;

@@ -162,9 +162,9 @@ sl_recipe_add_kind(sl_model *model, const sl_stack *stack, const sl_scope *scope
 
     const char *title = NULL;
     bool failed = false;
-    if (model->kind_count >= SL_KINDS_MAX)
+    if (model->kind_count >= SL_DECODER_KINDS_MAX)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "", "blocks come in more than %d kinds",
-                       SL_KINDS_MAX);
+                       SL_DECODER_KINDS_MAX);
     for (uint32_t i = 0; title == NULL && i < SL_STACK_TITLES_MAX; i++) {
         assert(stack->titles[i].text != NULL);
         if (holds(stack->titles[i].when, scope, &failed))

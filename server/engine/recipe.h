@@ -64,7 +64,7 @@ typedef struct sl_stack {
  * Appends a kind: the parts whose condition holds, with their shapes. Its tensors come in the order
  * of the parts; buffers are added to model->persistent_buffers, times `repeat`.
  * Errors: SL_E_RANGE, rule out_of_range, when a shape leaves what is modelled or has an empty axis,
- * or there are more than SL_KINDS_MAX kinds; the model is then unfinished.
+ * or there are more than SL_DECODER_KINDS_MAX kinds; the model is then unfinished.
  */
 sl_code sl_recipe_add_kind(sl_model *model, const sl_stack *stack, const sl_scope *scope,
                            uint32_t *kind, sl_errors *err) SL_MUST_CHECK;

@@ -2,6 +2,13 @@
 
 #include <assert.h>
 
+/* Whether the list of layers has an embedding and a head around its blocks. */
+static bool
+has_ends(const sl_model *model)
+{
+    return model->layer_count != model->block_count;
+}
+
 sl_split
 sl_schedule_split(const sl_model *model, const sl_plan *plan)
 {
@@ -15,7 +22,8 @@ sl_schedule_split(const sl_model *model, const sl_plan *plan)
 bool
 sl_schedule_is_block(const sl_model *model, uint32_t kind)
 {
-    return kind != model->layers[0] && kind != model->layers[model->layer_count - 1];
+    return !has_ends(model) ||
+           (kind != model->layers[0] && kind != model->layers[model->layer_count - 1]);
 }
 
 /* First layer of a chunk in the model's list; that of the chunk after the last is the list's
@@ -29,7 +37,15 @@ chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
         return chunk * (model->layer_count / chunks);
     if (chunk == 0)
         return 0;
-    return chunk == chunks ? model->layer_count : 1 + chunk * (model->block_count / chunks);
+    return chunk == chunks ? model->layer_count
+                           : has_ends(model) + chunk * (model->block_count / chunks);
+}
+
+uint32_t
+sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk)
+{
+    assert(chunk < plan->pipeline * plan->virtual_pipeline);
+    return model->layers[chunk_begin(model, plan, chunk + 1) - 1];
 }
 
 void
@@ -39,9 +55,14 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
     const uint32_t chunks = p * plan->virtual_pipeline;
 
     assert(rank < p && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
-    assert(model->layer_count == model->block_count + 2);
+    assert(!has_ends(model) || model->layer_count == model->block_count + 2);
 
-    *out = (sl_stage){.first = rank == 0, .last = rank == p - 1};
+    /* Not the whole struct: a model has few of the kinds that there is room for. */
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        out->layers[k] = 0;
+    out->blocks = 0;
+    out->first = rank == 0;
+    out->last = rank == p - 1;
     for (uint32_t chunk = rank; chunk < chunks; chunk += p)
         for (uint32_t i = chunk_begin(model, plan, chunk); i < chunk_begin(model, plan, chunk + 1);
              i++) {

@@ -9,10 +9,10 @@
 
 /** Layers of each kind that a pipeline rank holds, all its chunks together. */
 typedef struct sl_stage {
-    uint32_t layers[SL_KINDS_MAX];
-    uint32_t blocks; /* of them, neither embedding nor head */
-    bool first;      /* holds the embedding */
-    bool last;       /* holds the head */
+    uint32_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
+    uint32_t blocks;               /* of them, neither embedding nor head */
+    bool first;                    /* holds the first layer, an embedding where there is one */
+    bool last;                     /* holds the last layer, a head where there is one */
 } sl_stage;
 
 /** How Megatron cuts the layers into pipeline * virtual_pipeline chunks. */
@@ -27,6 +27,9 @@ sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 
 /** What pipeline rank `rank` holds; chunk c is on rank c mod p. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
+
+/** The kind whose output leaves a chunk. */
+uint32_t sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 
 /** Kinds that are neither the embedding's nor the head's. */
 bool sl_schedule_is_block(const sl_model *model, uint32_t kind);

@@ -152,6 +152,8 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     }
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
+    case SL_OPERATOR_PLAIN:
+        return (double)op->sample_kept_bytes * slice->sequences;
     case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */
     case SL_OPERATOR_ROTARY: /* backward rotates by the opposite angle: nothing is kept */
     case SL_OPERATOR_KIND_COUNT:

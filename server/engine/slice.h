@@ -13,7 +13,7 @@ typedef struct sl_slice {
     double clock_ratio; /* rate held over the step against the kernels' cool short runs */
     double sequence;    /* positions of one sequence */
     double tokens;      /* of one micro-batch on this rank */
-    double sequences;
+    double sequences;   /* or samples, of one micro-batch */
     double tensor;
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */

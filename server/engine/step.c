@@ -33,6 +33,8 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         const sl_kind_price *price = &c->prices[k];
         const double layers = stage.layers[k];
 
+        if (stage.layers[k] == 0)
+            continue;
         t.forward_s += layers * price->forward_s;
         t.backward_s += layers * price->backward_s;
         t.tensor_s += layers * (sl_price_exposed_s(price->tensor_forward) +
@@ -84,45 +86,52 @@ add_communication(sl_time *out, const char *group, sl_collective kind, sl_level 
     out->exposed_communication_s += exposed;
 }
 
-/* Seconds of one send across the slowest stage boundary, and the sum over all of them. */
+/* What crosses the stage boundaries, one micro-batch in one direction. */
+typedef struct hops {
+    double bytes;     /* per rank, of the slowest hop */
+    double slowest_s; /* and what it takes */
+    double sum_s;     /* of them all */
+    sl_level level;
+} hops;
+
+/* A hop that sends `whole` bytes, and the gather that follows it where the release splits the hidden
+ * state over the tensor group for the wire only (Narayanan 2021 section 4.1). */
 static double
-boundary_s(const sl_memory_case *c, double bytes, double *sum_s, sl_level *level)
+hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
 {
     const sl_cluster *cluster = c->question->cluster;
-    double slowest_s = 0.0;
+    const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
+
+    *bytes = whole / (scattered ? c->slice->tensor : c->slice->spread);
+    const double send_s = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, pair, *bytes);
+    if (!scattered)
+        return send_s;
+
+    const sl_group group = sl_group_of(cluster, c->plan->tensor, 1);
+    return send_s + sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &group, whole);
+}
+
+static hops
+measure_hops(const sl_memory_case *c)
+{
+    hops h = {.level = SL_LEVEL_SCALE_UP};
 
     assert(c->plan->pipeline >= 1);
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
 
-    *sum_s = 0.0;
-    *level = SL_LEVEL_SCALE_UP;
-    for (uint64_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        const sl_group pair = sl_group_pair(cluster, r * per_stage, (r + 2) * per_stage);
-        const double seconds = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, &pair, bytes);
-        *sum_s += seconds;
-        if (seconds > slowest_s) {
-            slowest_s = seconds;
-            *level = pair.level;
+    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
+        const sl_group pair =
+            sl_group_pair(c->question->cluster, r * per_stage, (r + 2) * per_stage);
+        double bytes = 0.0;
+        const double seconds = hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
+        h.sum_s += seconds;
+        if (seconds > h.slowest_s) {
+            h.slowest_s = seconds;
+            h.bytes = bytes;
+            h.level = pair.level;
         }
     }
-    return slowest_s;
-}
-
-/* What a hop sends per rank, and the gather that follows it where the release splits the hidden
- * state over the tensor group for the wire only (Narayanan 2021 section 4.1). */
-static double
-send_bytes(const sl_memory_case *c, double *gather_s)
-{
-    const double whole =
-        c->slice->element_bytes * (double)c->question->model->hidden * c->slice->tokens;
-    const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
-
-    *gather_s = 0.0;
-    if (!scattered)
-        return whole / c->slice->spread;
-    *gather_s = sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_GATHER, &group, whole);
-    return whole / c->slice->tensor;
+    return h;
 }
 
 static void
@@ -130,25 +139,21 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
 {
     const sl_plan *plan = c->plan;
     const double boundaries = plan->pipeline - 1.0;
-    double gather_s = 0.0;
-    double all_s = 0.0;
-    sl_level level;
-    const double bytes = send_bytes(c, &gather_s);
-    const double one_s = boundary_s(c, bytes, &all_s, &level) + gather_s;
-    const double fill_s = 2.0 * (all_s + boundaries * gather_s);
+    const hops h = measure_hops(c);
+    const double fill_s = 2.0 * h.sum_s;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * one_s;
+    const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
         SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
         return;
     }
-    SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", bytes},
-             {"send_s", one_s}, {"boundaries", boundaries},
+    SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", h.bytes},
+             {"send_s", h.slowest_s}, {"boundaries", boundaries},
              {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
              {"fill_and_drain_s", fill_s});
-    add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, level, transfers * bytes,
-                      transfers * one_s + fill_s, fill_s + steady_s);
+    add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level, transfers * h.bytes,
+                      transfers * h.slowest_s + fill_s, fill_s + steady_s);
 }
 
 typedef struct data_time {

@@ -33,7 +33,9 @@ static const sl_term_info terms[] = {
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "element_bytes x tokens x width: at the head the gathered input, its gradient and the "
-         "scattered shard; in a block the gradient of its widest activation input",
+         "scattered shard; in a block the gradient of its widest activation input, of a plain "
+         "layer "
+         "that of its output",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "
@@ -46,7 +48,8 @@ static const sl_term_info terms[] = {
                                   "PyTorch DistributedDataParallel reducer"},
     [SL_TERM_PIPELINE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-         "2 x neighbours x hidden x tokens x element_bytes / ranks_sharing",
+         "2 x (received_bytes + sent_bytes) / ranks_sharing: hidden x tokens x element_bytes of "
+         "each stage beside it, or the output of a plain layer",
          "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1)",
@@ -57,10 +60,11 @@ static const sl_term_info terms[] = {
     [SL_TERM_FORWARD] = {"forward", NULL, SL_LIFETIME_NONE,
                          "microbatches x microbatch_forward_s of the slowest stage",
                          "operator laws: tiles and waves for products, length law for attention, "
-                         "bandwidth for the rest"},
+                         "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
     [SL_TERM_BACKWARD] = {"backward", NULL, SL_LIFETIME_NONE,
                           "microbatches x microbatch_backward_s of the slowest stage; input and "
-                          "weight gradients priced as their own products",
+                          "weight gradients priced as their own products, those of a plain layer "
+                          "as twice its forward FLOPs and bytes",
                           "operator laws, as forward"},
     [SL_TERM_RECOMPUTE] = {"recompute", NULL, SL_LIFETIME_NONE,
                            "microbatches x microbatch_recompute_s", "Korthikanti 2022 section 5"},

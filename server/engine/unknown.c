@@ -258,6 +258,9 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     sl_priced priced;
 
     assert(question->software_count >= 1);
+    assert(!sl_model_is_plain(question->model) ||
+           (question->unknown &
+            (uint32_t)(SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT | SL_UNKNOWN_SEQUENCE)) == 0);
     s.question = question;
     s.scratch = scratch;
     s.count = s.fitting = s.too_large = 0;

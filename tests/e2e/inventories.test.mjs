@@ -177,12 +177,18 @@ test('text is kept as text, whatever it looks like', async () => {
 
 test('an estimate runs on a stored cluster as on the same one inline', async () => {
     await put('plan', inventory({ nodes: 4 }));
-    const inline = await client.post('/api/v1/estimates', estimate());
-    const stored = await client.post('/api/v1/estimates',
-        { ...estimate(), cluster: { inventory: 'plan', pool: 'main', nodes: 1 } });
-    assert.equal(stored.status, 200, stored.text);
-    assert.equal(stored.json.fits, true);
-    assert.equal(stored.json.memory.peak_allocated_bytes, inline.json.memory.peak_allocated_bytes);
+    const layers = [{ name: 'a', parameters: 1e6, activation_bytes: 1e6, forward_flops: 1e9 }];
+    const listed = { model: { layers }, workload: { global_batch_size: 64 },
+        cluster: estimate().cluster };
+    for (const asked of [estimate(), listed]) {
+        const inline = await client.post('/api/v1/estimates', asked);
+        const stored = await client.post('/api/v1/estimates',
+            { ...asked, cluster: { inventory: 'plan', pool: 'main', nodes: 1 } });
+        assert.equal(stored.status, 200, stored.text);
+        assert.equal(stored.json.fits, true);
+        assert.equal(stored.json.memory.peak_allocated_bytes,
+            inline.json.memory.peak_allocated_bytes);
+    }
     for (const [cluster, status] of [
         [{ inventory: 'nowhere', pool: 'main', nodes: 1 }, 404],
         [{ inventory: 'plan', pool: 'nowhere', nodes: 1 }, 422],

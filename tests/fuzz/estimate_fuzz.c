@@ -8,6 +8,7 @@
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
 #include "codec/hf_config.h"
+#include "codec/layers_json.h"
 #include "json/reader.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
@@ -73,18 +74,28 @@ write_choices(void)
     sl_buffer_clear(&out);
 }
 
+static sl_code
+read_model(sl_errors *err)
+{
+    sl_errors warnings = {0};
+
+    if (request.source == SL_MODEL_FROM_LAYERS)
+        return sl_layers_read(&request.layers, "", &model, NULL, err);
+    if (request.source == SL_MODEL_FROM_CONFIG)
+        return sl_hf_config_read(&request.config, "", &model, &warnings, err);
+    return SL_E_NOT_FOUND;
+}
+
 static void
 ask(sl_errors *err)
 {
-    sl_errors warnings = {0};
     sl_model_counts counts;
 
     if (request.source == SL_MODEL_FROM_PARAMETERS) {
         write_answer(NULL, request.parameters);
         return;
     }
-    if (request.source != SL_MODEL_FROM_CONFIG || !request.has_cluster ||
-        sl_hf_config_read(&request.config, "", &model, &warnings, err) != SL_OK ||
+    if (!request.has_cluster || read_model(err) != SL_OK ||
         sl_model_count(&model, &counts) != SL_OK)
         return;
     write_choices();

@@ -368,8 +368,8 @@ shown_inputs_give_the_shown_values(void)
             const sl_term *m = &e->memory.ranks[r].terms[i];
             double bytes = m->value;
             if (m->id == SL_TERM_PIPELINE_BUFFERS)
-                bytes = 2.0 * input(m, "neighbours") * input(m, "hidden") * input(m, "tokens") *
-                        input(m, "element_bytes") / input(m, "ranks_sharing");
+                bytes = 2.0 * (input(m, "received_bytes") + input(m, "sent_bytes")) /
+                        input(m, "ranks_sharing");
             else if (m->id == SL_TERM_BACKWARD_TRANSIENT)
                 bytes = input(m, "element_bytes") * input(m, "tokens") * input(m, "width");
             else if (m->id == SL_TERM_RECOMPUTED_BLOCK)

@@ -387,6 +387,51 @@ an_accounting_holds_for_every_kind_of_work_and_framework(void)
     clear(&r);
 }
 
+static const char one_layer[] = "{\"layers\":[{\"name\":\"a\",\"parameters\":1,"
+                                "\"activation_bytes\":1,\"forward_flops\":1}]}";
+
+static void
+layers_are_counted_per_sample(void)
+{
+    reading r;
+    read_parts(&r, one_layer, "{\"global_batch_size\":64}", NULL, NULL);
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.source, SL_MODEL_FROM_LAYERS);
+    CU_ASSERT_EQUAL(r.request.workload.sequence_length, 1);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_DDP);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_UNFUSED);
+    CU_ASSERT_EQUAL(r.request.unknown, SL_UNKNOWN_RECOMPUTE | SL_UNKNOWN_ZERO_STAGE);
+    CU_ASSERT_EQUAL(r.request.workload.micro_batch, 4); /* 64 over two nodes of eight */
+    CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "micro_batch_size_assumed"));
+    clear(&r);
+}
+
+static void
+stages_of_layers_are_megatrons_and_take_the_batch_in_parts(void)
+{
+    reading r;
+    read_parts(&r, one_layer, "{\"global_batch_size\":64}", NULL, "{\"pipeline\":4}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_MEGATRON);
+    CU_ASSERT_TRUE((r.request.unknown & SL_UNKNOWN_MICRO_BATCH) != 0);
+    clear(&r);
+    read_parts(&r, one_layer, "{\"global_batch_size\":64,\"micro_batch_size\":2}", NULL, NULL);
+    CU_ASSERT_EQUAL(r.request.workload.micro_batch, 2);
+    clear(&r);
+    read_parts(&r, one_layer, "{\"global_batch_size\":64,\"gradient_accumulation\":2}", NULL, NULL);
+    CU_ASSERT_EQUAL(r.request.workload.micro_batch, 2);
+    clear(&r);
+}
+
+static void
+layers_and_another_model_are_refused(void)
+{
+    reading r;
+    read_parts(&r, "{\"layers\":[],\"parameters\":1}", NULL, NULL, NULL);
+    expect_refused(&r, "/model", "conflicting_fields");
+    clear(&r);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -413,6 +458,9 @@ main(int argc, char **argv)
         CASE(a_layout_is_read_field_by_field),
         CASE(a_bare_number_of_parameters_needs_an_accounting_and_nothing_else),
         CASE(an_accounting_holds_for_every_kind_of_work_and_framework),
+        CASE(layers_are_counted_per_sample),
+        CASE(stages_of_layers_are_megatrons_and_take_the_batch_in_parts),
+        CASE(layers_and_another_model_are_refused),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);
