@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "shardline/error.h"
+#include "shardline/quantization.h"
 
 enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
@@ -103,6 +104,13 @@ typedef struct sl_layer_kind {
     sl_operator operators[SL_KIND_OPERATORS_MAX];
 } sl_layer_kind;
 
+/** How one tensor of one layer is stored: a format of the model's quantisation, counted from 1; 0 is
+ * the checkpoint's own dtype. */
+typedef struct sl_stored_as {
+    uint8_t format; /* of most of its experts, where they differ */
+    bool mixed;     /* ... and they do */
+} sl_stored_as;
+
 typedef struct sl_model {
     char name[200];    /* as the user named it */
     char revision[41]; /* commit, or "" */
@@ -117,16 +125,15 @@ typedef struct sl_model {
     uint32_t head_dim;
     uint32_t checkpoint_element_bytes; /* 2 for bf16 and fp16, 4 for fp32 */
     char checkpoint_dtype[8];          /* "bf16" */
-    char quantization[32];             /* method the checkpoint was quantised with, or "" */
     uint64_t quantized_weights_bytes;  /* of a quantised checkpoint whose layout is known; else 0 */
     bool tied;                         /* the head shares the embedding's storage */
-    bool has_head;              /* a class without a head (a base model) ends with its final norm */
-    bool learned_positions;     /* a table of position_limit rows: there is no position beyond it */
+    bool has_head;          /* a class without a head (a base model) ends with its final norm */
+    bool learned_positions; /* a table of position_limit rows: there is no position beyond it */
     uint64_t persistent_buffers; /* elements a checkpoint stores that are no parameters */
     uint64_t mtp_parameters;     /* of layers for multi-token prediction, which checkpoints hold and
                                     the class does not: in no count */
-    uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
-    uint32_t experts_per_token; /* of those, how many a token visits */
+    uint32_t experts;            /* routed experts of a block that has any; 0 = none anywhere */
+    uint32_t experts_per_token;  /* of those, how many a token visits */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     uint32_t kind_count;
@@ -134,6 +141,8 @@ typedef struct sl_model {
     uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
     uint32_t block_count;                /* layers that are neither embedding nor head */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
+    sl_quantization quantization;
+    sl_stored_as stored_as[SL_MODEL_LAYERS_MAX][SL_KIND_TENSORS_MAX];
 } sl_model;
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
@@ -165,6 +174,31 @@ sl_code sl_model_count(const sl_model *model, sl_model_counts *out) SL_MUST_CHEC
 /** Bytes of weights as stored: the total at the checkpoint's element size, or what the quantised
  * checkpoint holds where that is known. */
 uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts);
+
+/** The matrices of linear layers that a tensor holds: one, or one for each expert. */
+typedef struct sl_matrices {
+    uint64_t count;
+    uint64_t outputs; /* features */
+    uint64_t inputs;
+} sl_matrices;
+
+/**
+ * What quantisation could store otherwise. False, with *out untouched, for all that is no weight of
+ * a linear layer (vectors, biases, norms of every head, convolutions) or stays as it is in every
+ * method: tables, routers, projections of a narrow table.
+ *
+ * The cut says which axis is which: a column cut divides the outputs, a row cut the inputs; else
+ * outputs come first, as in the library's own linear layer.
+ */
+bool sl_tensor_matrices(const sl_tensor *tensor, sl_matrices *out);
+
+/** Bytes of `count` such matrices, each with scales of its own. Errors: SL_E_RANGE, as
+ * sl_format_bytes. */
+sl_code sl_matrices_stored(const sl_matrices *matrices, uint64_t count,
+                           const sl_tensor_format *format, sl_stored *out) SL_MUST_CHECK;
+
+/** Text of the API for the dtype a tensor of `layer` is stored in. */
+const char *sl_model_stored_dtype(const sl_model *model, uint32_t layer, uint32_t tensor);
 
 /** Layers of `model` that are of kind `kind`. */
 uint32_t sl_model_layers_of(const sl_model *model, uint32_t kind);

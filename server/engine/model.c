@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/checked.h"
+
 static const char *const component_texts[] = {
     [SL_COMPONENT_EMBEDDING] = "embedding",
     [SL_COMPONENT_LM_HEAD] = "lm_head",
@@ -40,25 +42,6 @@ sl_cut_text(sl_cut cut)
     return cut_texts[cut];
 }
 
-/* False when the product leaves uint64_t. */
-static bool
-multiply(uint64_t a, uint64_t b, uint64_t *out)
-{
-    if (a != 0 && b > UINT64_MAX / a)
-        return false;
-    *out = a * b;
-    return true;
-}
-
-static bool
-add(uint64_t *sum, uint64_t value)
-{
-    if (value > UINT64_MAX - *sum)
-        return false;
-    *sum += value;
-    return true;
-}
-
 sl_code
 sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
 {
@@ -67,10 +50,10 @@ sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
 
     uint64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor->axes; axis++) {
-        if (!multiply(elements, tensor->shape[axis], &elements))
+        if (!sl_multiply(elements, tensor->shape[axis], &elements))
             return SL_E_RANGE;
     }
-    if (tensor->experts != 0 && !multiply(elements, tensor->experts, &elements))
+    if (tensor->experts != 0 && !sl_multiply(elements, tensor->experts, &elements))
         return SL_E_RANGE;
     *out = elements;
     return SL_OK;
@@ -101,8 +84,9 @@ count_kind(const sl_layer_kind *kind, uint32_t layers, sl_model_counts *counts)
         const sl_code code = sl_tensor_elements(tensor, &elements);
         if (code != SL_OK)
             return code;
-        if (!multiply(elements, layers, &elements) ||
-            !add(&counts->component[tensor->component], elements) || !add(&counts->total, elements))
+        if (!sl_multiply(elements, layers, &elements) ||
+            !sl_add(&counts->component[tensor->component], elements) ||
+            !sl_add(&counts->total, elements))
             return SL_E_RANGE;
     }
     return SL_OK;
@@ -140,10 +124,20 @@ sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts)
     if (model->quantized_weights_bytes != 0)
         return model->quantized_weights_bytes;
     uint64_t bytes = 0;
-    const bool fits = multiply(counts->total, model->checkpoint_element_bytes, &bytes);
+    const bool fits = sl_multiply(counts->total, model->checkpoint_element_bytes, &bytes);
     assert(fits);
     (void)fits;
     return bytes;
+}
+
+const char *
+sl_model_stored_dtype(const sl_model *model, uint32_t layer, uint32_t tensor)
+{
+    assert(model != NULL && layer < model->layer_count && tensor < SL_KIND_TENSORS_MAX);
+
+    const uint32_t format = model->stored_as[layer][tensor].format;
+    assert(format <= model->quantization.format_count);
+    return format == 0 ? model->checkpoint_dtype : model->quantization.formats[format - 1].dtype;
 }
 
 /* NULL when the kind has no attention. */
