@@ -13,8 +13,8 @@ enum {
     WILDCARDS_MAX = 2048,
     REGEXES_MAX = 64,
     PARTS_MAX = 32,            /* of a path */
-    COMPARISONS_MAX = 1 << 20, /* of entries with paths: well below a second's work */
-    REGEX_COMPARISONS = 8      /* that one with an expression counts for */
+    COMPARISONS_MAX = 1 << 20, /* of entries with paths: below a second's work, where ... */
+    LOOKUP_COMPARISONS = 8     /* ... one expression counts for so many, as do all plain names */
 };
 
 typedef struct span {
@@ -320,7 +320,7 @@ patterns_name(sl_hf_modules *modules, const char *path)
             return true;
     }
     for (uint32_t i = 0; i < modules->regex_count; i++) {
-        if (!spend(modules, REGEX_COMPARISONS))
+        if (!spend(modules, LOOKUP_COMPARISONS))
             return false;
         if (regexec(&modules->regexes[i], path, 0, NULL, 0) == 0)
             return true;
@@ -331,8 +331,9 @@ patterns_name(sl_hf_modules *modules, const char *path)
 static bool
 names_path(sl_hf_modules *modules, const char *path)
 {
-    return spend(modules, 1) && ((modules->plain_count != 0 && plain_names(modules, path)) ||
-                                 patterns_name(modules, path));
+    return spend(modules, LOOKUP_COMPARISONS) &&
+           ((modules->plain_count != 0 && plain_names(modules, path)) ||
+            patterns_name(modules, path));
 }
 
 /* True when the path with its end put into the other words is named. */

@@ -40,6 +40,18 @@ read_section(sl_hf_quantization *out, sl_errors *err)
     return code;
 }
 
+/* DeepSeek-V4 says beside its section that the experts are stored otherwise. */
+static sl_code
+read_expert_dtype(const sl_node *config, sl_hf_quantization *out, sl_errors *err)
+{
+    const char *dtype = NULL;
+
+    const sl_code code = sl_node_text(config, "expert_dtype", &dtype, NULL, err);
+    if (dtype != NULL && !sl_text_equal(dtype, out->method))
+        sl_hf_refuse(out, "expert_dtype %.40s", dtype);
+    return code;
+}
+
 sl_code
 sl_hf_quantization_read(const sl_node *config, sl_hf_quantization *out, sl_errors *err)
 {
@@ -50,7 +62,10 @@ sl_hf_quantization_read(const sl_node *config, sl_hf_quantization *out, sl_error
     if (inner && (!sl_node_member(config, "text_config", &out->wrapper) ||
                   !sl_node_member(&out->wrapper, "quantization_config", &out->section)))
         return SL_OK;
-    return read_section(out, err);
+    sl_code code = read_section(out, err);
+    if (code == SL_OK)
+        code = read_expert_dtype(inner ? &out->wrapper : config, out, err);
+    return code;
 }
 
 /* One reckoning of a model's tensors. */
@@ -175,6 +190,17 @@ is_everywhere(const sl_hf_quantization *from, const sl_tensor *tensor)
     return from->head || tensor->component != SL_COMPONENT_LM_HEAD;
 }
 
+static bool
+lists_exhausted(const accounting *of)
+{
+    bool exhausted = of->kept != NULL && sl_hf_modules_exhausted(of->kept);
+
+    for (uint32_t i = 0; i < of->from->group_count; i++)
+        exhausted =
+            exhausted || (of->targets[i] != NULL && sl_hf_modules_exhausted(of->targets[i]));
+    return exhausted;
+}
+
 /* Matrices of the tensor by format. */
 static void
 sort_matrices(accounting *of, uint32_t layer, const sl_tensor *tensor, const sl_matrices *matrices,
@@ -192,6 +218,8 @@ sort_matrices(accounting *of, uint32_t layer, const sl_tensor *tensor, const sl_
     for (uint32_t i = 0; i < paths && of->refused[0] == '\0'; i++) {
         module_path(path, kind, tensor, block, i);
         counts[format_of(of, path, everywhere)] += apart ? 1 : matrices->count;
+        if (lists_exhausted(of))
+            refuse(of, "a list that takes too long to compare");
     }
 }
 
@@ -244,17 +272,6 @@ account_tensor(accounting *of, uint32_t layer, uint32_t index)
     }
 }
 
-static bool
-lists_exhausted(const accounting *of)
-{
-    bool exhausted = of->kept != NULL && sl_hf_modules_exhausted(of->kept);
-
-    for (uint32_t i = 0; i < of->from->group_count; i++)
-        exhausted =
-            exhausted || (of->targets[i] != NULL && sl_hf_modules_exhausted(of->targets[i]));
-    return exhausted;
-}
-
 /* Scales and inputs of the dtype the weights had, put in. */
 static void
 fill_formats(const sl_hf_quantization *from, sl_model *model)
@@ -288,8 +305,6 @@ account(accounting *of)
         for (uint32_t i = 0; i < count && of->refused[0] == '\0'; i++)
             account_tensor(of, layer, i);
     }
-    if (lists_exhausted(of))
-        refuse(of, "a list that takes too long to compare");
     close_lists(of);
 }
 

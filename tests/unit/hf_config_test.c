@@ -388,7 +388,7 @@ a_kept_module_is_matched_by_whole_parts_of_its_path(void)
     CU_ASSERT_EQUAL(fp8_bytes("\"model.layers.1.mlp.down\", \"down\""), none);
     CU_ASSERT_EQUAL(fp8_bytes("\"down_proj\""), none + UINT64_C(12) * (64 * 96 - 4));
     CU_ASSERT_EQUAL(fp8_bytes("\"model.layers.1\""),
-                    none + UINT64_C(4) * 64 * 64 + UINT64_C(3) * 64 * 96 - 7 * 4);
+                    none + UINT64_C(4) * 64 * 64 + UINT64_C(3) * 64 * 96 - UINT64_C(7) * 4);
 }
 
 int

@@ -102,12 +102,12 @@ ends_are_rounded_up_and_sums_are_checked(void)
     sl_stored stored = {1, 2};
 
     CU_ASSERT_EQUAL_FATAL(sl_format_bytes(&format, 9, 129, &stored), SL_OK);
-    CU_ASSERT_EQUAL(stored.weight_bytes, 9 * 17 * 4);
+    CU_ASSERT_EQUAL(stored.weight_bytes, UINT64_C(9) * 17 * 4);
     CU_ASSERT_EQUAL(stored.scale_bytes, 9 * 2 * 2 + 2 * 2 * 4);
     CU_ASSERT_EQUAL(sl_format_bytes(&format, UINT64_MAX, 1, &stored), SL_E_RANGE);
     CU_ASSERT_EQUAL(sl_format_bytes(&format, UINT64_C(1) << 33, UINT64_C(1) << 33, &stored),
                     SL_E_RANGE);
-    CU_ASSERT_EQUAL(stored.weight_bytes, 9 * 17 * 4);
+    CU_ASSERT_EQUAL(stored.weight_bytes, UINT64_C(9) * 17 * 4);
 }
 
 static sl_reading
@@ -236,7 +236,7 @@ single_experts_can_be_kept(void)
     CU_ASSERT_EQUAL_FATAL(none.code, SL_OK);
     CU_ASSERT_EQUAL_FATAL(one.code, SL_OK);
     CU_ASSERT_EQUAL(one.model->quantized_weights_bytes,
-                    none.model->quantized_weights_bytes + 64 * 96 - 4);
+                    none.model->quantized_weights_bytes + UINT64_C(64) * 96 - 4);
     uint32_t mixed = 0;
     for (uint32_t layer = 0; layer < one.model->layer_count; layer++) {
         for (uint32_t i = 0; i < SL_KIND_TENSORS_MAX; i++) {
@@ -284,6 +284,52 @@ lists_too_long_to_compare_are_refused(void)
     clear_reading(&result);
 }
 
+/* Quantised parameters of the small decoder under a section, whose layer has 2 * 64 * 64 and
+ * 2 * 16 * 64 in attention and 3 * 64 * 176 in its MLP. */
+static uint64_t
+quantized_by(const char *section)
+{
+    char text[800];
+    CU_ASSERT_TRUE_FATAL(sl_text_format(
+        text, sizeof text,
+        "{\"model_type\":\"llama\",\"vocab_size\":320,\"hidden_size\":64,"
+        "\"intermediate_size\":176,\"num_hidden_layers\":2,\"num_attention_heads\":8,"
+        "\"num_key_value_heads\":2,\"quantization_config\":%s}",
+        section));
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const uint64_t parameters = result.model->quantization.quantized_parameters;
+    clear_reading(&result);
+    return parameters;
+}
+
+static void
+lists_and_options_say_which_layers_are_quantised(void)
+{
+    const uint64_t mlp = UINT64_C(3) * 64 * 176;
+    const uint64_t attention = UINT64_C(2) * 64 * 64 + UINT64_C(2) * 16 * 64;
+    const uint64_t head = UINT64_C(320) * 64;
+
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"gptq\"}"), 2 * (mlp + attention));
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"gptq\",\"lm_head\":true}"),
+                    2 * (mlp + attention) + head);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"gptq\",\"modules_in_block_to_quantize\":"
+                                 "[[\"mlp.up_proj\"],[\"mlp.down_proj\"]]}"),
+                    UINT64_C(2) * 2 * 64 * 176);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"gptq\",\"dynamic\":{\"-:.*self_attn\":{}}}"),
+                    2 * mlp);
+    CU_ASSERT_EQUAL(
+        quantized_by("{\"quant_method\":\"gptq\",\"dynamic\":{\"-:.*\\\\.1\\\\..*\":{}}}"),
+        mlp + attention);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"bitsandbytes\",\"load_in_8bit\":true,"
+                                 "\"llm_int8_skip_modules\":[]}"),
+                    2 * (mlp + attention) + head);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\","
+                                 "\"exclude_modules\":[\"*mlp*\"]}"),
+                    2 * attention + head);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"mxfp4\"}"), 0);
+}
+
 static void
 the_section_may_lie_in_text_config(void)
 {
@@ -300,6 +346,19 @@ the_section_may_lie_in_text_config(void)
     sl_expect_text(wrong.err.list[0].pointer, "/text_config/quantization_config/fmt", "pointer");
     clear_reading(&inner);
     clear_reading(&wrong);
+}
+
+static void
+experts_of_another_dtype_are_refused(void)
+{
+    static const char text[] = "{\"model_type\":\"mixtral\",\"expert_dtype\":\"fp4\","
+                               "\"quantization_config\":{\"quant_method\":\"fp8\"}}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    CU_ASSERT_EQUAL(result.model->quantized_weights_bytes, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(warning_of(&result), "expert_dtype fp4"));
+    clear_reading(&result);
 }
 
 /* A dtype of one byte is that of the quantised weights: the others have two. */
@@ -348,7 +407,8 @@ the_separate_file_says_what_the_config_does_not(void)
     sl_expect_text(plain.model->quantization.kv_cache_dtype, "fp8_e4m3", "cache");
     sl_expect_text(plain.model->quantization.kept[0], "lm_head", "kept");
     CU_ASSERT_EQUAL(plain.model->quantized_weights_bytes,
-                    173504 * 2 - 3 * (same.model->quantization.quantized_parameters - 7 * 8));
+                    UINT64_C(173504) * 2 -
+                        3 * (same.model->quantization.quantized_parameters - UINT64_C(7) * 8));
     CU_ASSERT_EQUAL(plain.warnings.count, 1);
     CU_ASSERT_EQUAL(read_separate(file, &own), SL_OK);
     sl_expect_text(own.model->quantization.method, "gptq", "method");
@@ -376,7 +436,7 @@ static const struct {
     double tolerance;
 } checkpoints[] = {
     {"models/openai__gpt-oss-120b/config.json", 0, UINT64_C(65248815744), 0},
-    {"models/deepseek-ai__DeepSeek-V3/config.json", UINT64_C(15424226528) + 59 * 256 * 4,
+    {"models/deepseek-ai__DeepSeek-V3/config.json", UINT64_C(15424226528) + UINT64_C(59) * 256 * 4,
      UINT64_C(688586727753), 2e-5},
 };
 
@@ -449,7 +509,10 @@ main(int argc, char **argv)
          each_bad_value_of_the_section_is_named_at_its_pointer},
         {"single_experts_can_be_kept", single_experts_can_be_kept},
         {"lists_too_long_to_compare_are_refused", lists_too_long_to_compare_are_refused},
+        {"lists_and_options_say_which_layers_are_quantised",
+         lists_and_options_say_which_layers_are_quantised},
         {"the_section_may_lie_in_text_config", the_section_may_lie_in_text_config},
+        {"experts_of_another_dtype_are_refused", experts_of_another_dtype_are_refused},
         {"kept_tensors_have_16_bits_at_least", kept_tensors_have_16_bits_at_least},
         {"the_separate_file_says_what_the_config_does_not",
          the_separate_file_says_what_the_config_does_not},
