@@ -112,6 +112,13 @@ is_regex(const char *text)
     return strpbrk(text, "\\^$(|+[") != NULL;
 }
 
+void
+sl_hf_module_cut(char *name)
+{
+    if (sl_text_ends_with(name, ".weight"))
+        name[strlen(name) - strlen(".weight")] = '\0';
+}
+
 static bool
 add_entry(sl_arena *arena, sl_hf_modules *modules, const char *text)
 {
@@ -125,6 +132,7 @@ add_entry(sl_arena *arena, sl_hf_modules *modules, const char *text)
     }
     if (text[0] == '\0' || !leave_out_wrapper(text, simple))
         return false;
+    sl_hf_module_cut(simple);
     const char *own = sl_arena_copy(arena, simple[0] == '\0' ? text : simple);
     if (own == NULL)
         return false;

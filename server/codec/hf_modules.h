@@ -16,9 +16,9 @@ enum { SL_HF_MODULE_PATH_MAX = 160, SL_HF_ENTRY_MAX = 80 };
  * - a wildcard (* and ?): the module or one it lies in, from the start of its path;
  * - a regular expression, behind "re:" or "-:" or told by its signs: from the start of the path, to
  *   wherever it ends, as Python's re.match.
- * The part "language_model", which wrappers of a decoder put in different places, is left out of
- * names and paths alike. An entry that names q_proj also names the qkv_proj it is fused into, and
- * the other way round.
+ * A name may end with ".weight". The part "language_model", which wrappers of a decoder put in
+ * different places, is left out of names and paths alike. An entry that names q_proj also names the
+ * qkv_proj it is fused into, and the other way round.
  */
 typedef struct sl_hf_modules sl_hf_modules;
 
@@ -33,6 +33,9 @@ typedef struct sl_hf_modules sl_hf_modules;
 sl_hf_modules *sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm,
                                  char refused[SL_HF_ENTRY_MAX]) SL_MUST_CHECK;
 void sl_hf_modules_clear(sl_hf_modules *modules); /* NULL is fine */
+
+/** Cuts ".weight" off the end of a tensor's name: what is left is its module's. */
+void sl_hf_module_cut(char *name);
 
 /** True when an entry names the module at `path`, as "model.layers.3.mlp.up_proj". */
 bool sl_hf_modules_name(sl_hf_modules *modules, const char *path);

@@ -146,14 +146,11 @@ module_path(char out[SL_HF_MODULE_PATH_MAX], const sl_layer_kind *kind, const sl
             uint32_t block, uint32_t expert)
 {
     char prefix[SL_HF_MODULE_PATH_MAX / 2];
-    char name[SL_HF_MODULE_PATH_MAX / 2];
+    char name[SL_HF_MODULE_PATH_MAX / 2] = "";
 
     bool fits = fill_hole(prefix, sizeof prefix, kind->prefix, block) &&
                 fill_hole(name, sizeof name, tensor->name, expert);
-    const size_t length = strlen(name);
-    const size_t suffix = strlen(".weight");
-    if (length > suffix && sl_text_equal(&name[length - suffix], ".weight"))
-        name[length - suffix] = '\0';
+    sl_hf_module_cut(name);
     fits = fits && sl_text_format(out, SL_HF_MODULE_PATH_MAX, "%s%s", prefix, name);
     assert(fits);
     (void)fits;

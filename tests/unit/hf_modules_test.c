@@ -76,6 +76,7 @@ a_list_names_modules_by_parts_wildcards_and_expressions(void)
         {"[\"model.language_model.layers.2.mlp\"]", "model.layers.2.mlp.up_proj", true},
         {"[\"model.layers.2.mlp\"]", "language_model.model.layers.2.mlp.up_proj", true},
         {"[\"language_model.lm_head\"]", "lm_head", true},
+        {"[\"lm_head.weight\"]", "lm_head", true},
         {"[\"language_model\"]", "language_model.model.layers.2.mlp.up_proj", true},
         {"[\"language_model\"]", "visual.blocks.2.mlp.up_proj", false},
         {"[\"visual\"]", "model.visual.blocks.2.mlp.up_proj", true},
