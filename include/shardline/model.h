@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "shardline/error.h"
+#include "shardline/quantization.h"
 
 enum {
     SL_MODEL_LAYERS_MAX = 2048, /* blocks, embedding and head together */
@@ -122,6 +123,13 @@ typedef struct sl_layer_kind {
     sl_operator *operators;
 } sl_layer_kind;
 
+/** How one tensor of one layer is stored: a format of the model's quantisation, counted from 1; 0 is
+ * the checkpoint's own dtype. */
+typedef struct sl_stored_as {
+    uint8_t format; /* of most of its experts, where they differ */
+    bool mixed;     /* ... and they do */
+} sl_stored_as;
+
 /** Kinds point into their own model: a model stays where it was described. */
 typedef struct sl_model {
     char name[200];    /* as the user named it */
@@ -137,7 +145,6 @@ typedef struct sl_model {
     uint32_t head_dim;
     uint32_t checkpoint_element_bytes; /* 2 for bf16 and fp16, 4 for fp32 */
     char checkpoint_dtype[8];          /* "bf16" */
-    char quantization[32];             /* method the checkpoint was quantised with, or "" */
     uint64_t quantized_weights_bytes;  /* of a quantised checkpoint whose layout is known; else 0 */
     bool tied;                         /* the head shares the embedding's storage */
     bool has_head;              /* a class without a head (a base model) ends with its final norm */
@@ -148,17 +155,22 @@ typedef struct sl_model {
     uint32_t experts_per_token; /* of those, how many a token visits */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
+    sl_quantization quantization;
     uint32_t kind_count;
-    sl_layer_kind kinds[SL_KINDS_MAX];
-    sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
-    sl_operator operators[SL_MODEL_OPERATORS_MAX];
-    uint32_t layer_count;                /* embedding, blocks, head: stages cut this list */
-    uint32_t block_count;                /* layers that are neither embedding nor head: all or all
-                                            but two */
+    uint32_t layer_count; /* embedding, blocks, head: stages cut this list */
+    uint32_t block_count; /* layers that are neither embedding nor head: all or all but two */
     uint8_t layers[SL_MODEL_LAYERS_MAX]; /* index into kinds */
     uint32_t beside[SL_KINDS_MAX]; /* copies of a kind beside that list: towers, which are counted
                                       and not planned */
+    sl_layer_kind kinds[SL_KINDS_MAX];
+    /* From here on only what the fields above name has a meaning. */
+    sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
+    sl_operator operators[SL_MODEL_OPERATORS_MAX];
+    sl_stored_as stored_as[SL_MODEL_LAYERS_MAX][SL_KIND_TENSORS_MAX]; /* where it is quantised */
 } sl_model;
+
+/** Makes it a model without kinds and layers. */
+void sl_model_clear(sl_model *model);
 
 /** Whether the layers were given as a plain list: there are samples in place of tokens, no hidden
  * state, no attention, neither embedding nor head, and no tensor that could be cut. */
@@ -195,6 +207,34 @@ sl_code sl_model_count(const sl_model *model, sl_model_counts *out) SL_MUST_CHEC
 /** Bytes of weights as stored: the total at the checkpoint's element size, or what the quantised
  * checkpoint holds where that is known. */
 uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts);
+
+/** The matrices of linear layers that a tensor holds: one, or one for each expert. */
+typedef struct sl_matrices {
+    uint64_t count;
+    uint64_t outputs; /* features */
+    uint64_t inputs;
+} sl_matrices;
+
+/**
+ * What quantisation could store otherwise. False, with *out untouched, for all that is no weight of
+ * a linear layer (vectors, biases, norms of every head, convolutions) or stays as it is in every
+ * method: tables, routers, projections of a narrow table.
+ *
+ * The cut says which axis is which: a column cut divides the outputs, a row cut the inputs; else
+ * outputs come first, as in the library's own linear layer.
+ */
+bool sl_tensor_matrices(const sl_tensor *tensor, sl_matrices *out);
+
+/** Bytes of `count` such matrices, each with scales of its own. Errors: SL_E_RANGE, as
+ * sl_format_bytes. */
+sl_code sl_matrices_stored(const sl_matrices *matrices, uint64_t count,
+                           const sl_tensor_format *format, sl_stored *out) SL_MUST_CHECK;
+
+/** How the tensors of a layer are stored, an entry each. */
+const sl_stored_as *sl_model_stored_as(const sl_model *model, uint32_t layer);
+
+/** Text of the API for the dtype a tensor is stored in. */
+const char *sl_model_stored_dtype(const sl_model *model, const sl_stored_as *as);
 
 /** Layers of `model` that are of kind `kind`, without those beside the list. */
 uint32_t sl_model_layers_of(const sl_model *model, uint32_t kind);

@@ -77,6 +77,14 @@ lower(char letter)
 }
 
 bool
+sl_text_ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    const size_t end_length = strlen(end);
+    return length >= end_length && sl_text_equal(text + length - end_length, end);
+}
+
+bool
 sl_text_equal_ignoring_case(const char *a, const char *b)
 {
     assert(a != NULL && b != NULL);

@@ -18,6 +18,7 @@ bool sl_text_format(char *to, size_t size, const char *format, ...) SL_PRINTF(3,
 bool sl_text_vformat(char *to, size_t size, const char *format, va_list arguments) SL_PRINTF(3, 0);
 
 bool sl_text_equal(const char *a, const char *b);
+bool sl_text_ends_with(const char *text, const char *end);
 bool sl_text_equal_ignoring_case(const char *a, const char *b); /* ASCII */
 
 /** Whole text as a decimal number, nothing before or after. False leaves *out untouched. */

@@ -135,18 +135,6 @@ fill_dtype(const sl_node *config, const language *found, sl_model *out, sl_error
     return SL_OK;
 }
 
-/* Not every wrapper keeps the section where the library looks first. */
-static sl_code
-read_quantization(const sl_node *config, const language *found, sl_hf_quantization *out,
-                  sl_errors *err)
-{
-    const sl_code code = sl_hf_quantization_read(config, out, err);
-
-    if (code != SL_OK || out->present || !found->source.wrapped)
-        return code;
-    return sl_hf_quantization_read(found->source.config, out, err);
-}
-
 static sl_code
 describe(const language *found, sl_model *out)
 {
@@ -189,7 +177,7 @@ read_parts(const sl_node *config, const sl_hf_wrapper *wrapper, const language *
     if (first == SL_OK && wrapper != NULL)
         first = sl_hf_wrapper_close(wrapper, config, out, warnings, err);
     sl_keep(&first, fill_dtype(config, found, out, warnings, err));
-    sl_keep(&first, read_quantization(config, found, &quantization, err));
+    sl_keep(&first, sl_hf_quantization_read(config, &quantization, err));
     if (first == SL_OK)
         sl_hf_quantization_apply(&quantization, out, warnings);
     return first;
@@ -206,7 +194,7 @@ sl_hf_config_read(const sl_node *config, const char *name, sl_model *out, sl_err
     language found = {.source = {.warnings = warnings, .err = err}};
     sl_node text;
 
-    memset(out, 0, sizeof *out);
+    sl_model_clear(out);
     sl_code code = sl_node_object(config, err);
     if (code == SL_OK)
         code = read_type(config, name, &model_type, warnings, err);
@@ -217,7 +205,7 @@ sl_hf_config_read(const sl_node *config, const char *name, sl_model *out, sl_err
     if (code == SL_OK)
         code = read_parts(config, wrapper, &found, out);
     if (code != SL_OK) {
-        memset(out, 0, sizeof *out);
+        sl_model_clear(out);
         return code;
     }
     (void)sl_text_copy(out->name, sizeof out->name, name);

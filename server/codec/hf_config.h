@@ -18,7 +18,7 @@
  * Rules: unsupported_architecture, unsupported_option and unsupported_layer_types
  * (SL_E_UNSUPPORTED); required_field, wrong_type, out_of_range, unknown_value, not_divisible,
  * conflicting_keys and length_mismatch (SL_E_RANGE). All faults are reported at once; *out,
- * which is large and built in place, is then all zero.
+ * which is large and built in place, is then without kinds and layers.
  */
 sl_code sl_hf_config_read(const sl_node *config, const char *name, sl_model *out,
                           sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;

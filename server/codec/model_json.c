@@ -69,7 +69,8 @@ expert_cut(const sl_tensor *tensor)
 }
 
 static void
-write_tensor(sl_writer *writer, const sl_tensor *tensor, const char *dtype)
+write_tensor(sl_writer *writer, const sl_model *model, const sl_tensor *tensor,
+             const sl_stored_as *as)
 {
     sl_write_object(writer);
     sl_put_text(writer, "name", tensor->name);
@@ -78,7 +79,7 @@ write_tensor(sl_writer *writer, const sl_tensor *tensor, const char *dtype)
     for (uint32_t axis = 0; axis < tensor->axes; axis++)
         sl_write_uint(writer, tensor->shape[axis]);
     sl_write_array_end(writer);
-    sl_put_text(writer, "dtype", dtype);
+    sl_put_text(writer, "dtype", sl_model_stored_dtype(model, as));
     sl_put_text(writer, "role", sl_component_text(tensor->component));
     sl_put_text(writer, "tensor_parallel", sl_cut_text(tensor->cut));
     sl_put_text(writer, "expert_parallel", expert_cut(tensor));
@@ -86,12 +87,15 @@ write_tensor(sl_writer *writer, const sl_tensor *tensor, const char *dtype)
     sl_put_bool(writer, "buffer", tensor->buffer);
     if (tensor->experts != 0)
         sl_put_uint(writer, "experts", tensor->experts);
+    if (as->mixed)
+        sl_put_bool(writer, "dtype_mixed", true);
     sl_write_object_end(writer);
 }
 
+/* `stored` has an entry for each tensor of the kind. */
 static void
-write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind, uint32_t count,
-          const char *stage)
+write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind,
+          const sl_stored_as *stored, uint32_t count, const char *stage)
 {
     sl_write_object(writer);
     sl_put_text(writer, "kind", kind->name);
@@ -101,7 +105,7 @@ write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind, u
     sl_write_key(writer, "tensors");
     sl_write_array(writer);
     for (uint32_t i = 0; i < kind->tensor_count; i++)
-        write_tensor(writer, &kind->tensors[i], model->checkpoint_dtype);
+        write_tensor(writer, model, &kind->tensors[i], &stored[i]);
     sl_write_array_end(writer);
     sl_write_object_end(writer);
 }
@@ -115,24 +119,91 @@ stage_of(const sl_model *model, uint32_t first, uint32_t end)
     return end == model->layer_count ? "last_stage" : "by_layer";
 }
 
+/* True when both layers are of one kind and their tensors are stored alike. */
+static bool
+are_alike(const sl_model *model, uint32_t a, uint32_t b)
+{
+    const sl_stored_as *one = sl_model_stored_as(model, a);
+    const sl_stored_as *other = sl_model_stored_as(model, b);
+    bool alike = model->layers[a] == model->layers[b];
+
+    for (uint32_t i = 0; alike && i < model->kinds[model->layers[a]].tensor_count; i++)
+        alike = one[i].format == other[i].format && one[i].mixed == other[i].mixed;
+    return alike;
+}
+
 static void
 write_layers(sl_writer *writer, const sl_model *model)
 {
+    static const sl_stored_as as_they_are[SL_KIND_TENSORS_MAX]; /* towers are quantised nowhere */
+
     sl_write_key(writer, "layers");
     sl_write_array(writer);
     for (uint32_t first = 0; first < model->layer_count;) {
         uint32_t end = first + 1;
-        while (end < model->layer_count && model->layers[end] == model->layers[first])
+        while (end < model->layer_count && are_alike(model, first, end))
             end++;
-        write_run(writer, model, &model->kinds[model->layers[first]], end - first,
-                  stage_of(model, first, end));
+        write_run(writer, model, &model->kinds[model->layers[first]],
+                  sl_model_stored_as(model, first), end - first, stage_of(model, first, end));
         first = end;
     }
     for (uint32_t kind = 0; kind < model->kind_count; kind++) {
         if (model->beside[kind] != 0)
-            write_run(writer, model, &model->kinds[kind], model->beside[kind], "not_planned");
+            write_run(writer, model, &model->kinds[kind], as_they_are, model->beside[kind],
+                      "not_planned");
     }
     sl_write_array_end(writer);
+}
+
+/* Weights that share a scale: along the inputs, or as a tile. */
+static void
+write_scale_shape(sl_writer *writer, const sl_tensor_format *format)
+{
+    const bool tile = format->scale_outputs > 1 && format->scale_inputs != 0;
+
+    sl_put_uint(writer, "bits", format->bits);
+    sl_write_key(writer, "group_size");
+    if (!tile && format->scale_inputs != 0)
+        sl_write_uint(writer, format->scale_inputs);
+    else
+        sl_write_null(writer);
+    sl_write_key(writer, "block");
+    if (!tile) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_array(writer);
+    sl_write_uint(writer, format->scale_outputs);
+    sl_write_uint(writer, format->scale_inputs);
+    sl_write_array_end(writer);
+}
+
+static void
+write_quantization(sl_writer *writer, const sl_quantization *from)
+{
+    sl_write_key(writer, "quantization");
+    if (from->method[0] == '\0') {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "method", from->method);
+    sl_put_text(writer, "format", from->format[0] == '\0' ? NULL : from->format);
+    if (from->format_count != 0) {
+        write_scale_shape(writer, &from->formats[from->main_format]);
+        sl_put_uint(writer, "scale_bytes", from->scale_bytes);
+        sl_put_uint(writer, "quantized_parameters", from->quantized_parameters);
+        sl_put_uint(writer, "kept_parameters", from->kept_parameters);
+    }
+    sl_put_uint(writer, "modules_kept_count", from->kept_count);
+    sl_write_key(writer, "modules_kept");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < from->kept_listed; i++)
+        sl_write_text(writer, from->kept[i]);
+    sl_write_array_end(writer);
+    sl_put_text(writer, "kv_cache_dtype",
+                from->kv_cache_dtype[0] == '\0' ? NULL : from->kv_cache_dtype);
+    sl_write_object_end(writer);
 }
 
 void
@@ -150,14 +221,7 @@ sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *
     sl_put_uint(writer, "weights_bytes", sl_model_weights_bytes(model, counts));
     write_kv_cache(writer, model);
     write_layers(writer, model);
-    sl_write_key(writer, "quantization");
-    if (model->quantization[0] == '\0') {
-        sl_write_null(writer);
-    } else {
-        sl_write_object(writer);
-        sl_put_text(writer, "method", model->quantization);
-        sl_write_object_end(writer);
-    }
+    write_quantization(writer, &model->quantization);
     sl_write_key(writer, "warnings");
     sl_write_array(writer);
     for (uint32_t i = 0; i < warnings->count; i++)

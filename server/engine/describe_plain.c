@@ -2,7 +2,6 @@
 #include "engine/describe.h"
 
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
 
 static bool
@@ -53,8 +52,7 @@ sl_model_describe_plain(const sl_plain_layer *layers, uint32_t count, sl_model *
 {
     assert(layers != NULL && model != NULL && count >= 1 && count <= SL_KINDS_MAX);
 
-    memset(model, 0, offsetof(sl_model, kinds));
-    model->layer_count = 0;
+    sl_model_clear(model);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t kind = find_kind(model, &layers[i]);
         assert(layers[i].count >= 1 && layers[i].count <= SL_MODEL_LAYERS_MAX - model->layer_count);

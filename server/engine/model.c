@@ -2,6 +2,9 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
+
+#include "engine/checked.h"
 
 static const char *const component_texts[] = {
     [SL_COMPONENT_EMBEDDING] = "embedding",
@@ -40,30 +43,18 @@ sl_cut_text(sl_cut cut)
     return cut_texts[cut];
 }
 
+void
+sl_model_clear(sl_model *model)
+{
+    assert(model != NULL);
+    memset(model, 0, offsetof(sl_model, tensors));
+}
+
 bool
 sl_model_is_plain(const sl_model *model)
 {
     assert(model != NULL);
     return model->hidden == 0;
-}
-
-/* False when the product leaves uint64_t. */
-static bool
-multiply(uint64_t a, uint64_t b, uint64_t *out)
-{
-    if (a != 0 && b > UINT64_MAX / a)
-        return false;
-    *out = a * b;
-    return true;
-}
-
-static bool
-add(uint64_t *sum, uint64_t value)
-{
-    if (value > UINT64_MAX - *sum)
-        return false;
-    *sum += value;
-    return true;
 }
 
 sl_code
@@ -74,10 +65,10 @@ sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
 
     uint64_t elements = 1;
     for (uint32_t axis = 0; axis < tensor->axes; axis++) {
-        if (!multiply(elements, tensor->shape[axis], &elements))
+        if (!sl_multiply(elements, tensor->shape[axis], &elements))
             return SL_E_RANGE;
     }
-    if (tensor->experts != 0 && !multiply(elements, tensor->experts, &elements))
+    if (tensor->experts != 0 && !sl_multiply(elements, tensor->experts, &elements))
         return SL_E_RANGE;
     *out = elements;
     return SL_OK;
@@ -106,14 +97,15 @@ count_kind(const sl_layer_kind *kind, uint32_t layers, sl_model_counts *counts)
         if (tensor->tied)
             continue;
         if (sl_tensor_elements(tensor, &elements) != SL_OK ||
-            !multiply(elements, layers, &elements))
+            !sl_multiply(elements, layers, &elements))
             return SL_E_RANGE;
         if (tensor->buffer) {
-            if (!add(&counts->persistent_buffers, elements))
+            if (!sl_add(&counts->persistent_buffers, elements))
                 return SL_E_RANGE;
             continue;
         }
-        if (!add(&counts->component[tensor->component], elements) || !add(&counts->total, elements))
+        if (!sl_add(&counts->component[tensor->component], elements) ||
+            !sl_add(&counts->total, elements))
             return SL_E_RANGE;
     }
     return SL_OK;
@@ -154,10 +146,28 @@ sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts)
     if (model->quantized_weights_bytes != 0)
         return model->quantized_weights_bytes;
     uint64_t bytes = 0;
-    const bool fits = multiply(counts->total, model->checkpoint_element_bytes, &bytes);
+    const bool fits = sl_multiply(counts->total, model->checkpoint_element_bytes, &bytes);
     assert(fits);
     (void)fits;
     return bytes;
+}
+
+const sl_stored_as *
+sl_model_stored_as(const sl_model *model, uint32_t layer)
+{
+    static const sl_stored_as as_they_are[SL_KIND_TENSORS_MAX];
+
+    assert(model != NULL && layer < model->layer_count);
+    return model->quantization.format_count == 0 ? as_they_are : model->stored_as[layer];
+}
+
+const char *
+sl_model_stored_dtype(const sl_model *model, const sl_stored_as *as)
+{
+    assert(model != NULL && as != NULL && as->format <= model->quantization.format_count);
+
+    return as->format == 0 ? model->checkpoint_dtype
+                           : model->quantization.formats[as->format - 1].dtype;
 }
 
 sl_code
@@ -170,8 +180,8 @@ sl_model_mtp_parameters(const sl_model *model, uint64_t layers, uint64_t *out)
     sl_model_counts block = {0};
     uint64_t square = 0;
     if (count_kind(&model->kinds[last], 1, &block) != SL_OK ||
-        !multiply(2 * model->hidden, model->hidden, &square) || !add(&block.total, square) ||
-        !add(&block.total, 3 * model->hidden) || !multiply(block.total, layers, &block.total))
+        !sl_multiply(2 * model->hidden, model->hidden, &square) || !sl_add(&block.total, square) ||
+        !sl_add(&block.total, 3 * model->hidden) || !sl_multiply(block.total, layers, &block.total))
         return SL_E_RANGE;
     *out = block.total;
     return SL_OK;

@@ -1,4 +1,4 @@
-/* Any bytes as a config: no crash, no leak, and what is accepted can be counted and answered. */
+/* Any bytes as a config, and as the separate file of its quantisation: no crash, no leak, and what is accepted can be counted and answered. */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "codec/hf_config.h"
+#include "codec/hf_quantization.h"
 #include "codec/model_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -42,10 +43,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sl_model *model = calloc(1, sizeof *model);
     assert(model != NULL);
     const sl_node root = sl_json_root(json);
-    if (sl_hf_config_read(&root, "fuzz", model, &warnings, &err) == SL_OK)
+    if (sl_hf_config_read(&root, "fuzz", model, &warnings, &err) == SL_OK) {
         answer(model, &warnings);
-    else
-        assert(err.count > 0);
+        if (sl_hf_quantization_read_file(&root, model, &warnings, &err) == SL_OK)
+            answer(model, &warnings);
+    }
+    assert(model->layer_count > 0 || err.count > 0);
     free(model);
     sl_json_free(json);
     return 0;

@@ -5,30 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/csv.h"
 #include "codec/hf_table.h"
+#include "golden.h"
 #include "reading.h"
-
-static uint64_t
-number(const sl_csv *csv, const char *column)
-{
-    uint64_t value = 0;
-    if (!sl_text_to_uint(sl_csv_get(csv, column), &value))
-        CU_FAIL("the golden value is no number");
-    return value;
-}
-
-static bool
-expect_count(const char *name, const char *column, uint64_t actual, uint64_t expected)
-{
-    if (actual == expected)
-        return true;
-    printf("%s: %s is %llu, expected %llu\n", name, column, (unsigned long long)actual,
-           (unsigned long long)expected);
-    CU_FAIL("count differs");
-    return false;
-}
 
 /* Up to two columns of a table, and the components that together they count. */
 typedef struct oracle_column {
@@ -88,14 +67,14 @@ equals_oracle(const sl_csv *csv, const char *name, const oracle_column *columns,
         counts.component[SL_COMPONENT_MLP] += counts.component[SL_COMPONENT_LM_HEAD];
         counts.component[SL_COMPONENT_LM_HEAD] = 0;
     }
-    equal = expect_count(name, "total", counts.total, number(csv, "total_params")) && equal;
+    equal = expect_count(name, "total", counts.total, golden_number(csv, "total_params")) && equal;
     equal = expect_count(name, "buffers", counts.persistent_buffers,
-                         number(csv, "persistent_buffers")) &&
+                         golden_number(csv, "persistent_buffers")) &&
             equal;
     for (size_t i = 0; i < column_count; i++) {
         const oracle_column *at = &columns[i];
         const uint64_t expected =
-            number(csv, at->name) + (at->more == NULL ? 0 : number(csv, at->more));
+            golden_number(csv, at->name) + (at->more == NULL ? 0 : golden_number(csv, at->more));
         uint64_t actual = counts.component[at->component];
         actual += at->added == SL_COMPONENT_COUNT ? 0 : counts.component[at->added];
         equal = expect_count(name, at->name, actual, expected) && equal;
@@ -114,7 +93,7 @@ equals_active(const sl_csv *csv, const char *name, const sl_reading *result)
 
     CU_ASSERT_EQUAL(sl_model_count(result->model, &counts), SL_OK);
     return expect_count(name, "active", counts.active_per_token,
-                        number(csv, "active_params_per_token"));
+                        golden_number(csv, "active_params_per_token"));
 }
 
 /* A table, opened; text and arena are the caller's. NULL: no such folder. */
@@ -494,7 +473,7 @@ compare_effective(const sl_csv *csv, const sl_model *model)
     for (size_t i = 0; i < sizeof effective_keys / sizeof effective_keys[0]; i++) {
         if (strcmp(effective_keys[i].name, key) == 0) {
             (void)expect_count(name, key, effective_keys[i].value(model),
-                               number(csv, "effective_value"));
+                               golden_number(csv, "effective_value"));
             return true;
         }
     }

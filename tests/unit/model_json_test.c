@@ -154,20 +154,98 @@ windowed_layers_stand_apart_from_bytes_per_token(void)
     clear_reading(&result);
 }
 
-static void
-a_quantised_checkpoint_names_its_method(void)
+static const char *
+text_of(const sl_node *object, const char *name)
 {
-    sl_reading result = read_fixture("llama_awq");
+    sl_errors err = {0};
+    const char *text = NULL;
+    CU_ASSERT_EQUAL(sl_node_text(object, name, &text, NULL, &err), SL_OK);
+    return text == NULL ? "" : text;
+}
+
+static void
+a_quantised_checkpoint_says_how_it_is_stored(void)
+{
+    static const char *const keys[] = {"method",
+                                       "format",
+                                       "bits",
+                                       "group_size",
+                                       "block",
+                                       "scale_bytes",
+                                       "quantized_parameters",
+                                       "kept_parameters",
+                                       "modules_kept_count",
+                                       "modules_kept",
+                                       "kv_cache_dtype"};
+    sl_reading result = read_fixture("llama_fp8");
     sl_json *json = answer_of(&result);
     const sl_node root = sl_json_root(json);
     const sl_node quantization = member(&root, "quantization");
     const sl_node warnings = member(&root, "warnings");
-    sl_errors err = {0};
-    const char *method = NULL;
+    const sl_node block = member(&quantization, "block");
+    void *state = NULL;
+    sl_node at;
 
-    CU_ASSERT_EQUAL(sl_node_text(&quantization, "method", &method, NULL, &err), SL_OK);
-    sl_expect_text(method, "awq", "method");
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        CU_ASSERT_TRUE_FATAL(sl_node_next(&quantization, &state, &at));
+        sl_expect_text(at.key, keys[i], "member");
+    }
+    CU_ASSERT_FALSE(sl_node_next(&quantization, &state, &at));
+    sl_expect_text(text_of(&quantization, "method"), "fp8", "method");
+    CU_ASSERT_EQUAL(uint_of(&quantization, "bits"), 8);
+    CU_ASSERT_EQUAL(sl_node_count(&block), 2);
+    CU_ASSERT_EQUAL(uint_of(&quantization, "scale_bytes"), UINT64_C(4) * (8 + 10 + 6));
+    CU_ASSERT_EQUAL(uint_of(&quantization, "modules_kept_count"), 3);
     CU_ASSERT_EQUAL(sl_node_count(&warnings), 1);
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
+static void
+a_method_that_is_not_modelled_is_named_alone(void)
+{
+    static const char text[] =
+        "{\"model_type\":\"llama\",\"quantization_config\":{\"quant_method\":\"hqq\"}}";
+    sl_reading result = read_text(text, strlen(text));
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    const sl_node quantization = member(&root, "quantization");
+    sl_node bits;
+
+    sl_expect_text(text_of(&quantization, "method"), "hqq", "method");
+    CU_ASSERT_FALSE(sl_node_member(&quantization, "bits", &bits));
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
+/* Dtype of tensor `index` of run `at`. */
+static const char *
+dtype_of(const sl_node *layers, size_t at, size_t index)
+{
+    sl_node run;
+    sl_node tensor;
+    CU_ASSERT_TRUE_FATAL(sl_node_at(layers, at, &run));
+    const sl_node tensors = member(&run, "tensors");
+    CU_ASSERT_TRUE_FATAL(sl_node_at(&tensors, index, &tensor));
+    return text_of(&tensor, "dtype");
+}
+
+/* The fixture keeps the down projection of block 0 and the attention of block 2. */
+static void
+kept_modules_split_a_run_of_layers(void)
+{
+    enum { QUERY = 1, DOWN = 8 };
+    sl_reading result = read_fixture("llama_fp8");
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    const sl_node layers = member(&root, "layers");
+
+    CU_ASSERT_EQUAL_FATAL(sl_node_count(&layers), 5);
+    sl_expect_text(dtype_of(&layers, 0, 0), "bf16", "embedding");
+    sl_expect_text(dtype_of(&layers, 1, QUERY), "fp8_e4m3", "query of block 0");
+    sl_expect_text(dtype_of(&layers, 1, DOWN), "bf16", "down of block 0");
+    sl_expect_text(dtype_of(&layers, 2, DOWN), "fp8_e4m3", "down of block 1");
+    sl_expect_text(dtype_of(&layers, 3, QUERY), "bf16", "query of block 2");
     sl_json_free(json);
     clear_reading(&result);
 }
@@ -181,7 +259,11 @@ main(int argc, char **argv)
         {"listed_tensors_add_up_to_the_total", listed_tensors_add_up_to_the_total},
         {"windowed_layers_stand_apart_from_bytes_per_token",
          windowed_layers_stand_apart_from_bytes_per_token},
-        {"a_quantised_checkpoint_names_its_method", a_quantised_checkpoint_names_its_method},
+        {"a_quantised_checkpoint_says_how_it_is_stored",
+         a_quantised_checkpoint_says_how_it_is_stored},
+        {"a_method_that_is_not_modelled_is_named_alone",
+         a_method_that_is_not_modelled_is_named_alone},
+        {"kept_modules_split_a_run_of_layers", kept_modules_split_a_run_of_layers},
     };
     return sl_run_cases(argc, argv, "model_json", cases, sizeof cases / sizeof cases[0]);
 }
