@@ -238,8 +238,11 @@ has_experts(const sl_model *model)
 }
 
 static sl_code
-check_experts(const sl_hf_symbols *symbols, const sl_model *model)
+check_blocks(const sl_hf_symbols *symbols, const sl_model *model)
 {
+    if (model->block_count == 0)
+        return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "out_of_range",
+                            "must have at least one block");
     if (model->experts_per_token <= model->experts)
         return SL_OK;
     return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "out_of_range",
@@ -331,7 +334,7 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
         out->experts = 0;
         out->experts_per_token = 0;
     }
-    sl_code code = check_experts(&symbols, out);
+    sl_code code = check_blocks(&symbols, out);
     if (code == SL_OK)
         code = check_counts(&symbols, out);
     if (code == SL_OK)

@@ -14,12 +14,13 @@ typedef enum sl_hf_reading {
     SL_HF_NUMBER,   /* a natural number, or true and false as 1 and 0 */
     SL_HF_LENGTH,   /* of a list, an object or a text */
     SL_HF_CHOICE,   /* index of a text among `texts`, parted by blanks */
+    SL_HF_PRODUCT,  /* of a real number and the value that `texts` names, rounded down */
     /* One value a block: the fallback may use `block`, the number of the block in its stack. */
     SL_HF_EACH_COMPUTED,
     SL_HF_EACH_NUMBER, /* from a list of numbers or booleans; a single one holds for all */
     SL_HF_EACH_CHOICE, /* from a list of texts */
     SL_HF_EACH_LETTER, /* from a text, one letter a block: index among the letters of `texts` */
-    SL_HF_EACH_MEMBER  /* 1 when the list of block numbers names the block */
+    SL_HF_EACH_MEMBER  /* 1 when the list of block numbers, or a text such as "3,4", names it */
 } sl_hf_reading;
 
 typedef struct sl_hf_symbol {

@@ -218,8 +218,10 @@ static const sl_hf_symbol lfm2_symbols[] = {
     {SL_HF_NUMBER, "conv_bias", "conv_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "adjusts", "block_auto_adjust_ff_dim", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "multiple", "block_multiple_of", NULL, "256", NULL, NULL},
-    /* Two thirds, up to the next multiple; block_ffn_dim_multiplier is 1 in every published file. */
-    {SL_HF_COMPUTED, "ffn", NULL, NULL, "(adjusts == 0) * ffn_raw + (adjusts != 0) * ((2 * ffn_raw / 3 + multiple - 1) / multiple * multiple)", NULL, NULL},
+    /* Two thirds, times a factor, up to the next multiple. */
+    {SL_HF_COMPUTED, "thirds", NULL, NULL, "2 * ffn_raw / 3", NULL, NULL},
+    {SL_HF_PRODUCT, "scaled", "block_ffn_dim_multiplier", NULL, "thirds", NULL, "thirds"},
+    {SL_HF_COMPUTED, "ffn", NULL, NULL, "(adjusts == 0) * ffn_raw + (adjusts != 0) * ((scaled + multiple - 1) / multiple * multiple)", NULL, NULL},
     {SL_HF_COMPUTED, "experts", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "top_k", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "expert_width", NULL, NULL, "0", NULL, NULL},

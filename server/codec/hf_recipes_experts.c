@@ -71,8 +71,8 @@ static const sl_hf_symbol step3p5_symbols[] = {
     {SL_HF_NUMBER, "mtp", "num_nextn_predict_layers", "num_mtp_layers", "0", NULL, NULL},
     {SL_HF_EACH_CHOICE, "windowed", "layer_types", NULL, "0", NULL, "full_attention sliding_attention"},
     {SL_HF_EACH_NUMBER, "block_heads", "num_attention_heads_per_layer", NULL, "(windowed != 0) * window_heads + (windowed == 0) * heads", NULL, NULL},
-    /* Published files list the blocks with experts as one text (moe_layers_enum): all but the first three. */
-    {SL_HF_EACH_CHOICE, "sparse", "mlp_layer_types", NULL, "block >= dense_layers", NULL, "dense sparse"},
+    {SL_HF_EACH_MEMBER, "listed", "moe_layers_enum", NULL, "block >= dense_layers", NULL, NULL},
+    {SL_HF_EACH_CHOICE, "sparse", "mlp_layer_types", NULL, "listed", NULL, "dense sparse"},
 };
 
 static const sl_part step3p5_block[] = {

@@ -2,7 +2,7 @@
  * Defaults: the configuration classes of transformers 5.16.0.dev0. Tensor names: the published
  * checkpoints.
  *
- * States: a recurrence is kept at 2 bytes an element unless the config names its type, a
+ * States: a recurrence is kept at 2 bytes an element unless config or class name its type, a
  * convolution keeps its last inputs at 2 bytes. */
 #include "codec/hf_recipe.h"
 
@@ -49,7 +49,7 @@ static const sl_hf_symbol nemotron_h_symbols[] = {
     {SL_HF_NUMBER, "shared_width", "moe_shared_expert_intermediate_size", NULL, "7688", NULL, NULL},
     {SL_HF_NUMBER, "latent", "moe_latent_size", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "mtp", "num_nextn_predict_layers", NULL, "0", NULL, NULL},
-    {SL_HF_CHOICE, "state_type", "mamba_ssm_cache_dtype", NULL, "1", NULL, "float32 bfloat16 float16"},
+    {SL_HF_CHOICE, "state_type", "mamba_ssm_cache_dtype", NULL, "0", NULL, "float32 bfloat16 float16"},
     {SL_HF_COMPUTED, "state_element", NULL, NULL, "2 + 2 * (state_type == 0)", NULL, NULL},
     {SL_HF_COMPUTED, "inner", NULL, NULL, "ssm_heads * ssm_head_dim", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},

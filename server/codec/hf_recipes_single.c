@@ -87,7 +87,6 @@ static const sl_stack gemma4_stacks[] = {
 static const sl_hf_symbol gemma3n_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "262400", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "2048", NULL, NULL},
-    {SL_HF_NUMBER, "ffn", "intermediate_size.0", "intermediate_size", "16384", NULL, NULL},
     {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "35", NULL, NULL},
     {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "8", NULL, NULL},
     {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "2", NULL, NULL},
@@ -101,6 +100,7 @@ static const sl_hf_symbol gemma3n_symbols[] = {
     {SL_HF_NUMBER, "streams", "altup_num_inputs", NULL, "4", NULL, NULL},
     {SL_HF_NUMBER, "shared_layers", "num_kv_shared_layers", NULL, "15", NULL, NULL},
     {SL_HF_NUMBER, "rank", "laurel_rank", NULL, "64", NULL, NULL},
+    {SL_HF_EACH_NUMBER, "ffn", "intermediate_size", NULL, "16384", NULL, NULL},
     {SL_HF_EACH_NUMBER, "width", "intermediate_size", NULL, "ffn", NULL, NULL},
     {SL_HF_EACH_CHOICE, "full", "layer_types", NULL, "(block + 1) % 5 == 0", NULL, "sliding_attention full_attention"},
     {SL_HF_EACH_COMPUTED, "reuses", NULL, NULL, "block >= layers - shared_layers", NULL, NULL},

@@ -183,7 +183,7 @@ static const sl_stack paddleocr_vl_towers[] = {
 /* qwen2_vl: embed_dim is the tower's width, hidden_size that of its output. */
 static const sl_hf_symbol qwen2_vl_tower_symbols[] = {
     {SL_HF_NUMBER, "tower_hidden", "vision_config.embed_dim", NULL, "1280", NULL, NULL},
-    {SL_HF_NUMBER, "ratio", "vision_config.mlp_ratio", NULL, "4", NULL, NULL},
+    {SL_HF_PRODUCT, "tower_ffn", "vision_config.mlp_ratio", NULL, "4 * tower_hidden", NULL, "tower_hidden"},
     {SL_HF_NUMBER, "tower_layers", "vision_config.depth", NULL, "32", NULL, NULL},
     {SL_HF_NUMBER, "outputs", "vision_config.hidden_size", NULL, "3584", NULL, NULL},
     QWEN_PATCHES("14"),
@@ -201,8 +201,8 @@ static const sl_part qwen2_vl_block[] = {
     SL_NORM("norm2", "tower_hidden", OTHER, ""),
     SL_LINEAR("attn.qkv", "3 * tower_hidden, tower_hidden", OTHER, COLUMN, ""),
     SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
-    SL_LINEAR("mlp.fc1", "ratio * tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("mlp.fc2", "tower_hidden, ratio * tower_hidden", OTHER, ROW, ""),
+    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
+    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
 };
 
 static const sl_stack qwen2_vl_towers[] = {

@@ -195,8 +195,7 @@ const sl_stack sl_hf_gemma4_towers[] = {
     {.prefix = "model.audio_tower.layers.{}.", .repeat = "sound_layers * has_sound", SL_PARTS(gemma4_sound_mlp), .beside = true, .titles = {{"", "audio_mlp"}}},
 };
 
-/* ---- step3p7: mlp_ratio of the files is a fraction, 8960 / 1536, taken as given. The tower ends in two convolutions that
- * double its width each. ---- */
+/* ---- step3p7: the tower ends in two convolutions that double its width each ---- */
 
 const sl_hf_symbol sl_hf_step3p7_tower_symbols[] = {
     {SL_HF_NUMBER, "tower_hidden", "vision_config.hidden_size", "vision_config.width", "1536", NULL, NULL},
@@ -205,7 +204,7 @@ const sl_hf_symbol sl_hf_step3p7_tower_symbols[] = {
     {SL_HF_NUMBER, "image", "vision_config.image_size", NULL, "728", NULL, NULL},
     {SL_HF_NUMBER, "patch", "vision_config.patch_size", NULL, "14", NULL, NULL},
     {SL_HF_NUMBER, "projector_bias", "projector_bias", NULL, "0", NULL, NULL},
-    {SL_HF_COMPUTED, "tower_ffn", NULL, NULL, "tower_hidden * 35 / 6", NULL, NULL},
+    {SL_HF_PRODUCT, "tower_ffn", "vision_config.mlp_ratio", NULL, "tower_hidden * 35 / 6", NULL, "tower_hidden"},
 };
 
 static const sl_part step3p7_ends[] = {

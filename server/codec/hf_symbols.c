@@ -126,6 +126,23 @@ read_length(sl_hf_symbols *symbols, const sl_node *node, uint64_t *out)
     return code == SL_OK;
 }
 
+/* As the classes do it: in doubles, towards zero. */
+static bool
+read_product(sl_hf_symbols *symbols, const sl_hf_symbol *row, const sl_node *node, uint64_t *out)
+{
+    const uint64_t *factor = sl_scope_find(&symbols->scope, row->texts);
+    double ratio = 0.0;
+
+    assert(factor != NULL);
+    const sl_code code = sl_node_as_double(node, 0.0, (double)(1 << 20), &ratio, symbols->err);
+    note(symbols, code);
+    const double product = ratio * (double)*factor;
+    if (code != SL_OK)
+        return false;
+    *out = product < (double)number_max ? (uint64_t)product : number_max;
+    return true;
+}
+
 static bool
 is_each(const sl_hf_symbol *row)
 {
@@ -140,6 +157,8 @@ read_value(sl_hf_symbols *symbols, const sl_hf_symbol *row, const sl_node *node,
         return read_length(symbols, node, out);
     case SL_HF_CHOICE:
         return read_choice(symbols, row, node, out);
+    case SL_HF_PRODUCT:
+        return read_product(symbols, row, node, out);
     default:
         return read_number(symbols, node, out);
     }
@@ -267,11 +286,40 @@ fail_length(sl_hf_symbols *symbols, const sl_node *list, uint64_t blocks, uint64
     return false;
 }
 
-/* True when the list of block numbers names the block. */
+/* Block numbers as one text: "3,4,5". */
+static bool
+read_numbers(sl_hf_symbols *symbols, const sl_node *node, uint64_t block, uint64_t *out)
+{
+    const char *text = NULL;
+    const sl_code code = sl_node_as_text(node, &text, symbols->err);
+
+    note(symbols, code);
+    if (code != SL_OK)
+        return false;
+    for (const char *at = text; *at != '\0';) {
+        const size_t length = strcspn(at, ",");
+        char number[24];
+        uint64_t named = 0;
+        if (!sl_text_format(number, sizeof number, "%.*s", (int)length, at) ||
+            !sl_text_to_uint(number, &named)) {
+            note(symbols, sl_node_fail(node, symbols->err, SL_E_RANGE, "wrong_type",
+                                       "must name blocks by their numbers, parted by commas"));
+            return false;
+        }
+        if (named == block)
+            *out = 1;
+        at += length + (at[length] == ',');
+    }
+    return true;
+}
+
+/* Whether the list of block numbers names the block. */
 static bool
 read_member(sl_hf_symbols *symbols, const sl_node *list, uint64_t block, uint64_t *out)
 {
     *out = 0;
+    if (sl_node_kind(list) == SL_JSON_TEXT)
+        return read_numbers(symbols, list, block, out);
     for (size_t i = 0; i < sl_node_count(list); i++) {
         sl_node element;
         uint64_t named = 0;
@@ -320,6 +368,8 @@ read_entry(sl_hf_symbols *symbols, const sl_hf_symbol *row, const sl_node *node,
         return read_letter(symbols, row, node, block, blocks, spare, out);
     if (row->reading == SL_HF_EACH_NUMBER && sl_node_kind(node) != SL_JSON_ARRAY)
         return read_number(symbols, node, out);
+    if (row->reading == SL_HF_EACH_MEMBER && sl_node_kind(node) == SL_JSON_TEXT)
+        return read_member(symbols, node, block, out);
     if (sl_node_kind(node) != SL_JSON_ARRAY) {
         note(symbols, sl_node_fail(node, symbols->err, SL_E_RANGE, "wrong_type",
                                    "must be a list with an entry for each block"));

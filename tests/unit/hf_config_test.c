@@ -116,6 +116,8 @@ each_bad_value_is_named_at_its_pointer(void)
         {"{\"model_type\":\"qwen3_next\",\"hidden_size\":\"wide\"}", SL_E_RANGE, "wrong_type",
          "/hidden_size"},
         {"{\"model_type\":\"qwen3_next\",\"hidden_size\":0}", SL_E_RANGE, "out_of_range", ""},
+        {"{\"model_type\":\"qwen3_5_text\",\"num_hidden_layers\":0,\"mtp_num_hidden_layers\":1}",
+         SL_E_RANGE, "out_of_range", ""},
         {"{\"model_type\":\"qwen3_next\",\"num_hidden_layers\":4000}", SL_E_RANGE, "out_of_range",
          ""},
         {"{\"model_type\":\"qwen3_next\",\"num_experts\":2,\"num_experts_per_tok\":3}", SL_E_RANGE,
