@@ -103,7 +103,7 @@ write_layers(sl_writer *writer, const sl_model *model)
 
 void
 sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *counts,
-               const sl_errors *warnings)
+               const sl_checkpoint *checkpoint, const sl_errors *warnings)
 {
     assert(writer != NULL && model != NULL && counts != NULL && warnings != NULL);
 
@@ -129,5 +129,6 @@ sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *
     for (uint32_t i = 0; i < warnings->count; i++)
         sl_write_text(writer, warnings->list[i].message);
     sl_write_array_end(writer);
+    sl_checkpoint_write(writer, model, counts, checkpoint);
     sl_write_object_end(writer);
 }

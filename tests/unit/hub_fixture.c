@@ -317,6 +317,8 @@ bench_restart(bench *b)
     assert(code == SL_OK && b->hub != NULL);
     b->hub->limits.backoff_s = 0.001;
     b->hub->limits.rate_margin_s = 0.0;
+    b->hub->limits.missing_s = 0.0;
+    b->hub->limits.silent_s = 0.0;
     b->worker = sl_hub_worker_new(b->hub);
     assert(b->worker != NULL);
 }
@@ -356,8 +358,10 @@ bench_get(bench *b, const char *revision)
     static const sl_hub_file untouched = {.text = "untouched"};
     b->err = (sl_errors){0};
     b->file = untouched;
-    const sl_code code = sl_hub_config(b->worker, "org/name", revision, &b->cancelled, b->arena,
-                                       "/model", &b->file, &b->err);
+    const sl_hub_subject subject = {
+        .repository = "org/name", .revision = revision, .file = "config.json", .pointer = "/model"};
+    const sl_code code =
+        sl_hub_fetch(b->worker, &subject, &b->cancelled, b->arena, &b->file, &b->err);
     CU_ASSERT_EQUAL(code == SL_OK, b->err.count == 0);
     if (code == SL_OK) {
         CU_ASSERT_EQUAL(strlen(b->file.text), b->file.size);

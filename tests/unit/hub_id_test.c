@@ -118,14 +118,34 @@ a_revision_is_encoded_without_safe_characters(void)
 }
 
 static void
-the_address_of_a_config_names_repository_and_revision(void)
+the_address_of_a_file_names_repository_and_revision(void)
 {
+    const sl_hub_subject config = {
+        .repository = "org/name", .revision = "refs/pr/1", .file = "config.json"};
+    const sl_hub_subject odd = {.repository = "a", .revision = "main", .file = "b/c d"};
     char url[128];
-    CU_ASSERT_TRUE(
-        sl_hub_config_url("https://huggingface.co", "org/name", "refs/pr/1", url, sizeof url));
+    CU_ASSERT_TRUE(sl_hub_file_url("https://huggingface.co", &config, url, sizeof url));
     CU_ASSERT_STRING_EQUAL(url,
                            "https://huggingface.co/org/name/resolve/refs%2Fpr%2F1/config.json");
-    CU_ASSERT_FALSE(sl_hub_config_url("https://huggingface.co", "org/name", "main", url, 40));
+    CU_ASSERT_FALSE(sl_hub_file_url("https://huggingface.co", &config, url, 40));
+    CU_ASSERT_TRUE(sl_hub_file_url("https://huggingface.co", &odd, url, sizeof url));
+    CU_ASSERT_STRING_EQUAL(url, "https://huggingface.co/a/resolve/main/b%2Fc%20d");
+}
+
+static void
+a_folder_gives_its_repository_back(void)
+{
+    static const char *const none[] = {
+        "datasets--org--name", "models--",           "models--a--b--c",
+        "models--org--",       "models--..",         "org--name",
+        "models--org--na\nme", "models--org--x.git", ""};
+    char id[SL_HUB_ID_SIZE];
+    CU_ASSERT_TRUE(sl_hub_id_of_folder("models--org--name", id));
+    CU_ASSERT_STRING_EQUAL(id, "org/name");
+    CU_ASSERT_TRUE(sl_hub_id_of_folder("models--gpt2", id));
+    CU_ASSERT_STRING_EQUAL(id, "gpt2");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        CU_ASSERT_FALSE(sl_hub_id_of_folder(none[i], id));
 }
 
 static void
@@ -263,8 +283,9 @@ static const sl_case cases[] = {
     {"only_forty_hexadecimal_digits_are_a_commit", only_forty_hexadecimal_digits_are_a_commit},
     {"a_revision_is_encoded_without_safe_characters",
      a_revision_is_encoded_without_safe_characters},
-    {"the_address_of_a_config_names_repository_and_revision",
-     the_address_of_a_config_names_repository_and_revision},
+    {"the_address_of_a_file_names_repository_and_revision",
+     the_address_of_a_file_names_repository_and_revision},
+    {"a_folder_gives_its_repository_back", a_folder_gives_its_repository_back},
     {"no_two_repositories_share_a_folder", no_two_repositories_share_a_folder},
     {"addresses_inside_a_network_are_told_from_public_ones",
      addresses_inside_a_network_are_told_from_public_ones},

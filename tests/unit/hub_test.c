@@ -144,7 +144,7 @@ the_budget_ends_the_tries(void)
 {
     bench *const b = bench_new();
     b->hub->limits.budget_s = 10.0;
-    b->hub->limits.backoff_s = 11.0;
+    b->hub->limits.backoff_s = b->hub->limits.backoff_max_s = 11.0;
     sl_expect_text(bench_get_after(b, "500 N", ""), "upstream_error", "no time for a second try");
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     bench_free(b);
