@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -32,6 +33,7 @@ struct standin {
     uint32_t reply_count, next;
     bool hold;
     atomic_bool *on_request;
+    const atomic_bool *gate;
     uint32_t request_count;
     char requests[STANDIN_REQUESTS_MAX][STANDIN_TEXT_SIZE];
 };
@@ -60,6 +62,14 @@ read_head(int fd, char text[STANDIN_TEXT_SIZE])
 }
 
 static void
+wait_for_gate(const atomic_bool *gate)
+{
+    static const struct timespec slice = {.tv_nsec = 1000 * 1000};
+    while (gate != NULL && !atomic_load(gate))
+        (void)nanosleep(&slice, NULL);
+}
+
+static void
 answer(standin *server, int fd)
 {
     char text[STANDIN_TEXT_SIZE];
@@ -77,10 +87,12 @@ answer(standin *server, int fd)
         server->next++;
     const bool hold = server->hold;
     atomic_bool *const on_request = server->on_request;
+    const atomic_bool *const gate = server->gate;
     (void)pthread_mutex_unlock(&server->lock);
 
     if (on_request != NULL)
         atomic_store(on_request, true);
+    wait_for_gate(gate);
     if (reply.reset) {
         const struct linger now = {.l_onoff = 1, .l_linger = 0};
         (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -198,6 +210,14 @@ standin_set_on_request(standin *server, atomic_bool *flag)
 {
     (void)pthread_mutex_lock(&server->lock);
     server->on_request = flag;
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
+void
+standin_set_gate(standin *server, const atomic_bool *gate)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    server->gate = gate;
     (void)pthread_mutex_unlock(&server->lock);
 }
 

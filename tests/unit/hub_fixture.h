@@ -31,6 +31,8 @@ void standin_reset(standin *server);
 void standin_hold(standin *server);
 /** Sets *flag as soon as a request was read. */
 void standin_set_on_request(standin *server, atomic_bool *flag);
+/** Replies wait until *gate is set; NULL for none. */
+void standin_set_gate(standin *server, const atomic_bool *gate);
 /** Forgets the replies and the requests. */
 void standin_forget(standin *server);
 
