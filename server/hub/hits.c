@@ -82,25 +82,6 @@ sl_hub_hits_read(const char *json, size_t size, uint32_t limit, sl_arena *arena,
     return list;
 }
 
-static char
-lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool
-holds(const char *text, const char *part)
-{
-    for (; *text != '\0'; text++) {
-        size_t same = 0;
-        while (part[same] != '\0' && lower(text[same]) == lower(part[same]))
-            same++;
-        if (part[same] == '\0')
-            return true;
-    }
-    return part[0] == '\0';
-}
-
 /* Puts an id where it belongs; the last one falls out when there are more than `limit`. */
 static void
 insert(sl_hub_found *found, const char *id, uint32_t limit, sl_arena *arena)
@@ -131,7 +112,7 @@ sl_hub_hits_add_cached(const char *folder, const char *query, uint32_t limit, sl
     uint32_t seen = 0;
     for (const struct dirent *entry; seen < FOLDERS_MAX && (entry = readdir(open)) != NULL;
          seen++) {
-        if (sl_hub_id_of_folder(entry->d_name, id) && holds(id, query))
+        if (sl_hub_id_of_folder(entry->d_name, id) && sl_text_holds_ignoring_case(id, query))
             insert(out, id, limit, arena);
     }
     (void)closedir(open);

@@ -151,6 +151,7 @@ bool sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(vo
 
 /** Requests for models, by how they ended, for metrics. */
 typedef enum sl_hub_result {
+    SL_HUB_RESULT_FAILED,
     SL_HUB_RESULT_DOWNLOADED,
     SL_HUB_RESULT_REVALIDATED,
     SL_HUB_RESULT_CACHED,
@@ -161,7 +162,6 @@ typedef enum sl_hub_result {
     SL_HUB_RESULT_RATE_LIMITED,
     SL_HUB_RESULT_TIMEOUT,
     SL_HUB_RESULT_OFFLINE,
-    SL_HUB_RESULT_FAILED,
     SL_HUB_RESULT_COUNT
 } sl_hub_result;
 

@@ -34,31 +34,22 @@ count(const sl_hub *hub, sl_hub_result result)
 static void
 count_ended(const sl_hub *hub, const sl_hub_ticket *ticket, bool asked)
 {
-    switch (ticket->code) {
-    case SL_OK:
-        count(hub, ticket->model.config.stale         ? SL_HUB_RESULT_STALE
-                   : !ticket->model.config.from_cache ? SL_HUB_RESULT_DOWNLOADED
-                   : asked                            ? SL_HUB_RESULT_REVALIDATED
-                                                      : SL_HUB_RESULT_CACHED);
-        break;
-    case SL_E_NOT_FOUND:
-        count(hub, SL_HUB_RESULT_NOT_FOUND);
-        break;
-    case SL_E_FORBIDDEN:
-        count(hub, SL_HUB_RESULT_FORBIDDEN);
-        break;
-    case SL_E_RATE_LIMITED:
-        count(hub, SL_HUB_RESULT_RATE_LIMITED);
-        break;
-    case SL_E_TIMEOUT:
-        count(hub, SL_HUB_RESULT_TIMEOUT);
-        break;
-    case SL_E_UNAVAILABLE:
-        count(hub, SL_HUB_RESULT_OFFLINE);
-        break;
-    default:
-        count(hub, SL_HUB_RESULT_FAILED);
-    }
+    /* Every other code is a failure. */
+    static const sl_hub_result results[SL_CODE_COUNT] = {
+        [SL_E_NOT_FOUND] = SL_HUB_RESULT_NOT_FOUND,
+        [SL_E_FORBIDDEN] = SL_HUB_RESULT_FORBIDDEN,
+        [SL_E_RATE_LIMITED] = SL_HUB_RESULT_RATE_LIMITED,
+        [SL_E_TIMEOUT] = SL_HUB_RESULT_TIMEOUT,
+        [SL_E_UNAVAILABLE] = SL_HUB_RESULT_OFFLINE,
+    };
+    const sl_hub_file *const config = &ticket->model.config;
+    if (ticket->code != SL_OK)
+        count(hub, results[ticket->code]);
+    else
+        count(hub, config->stale         ? SL_HUB_RESULT_STALE
+                   : !config->from_cache ? SL_HUB_RESULT_DOWNLOADED
+                   : asked               ? SL_HUB_RESULT_REVALIDATED
+                                         : SL_HUB_RESULT_CACHED);
 }
 
 static void

@@ -7,7 +7,8 @@ enum { DEPTH_MAX = 64 };
 static void
 skip_blanks(sl_hub_scan *scan)
 {
-    while (scan->at < scan->end && memchr(" \t\r\n", *scan->at, 4) != NULL)
+    while (scan->at < scan->end &&
+           (*scan->at == ' ' || *scan->at == '\t' || *scan->at == '\r' || *scan->at == '\n'))
         scan->at++;
 }
 
