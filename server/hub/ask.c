@@ -31,14 +31,19 @@ wait_before_retry(const sl_hub_limits *limits, uint32_t left, uint32_t tried,
     return wait_s < limits->backoff_max_s ? wait_s : limits->backoff_max_s;
 }
 
-static void
-learn(const sl_hub *hub, sl_hub_outcome outcome)
+static sl_hub_hearing
+hearing_of(sl_hub_outcome outcome)
 {
-    sl_hub_recent *const recent = hub->state->recent;
     if (outcome == SL_HUB_NOT_CONNECTED || outcome == SL_HUB_TIMED_OUT)
-        sl_hub_recent_silent(recent, hub->limits.silent_s);
-    else if (outcome != SL_HUB_CANCELLED && outcome != SL_HUB_NO_MEMORY)
-        sl_hub_recent_answered(recent);
+        return SL_HUB_UNHEARD;
+    return outcome == SL_HUB_CANCELLED || outcome == SL_HUB_NO_MEMORY ? SL_HUB_ABANDONED
+                                                                      : SL_HUB_HEARD;
+}
+
+bool
+sl_hub_is_silent(const sl_hub *hub)
+{
+    return sl_hub_recent_is_silent(hub->state->recent, hub->limits.slow_s);
 }
 
 sl_hub_outcome
@@ -46,6 +51,7 @@ sl_hub_ask(sl_hub_worker *worker, const sl_hub_question *question, const sl_hub_
            const atomic_bool *cancelled, sl_buffer *body, sl_hub_reply *reply)
 {
     const sl_hub_limits *const limits = &worker->hub->limits;
+    sl_hub_recent *const recent = worker->hub->state->recent;
     const double end_s = sl_clock_now_s() + patience->budget_s;
     *reply = (sl_hub_reply){.retry_after_s = -1.0};
 
@@ -54,9 +60,10 @@ sl_hub_ask(sl_hub_worker *worker, const sl_hub_question *question, const sl_hub_
             return SL_HUB_CANCELLED;
         const double try_end_s = sl_clock_now_s() + patience->try_s;
         sl_buffer_clear(body);
+        sl_hub_recent_asks(recent);
         const sl_hub_outcome outcome = sl_hub_transfer_get(
             worker, question, try_end_s < end_s ? try_end_s : end_s, cancelled, body, reply);
-        learn(worker->hub, outcome);
+        sl_hub_recent_asked(recent, hearing_of(outcome), limits->silent_s);
 
         const double wait_s = wait_before_retry(limits, patience->tries - tried, tried, reply);
         if (wait_s < 0.0 || sl_clock_now_s() + wait_s >= end_s)

@@ -10,6 +10,9 @@ typedef struct sl_hub_patience {
     uint32_t tries;
 } sl_hub_patience;
 
+/** True when nobody seems to answer at the endpoint: what is held is better than waiting. */
+bool sl_hub_is_silent(const sl_hub *hub);
+
 /** The body of the last try is in `body`, which the caller initialised with its limit. Also learns
  * whether anybody answers at the endpoint. */
 sl_hub_outcome sl_hub_ask(sl_hub_worker *worker, const sl_hub_question *question,

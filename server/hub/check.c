@@ -42,8 +42,7 @@ sl_hub_check_recall(const sl_hub *hub, const char *repository, const char *commi
     if (sl_hub_cache_find_commit(hub->cache_dir, repository, commit, kept_file, arena, &kept) &&
         sl_hub_info_read(kept.text, kept.size, commit, out))
         return true;
-    return hub->offline || sl_hub_recent_is_silent(hub->state->recent) ||
-           !unchecked_key(repository, commit, key) ||
+    return hub->offline || sl_hub_is_silent(hub) || !unchecked_key(repository, commit, key) ||
            sl_hub_recent_find(hub->state->recent, key, &ignored);
 }
 

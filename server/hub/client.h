@@ -36,6 +36,7 @@ typedef struct sl_hub_limits {
     double missing_s;       /* what was not found is not asked for again so soon */
     double unchecked_s;     /* nor what could not be cross-checked */
     double silent_s;        /* nor a cached revision, after nobody answered */
+    double slow_s;          /* nor while others have waited this long for any answer */
     uint32_t tries;
     uint32_t redirects;
 } sl_hub_limits;

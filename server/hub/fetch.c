@@ -120,7 +120,7 @@ recall_revision(const sl_hub *hub, const sl_hub_subject *subject, sl_arena *aren
                                         subject->file, arena, held) ||
              sl_hub_official_find_revision(hub->official_dir, subject->repository,
                                            subject->revision, subject->file, arena, held);
-    if (*known && (hub->offline || sl_hub_recent_is_silent(hub->state->recent))) {
+    if (*known && (hub->offline || sl_hub_is_silent(hub))) {
         give(held, true, true, out);
         return SL_HUB_KNOWN;
     }

@@ -19,8 +19,10 @@ typedef struct entry {
 struct sl_hub_recent {
     pthread_mutex_t lock; /* over everything below */
     entry entries[ENTRIES];
-    uint32_t next; /* the oldest entry */
-    double silent_until_s;
+    uint32_t next;         /* the oldest entry */
+    uint32_t asking;       /* questions on their way */
+    double waits_since_s;  /* when the first of them left, or the last answer came */
+    double silent_until_s; /* nobody was there */
 };
 
 sl_hub_recent *
@@ -95,31 +97,38 @@ sl_hub_recent_find(sl_hub_recent *recent, const char *key, sl_error *out)
     return at != NULL;
 }
 
-static void
-set_silent(sl_hub_recent *recent, double until_s)
+void
+sl_hub_recent_asks(sl_hub_recent *recent)
 {
     lock(recent);
-    recent->silent_until_s = until_s;
+    if (recent->asking++ == 0)
+        recent->waits_since_s = sl_clock_now_s();
     unlock(recent);
 }
 
 void
-sl_hub_recent_answered(sl_hub_recent *recent)
+sl_hub_recent_asked(sl_hub_recent *recent, sl_hub_hearing hearing, double silent_s)
 {
-    set_silent(recent, 0.0);
-}
-
-void
-sl_hub_recent_silent(sl_hub_recent *recent, double for_s)
-{
-    set_silent(recent, sl_clock_now_s() + for_s);
+    const double now_s = sl_clock_now_s();
+    lock(recent);
+    assert(recent->asking > 0);
+    recent->asking--;
+    if (hearing == SL_HUB_HEARD) {
+        recent->waits_since_s = now_s;
+        recent->silent_until_s = 0.0;
+    } else if (hearing == SL_HUB_UNHEARD) {
+        recent->silent_until_s = now_s + silent_s;
+    }
+    unlock(recent);
 }
 
 bool
-sl_hub_recent_is_silent(sl_hub_recent *recent)
+sl_hub_recent_is_silent(sl_hub_recent *recent, double slow_s)
 {
+    const double now_s = sl_clock_now_s();
     lock(recent);
-    const bool silent = recent->silent_until_s > sl_clock_now_s();
+    const bool silent = recent->silent_until_s > now_s ||
+                        (recent->asking > 0 && now_s - recent->waits_since_s > slow_s);
     unlock(recent);
     return silent;
 }

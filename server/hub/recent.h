@@ -22,10 +22,19 @@ void sl_hub_recent_add(sl_hub_recent *recent, const char *key, const sl_error *f
                        double for_s);
 bool sl_hub_recent_find(sl_hub_recent *recent, const char *key, sl_error *out);
 
-/** The endpoint answered, or did not. */
-void sl_hub_recent_answered(sl_hub_recent *recent);
-void sl_hub_recent_silent(sl_hub_recent *recent, double for_s);
-/** True for a while after the last try reached nobody. */
-bool sl_hub_recent_is_silent(sl_hub_recent *recent);
+/** How a question ended. */
+typedef enum sl_hub_hearing {
+    SL_HUB_HEARD,    /* the endpoint answered, whatever it said */
+    SL_HUB_UNHEARD,  /* nobody did */
+    SL_HUB_ABANDONED /* nobody waited for it */
+} sl_hub_hearing;
+
+/** A question is on its way, and has ended. silent_s: as in sl_hub_limits. */
+void sl_hub_recent_asks(sl_hub_recent *recent);
+void sl_hub_recent_asked(sl_hub_recent *recent, sl_hub_hearing hearing, double silent_s);
+
+/** True for a while after the last question reached nobody, and as soon as one is on its way while
+ * no answer has come for slow_s seconds. */
+bool sl_hub_recent_is_silent(sl_hub_recent *recent, double slow_s);
 
 #endif

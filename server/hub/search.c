@@ -54,7 +54,7 @@ sl_hub_search(sl_hub_worker *worker, const char *query, uint32_t limit,
     if (code != SL_OK)
         return code;
     const sl_hub_question question = {.url = url, .etag = ""};
-    if (hub->offline || sl_hub_recent_is_silent(hub->state->recent) ||
+    if (hub->offline || sl_hub_is_silent(hub) ||
         !sl_hub_search_url(hub->endpoint, query, limit, url, sizeof url))
         return search_caches(hub, query, limit, arena, out, err);
 

@@ -204,6 +204,33 @@ test('a Hub that does not answer is asked once, and then left alone for a while'
     assert.ok(Date.now() - again < 500, 'at once');
 });
 
+test('a Hub that hangs on many models slows none that is cached', async (t) => {
+    const { hub: itsHub, client: itsClient } = await own(t, {
+        repositories: { 'org/kept': { files } },
+    });
+    const kept = await model('org/kept', '', itsClient);
+    const hanging = Array.from({ length: 30 }, (_, i) => `org/hangs-${i}`);
+    for (const id of hanging)
+        itsHub.put(id, { files, fault: 'held' });
+    const waiting = hanging.map((id) => model(id, '', itsClient));
+    await itsHub.seen('/org/hangs-', 8);
+    const quickly = async (query, patienceMs) => {
+        const started = Date.now();
+        const answer = await model('org/kept', query, itsClient);
+        assert.equal(answer.status, 200, answer.text);
+        assert.ok(Date.now() - started < patienceMs, `${query} took ${Date.now() - started} ms`);
+        return answer;
+    };
+    await quickly(`?revision=${kept.json.revision}`, 500);
+    await new Promise((done) => setTimeout(done, 2100));
+    assert.match((await quickly('', 500)).json.warnings.join(), /could not be asked/);
+    for (const id of hanging)
+        itsHub.put(id, { files });
+    itsHub.release();
+    for (const { status, text } of await Promise.all(waiting))
+        assert.equal(status, 200, text);
+});
+
 test('a repository that is not there is not asked for twice', async () => {
     for (let i = 0; i < 3; i++)
         assertProblem(await model('org/nowhere'), 404, { code: 'repository_not_found' });

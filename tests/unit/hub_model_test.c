@@ -344,6 +344,30 @@ a_silent_hub_is_left_alone_where_something_is_held(void)
 }
 
 static void
+a_slow_hub_is_left_alone_as_soon_as_it_shows(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    leading l;
+    config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
+    b->hub->limits.slow_s = 0.05;
+    standin_forget(b->server);
+    standin_reply(b->server, MISSING, "");
+    start_leading(&l, b);
+    ticket = ticket_of(b, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
+    pause_ms(80);
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    CU_ASSERT_TRUE(ticket.model.config.stale);
+    atomic_store(&l.gate, true);
+    (void)pthread_join(l.thread, NULL);
+    ticket = ticket_of(b, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
+    bench_free(b);
+}
+
+static void
 a_held_revision_is_asked_about_once_and_briefly(void)
 {
     bench *const b = bench_new();
@@ -635,6 +659,7 @@ static const sl_case cases[] = {
     CASE(what_was_not_found_is_asked_for_after_a_while),
     CASE(a_file_that_a_commit_lacks_is_remembered_for_ever),
     CASE(a_silent_hub_is_left_alone_where_something_is_held),
+    CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
     CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
