@@ -78,21 +78,38 @@ parse_ref(const char *line, sl_hub_cached *out)
     return sl_hub_is_commit(out->commit) && sl_hub_is_visible(out->etag);
 }
 
-bool
-sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
-                           const char *file, sl_arena *arena, sl_hub_cached *out)
+/* Commit and entity tag of the revision. */
+static bool
+read_ref(const char *folder, const char *repository, const char *revision, sl_arena *arena,
+         sl_hub_cached *out)
 {
     char path[SL_HUB_PATH_SIZE];
     size_t size = 0;
-    sl_hub_cached ref = {0};
-
     if (!ref_path(folder, repository, revision, path))
         return false;
     const char *const line =
         sl_hub_file_read(path, SL_HUB_COMMIT_SIZE + SL_HUB_ETAG_SIZE + 2, arena, &size);
-    if (line == NULL || strlen(line) != size || !parse_ref(line, &ref))
-        return false;
-    if (!sl_hub_cache_find_commit(folder, repository, ref.commit, file, arena, out))
+    return line != NULL && strlen(line) == size && parse_ref(line, out);
+}
+
+bool
+sl_hub_cache_commit(const char *folder, const char *repository, const char *revision,
+                    sl_arena *arena, char commit[SL_HUB_COMMIT_SIZE])
+{
+    sl_hub_cached ref = {0};
+    const bool held = read_ref(folder, repository, revision, arena, &ref);
+    if (held)
+        memcpy(commit, ref.commit, SL_HUB_COMMIT_SIZE);
+    return held;
+}
+
+bool
+sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
+                           const char *file, sl_arena *arena, sl_hub_cached *out)
+{
+    sl_hub_cached ref = {0};
+    if (!read_ref(folder, repository, revision, arena, &ref) ||
+        !sl_hub_cache_find_commit(folder, repository, ref.commit, file, arena, out))
         return false;
     (void)sl_text_copy(out->etag, sizeof out->etag, ref.etag);
     return true;

@@ -26,6 +26,10 @@ typedef struct sl_hub_cached {
 bool sl_hub_cache_find_commit(const char *folder, const char *repository, const char *commit,
                               const char *file, sl_arena *arena, sl_hub_cached *out);
 
+/** The commit the revision stood at when it was last asked for. False when it never was. */
+bool sl_hub_cache_commit(const char *folder, const char *repository, const char *revision,
+                         sl_arena *arena, char commit[SL_HUB_COMMIT_SIZE]);
+
 /** The state the revision had when it was last asked for. False when not held, or not intact. */
 bool sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
                                 const char *file, sl_arena *arena, sl_hub_cached *out);

@@ -104,8 +104,7 @@ fail_rate(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *su
         return code;
     }
     sl_hint(err, "try again in %.0f seconds%s", reply->retry_after_s, more);
-    /* What was asked for may have been cut to whole seconds. */
-    sl_retry_after(err, (uint32_t)reply->retry_after_s + 1);
+    sl_retry_after(err, reply->retry_after_s < 1.0 ? 1 : (uint32_t)reply->retry_after_s);
     return code;
 }
 

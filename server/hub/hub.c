@@ -34,6 +34,15 @@ static const sl_hub_limits default_limits = {
     .redirects = 5,
 };
 
+static sl_code
+refuse_token_file(sl_errors *err)
+{
+    const sl_code code = sl_fail(err, SL_E_RANGE, "invalid_token", "",
+                                 "the token file of HF_TOKEN_PATH or HF_HOME must hold one token");
+    sl_hint(err, "HF_HUB_DISABLE_IMPLICIT_TOKEN=1 leaves it alone");
+    return code;
+}
+
 /* The first line of a file, without the blanks around it. A file that only might be there is no
  * fault when it is not. */
 static sl_code
@@ -60,8 +69,7 @@ read_token_file(const sl_settings *settings, char *out, size_t size, sl_errors *
     for (size_t end = strlen(token); end > 0 && strchr(blanks, token[end - 1]) != NULL; end--)
         token[end - 1] = '\0';
     if (token[0] != '\0' && (!sl_hub_is_visible(token) || !sl_text_copy(out, size, token)))
-        return sl_fail(err, SL_E_RANGE, "invalid_token", "",
-                       "the token file of HF_TOKEN_PATH or HF_HOME must hold one token");
+        return refuse_token_file(err);
     return SL_OK;
 }
 

@@ -3,7 +3,10 @@
 
 #include "base/text.h"
 #include "hub/ask.h"
+#include "hub/cache.h"
+#include "hub/check.h"
 #include "hub/hits.h"
+#include "hub/official.h"
 
 enum { URL_SIZE = 1024 };
 
@@ -22,6 +25,18 @@ check_query(const char *query, sl_errors *err)
     return code;
 }
 
+/* The gate that the Hub told of when the model was fetched; NULL when it did not. */
+static const char *
+gate_seen(const sl_hub *hub, const char *id, sl_arena *arena)
+{
+    char commit[SL_HUB_COMMIT_SIZE];
+    sl_hub_info info = {.known = false};
+    if (sl_hub_cache_commit(hub->cache_dir, id, "main", arena, commit) ||
+        sl_hub_official_commit(hub->official_dir, id, "main", commit))
+        (void)sl_hub_check_recall(hub, id, commit, arena, &info);
+    return info.gated;
+}
+
 static sl_code
 search_caches(const sl_hub *hub, const char *query, uint32_t limit, sl_arena *arena,
               sl_hub_found *out, sl_errors *err)
@@ -33,6 +48,8 @@ search_caches(const sl_hub *hub, const char *query, uint32_t limit, sl_arena *ar
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory was left to search");
     sl_hub_hits_add_cached(hub->cache_dir, query, limit, arena, &found);
     sl_hub_hits_add_cached(hub->official_dir, query, limit, arena, &found);
+    for (uint32_t i = 0; i < found.count; i++)
+        found.hits[i].gated = gate_seen(hub, found.hits[i].id, arena);
     *out = found;
     return SL_OK;
 }

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/identity.h"
 #include "base/text.h"
 #include "hub/address.h"
 #include "hub/rate.h"
@@ -152,6 +153,17 @@ copy_printable(const sl_hub *hub, const char *from, char *to, size_t size)
     }
 }
 
+/* As the server calls the question, by the first of the names that it says. */
+static const char *
+request_id(const sl_hub_worker *worker)
+{
+    static const char *const names[] = {"x-request-id", "x-amzn-trace-id", "x-amz-cf-id"};
+    const char *id = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && id == NULL; i++)
+        id = header(worker, names[i]);
+    return id;
+}
+
 static void
 read_headers(sl_hub_worker *worker, sl_hub_reply *reply)
 {
@@ -159,9 +171,7 @@ read_headers(sl_hub_worker *worker, sl_hub_reply *reply)
     const char *const range = header(worker, "content-range");
     if (range != NULL)
         (void)sl_text_copy(reply->content_range, sizeof reply->content_range, range);
-    const char *const id = header(worker, "x-request-id");
-    if (id != NULL)
-        copy_printable(hub, id, reply->request_id, sizeof reply->request_id);
+    copy_printable(hub, request_id(worker), reply->request_id, sizeof reply->request_id);
     reply->retry_after_s =
         sl_hub_wait_asked_for(header(worker, "ratelimit"), header(worker, "retry-after"));
 
@@ -265,11 +275,16 @@ ask_one(sl_hub_worker *worker, const char *etag, double deadline_s, sl_hub_reply
     CURL *const h = worker->handle;
     struct curl_slist *headers = NULL;
     sl_hub_outcome outcome = SL_HUB_NO_MEMORY;
+    char trace[SL_IDENTITY_SIZE];
 
     worker->refused = false;
     reply->status = 0;
     reply->from_endpoint = sl_hub_origin_equal(&worker->origin, &hub->origin);
 
+    /* The name by which both sides' logs tell of the question. */
+    sl_identity_text(trace);
+    if (!add_header(&headers, "X-Amzn-Trace-Id: ", trace))
+        goto cleanup;
     if (etag[0] != '\0' && !add_header(&headers, "If-None-Match: ", etag))
         goto cleanup;
     if (reply->from_endpoint && hub->token[0] != '\0' &&

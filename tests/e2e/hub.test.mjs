@@ -112,11 +112,12 @@ test('where the Hub counts nothing, the headers of the files are read', async (t
             },
             redirect: true,
         });
-        const { cross_check: sharded } = (await model('org/sharded')).json;
+        const its = await own(t, { env: { HF_TOKEN: hub.token }, at: hub });
+        const { cross_check: sharded } = (await model('org/sharded', '', its.client)).json;
         assert.deepEqual(sharded.dtypes, { BF16: 15, F8_E4M3: 7 });
         assert.ok(hub.requests.some(({ host, headers }) => host === 'content' && headers.range));
-        assert.ok(hub.requests.every(({ host, headers }) =>
-            host === 'hub' || headers.authorization === undefined));
+        for (const { host, headers } of hub.requests)
+            assert.equal(headers.authorization, host === 'hub' ? `Bearer ${hub.token}` : undefined);
     });
 });
 
@@ -249,7 +250,7 @@ test('the seconds the Hub asks for are those we ask for', async () => {
     hub.put('org/limited', { files, fault: 'rate_limited' });
     const limited = await model('org/limited');
     assertProblem(limited, 503, { code: 'rate_limited' });
-    assert.equal(limited.headers['retry-after'], '8');
+    assert.equal(limited.headers['retry-after'], '7');
 });
 
 test('a quantisation in a file of its own comes with the config', async () => {
@@ -316,6 +317,15 @@ test('a search finds models of the Hub and marks the gated ones', async (t) => {
         assert.ok([400, 422].includes((await search(query)).status), `${query} ${code}`);
     assertProblem(await search('?name=llama'), 422, { code: 'unknown_parameter' });
 
+    await t.test('or in the cache, with the gates that were seen', async () => {
+        itsHub.put('org/terms', { files, gated: true, granted: true, gatedAs: 'auto' });
+        const its = await own(t, { env: { HF_TOKEN: itsHub.token }, at: itsHub });
+        assert.equal((await model('org/terms', '', its.client)).json.gated, 'auto');
+        itsHub.breakSearch('server_error');
+        const { json: kept } = await its.client.get('/api/v1/models?query=terms');
+        assert.deepEqual(kept.models.map(({ id, gated }) => [id, gated]), [['org/terms', 'auto']]);
+        itsHub.breakSearch(null);
+    });
     await t.test('or in the cache when the Hub does not answer', async () => {
         await model('gpt2', '', itsClient);
         for (const fault of ['server_error', 'rate_limited', 'captive_portal', 'oversized']) {

@@ -389,8 +389,8 @@ the_wait_the_hub_asks_for_is_passed_on(void)
     static const struct {
         const char *head;
         uint32_t seconds;
-    } rows[] = {{"429 N\r\nratelimit: \"api\";r=0;t=55", 56},
-                {"429 N\r\nRetry-After: 77", 78},
+    } rows[] = {{"429 N\r\nratelimit: \"api\";r=0;t=55", 55},
+                {"429 N\r\nRetry-After: 77", 77},
                 {"429 N\r\nratelimit: \"api\";r=9;t=55", 0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         bench *const b = bench_new();

@@ -34,6 +34,9 @@ a_config_is_fetched_with_the_token_and_kept_by_commit(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(request, "Authorization: Bearer " TOKEN "\r\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(request, "User-Agent: shardline/"));
     CU_ASSERT_PTR_NULL(strstr(request, "If-None-Match"));
+    const char *const trace = strstr(request, "X-Amzn-Trace-Id: ");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+    CU_ASSERT_EQUAL(strspn(strchr(trace, ' ') + 1, "0123456789abcdef"), 32);
 
     sl_expect_text(bench_get(b, COMMIT), "", "by commit");
     sl_expect_text(b->file.text, standin_config, "text by commit");
