@@ -68,8 +68,7 @@ struct sl_hub_worker {
     sl_hub_origin origin;      /* of url */
     const atomic_bool *cancelled;
     sl_buffer *body; /* borrowed from the fetch under way */
-    bool ranged;     /* a part of a file is asked for */
-    bool oversized;  /* the body grew past its limit, or is not the part asked for */
+    bool oversized;  /* the body grew past its limit */
     bool refused;    /* an address was refused during the hop under way */
 };
 

@@ -81,8 +81,7 @@ on_body(char *bytes, size_t one, size_t size, void *context)
         return 0;
     if (status != 200 && status != 206)
         return size; /* the headers say all we report */
-    /* A server that sends the whole file where a part was asked for is not listened to. */
-    if (size > worker->body->limit - worker->body->size || (status == 200 && worker->ranged)) {
+    if (size > worker->body->limit - worker->body->size) {
         worker->oversized = true;
         return 0;
     }
@@ -258,12 +257,12 @@ set_question(sl_hub_worker *worker, const sl_hub_question *question)
     CURL *const h = worker->handle;
     char range[48];
 
-    worker->ranged = question->size > 0;
-    const char *const packing = worker->ranged ? NULL : "";
+    const bool part = question->size > 0;
+    const char *const packing = part ? NULL : "";
     const bool fits = sl_text_format(range, sizeof range, "%" PRIu64 "-%" PRIu64, question->first,
                                      question->first + question->size - 1);
     return fits && curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, packing) == CURLE_OK &&
-           curl_easy_setopt(h, CURLOPT_RANGE, worker->ranged ? range : NULL) == CURLE_OK &&
+           curl_easy_setopt(h, CURLOPT_RANGE, part ? range : NULL) == CURLE_OK &&
            curl_easy_setopt(h, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)worker->body->limit) ==
                CURLE_OK;
 }

@@ -402,3 +402,27 @@ bench_get_after(bench *b, const char *head, const char *body)
     standin_reply(b->server, head, body);
     return bench_get(b, "main");
 }
+
+sl_hub_ticket
+bench_ticket(bench *b, const char *revision)
+{
+    return (sl_hub_ticket){
+        .repository = "org/name", .revision = revision, .pointer = "/model", .arena = b->arena};
+}
+
+const char *
+bench_fetch(bench *b, const char *revision, sl_hub_ticket *ticket)
+{
+    *ticket = bench_ticket(b, revision);
+    CU_ASSERT_TRUE(sl_hub_model_fetch(b->worker, ticket, &b->cancelled));
+    CU_ASSERT_TRUE(ticket->done);
+    return ticket->code == SL_OK ? "" : ticket->failure.rule;
+}
+
+void
+bench_config_then(bench *b, const char *config, const char *head, const char *body)
+{
+    standin_forget(b->server);
+    standin_reply(b->server, FILE_HEAD "X-A: b", config);
+    standin_reply(b->server, head, body);
+}

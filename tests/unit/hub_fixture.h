@@ -79,4 +79,18 @@ const char *bench_get(bench *b, const char *revision);
 /** Forgets what came before, gives one reply, and fetches the branch main. */
 const char *bench_get_after(bench *b, const char *head, const char *body);
 
+/** The information document of COMMIT with more members, and one with a count of 7 elements. */
+#define INFO_HEAD "200 OK\r\nContent-Type: application/json"
+#define INFO(rest) "{\"sha\":\"" COMMIT "\",\"gated\":false" rest "}"
+#define COUNTED INFO(",\"safetensors\":{\"parameters\":{\"BF16\":7},\"total\":7}")
+
+/** A ticket for org/name in the bench's arena. */
+sl_hub_ticket bench_ticket(bench *b, const char *revision);
+
+/** Fetches the model on the bench's own thread; the rule of the failure, or "". */
+const char *bench_fetch(bench *b, const char *revision, sl_hub_ticket *ticket);
+
+/** Forgets what came before, and replies with a config and then with something else. */
+void bench_config_then(bench *b, const char *config, const char *head, const char *body);
+
 #endif

@@ -1,4 +1,4 @@
-/* A model with all that goes with it: fetched once for many, remembered, cross-checked, searched. */
+/* A model of the Hub: fetched once for many, remembered for a while or for ever, searched for. */
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,35 +10,7 @@
 #include "hub_fixture.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
-#define INFO_HEAD "200 OK\r\nContent-Type: application/json"
-#define INFO(rest) "{\"sha\":\"" COMMIT "\",\"gated\":false" rest "}"
-#define COUNTED INFO(",\"safetensors\":{\"parameters\":{\"BF16\":7},\"total\":7}")
 #define MISSING "404 N\r\nX-Error-Code: RepoNotFound"
-
-static sl_hub_ticket
-ticket_of(bench *b, const char *revision)
-{
-    return (sl_hub_ticket){
-        .repository = "org/name", .revision = revision, .pointer = "/model", .arena = b->arena};
-}
-
-/* Fetches on the bench's own thread; the rule of the failure, or "". */
-static const char *
-fetch(bench *b, const char *revision, sl_hub_ticket *ticket)
-{
-    *ticket = ticket_of(b, revision);
-    CU_ASSERT_TRUE(sl_hub_model_fetch(b->worker, ticket, &b->cancelled));
-    CU_ASSERT_TRUE(ticket->done);
-    return ticket->code == SL_OK ? "" : ticket->failure.rule;
-}
-
-static void
-config_then(bench *b, const char *config, const char *head, const char *body)
-{
-    standin_forget(b->server);
-    standin_reply(b->server, FILE_HEAD "X-A: b", config);
-    standin_reply(b->server, head, body);
-}
 
 static void
 pause_ms(long ms)
@@ -68,7 +40,7 @@ lead(void *argument)
 static void
 start_leading(leading *l, bench *b)
 {
-    *l = (leading){.b = b, .ticket = ticket_of(b, "main")};
+    *l = (leading){.b = b, .ticket = bench_ticket(b, "main")};
     standin_set_on_request(b->server, &l->asked);
     standin_set_gate(b->server, &l->gate);
     const int failed = pthread_create(&l->thread, NULL, lead, l);
@@ -92,10 +64,10 @@ many_requests_for_one_model_are_one_download(void)
     sl_hub_ticket followers[FOLLOWERS];
     leading l;
     assert(other != NULL);
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
     start_leading(&l, b);
     for (size_t i = 0; i < FOLLOWERS; i++) {
-        followers[i] = ticket_of(b, "main");
+        followers[i] = bench_ticket(b, "main");
         followers[i].arena = sl_arena_new(1 << 20);
         CU_ASSERT_FALSE(sl_hub_model_fetch(other, &followers[i], &b->cancelled));
         CU_ASSERT_TRUE(sl_hub_model_wait(b->hub, &followers[i], wake, &l.woken));
@@ -116,7 +88,7 @@ many_requests_for_one_model_are_one_download(void)
     CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_SHARED), FOLLOWERS);
 
     /* It has landed: there is nothing to wait for. */
-    sl_hub_ticket late = ticket_of(b, "main");
+    sl_hub_ticket late = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_wait(b->hub, &late, wake, &l.woken));
     sl_hub_worker_free(other);
     bench_free(b);
@@ -129,7 +101,7 @@ a_failure_is_shared_at_the_place_each_request_names(void)
     leading l;
     standin_reply(b->server, "403 N\r\nX-Error-Code: GatedRepo", "");
     start_leading(&l, b);
-    sl_hub_ticket follower = ticket_of(b, "main");
+    sl_hub_ticket follower = bench_ticket(b, "main");
     follower.pointer = "/elsewhere";
     CU_ASSERT_TRUE(sl_hub_model_wait(b->hub, &follower, wake, &l.woken));
     atomic_store(&l.gate, true);
@@ -149,7 +121,7 @@ who_waits_for_a_cancelled_request_is_woken_to_try_again(void)
     leading l;
     standin_hold(b->server);
     start_leading(&l, b);
-    sl_hub_ticket follower = ticket_of(b, "main");
+    sl_hub_ticket follower = bench_ticket(b, "main");
     CU_ASSERT_TRUE(sl_hub_model_wait(b->hub, &follower, wake, &l.woken));
     atomic_store(&l.cancelled, true);
     (void)pthread_join(l.thread, NULL);
@@ -165,11 +137,11 @@ other_revisions_and_repositories_are_other_fetches(void)
 {
     bench *const b = bench_new();
     leading l;
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
     start_leading(&l, b);
-    sl_hub_ticket other = ticket_of(b, "v2");
+    sl_hub_ticket other = bench_ticket(b, "v2");
     CU_ASSERT_FALSE(sl_hub_model_wait(b->hub, &other, wake, &l.woken));
-    other = ticket_of(b, "main");
+    other = bench_ticket(b, "main");
     other.repository = "org/names";
     CU_ASSERT_FALSE(sl_hub_model_wait(b->hub, &other, wake, &l.woken));
     atomic_store(&l.gate, true);
@@ -227,8 +199,8 @@ a_commit_that_is_held_needs_nobody(void)
 {
     bench *const b = bench_new();
     sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
     CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_COUNTED_METADATA);
     sl_expect_text(ticket.model.info.gated, "false", "gated");
     CU_ASSERT_PTR_NOT_NULL(strstr(standin_request(b->server, 1),
@@ -237,21 +209,21 @@ a_commit_that_is_held_needs_nobody(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(standin_request(b->server, 1), "Bearer " TOKEN));
 
     bench_restart(b); /* what follows is from disk */
-    sl_hub_ticket again = ticket_of(b, COMMIT);
+    sl_hub_ticket again = bench_ticket(b, COMMIT);
     CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &again));
     CU_ASSERT_EQUAL(again.code, SL_OK);
     CU_ASSERT_EQUAL(again.model.info.total, 7);
     CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_CACHED), 1);
-    again = ticket_of(b, "main");
+    again = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &again));
-    again = ticket_of(b, "a..b");
+    again = bench_ticket(b, "a..b");
     CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &again));
     sl_expect_text(again.failure.rule, "invalid_revision", "rule");
 
     /* A branch costs one question. */
     standin_forget(b->server);
     standin_reply(b->server, "304 N\r\nX-Repo-Commit: " COMMIT, "");
-    sl_expect_text(fetch(b, "main", &ticket), "", "revalidated");
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "revalidated");
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     CU_ASSERT_EQUAL(ticket.model.info.total, 7);
     CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_REVALIDATED), 1);
@@ -268,16 +240,16 @@ what_was_not_found_is_not_asked_for_again_so_soon(void)
         sl_hub_ticket ticket;
         b->hub->limits.missing_s = 60.0;
         standin_reply(b->server, heads[i], "");
-        const char *const rule = fetch(b, "main", &ticket);
+        const char *const rule = bench_fetch(b, "main", &ticket);
         CU_ASSERT_EQUAL(ticket.code, SL_E_NOT_FOUND);
-        ticket = ticket_of(b, "main");
+        ticket = bench_ticket(b, "main");
         ticket.pointer = "/other";
         CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
         sl_expect_text(ticket.failure.rule, rule, "rule");
         sl_expect_text(ticket.failure.pointer, "/other", "pointer");
         CU_ASSERT_EQUAL(standin_requests(b->server), 1);
         /* A repository has no other revision either; a revision may have a sister. */
-        ticket = ticket_of(b, "v2");
+        ticket = bench_ticket(b, "v2");
         CU_ASSERT_EQUAL(sl_hub_model_recall(b->hub, &ticket), i < 2);
         CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_NOT_FOUND), i < 2 ? 3 : 2);
         bench_free(b);
@@ -291,9 +263,9 @@ what_was_not_found_is_asked_for_after_a_while(void)
     sl_hub_ticket ticket;
     b->hub->limits.missing_s = 0.02;
     standin_reply(b->server, MISSING, "");
-    (void)fetch(b, "main", &ticket);
+    (void)bench_fetch(b, "main", &ticket);
     pause_ms(30);
-    ticket = ticket_of(b, "main");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     bench_free(b);
 }
@@ -304,13 +276,13 @@ a_file_that_a_commit_lacks_is_remembered_for_ever(void)
     bench *const b = bench_new();
     sl_hub_ticket ticket;
     standin_reply(b->server, "404 N\r\nX-Error-Code: EntryNotFound\r\nX-Repo-Commit: " COMMIT, "");
-    sl_expect_text(fetch(b, "main", &ticket), "file_not_found", "asked");
+    sl_expect_text(bench_fetch(b, "main", &ticket), "file_not_found", "asked");
     bench_restart(b);
-    ticket = ticket_of(b, COMMIT);
+    ticket = bench_ticket(b, COMMIT);
     CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
     sl_expect_text(ticket.failure.rule, "file_not_found", "from disk");
     /* The branch may have moved. */
-    ticket = ticket_of(b, "main");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     bench_free(b);
@@ -321,24 +293,24 @@ a_silent_hub_is_left_alone_where_something_is_held(void)
 {
     bench *const b = bench_new();
     sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
     b->hub->limits.silent_s = 60.0;
     standin_forget(b->server);
     standin_reset(b->server);
-    sl_expect_text(fetch(b, "main", &ticket), "", "stale");
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "stale");
     CU_ASSERT_TRUE(ticket.model.config.stale);
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
 
-    ticket = ticket_of(b, "main");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
     CU_ASSERT_TRUE(ticket.model.config.stale);
     CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_STALE), 2);
     /* What is not held is asked for all the same, and an answer ends the silence. */
     standin_forget(b->server);
     standin_reply(b->server, MISSING, "");
-    sl_expect_text(fetch(b, "v2", &ticket), "repository_not_found", "asked");
-    ticket = ticket_of(b, "main");
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "repository_not_found", "asked");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     bench_free(b);
 }
@@ -349,20 +321,20 @@ a_slow_hub_is_left_alone_as_soon_as_it_shows(void)
     bench *const b = bench_new();
     sl_hub_ticket ticket;
     leading l;
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
     b->hub->limits.slow_s = 0.05;
     standin_forget(b->server);
     standin_reply(b->server, MISSING, "");
     start_leading(&l, b);
-    ticket = ticket_of(b, "main");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     pause_ms(80);
     CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
     CU_ASSERT_TRUE(ticket.model.config.stale);
     atomic_store(&l.gate, true);
     (void)pthread_join(l.thread, NULL);
-    ticket = ticket_of(b, "main");
+    ticket = bench_ticket(b, "main");
     CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     bench_free(b);
 }
@@ -372,12 +344,12 @@ a_held_revision_is_asked_about_once_and_briefly(void)
 {
     bench *const b = bench_new();
     sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
     b->hub->limits.etag_s = 0.2;
     standin_forget(b->server);
     standin_hold(b->server);
-    sl_expect_text(fetch(b, "main", &ticket), "", "slow");
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "slow");
     CU_ASSERT_TRUE(ticket.model.config.stale);
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     bench_free(b);
@@ -396,197 +368,11 @@ the_wait_the_hub_asks_for_is_passed_on(void)
         bench *const b = bench_new();
         sl_hub_ticket ticket;
         standin_reply(b->server, rows[i].head, "");
-        sl_expect_text(fetch(b, "main", &ticket), "rate_limited", rows[i].head);
+        sl_expect_text(bench_fetch(b, "main", &ticket), "rate_limited", rows[i].head);
         CU_ASSERT_EQUAL(ticket.failure.retry_after_s, rows[i].seconds);
         CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_RATE_LIMITED), 1);
         bench_free(b);
     }
-}
-
-static void
-a_check_that_fails_costs_neither_the_answer_nor_a_second_try(void)
-{
-    static const char *const heads[] = {"500 N", "404 N", "429 N\r\nRetry-After: 9", INFO_HEAD};
-    for (size_t i = 0; i < COUNT(heads); i++) {
-        bench *const b = bench_new();
-        sl_hub_ticket ticket;
-        config_then(b, standin_config, heads[i], "<p>no document</p>");
-        sl_expect_text(fetch(b, "main", &ticket), "", heads[i]);
-        CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
-        ticket = ticket_of(b, COMMIT);
-        CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
-        CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
-        bench_free(b);
-    }
-}
-
-/* Head and body of a part of a file whose header is `json`, from `first` on. */
-static void
-reply_part(standin *server, const char *json, size_t first, size_t size)
-{
-    char bytes[600000] = {0};
-    char head[160];
-    const size_t length = strlen(json);
-    assert(length + 8 <= sizeof bytes);
-    for (size_t i = 0; i < 4; i++)
-        bytes[i] = (char)(unsigned char)(length >> 8 * i & 0xff);
-    memcpy(bytes + 8, json, length);
-    const size_t left = length + 8 - first;
-    const size_t sent = size < left ? size : left;
-    (void)sl_text_format(head, sizeof head,
-                         "206 Partial Content\r\nContent-Range: bytes %zu-%zu/%zu\r\n"
-                         "Content-Length: %zu",
-                         first, first + sent - 1, length + 8, sent);
-    standin_reply_bytes(server, head, bytes + first, sent);
-}
-
-static const char tensors[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2,3]},"
-                              "\"b\":{\"dtype\":\"F32\",\"shape\":[4]}}";
-static const char one_file[] = INFO(",\"siblings\":[{\"rfilename\":\"model.safetensors\"}]");
-
-static void
-without_a_count_of_the_hub_the_header_of_the_file_is_counted(void)
-{
-    bench *const b = bench_new();
-    sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, one_file);
-    reply_part(b->server, tensors, 0, 100001);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
-    CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_COUNTED_HEADERS);
-    CU_ASSERT_EQUAL(ticket.model.info.total, 10);
-    const char *const request = standin_request(b->server, 2);
-    CU_ASSERT_PTR_NOT_NULL(strstr(request, "/resolve/" COMMIT "/model.safetensors HTTP"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(request, "Range: bytes=0-100000\r\n"));
-    CU_ASSERT_PTR_NULL(strstr(request, "Accept-Encoding"));
-    /* Later questions are for whole files again. */
-    sl_expect_text(bench_get_after(b, standin_file_head, standin_config), "", "again");
-    CU_ASSERT_PTR_NULL(strstr(standin_request(b->server, 0), "Range:"));
-    ticket = ticket_of(b, COMMIT);
-    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
-    CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_COUNTED_HEADERS);
-    bench_free(b);
-}
-
-static void
-a_long_header_takes_a_second_part(void)
-{
-    bench *const b = bench_new();
-    sl_hub_ticket ticket;
-    sl_buffer json;
-    sl_buffer_init(&json, 500000);
-    sl_buffer_text(&json, "{");
-    for (int i = 0; i < 4000; i++)
-        sl_buffer_format(&json, "%s\"layer.%d\":{\"dtype\":\"BF16\",\"shape\":[3]}",
-                         i > 0 ? "," : "", i);
-    sl_buffer_text(&json, "}");
-    config_then(b, standin_config, INFO_HEAD, one_file);
-    reply_part(b->server, json.data, 0, 100001);
-    reply_part(b->server, json.data, 8, json.size);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
-    CU_ASSERT_EQUAL(ticket.model.info.total, 12000);
-    char range[64];
-    (void)sl_text_format(range, sizeof range, "Range: bytes=8-%zu\r\n", json.size + 7);
-    CU_ASSERT_PTR_NOT_NULL(strstr(standin_request(b->server, 3), range));
-    sl_buffer_clear(&json);
-    bench_free(b);
-}
-
-static void
-the_files_of_an_index_are_counted_together(void)
-{
-    static const char info[] =
-        INFO(",\"siblings\":[{\"rfilename\":\"model.safetensors.index.json\"}]");
-    static const char index[] = "{\"weight_map\":{\"a\":\"m-1.safetensors\","
-                                "\"b\":\"m-2.safetensors\",\"c\":\"m-1.safetensors\"}}";
-    bench *const b = bench_new();
-    sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, info);
-    standin_reply(b->server, FILE_HEAD "X-A: b", index);
-    reply_part(b->server, tensors, 0, 100001);
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
-    CU_ASSERT_EQUAL(ticket.model.info.total, 20);
-    CU_ASSERT_EQUAL(standin_requests(b->server), 5);
-    CU_ASSERT_PTR_NOT_NULL(strstr(standin_request(b->server, 3), "/m-1.safetensors HTTP"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(standin_request(b->server, 4), "/m-2.safetensors HTTP"));
-    bench_free(b);
-}
-
-static void
-a_header_that_does_not_come_as_asked_is_not_counted(void)
-{
-    static const char big[] = "\xff\xff\xff\xff\x00\x00\x00\x00{}";
-    for (int kind = 0; kind < 5; kind++) {
-        bench *const b = bench_new();
-        sl_hub_ticket ticket;
-        config_then(b, standin_config, INFO_HEAD, one_file);
-        if (kind == 0) /* a server that does not know ranges */
-            standin_reply(b->server, FILE_HEAD "X-A: b", tensors);
-        else if (kind == 1)
-            standin_reply_bytes(b->server, "206 N\r\nContent-Range: bytes 0-9/10", big,
-                                sizeof big - 1);
-        else if (kind == 2)
-            standin_reply(b->server, "206 N\r\nContent-Range: bytes 5-9/10", "01234");
-        else if (kind == 3)
-            standin_reply(b->server, "416 N", "");
-        else
-            reply_part(b->server, "{\"a\":7}", 0, 100001);
-        sl_expect_text(fetch(b, "main", &ticket), "", "the config came");
-        CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_NOT_COUNTED);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
-        bench_free(b);
-    }
-}
-
-static const char modelopt[] = INFO(",\"siblings\":[{\"rfilename\":\"hf_quant_config.json\"}]");
-
-static void
-a_quantisation_of_a_file_of_its_own_is_fetched_with_the_config(void)
-{
-    bench *const b = bench_new();
-    sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, modelopt);
-    standin_reply(b->server, FILE_HEAD "X-A: b", "{\"quantization\": {}}");
-    sl_expect_text(fetch(b, "main", &ticket), "", "fetched");
-    sl_expect_text(ticket.model.quantization.text, "{\"quantization\": {}}", "text");
-    CU_ASSERT_FALSE(ticket.model.quantization_missing);
-    CU_ASSERT_PTR_NOT_NULL(
-        strstr(standin_request(b->server, 2), "/resolve/" COMMIT "/hf_quant_config.json HTTP"));
-    ticket = ticket_of(b, COMMIT);
-    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
-    sl_expect_text(ticket.model.quantization.text, "{\"quantization\": {}}", "cached");
-    bench_free(b);
-}
-
-static void
-a_config_that_names_its_quantisation_needs_no_other_file(void)
-{
-    static const char *const configs[] = {"{\"quantization_config\": {}}",
-                                          "{\"text_config\": {\"quantization_config\": {}}}"};
-    for (size_t i = 0; i < COUNT(configs); i++) {
-        bench *const b = bench_new();
-        sl_hub_ticket ticket;
-        config_then(b, configs[i], INFO_HEAD, modelopt);
-        sl_expect_text(fetch(b, "main", &ticket), "", configs[i]);
-        CU_ASSERT_PTR_NULL(ticket.model.quantization.text);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
-        bench_free(b);
-    }
-}
-
-static void
-a_quantisation_that_cannot_be_had_is_told(void)
-{
-    bench *const b = bench_new();
-    sl_hub_ticket ticket;
-    config_then(b, standin_config, INFO_HEAD, modelopt);
-    standin_reply(b->server, "500 N", "");
-    sl_expect_text(fetch(b, "main", &ticket), "", "the config came");
-    CU_ASSERT_TRUE(ticket.model.quantization_missing);
-    CU_ASSERT_PTR_NULL(ticket.model.quantization.text);
-    CU_ASSERT_EQUAL(standin_requests(b->server), 3);
-    bench_free(b);
 }
 
 static sl_hub_found
@@ -611,8 +397,8 @@ a_search_asks_the_hub_and_else_the_caches(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(standin_request(b->server, 0), "GET /api/models?search=fo&limit=5&"));
 
-    config_then(b, standin_config, INFO_HEAD, COUNTED);
-    sl_expect_text(fetch(b, "main", &ticket), "", "cached");
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "cached");
     static const char *const broken[] = {"500 N", "429 N", "200 OK", "404 N"};
     for (size_t i = 0; i < COUNT(broken); i++) {
         standin_forget(b->server);
@@ -662,14 +448,6 @@ static const sl_case cases[] = {
     CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
-    CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
-    CASE(without_a_count_of_the_hub_the_header_of_the_file_is_counted),
-    CASE(a_long_header_takes_a_second_part),
-    CASE(the_files_of_an_index_are_counted_together),
-    CASE(a_header_that_does_not_come_as_asked_is_not_counted),
-    CASE(a_quantisation_of_a_file_of_its_own_is_fetched_with_the_config),
-    CASE(a_config_that_names_its_quantisation_needs_no_other_file),
-    CASE(a_quantisation_that_cannot_be_had_is_told),
     CASE(a_search_asks_the_hub_and_else_the_caches),
     CASE(a_search_that_is_cancelled_says_so),
 };

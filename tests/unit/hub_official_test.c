@@ -140,7 +140,8 @@ links_that_leave_the_repository_are_not_followed(void)
     static const char *const targets[] = {
         "/etc/passwd",
         "../../../secret",
-        "../../blobs/../../../secret",
+        "../../blobs/../../secret",
+        "../../blobs/../../models--org--other/blobs/" BLOB,
         "../../blobs/",
         "../../blobs/..",
         "../../blobs/link",
