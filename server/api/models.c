@@ -166,7 +166,7 @@ answer_model(const sl_hub_ticket *ticket, const sl_request *request, sl_response
         /* The next release may read more out of the same commit, and a later answer know more. */
         const char *tag = sl_arena_format(request->arena, "%s-%s%s%s", files->config.commit,
                                           SL_VERSION, files->info.known ? "-checked" : "",
-                                          files->quantization_missing ? "-partial" : "");
+                                          files->quantization.text != NULL ? "-quantised" : "");
         if (tag != NULL && sl_response_etag(response, request, tag))
             return;
     }

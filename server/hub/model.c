@@ -82,28 +82,36 @@ names_quantization(const sl_hub_file *config)
     return named;
 }
 
+/* Where nobody said whether there is such a file, a cache may hold it all the same. */
 static bool
-needs_quantization(const sl_hub_model *model)
+may_have_quantization(const sl_hub_model *model)
 {
-    return model->info.has_quantization_file && !names_quantization(&model->config);
+    return (model->info.has_quantization_file || !model->info.known) &&
+           !names_quantization(&model->config);
 }
 
-/* What goes with a config at hand, without the network; false when something is to be asked for. */
+/* The quantisation from the caches, without the network; false when it is to be asked for. */
 static bool
-recall_rest(const sl_hub *hub, sl_hub_ticket *ticket)
+recall_quantization(const sl_hub *hub, sl_hub_ticket *ticket)
 {
     sl_errors ignored = {.count = 0};
     sl_hub_model *const model = &ticket->model;
-    if (!sl_hub_check_recall(hub, ticket->repository, model->config.commit, ticket->arena,
-                             &model->info))
-        return false;
-    if (!needs_quantization(model))
+    if (!may_have_quantization(model))
         return true;
     const sl_hub_subject subject = quantization_of(ticket);
     const sl_hub_recollection found =
         sl_hub_recall(hub, &subject, ticket->arena, &model->quantization, &ignored);
-    model->quantization_missing = found == SL_HUB_KNOWN_NOT;
-    return found != SL_HUB_UNKNOWN;
+    model->quantization_missing = model->info.known && found == SL_HUB_KNOWN_NOT;
+    return found != SL_HUB_UNKNOWN || !model->info.known;
+}
+
+/* What goes with a config at hand, likewise. */
+static bool
+recall_rest(const sl_hub *hub, sl_hub_ticket *ticket)
+{
+    return sl_hub_check_recall(hub, ticket->repository, ticket->model.config.commit, ticket->arena,
+                               &ticket->model.info) &&
+           recall_quantization(hub, ticket);
 }
 
 bool
@@ -134,12 +142,11 @@ fetch_rest(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bool *canc
 {
     sl_errors ignored = {.count = 0};
     sl_hub_model *const model = &ticket->model;
-    if (recall_rest(worker->hub, ticket))
-        return;
-    if (!model->info.known)
+    if (!sl_hub_check_recall(worker->hub, ticket->repository, model->config.commit, ticket->arena,
+                             &model->info))
         sl_hub_check_fetch(worker, ticket->repository, model->config.commit, cancelled,
                            ticket->arena, &model->info);
-    if (!needs_quantization(model))
+    if (recall_quantization(worker->hub, ticket))
         return;
     const sl_hub_subject subject = quantization_of(ticket);
     model->quantization_missing = sl_hub_fetch(worker, &subject, cancelled, ticket->arena,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "hub/cache.h"
 #include "hub_fixture.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -180,6 +181,43 @@ a_config_that_names_its_quantisation_needs_no_other_file(void)
 }
 
 static void
+a_quantisation_that_a_cache_holds_is_found_without_the_hub(void)
+{
+    static const char text[] = "{\"quantization\": {}}";
+    bench *const b = bench_new();
+    sl_hub_cached file = {.text = standin_config, .size = strlen(standin_config), .commit = COMMIT};
+    sl_hub_cache_store(b->hub->cache_dir, "org/name", NULL, "config.json", &file);
+    b->settings.hub_offline = true;
+    bench_restart(b);
+    sl_hub_ticket ticket = bench_ticket(b, COMMIT);
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    CU_ASSERT_PTR_NULL(ticket.model.quantization.text);
+    CU_ASSERT_FALSE(ticket.model.quantization_missing);
+
+    file.text = text;
+    file.size = sizeof text - 1;
+    sl_hub_cache_store(b->hub->cache_dir, "org/name", NULL, "hf_quant_config.json", &file);
+    ticket = bench_ticket(b, COMMIT);
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    sl_expect_text(ticket.model.quantization.text, text, "text");
+    bench_free(b);
+}
+
+static void
+a_model_is_whole_even_where_nothing_can_be_kept(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    CU_ASSERT_TRUE(sl_text_copy(b->hub->cache_dir, sizeof b->hub->cache_dir, "/dev/null/x"));
+    bench_config_then(b, standin_config, INFO_HEAD, modelopt);
+    standin_reply(b->server, FILE_HEAD "X-A: b", "{\"quantization\": {}}");
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    CU_ASSERT_TRUE(ticket.model.info.known);
+    CU_ASSERT_PTR_NOT_NULL(ticket.model.quantization.text);
+    bench_free(b);
+}
+
+static void
 a_quantisation_that_cannot_be_had_is_told(void)
 {
     bench *const b = bench_new();
@@ -205,6 +243,8 @@ static const sl_case cases[] = {
     CASE(a_header_that_does_not_come_as_asked_is_not_counted),
     CASE(a_quantisation_of_a_file_of_its_own_is_fetched_with_the_config),
     CASE(a_config_that_names_its_quantisation_needs_no_other_file),
+    CASE(a_quantisation_that_a_cache_holds_is_found_without_the_hub),
+    CASE(a_model_is_whole_even_where_nothing_can_be_kept),
     CASE(a_quantisation_that_cannot_be_had_is_told),
 };
 
