@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "hub/hub.h"
 #include "hub/origin.h"
+#include "hub/reach.h"
 #include "hub/recent.h"
 
 enum {
@@ -66,6 +67,7 @@ struct sl_hub_worker {
     CURL *handle;
     char url[SL_HUB_URL_SIZE]; /* of the hop under way */
     sl_hub_origin origin;      /* of url */
+    sl_hub_reach reach;
     const atomic_bool *cancelled;
     sl_buffer *body; /* borrowed from the fetch under way */
     bool oversized;  /* the body grew past its limit */

@@ -9,30 +9,28 @@
 #include "base/clock.h"
 #include "base/identity.h"
 #include "base/text.h"
-#include "hub/address.h"
 #include "hub/rate.h"
 #include "hub/repository.h"
 
-enum { ADDRESS_TEXT_SIZE = 128 }; /* an address and its zone */
-
-/* Where the endpoint's own name leads is the operator's choice; every other host is the answer of a
- * server and must be on the Internet at large. With a proxy the address is the proxy's. */
+/* Every host but the endpoint is the answer of a server. With a proxy the address is the proxy's. */
 static bool
-may_connect(const sl_hub_worker *worker, const char *address)
+may_connect(sl_hub_worker *worker, const char *address)
 {
     const sl_hub *const hub = worker->hub;
-    if (hub->proxy[0] != '\0' || sl_hub_origin_equal(&worker->origin, &hub->origin))
+    if (hub->proxy[0] != '\0')
         return true;
-    const sl_hub_address kind = sl_hub_address_kind(address);
-    return kind == SL_HUB_ADDRESS_PUBLIC ||
-           (kind == SL_HUB_ADDRESS_LOOPBACK && hub->origin.loopback);
+    if (sl_hub_origin_equal(&worker->origin, &hub->origin)) {
+        sl_hub_reach_learn(&worker->reach, address);
+        return true;
+    }
+    return sl_hub_reach_allows(&worker->reach, hub->origin.loopback, address);
 }
 
 static curl_socket_t
 open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *peer)
 {
     sl_hub_worker *const worker = context;
-    char text[ADDRESS_TEXT_SIZE];
+    char text[SL_HUB_ADDRESS_SIZE];
 
     const bool numeric =
         purpose == CURLSOCKTYPE_IPCXN && getnameinfo(&peer->addr, (socklen_t)peer->addrlen, text,

@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "harness.h"
 #include "hub/address.h"
 #include "hub/hub.h"
 #include "hub/origin.h"
+#include "hub/reach.h"
 #include "hub/repository.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -274,7 +276,40 @@ an_origin_is_scheme_host_and_port(void)
     CU_ASSERT_FALSE(sl_hub_origin_equal(&a, &b));
 }
 
+static void
+only_the_endpoints_own_addresses_inside_our_network_are_reached(void)
+{
+    static const char *const inside[] = {"10.1.2.3", "192.168.0.1",     "169.254.169.254",
+                                         "fe80::1",  "::ffff:10.1.2.3", "fd00::1",
+                                         "0.0.0.0"};
+    sl_hub_reach reach = {.next = 0};
+    char address[32];
+    for (size_t i = 0; i < COUNT(inside); i++)
+        CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, inside[i]));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "93.184.216.34"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "127.0.0.1"));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, true, "127.0.0.1"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, "10.1.2.3"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, ""));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, "localhost"));
+
+    sl_hub_reach_learn(&reach, "10.1.2.3");
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "10.1.2.3"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "10.1.2.4"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "::ffff:10.1.2.3"));
+    /* The latest are remembered. */
+    for (int i = 0; i < SL_HUB_OWN_ADDRESSES_MAX; i++) {
+        (void)sl_text_format(address, sizeof address, "10.0.0.%d", i);
+        sl_hub_reach_learn(&reach, address);
+        sl_hub_reach_learn(&reach, address);
+    }
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "10.1.2.3"));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "10.0.0.0"));
+}
+
 static const sl_case cases[] = {
+    {"only_the_endpoints_own_addresses_inside_our_network_are_reached",
+     only_the_endpoints_own_addresses_inside_our_network_are_reached},
     {"ids_of_the_hub_are_accepted", ids_of_the_hub_are_accepted},
     {"ids_that_break_a_rule_are_refused", ids_that_break_a_rule_are_refused},
     {"a_part_of_an_id_has_at_most_96_characters", a_part_of_an_id_has_at_most_96_characters},

@@ -74,7 +74,11 @@ answers_become_rules_in_the_order_of_the_hub(void)
         {"416 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"408 N", "upstream_error", SL_E_UPSTREAM, 3},
         {"500 N", "upstream_error", SL_E_UPSTREAM, 3},
+        {"501 N", "upstream_error", SL_E_UPSTREAM, 1},
+        {"502 N", "upstream_error", SL_E_UPSTREAM, 3},
         {"503 N\r\nRetry-After: 1", "upstream_error", SL_E_UPSTREAM, 3},
+        {"504 N", "upstream_error", SL_E_UPSTREAM, 3},
+        {"505 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"204 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"302 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"304 N", "not_the_hub", SL_E_UPSTREAM, 1},
@@ -410,6 +414,20 @@ settings_that_would_be_unsafe_are_refused(void)
 }
 
 static void
+time_outs_of_the_settings_are_taken(void)
+{
+    bench *const b = bench_new();
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.transfer_s, 15.0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.etag_s, 10.0, 0);
+    b->settings.hub_download_timeout_s = 3;
+    b->settings.hub_etag_timeout_s = 2;
+    bench_restart(b);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.transfer_s, 3.0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.etag_s, 2.0, 0);
+    bench_free(b);
+}
+
+static void
 a_bad_name_asks_nobody(void)
 {
     bench *const b = bench_new();
@@ -445,6 +463,7 @@ static const sl_case cases[] = {
     {"a_cancelled_request_leaves_the_hub", a_cancelled_request_leaves_the_hub},
     {"only_the_named_proxy_is_used", only_the_named_proxy_is_used},
     {"settings_that_would_be_unsafe_are_refused", settings_that_would_be_unsafe_are_refused},
+    {"time_outs_of_the_settings_are_taken", time_outs_of_the_settings_are_taken},
     {"a_bad_name_asks_nobody", a_bad_name_asks_nobody},
 };
 
