@@ -42,10 +42,11 @@ typedef enum sl_code {
 
 typedef struct sl_error {
     sl_code code;
-    char pointer[128]; /* RFC 6901 pointer into the request; "" is the whole document */
-    const char *rule;  /* "not_divisible": stable, for programs; static storage */
-    char message[192]; /* one lower-case sentence: the rule, then the value received */
-    char hint[128];    /* the nearest legal values, or "" */
+    char pointer[128];      /* RFC 6901 pointer into the request; "" is the whole document */
+    const char *rule;       /* "not_divisible": stable, for programs; static storage */
+    char message[192];      /* one lower-case sentence: the rule, then the value received */
+    char hint[128];         /* the nearest legal values, or "" */
+    uint32_t retry_after_s; /* when trying again may help, where the cause said so; 0: it did not */
 } sl_error;
 
 enum { SL_ERRORS_MAX = 16 };
@@ -69,5 +70,8 @@ void sl_hint(sl_errors *err, const char *format, ...) SL_PRINTF(2, 3);
 
 /** The same with a list of legal values, "1, 2, 4"; what does not fit becomes "...". */
 void sl_hint_values(sl_errors *err, const uint64_t *values, uint32_t count);
+
+/** Sets after how many seconds trying again may help, for the error appended last. */
+void sl_retry_after(sl_errors *err, uint32_t seconds);
 
 #endif

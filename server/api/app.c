@@ -1,6 +1,7 @@
 #include "api/app.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,6 +99,20 @@ sl_api_choice(const sl_request *request, const char *name, const char *const *wo
     }
     sl_hint(err, "%s", list);
     return code;
+}
+
+sl_code
+sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t *out,
+             sl_errors *err)
+{
+    const char *text = sl_request_query(request, "limit");
+    uint64_t limit = usual;
+
+    if (text != NULL && (!sl_text_to_uint(text, &limit) || limit < 1 || limit > most))
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "limit must be a number from 1 to %" PRIu32 ", got %.32s", most, text);
+    *out = (uint32_t)limit;
+    return SL_OK;
 }
 
 sl_code

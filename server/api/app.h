@@ -56,6 +56,10 @@ sl_json *sl_api_body(const sl_request *request, bool python_numbers,
 sl_code sl_api_choice(const sl_request *request, const char *name, const char *const *words,
                       size_t count, int *out, sl_errors *err) SL_MUST_CHECK;
 
+/** Reads ?limit=, from 1 to `most`; `usual` where it is absent. Rule out_of_range. */
+sl_code sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t *out,
+                     sl_errors *err) SL_MUST_CHECK;
+
 /** ?unknown=warn: unknown fields of the body become warnings. */
 sl_code sl_api_lenient(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;
 

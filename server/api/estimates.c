@@ -17,11 +17,9 @@
 
 /* What a request needs from elsewhere, and what came of it. In the request's arena. */
 typedef struct job {
-    const char *hub; /* NULL: not needed, or already here */
-    const char *revision;
-    const char *slug; /* likewise */
-    const char *model_name;
-    sl_hub_file file;
+    bool from_hub;
+    sl_api_model model;
+    const char *slug; /* NULL: not needed, or already here */
     const char *spec;
 } job;
 
@@ -51,59 +49,77 @@ check_hub_name(const sl_estimate_request *read, sl_errors *err)
     return sl_hub_check_id(read->hub, hub_revision(read), "/model/hub", err);
 }
 
-/* Sets out to fetch what the request names; false when it names nothing, or without memory: what is
+/* What the request names, to be fetched; NULL when it names nothing, or without memory: what is
  * missing then is noticed where it is used. */
-static bool
-fetch_needed(const sl_estimate_request *read, const sl_request *request, sl_response *response)
+static job *
+job_new(const sl_estimate_request *read, const sl_request *request)
 {
     const bool from_hub = read->source == SL_MODEL_FROM_HUB;
 
     if (!from_hub && read->inventory == NULL)
-        return false;
+        return NULL;
 
     job *needed = sl_arena_alloc(request->arena, 1, sizeof *needed);
     if (needed == NULL)
-        return false;
+        return NULL;
+    needed->from_hub = from_hub;
     if (from_hub) {
-        needed->hub = sl_arena_copy(request->arena, read->hub);
-        needed->revision = sl_arena_copy(request->arena, hub_revision(read));
-        needed->model_name = needed->hub;
+        sl_hub_ticket *ticket = &needed->model.ticket;
+        ticket->repository = sl_arena_copy(request->arena, read->hub);
+        ticket->revision = sl_arena_copy(request->arena, hub_revision(read));
+        ticket->pointer = "/model/hub";
+        ticket->arena = request->arena;
+        if (ticket->repository == NULL || ticket->revision == NULL)
+            return NULL;
     }
-    if (read->inventory != NULL)
+    if (read->inventory != NULL) {
         needed->slug = sl_arena_copy(request->arena, read->inventory);
-    if ((from_hub && (needed->hub == NULL || needed->revision == NULL)) ||
-        (read->inventory != NULL && needed->slug == NULL))
-        return false;
-    sl_response_continue(response, from_hub ? SL_LANE_HUB : SL_LANE_STORE, needed);
-    return true;
+        if (needed->slug == NULL)
+            return NULL;
+    }
+    return needed;
 }
 
-/* On the Hub's or the store's lane: gets one thing and goes on to the next. */
+/* On the store's lane. */
 static void
-fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl_response *response)
+fetch_spec(sl_app *app, sl_worker *worker, job *needed, const sl_request *request,
+           sl_response *response)
 {
     sl_errors err = {.count = 0};
-    sl_code code = SL_OK;
+    sl_inventory_row row;
+    sl_store *store = sl_api_store(app, worker, &err);
+    const sl_code code = store == NULL ? SL_E_UNAVAILABLE
+                                       : sl_inventory_get(store, needed->slug, "/cluster/inventory",
+                                                          request->arena, &row, &err);
 
-    if (needed->hub != NULL) {
-        code = sl_hub_config(worker->hub, needed->hub, needed->revision, request->cancelled,
-                             request->arena, "/model/hub", &needed->file, &err);
-        needed->hub = NULL;
-    } else {
-        sl_inventory_row row;
-        sl_store *store = sl_api_store(app, worker, &err);
-        code = store == NULL ? SL_E_UNAVAILABLE
-                             : sl_inventory_get(store, needed->slug, "/cluster/inventory",
-                                                request->arena, &row, &err);
-        if (code == SL_OK)
-            needed->spec = row.spec;
-        needed->slug = NULL;
-    }
-    if (code != SL_OK)
+    if (code != SL_OK) {
         sl_response_problem(response, request, &err);
+        return;
+    }
+    needed->spec = row.spec;
+    needed->slug = NULL;
+    sl_response_continue(response, SL_LANE_COMPUTE, needed);
+}
+
+/* Gets one thing and goes on to the next. True on the compute lane with everything at hand;
+ * otherwise the response says what is next, or what went wrong. */
+static bool
+fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl_response *response)
+{
+    if (needed->from_hub &&
+        !sl_api_model_arrives(app, worker, &needed->model, request, response, needed))
+        return false;
+    if (needed->from_hub && needed->model.ticket.code != SL_OK) {
+        sl_api_model_problem(&needed->model, request, response);
+        return false;
+    }
+    if (needed->slug == NULL)
+        return true;
+    if (worker->store == NULL)
+        sl_response_continue(response, SL_LANE_STORE, needed);
     else
-        sl_response_continue(response, needed->slug != NULL ? SL_LANE_STORE : SL_LANE_COMPUTE,
-                             needed);
+        fetch_spec(app, worker, needed, request, response);
+    return false;
 }
 
 static sl_code
@@ -137,11 +153,13 @@ decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors 
         if (fetched == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the request does not fit in memory");
-        code = sl_api_decode_config(&fetched->file, fetched->model_name, "/model/hub",
-                                    request->arena, &a->model, &a->warnings, err);
-        if (code == SL_OK && fetched->file.stale)
-            (void)sl_fail(&a->warnings, SL_E_UPSTREAM, "stale_revision", "/model/hub",
-                          "the Hub could not be asked: the cached revision was used");
+        const sl_hub_ticket *ticket = &fetched->model.ticket;
+        const sl_hub_model *files = &ticket->model;
+        code = sl_api_decode_config(
+            &files->config, files->quantization.text == NULL ? NULL : &files->quantization,
+            ticket->repository, "/model/hub", request->arena, &a->model, &a->warnings, err);
+        if (code == SL_OK)
+            sl_api_model_warn(files, "/model/hub", &a->warnings);
     } else if (a->read.source == SL_MODEL_FROM_CONFIG) {
         code = new_model(a, request, err);
         if (code == SL_OK)
@@ -181,10 +199,8 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
 
     if (worker == NULL)
         return;
-    if (fetched != NULL && (fetched->hub != NULL || fetched->slug != NULL)) {
-        fetch(app, worker, fetched, request, response);
+    if (fetched != NULL && !fetch(app, worker, fetched, request, response))
         return;
-    }
     a.json = sl_api_body(request, false, response);
     if (a.json == NULL)
         return;
@@ -201,7 +217,10 @@ serve(sl_app *app, void *thread, const sl_request *request, sl_response *respons
     const sl_code listed = decode_layers(&a, lenient, request, &err);
     if (code == SL_OK)
         code = named != SL_OK ? named : listed;
-    if (code != SL_OK || fetched != NULL || !fetch_needed(&a.read, request, response)) {
+    const bool first = code == SL_OK && fetched == NULL;
+    if (first)
+        fetched = job_new(&a.read, request);
+    if (!first || fetched == NULL || fetch(app, worker, fetched, request, response)) {
         if (code == SL_OK)
             code = gather(app, fetched, request, &a, &err);
         if (code == SL_OK)

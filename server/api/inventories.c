@@ -307,19 +307,6 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
     write_row(app, &row, options.spec_only, options.lenient ? &warnings : NULL, request, response);
 }
 
-static sl_code
-read_limit(const sl_request *request, uint32_t *out, sl_errors *err)
-{
-    const char *text = sl_request_query(request, "limit");
-    uint64_t limit = PAGE_DEFAULT;
-
-    if (text != NULL && (!sl_text_to_uint(text, &limit) || limit < 1 || limit > PAGE_MAX))
-        return sl_fail(err, SL_E_RANGE, "out_of_range", "",
-                       "limit must be a number from 1 to %d, got %s", PAGE_MAX, text);
-    *out = (uint32_t)limit;
-    return SL_OK;
-}
-
 /* The link needs no escapes: a cursor is a slug or a number, and only the path of an inventory that
  * exists, thus of a slug, has a next page. */
 static void
@@ -371,7 +358,7 @@ sl_inventories_list(void *argument, void *thread, const sl_request *request, sl_
     /* The cursor is the last slug seen: rows that appear meanwhile never shift a page. */
     if (cursor != NULL && !slug_ok(cursor))
         (void)sl_fail(&err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
-    else if (read_limit(request, &limit, &err) == SL_OK) {
+    else if (sl_api_limit(request, PAGE_DEFAULT, PAGE_MAX, &limit, &err) == SL_OK) {
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL &&
             sl_inventory_list(store, cursor == NULL ? "" : cursor, limit, request->arena, &rows,
@@ -401,7 +388,7 @@ sl_inventories_revisions(void *argument, void *thread, const sl_request *request
         return;
     if (cursor != NULL && (!sl_text_to_uint(cursor, &before) || before == 0))
         (void)sl_fail(&err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
-    else if (read_limit(request, &limit, &err) == SL_OK) {
+    else if (sl_api_limit(request, PAGE_DEFAULT, PAGE_MAX, &limit, &err) == SL_OK) {
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL &&
             sl_inventory_revisions(store, sl_request_parameter(request, "slug"), before, limit,

@@ -99,6 +99,12 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
     response->content_type = SL_EXPOSITION_TYPE;
     sl_response_header(response, "Cache-Control", "no-store");
     sl_server_metrics_write(request->server, out);
+    sl_exposition_family(out, "shardline_hub_fetch_total", "counter",
+                         "Requests for a model of the Hub that ended, by how.");
+    for (uint32_t i = 0; i < SL_HUB_RESULT_COUNT; i++)
+        sl_exposition_count(out, "shardline_hub_fetch_total",
+                            &(sl_pair){"result", sl_hub_result_text((sl_hub_result)i)}, 1,
+                            sl_hub_result_count(app->hub, (sl_hub_result)i));
     sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
     sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

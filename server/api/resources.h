@@ -19,6 +19,7 @@ SL_HANDLER(sl_accelerators_get);
 SL_HANDLER(sl_node_types_list);
 SL_HANDLER(sl_node_types_get);
 
+SL_HANDLER(sl_models_search);
 SL_HANDLER(sl_models_get);
 SL_HANDLER(sl_models_inspect);
 

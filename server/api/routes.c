@@ -3,7 +3,7 @@
 #define JSON_BODY "application/json"
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
- * its own; and the query parameters that are read. */
+ * its own for a config and 3 for each thing beside it; and the query parameters that are read. */
 const sl_route sl_api_routes[] = {
     {SL_GET, "/healthz", SL_LANE_COMPUTE, sl_health_get, NULL, 0, 5.0, NULL},
     {SL_GET, "/readyz", SL_LANE_STORE, sl_ready_get, NULL, 0, 10.0, NULL},
@@ -17,8 +17,10 @@ const sl_route sl_api_routes[] = {
     {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0, NULL},
     {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0, NULL},
 
-    {SL_GET, "/api/v1/models/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0, "revision"},
-    {SL_GET, "/api/v1/models/{org}/{name}", SL_LANE_HUB, sl_models_get, NULL, 0, 25.0, "revision"},
+    {SL_GET, "/api/v1/models", SL_LANE_HUB, sl_models_search, NULL, 0, 10.0, "query, limit"},
+    {SL_GET, "/api/v1/models/{name}", SL_LANE_COMPUTE, sl_models_get, NULL, 0, 28.0, "revision"},
+    {SL_GET, "/api/v1/models/{org}/{name}", SL_LANE_COMPUTE, sl_models_get, NULL, 0, 28.0,
+     "revision"},
     {SL_POST, "/api/v1/models:inspect", SL_LANE_COMPUTE, sl_models_inspect, JSON_BODY, 0, 5.0,
      NULL},
 

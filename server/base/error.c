@@ -70,3 +70,11 @@ sl_hint_values(sl_errors *err, const uint64_t *values, uint32_t count)
         used += length;
     }
 }
+
+void
+sl_retry_after(sl_errors *err, uint32_t seconds)
+{
+    assert(err != NULL);
+    if (err->count > 0 && err->dropped == 0)
+        err->list[err->count - 1].retry_after_s = seconds;
+}

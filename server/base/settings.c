@@ -214,12 +214,92 @@ read_url(const reader *from, const char *name, const char *value, bool proxy, ch
         to[end - 1] = '\0';
 }
 
+static bool
+is_yes(const reader *from, const char *name)
+{
+    static const char *const yes[] = {"1", "on", "yes", "true"};
+    const char *const value = value_of(from, name);
+    for (size_t i = 0; value != NULL && i < sizeof yes / sizeof yes[0]; i++) {
+        if (sl_text_equal_ignoring_case(value, yes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Home of Hugging Face's own tools; false when nothing says where it is. */
+static bool
+hf_home(const reader *from, char *out, size_t size)
+{
+    const char *const given = value_of(from, "HF_HOME");
+    const char *const xdg = value_of(from, "XDG_CACHE_HOME"), *const home = value_of(from, "HOME");
+    bool whole = true;
+    if (given != NULL)
+        whole = sl_text_copy(out, size, given);
+    else if (xdg != NULL && xdg[0] == '/')
+        whole = sl_text_format(out, size, "%s/huggingface", xdg);
+    else if (home != NULL && home[0] == '/')
+        whole = sl_text_format(out, size, "%s/.cache/huggingface", home);
+    else
+        return false;
+    if (!whole && given != NULL) /* the others were judged for our own cache */
+        refuse(from, "HF_HOME", "too_long", "is too long");
+    return whole;
+}
+
+/* A token in a variable goes before the file. What is left of it goes into a header. */
+static void
+read_token(const reader *from, const char *home)
+{
+    static const char *const names[] = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"};
+    static const char blanks[] = " \t\r\n";
+    sl_settings *const out = from->out;
+    const char *name = names[0];
+    const char *token = value_of(from, name);
+
+    if (is_yes(from, "HF_HUB_DISABLE_IMPLICIT_TOKEN"))
+        return;
+    if (token == NULL) {
+        name = names[1];
+        token = value_of(from, name);
+    }
+    if (token == NULL) {
+        const char *const path = value_of(from, "HF_TOKEN_PATH");
+        out->hub_token_path_given = path != NULL;
+        if (path != NULL)
+            copy(from, "HF_TOKEN_PATH", path, out->hub_token_path, sizeof out->hub_token_path);
+        else if (home != NULL)
+            (void)sl_text_format(out->hub_token_path, sizeof out->hub_token_path, "%s/token", home);
+        return;
+    }
+    /* Tokens are often read from a file with its line end. */
+    copy(from, name, token + strspn(token, blanks), out->hub_token, sizeof out->hub_token);
+    for (size_t end = strlen(out->hub_token);
+         end > 0 && strchr(blanks, out->hub_token[end - 1]) != NULL; end--)
+        out->hub_token[end - 1] = '\0';
+    for (const char *at = out->hub_token; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~') {
+            refuse(from, name, "invalid_token", "must be printable ASCII without blanks");
+            break;
+        }
+    }
+}
+
+static void
+read_timeout(const reader *from, const char *name, uint32_t *out)
+{
+    const char *const value = value_of(from, name);
+    uint64_t seconds = 0;
+    if (value != NULL && (!sl_text_to_uint(value, &seconds) || seconds < 1 || seconds > 15))
+        refuse(from, name, "out_of_range", "must be a whole number of seconds from 1 to 15");
+    else
+        *out = (uint32_t)seconds;
+}
+
 static void
 read_hub(const reader *from)
 {
-    static const char *const yes[] = {"1", "on", "yes", "true"};
-    static const char blanks[] = " \t\r\n";
     sl_settings *const out = from->out;
+    char home[512];
 
     const char *const endpoint = value_of(from, "HF_ENDPOINT");
     read_url(from, "HF_ENDPOINT", endpoint != NULL ? endpoint : "https://huggingface.co", false,
@@ -227,29 +307,20 @@ read_hub(const reader *from)
     const char *const proxy = value_of(from, "SHARDLINE_HUB_PROXY");
     if (proxy != NULL)
         read_url(from, "SHARDLINE_HUB_PROXY", proxy, true, out->hub_proxy, sizeof out->hub_proxy);
+    out->hub_offline = is_yes(from, "HF_HUB_OFFLINE") || is_yes(from, "TRANSFORMERS_OFFLINE");
+    read_timeout(from, "HF_HUB_ETAG_TIMEOUT", &out->hub_etag_timeout_s);
+    read_timeout(from, "HF_HUB_DOWNLOAD_TIMEOUT", &out->hub_download_timeout_s);
 
-    /* Tokens are often read from a file with its line end. What is left goes into a header. */
-    const char *token = value_of(from, "HF_TOKEN");
-    if (token != NULL) {
-        copy(from, "HF_TOKEN", token + strspn(token, blanks), out->hub_token,
-             sizeof out->hub_token);
-        for (size_t end = strlen(out->hub_token);
-             end > 0 && strchr(blanks, out->hub_token[end - 1]) != NULL; end--)
-            out->hub_token[end - 1] = '\0';
-        for (const char *at = out->hub_token; *at != '\0'; at++) {
-            if (*at <= ' ' || *at > '~') {
-                refuse(from, "HF_TOKEN", "invalid_token", "must be printable ASCII without blanks");
-                break;
-            }
-        }
+    const bool at_home = hf_home(from, home, sizeof home);
+    read_token(from, at_home ? home : NULL);
+    static const char *const caches[] = {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"};
+    for (size_t i = 0; i < 2 && out->hf_cache_dir[0] == '\0'; i++) {
+        const char *const value = value_of(from, caches[i]);
+        if (value != NULL)
+            copy(from, caches[i], value, out->hf_cache_dir, sizeof out->hf_cache_dir);
     }
-
-    const char *const offline = value_of(from, "HF_HUB_OFFLINE");
-    for (size_t i = 0; offline != NULL && i < sizeof yes / sizeof yes[0]; i++)
-        out->hub_offline = out->hub_offline || sl_text_equal_ignoring_case(offline, yes[i]);
-    const char *const home = value_of(from, "HF_HOME");
-    if (home != NULL)
-        copy(from, "HF_HOME", home, out->hf_home, sizeof out->hf_home);
+    if (out->hf_cache_dir[0] == '\0' && at_home)
+        (void)sl_text_format(out->hf_cache_dir, sizeof out->hf_cache_dir, "%s/hub", home);
 }
 
 sl_code
@@ -295,7 +366,17 @@ sl_settings_help(void)
            "                          (loopback names and the address of SHARDLINE_LISTEN)\n"
            "SHARDLINE_HUB_PROXY       http, https, socks5 or socks5h proxy towards the Hub (none)\n"
            "HF_ENDPOINT               address of the Hub (https://huggingface.co)\n"
-           "HF_TOKEN                  token for gated and private models (none)\n"
-           "HF_HUB_OFFLINE            1, on, yes or true: never ask the Hub (0)\n"
-           "HF_HOME                   home folder of Hugging Face's own tools (not set)\n";
+           "HF_TOKEN                  token for gated and private models\n"
+           "                          (HUGGING_FACE_HUB_TOKEN, or else what HF_TOKEN_PATH holds)\n"
+           "HF_TOKEN_PATH             file with the token ($HF_HOME/token)\n"
+           "HF_HUB_DISABLE_IMPLICIT_TOKEN\n"
+           "                          1, on, yes or true: send no token, wherever it is (0)\n"
+           "HF_HUB_OFFLINE            1, on, yes or true: never ask the Hub (0);\n"
+           "                          TRANSFORMERS_OFFLINE means the same\n"
+           "HF_HUB_ETAG_TIMEOUT       seconds to ask whether a cached model changed, 1 to 15 (10)\n"
+           "HF_HUB_DOWNLOAD_TIMEOUT   seconds of one try to fetch a file, 1 to 15 (15)\n"
+           "HF_HOME                   home folder of Hugging Face's own tools\n"
+           "                          ($XDG_CACHE_HOME/huggingface or ~/.cache/huggingface)\n"
+           "HF_HUB_CACHE              cache of Hugging Face's own tools, which is read and never\n"
+           "                          written (HUGGINGFACE_HUB_CACHE or $HF_HOME/hub)\n";
 }

@@ -25,10 +25,17 @@ typedef struct sl_settings {
                       [256]; /* SHARDLINE_ALLOWED_HOSTS, comma-separated; added to loopback names */
     uint32_t allowed_host_count;
     char hub_proxy[512]; /* SHARDLINE_HUB_PROXY, "" = none (the environment's proxy is not used) */
-    char hub_endpoint[512]; /* HF_ENDPOINT without trailing '/', default https://huggingface.co */
-    char hub_token[512];    /* HF_TOKEN, "" = none; secret */
-    bool hub_offline;       /* HF_HUB_OFFLINE in {1, ON, YES, TRUE} */
-    char hf_home[512];      /* HF_HOME, "" = not set */
+    char hub_endpoint[512];   /* HF_ENDPOINT without trailing '/', default https://huggingface.co */
+    char hub_token[512];      /* HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, "" = none; secret */
+    char hub_token_path[600]; /* HF_TOKEN_PATH, default <home>/token: read where no variable holds a
+                                 token; "" = none (also with HF_HUB_DISABLE_IMPLICIT_TOKEN) */
+    bool hub_token_path_given;   /* the path was named: a file that is not there is a fault */
+    bool hub_offline;            /* HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE in {1, ON, YES, TRUE} */
+    uint32_t hub_etag_timeout_s; /* HF_HUB_ETAG_TIMEOUT; 0 = not set, the client's own */
+    uint32_t hub_download_timeout_s; /* HF_HUB_DOWNLOAD_TIMEOUT; likewise */
+    char hf_cache_dir[600]; /* read only: HF_HUB_CACHE, else HUGGINGFACE_HUB_CACHE, else <home>/hub;
+                               <home> is HF_HOME, default $XDG_CACHE_HOME/huggingface or
+                               ~/.cache/huggingface; "" = none of these is set */
 } sl_settings;
 
 /** get is getenv in the server and a table in tests. All faults are collected. */

@@ -95,6 +95,21 @@ sl_text_equal_ignoring_case(const char *a, const char *b)
     return *a == *b;
 }
 
+bool
+sl_text_holds_ignoring_case(const char *text, const char *part)
+{
+    assert(text != NULL && part != NULL);
+    for (;; text++) {
+        size_t same = 0;
+        while (part[same] != '\0' && lower(text[same]) == lower(part[same]))
+            same++;
+        if (part[same] == '\0')
+            return true;
+        if (*text == '\0')
+            return false;
+    }
+}
+
 static bool
 is_digit(char letter)
 {

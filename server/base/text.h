@@ -20,6 +20,8 @@ bool sl_text_vformat(char *to, size_t size, const char *format, va_list argument
 bool sl_text_equal(const char *a, const char *b);
 bool sl_text_ends_with(const char *text, const char *end);
 bool sl_text_equal_ignoring_case(const char *a, const char *b); /* ASCII */
+/** True when `part` stands anywhere in `text`; an empty part stands in every text. */
+bool sl_text_holds_ignoring_case(const char *text, const char *part); /* ASCII */
 
 /** Whole text as a decimal number, nothing before or after. False leaves *out untouched. */
 bool sl_text_to_uint(const char *text, uint64_t *out);

@@ -208,7 +208,7 @@ write_quantization(sl_writer *writer, const sl_quantization *from)
 
 void
 sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *counts,
-               const sl_errors *warnings)
+               const sl_checkpoint *checkpoint, const sl_errors *warnings)
 {
     assert(writer != NULL && model != NULL && counts != NULL && warnings != NULL);
 
@@ -230,5 +230,6 @@ sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *
     sl_put_uint(writer, "tower_parameters", counts->towers);
     sl_put_uint(writer, "persistent_buffers", counts->persistent_buffers);
     sl_put_uint(writer, "mtp_parameters", model->mtp_parameters);
+    sl_checkpoint_write(writer, model, counts, checkpoint);
     sl_write_object_end(writer);
 }

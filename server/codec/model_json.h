@@ -2,12 +2,14 @@
 #ifndef SL_CODEC_MODEL_JSON_H
 #define SL_CODEC_MODEL_JSON_H
 
+#include "codec/cross_check.h"
 #include "shardline/model.h"
 #include "json/writer.h"
 
 /**
  * Writes one object: name, revision (null when empty), architecture, parameters, weights_bytes,
- * kv_cache, layers, quantization, warnings (their messages).
+ * kv_cache, layers, quantization, warnings (their messages), gated and cross_check (null
+ * without `checkpoint`, which may be NULL).
  *
  * kv_cache takes 2 bytes per element. bytes_per_token sums the layers that keep every position; a
  * layer with a window keeps at most `window` positions, so those stand in window_layers, one entry
@@ -22,6 +24,6 @@
  * has it, marked, and counted in the embedding.
  */
 void sl_model_write(sl_writer *writer, const sl_model *model, const sl_model_counts *counts,
-                    const sl_errors *warnings);
+                    const sl_checkpoint *checkpoint, const sl_errors *warnings);
 
 #endif

@@ -41,8 +41,18 @@ struct sl_server {
     uint64_t start_time_ns; /* since 1970 */
 };
 
-/* A job of a lane: runs the handler unless nobody waits for it any more. A handler that continues
- * hands the job, and its hold, to the next lane. */
+/* Hands the job, and its hold, to the lane its handler chose. */
+static void
+job_push(void *job)
+{
+    sl_exchange *const exchange = job;
+    sl_server *const server = exchange->server;
+    if (!sl_lanes_push(server->lanes, exchange->response.next_lane, exchange))
+        sl_pending_settle(server->pending, exchange, SL_BUSY);
+}
+
+/* A job of a lane: runs the handler unless nobody waits for it any more. One that is parked belongs
+ * to whoever wakes it, and may be gone already. */
 static void
 job_run(void *job, void *worker)
 {
@@ -51,12 +61,13 @@ job_run(void *job, void *worker)
     sl_response *const response = &exchange->response;
 
     response->continues = false;
+    response->park = NULL;
     if (sl_pending_wanted(server->pending, exchange))
         exchange->route->handler(server->config.app, worker, &exchange->request, response);
     if (!response->continues)
         sl_pending_settle(server->pending, exchange, SL_DONE);
-    else if (!sl_lanes_push(server->lanes, response->next_lane, exchange))
-        sl_pending_settle(server->pending, exchange, SL_BUSY);
+    else if (response->park == NULL || !response->park(response->park_argument, job_push, exchange))
+        job_push(exchange);
 }
 
 /* The request is complete: answers what needs no handler, hands the rest to its lane. */

@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/identity.h"
 #include "base/text.h"
 #include "http/head.h"
 #include "http/metrics.h"
@@ -42,15 +42,8 @@ request_id_set(sl_exchange *exchange, const char *offered)
         sl_text_copy(exchange->id, sizeof exchange->id, offered))
         return;
 
-    unsigned char bytes[16] = {0};
-    const ssize_t got = getrandom(bytes, sizeof bytes, 0);
-    assert(got == (ssize_t)sizeof bytes); /* never short below 256 bytes */
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < sizeof bytes; i++) {
-        exchange->id[2 * i] = digits[bytes[i] >> 4];
-        exchange->id[2 * i + 1] = digits[bytes[i] & 15U];
-    }
-    exchange->id[2 * sizeof bytes] = '\0';
+    _Static_assert(sizeof exchange->id >= SL_IDENTITY_SIZE, "an id of ours fits");
+    sl_identity_text(exchange->id);
 }
 
 /* Copies what handlers may read after the connection is gone. False without memory. */

@@ -23,6 +23,15 @@ sl_response_continue(sl_response *response, sl_lane lane, void *state)
 }
 
 void
+sl_response_park(sl_response *response, sl_lane lane, void *state, sl_park park, void *argument)
+{
+    assert(park != NULL);
+    sl_response_continue(response, lane, state);
+    response->park = park;
+    response->park_argument = argument;
+}
+
+void
 sl_response_clear(sl_response *response)
 {
     assert(response != NULL);

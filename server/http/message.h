@@ -53,6 +53,10 @@ typedef struct sl_request {
     const sl_server *server;      /* that received it */
 } sl_request;
 
+/** Arranges that `wake` is called once, with `context`, from any thread and perhaps before this
+ * returns. False: there is nothing to wait for, and it will not be called. */
+typedef bool (*sl_park)(void *argument, void (*wake)(void *context), void *context);
+
 enum { SL_RESPONSE_BODY_MAX_BYTES = 64 * 1024 * 1024 };
 
 /** Starts as 200 with an empty body of at most SL_RESPONSE_BODY_MAX_BYTES. */
@@ -64,12 +68,18 @@ typedef struct sl_response {
     uint32_t header_count;
     bool continues; /* set by sl_response_continue, cleared by the server */
     sl_lane next_lane;
-    void *state; /* the handler's, from one lane to the next; NULL on the first. In the arena. */
+    void *state;  /* the handler's, from one lane to the next; NULL on the first. In the arena. */
+    sl_park park; /* set by sl_response_park, cleared by the server */
+    void *park_argument;
 } sl_response;
 
 void sl_response_init(sl_response *response);
 /** The handler returns without an answer and is called again on `lane`. */
 void sl_response_continue(sl_response *response, sl_lane lane, void *state);
+/** The same once `park`, called when the handler has returned, has it woken; until then no thread is
+ * held. argument lives in the request's arena. */
+void sl_response_park(sl_response *response, sl_lane lane, void *state, sl_park park,
+                      void *argument);
 void sl_response_clear(sl_response *response); /* frees the body */
 
 const char *sl_request_parameter(const sl_request *request, const char *name); /* "" when absent */

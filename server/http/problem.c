@@ -9,7 +9,7 @@ typedef struct problem {
     uint32_t status;
     const char *type;
     const char *title;
-    const char *retry_after; /* seconds; NULL: trying again does not help */
+    const char *retry_after; /* seconds, where the cause does not say; NULL: it does not help */
 } problem;
 
 static const problem problems[] = {
@@ -38,6 +38,16 @@ static const problem problems[] = {
 };
 _Static_assert(sizeof problems / sizeof problems[0] == SL_PROBLEM_COUNT, "every kind has a row");
 
+/* Of the cause, where it said when; else the table's. */
+static const char *
+retry_after_of(const problem *row, const sl_request *request, const sl_errors *err)
+{
+    const char *own = NULL;
+    if (row->retry_after != NULL && err->count > 0 && err->list[0].retry_after_s > 0)
+        own = sl_arena_format(request->arena, "%u", err->list[0].retry_after_s);
+    return own != NULL ? own : row->retry_after;
+}
+
 void
 sl_problem_write(sl_response *response, const sl_request *request, uint32_t kind,
                  const sl_errors *err, const sl_pair *extension)
@@ -51,8 +61,9 @@ sl_problem_write(sl_response *response, const sl_request *request, uint32_t kind
     response->status = row->status;
     response->content_type = "application/problem+json";
     sl_response_header(response, "Cache-Control", "no-store");
-    if (row->retry_after != NULL)
-        sl_response_header(response, "Retry-After", row->retry_after);
+    const char *const retry_after = retry_after_of(row, request, err);
+    if (retry_after != NULL)
+        sl_response_header(response, "Retry-After", retry_after);
 
     sl_writer writer;
     sl_writer_init(&writer, &response->body);

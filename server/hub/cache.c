@@ -1,84 +1,55 @@
 #include "hub/cache.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "hub/files.h"
 #include "hub/repository.h"
 
-enum { PATH_SIZE = 1200 };
-
+/* Path of one file of one commit; suffix: ".sha256" or "". */
 static bool
-snapshot_path(const char *folder, const char *repository, const char *commit, const char *file,
-              char out[PATH_SIZE])
+commit_path(const char *folder, const char *repository, const char *part, const char *commit,
+            const char *file, const char *suffix, char out[SL_HUB_PATH_SIZE])
 {
     char name[SL_HUB_ID_SIZE + 16];
     sl_hub_folder_name(repository, name);
-    return sl_text_format(out, PATH_SIZE, "%s/%s/snapshots/%s/%s", folder, name, commit, file);
+    return sl_text_format(out, SL_HUB_PATH_SIZE, "%s/%s/%s/%s/%s%s", folder, name, part, commit,
+                          file, suffix);
 }
 
 static bool
-ref_path(const char *folder, const char *repository, const char *revision, char out[PATH_SIZE])
+snapshot_path(const char *folder, const char *repository, const char *commit, const char *file,
+              const char *suffix, char out[SL_HUB_PATH_SIZE])
+{
+    return commit_path(folder, repository, "snapshots", commit, file, suffix, out);
+}
+
+static bool
+ref_path(const char *folder, const char *repository, const char *revision,
+         char out[SL_HUB_PATH_SIZE])
 {
     char name[SL_HUB_ID_SIZE + 16], encoded[SL_HUB_REVISION_SIZE];
     sl_hub_folder_name(repository, name);
     return sl_hub_percent_encode(revision, encoded, sizeof encoded) &&
-           sl_text_format(out, PATH_SIZE, "%s/%s/refs/%s", folder, name, encoded);
-}
-
-/* Whole file in the arena, or NULL: absent, too large for us, or unreadable. */
-static char *
-read_whole(const char *path, sl_arena *arena, size_t *size)
-{
-    struct stat status;
-    char *text = NULL;
-    size_t have = 0;
-
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < 0 ||
-        status.st_size > SL_HUB_FILE_MAX_BYTES)
-        goto cleanup;
-
-    const size_t expected = (size_t)status.st_size;
-    text = sl_arena_alloc(arena, expected + 1, 1);
-    while (text != NULL && have < expected) {
-        const ssize_t got = read(fd, text + have, expected - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            text = NULL;
-        else
-            have += (size_t)got;
-    }
-    *size = have;
-
-cleanup:
-    (void)close(fd);
-    return text;
+           sl_text_format(out, SL_HUB_PATH_SIZE, "%s/%s/refs/%s", folder, name, encoded);
 }
 
 bool
 sl_hub_cache_find_commit(const char *folder, const char *repository, const char *commit,
-                         sl_arena *arena, sl_hub_cached *out)
+                         const char *file, sl_arena *arena, sl_hub_cached *out)
 {
-    char path[PATH_SIZE], digest[SL_HASH_TEXT_SIZE];
+    char path[SL_HUB_PATH_SIZE], digest[SL_HASH_TEXT_SIZE];
     size_t size = 0, recorded_size = 0;
 
-    if (!snapshot_path(folder, repository, commit, "config.json", path))
+    if (!snapshot_path(folder, repository, commit, file, "", path))
         return false;
-    const char *const text = read_whole(path, arena, &size);
-    if (text == NULL || !snapshot_path(folder, repository, commit, "config.json.sha256", path))
+    const char *const text = sl_hub_file_read(path, SL_HUB_FILE_MAX_BYTES, arena, &size);
+    if (text == NULL || !snapshot_path(folder, repository, commit, file, ".sha256", path))
         return false;
-    const char *const recorded = read_whole(path, arena, &recorded_size);
+    const char *const recorded = sl_hub_file_read(path, SL_HASH_TEXT_SIZE, arena, &recorded_size);
     if (recorded == NULL)
         return false;
     sl_hash_text(text, size, digest);
@@ -107,99 +78,90 @@ parse_ref(const char *line, sl_hub_cached *out)
     return sl_hub_is_commit(out->commit) && sl_hub_is_visible(out->etag);
 }
 
-bool
-sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
-                           sl_arena *arena, sl_hub_cached *out)
+/* Commit and entity tag of the revision. */
+static bool
+read_ref(const char *folder, const char *repository, const char *revision, sl_arena *arena,
+         sl_hub_cached *out)
 {
-    char path[PATH_SIZE];
+    char path[SL_HUB_PATH_SIZE];
     size_t size = 0;
-    sl_hub_cached ref = {0};
-
     if (!ref_path(folder, repository, revision, path))
         return false;
-    const char *const line = read_whole(path, arena, &size);
-    if (line == NULL || strlen(line) != size || !parse_ref(line, &ref))
-        return false;
-    if (!sl_hub_cache_find_commit(folder, repository, ref.commit, arena, out))
+    const char *const line =
+        sl_hub_file_read(path, SL_HUB_COMMIT_SIZE + SL_HUB_ETAG_SIZE + 2, arena, &size);
+    return line != NULL && strlen(line) == size && parse_ref(line, out);
+}
+
+bool
+sl_hub_cache_commit(const char *folder, const char *repository, const char *revision,
+                    sl_arena *arena, char commit[SL_HUB_COMMIT_SIZE])
+{
+    sl_hub_cached ref = {0};
+    const bool held = read_ref(folder, repository, revision, arena, &ref);
+    if (held)
+        memcpy(commit, ref.commit, SL_HUB_COMMIT_SIZE);
+    return held;
+}
+
+bool
+sl_hub_cache_find_revision(const char *folder, const char *repository, const char *revision,
+                           const char *file, sl_arena *arena, sl_hub_cached *out)
+{
+    sl_hub_cached ref = {0};
+    if (!read_ref(folder, repository, revision, arena, &ref) ||
+        !sl_hub_cache_find_commit(folder, repository, ref.commit, file, arena, out))
         return false;
     (void)sl_text_copy(out->etag, sizeof out->etag, ref.etag);
     return true;
 }
 
-/* Creates every folder above `path`; another thread may be doing the same. */
-static bool
-make_folders(const char *path)
+static void
+log_unwritten(const char *repository)
 {
-    char folder[PATH_SIZE];
-    if (!sl_text_copy(folder, sizeof folder, path))
-        return false;
-
-    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-            return false;
-        *slash = '/';
-    }
-    return true;
-}
-
-static bool
-write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
-/* A reader sees the old file or the new one, never a part of either. */
-static bool
-replace_file(const char *path, const char *bytes, size_t size)
-{
-    char temporary[PATH_SIZE + 8];
-    if (!sl_text_format(temporary, sizeof temporary, "%s.XXXXXX", path) || !make_folders(path))
-        return false;
-    const int fd = mkstemp(temporary);
-    if (fd < 0)
-        return false;
-
-    bool ok = write_all(fd, bytes, size) && fsync(fd) == 0;
-    ok = close(fd) == 0 && ok;
-    ok = ok && rename(temporary, path) == 0;
-    if (!ok)
-        (void)unlink(temporary);
-    return ok;
-}
-
-void
-sl_hub_cache_store(const char *folder, const char *repository, const char *revision,
-                   const sl_hub_cached *file)
-{
-    char path[PATH_SIZE], digest[SL_HASH_TEXT_SIZE];
-    char line[SL_HUB_COMMIT_SIZE + SL_HUB_ETAG_SIZE + 2];
-
-    sl_hash_text(file->text, file->size, digest);
-    /* The digest follows the file and the reference follows both: a crash in between leaves an
-     * entry that is not used yet. */
-    bool ok = snapshot_path(folder, repository, file->commit, "config.json", path) &&
-              replace_file(path, file->text, file->size);
-    ok = ok && snapshot_path(folder, repository, file->commit, "config.json.sha256", path) &&
-         replace_file(path, digest, strlen(digest));
-    ok = ok && ref_path(folder, repository, revision, path) &&
-         sl_text_format(line, sizeof line, "%s %s\n", file->commit, file->etag) &&
-         replace_file(path, line, strlen(line));
-    if (ok)
-        return;
-
     const sl_log_field fields[] = {
         sl_log_text("repository", repository),
         sl_log_text("reason", "SHARDLINE_CACHE_DIR cannot be written"),
     };
     sl_log(SL_LOG_WARN, "a file of the Hub was not cached", fields, 2);
+}
+
+void
+sl_hub_cache_store(const char *folder, const char *repository, const char *revision,
+                   const char *file, const sl_hub_cached *content)
+{
+    char path[SL_HUB_PATH_SIZE], digest[SL_HASH_TEXT_SIZE];
+    char line[SL_HUB_COMMIT_SIZE + SL_HUB_ETAG_SIZE + 2];
+
+    sl_hash_text(content->text, content->size, digest);
+    /* The digest follows the file and the reference follows both: a crash in between leaves an
+     * entry that is not used yet. */
+    bool ok = snapshot_path(folder, repository, content->commit, file, "", path) &&
+              sl_hub_file_replace(path, content->text, content->size);
+    ok = ok && snapshot_path(folder, repository, content->commit, file, ".sha256", path) &&
+         sl_hub_file_replace(path, digest, strlen(digest));
+    if (revision != NULL)
+        ok = ok && ref_path(folder, repository, revision, path) &&
+             sl_text_format(line, sizeof line, "%s %s\n", content->commit, content->etag) &&
+             sl_hub_file_replace(path, line, strlen(line));
+    if (!ok)
+        log_unwritten(repository);
+}
+
+bool
+sl_hub_cache_lacks(const char *folder, const char *repository, const char *commit, const char *file)
+{
+    char path[SL_HUB_PATH_SIZE];
+    struct stat status;
+    return commit_path(folder, repository, ".no_exist", commit, file, "", path) &&
+           stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+void
+sl_hub_cache_store_lack(const char *folder, const char *repository, const char *commit,
+                        const char *file)
+{
+    char path[SL_HUB_PATH_SIZE];
+    if (!commit_path(folder, repository, ".no_exist", commit, file, "", path) ||
+        !sl_hub_file_replace(path, "", 0))
+        log_unwritten(repository);
 }

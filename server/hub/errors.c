@@ -31,6 +31,27 @@ fail_gated(const sl_hub_subject *subject, const sl_hub *hub, sl_errors *err)
     return code;
 }
 
+sl_code
+sl_hub_fail_file(const sl_hub_subject *subject, sl_errors *err)
+{
+    const sl_code code = sl_fail(err, SL_E_NOT_FOUND, "file_not_found", subject->pointer,
+                                 "%.96s has no %.32s at revision %.40s", subject->repository,
+                                 subject->file, subject->revision);
+    sl_hint(err, "name the repository of the original weights, or send the config inline");
+    return code;
+}
+
+sl_code
+sl_hub_fail_offline(const sl_hub_subject *subject, sl_errors *err)
+{
+    const sl_code code = sl_fail(err, SL_E_UNAVAILABLE, "offline_not_cached", subject->pointer,
+                                 "%.64s at revision %.40s is not in the cache, and HF_HUB_OFFLINE "
+                                 "is set",
+                                 subject->repository, subject->revision);
+    sl_hint(err, "unset HF_HUB_OFFLINE once to fetch it, or send the config inline");
+    return code;
+}
+
 /* Verdicts of the Hub on the repository. SL_OK when the reply holds none. */
 static sl_code
 fail_verdict(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
@@ -43,13 +64,8 @@ fail_verdict(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject 
         sl_hint(err, "main, or a branch, tag or commit of the repository");
         return code;
     }
-    if (sl_text_equal(reply->error_code, "EntryNotFound")) {
-        const sl_code code = sl_fail(err, SL_E_NOT_FOUND, "file_not_found", subject->pointer,
-                                     "%.96s has no config.json at revision %.40s",
-                                     subject->repository, subject->revision);
-        sl_hint(err, "name the repository of the original weights, or send the config inline");
-        return code;
-    }
+    if (sl_text_equal(reply->error_code, "EntryNotFound"))
+        return sl_hub_fail_file(subject, err);
     if (sl_text_equal(reply->error_code, "GatedRepo"))
         return fail_gated(subject, hub, err);
     if (sl_text_equal(reply->error_message, "Access to this resource is disabled."))
@@ -76,6 +92,23 @@ fail_verdict(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject 
 }
 
 static sl_code
+fail_rate(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
+          sl_errors *err)
+{
+    const char *const more = hub->token[0] == '\0' ? "; HF_TOKEN raises the limit" : "";
+    const sl_code code = sl_fail(err, SL_E_RATE_LIMITED, "rate_limited", subject->pointer,
+                                 "the Hugging Face Hub asks to slow down, while fetching %.96s",
+                                 subject->repository);
+    if (reply->retry_after_s < 0.0) {
+        sl_hint(err, "try again in some minutes%s", more);
+        return code;
+    }
+    sl_hint(err, "try again in %.0f seconds%s", reply->retry_after_s, more);
+    sl_retry_after(err, reply->retry_after_s < 1.0 ? 1 : (uint32_t)reply->retry_after_s);
+    return code;
+}
+
+static sl_code
 fail_status(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
             sl_errors *err)
 {
@@ -94,18 +127,8 @@ fail_status(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *
         sl_hint(err, "check HF_ENDPOINT, and that no login page or proxy answers instead");
         return code;
     }
-    if (reply->status == 429) {
-        code = sl_fail(err, SL_E_RATE_LIMITED, "rate_limited", subject->pointer,
-                       "the Hugging Face Hub asks to slow down, while fetching %.96s",
-                       subject->repository);
-        if (reply->retry_after_s >= 0.0)
-            sl_hint(err, "try again in %.0f seconds%s", reply->retry_after_s,
-                    hub->token[0] == '\0' ? "; HF_TOKEN raises the limit" : "");
-        else
-            sl_hint(err, "try again in some minutes%s",
-                    hub->token[0] == '\0' ? "; HF_TOKEN raises the limit" : "");
-        return code;
-    }
+    if (reply->status == 429)
+        return fail_rate(hub, reply, subject, err);
     code = sl_fail(err, SL_E_UPSTREAM, "upstream_error", subject->pointer,
                    "the Hugging Face Hub answered %ld for %.96s%s", reply->status,
                    subject->repository, reply->from_endpoint ? "" : ", from its content host");
@@ -130,7 +153,7 @@ sl_hub_fail(const sl_hub *hub, sl_hub_outcome outcome, const sl_hub_reply *reply
                        repository);
     case SL_HUB_TIMED_OUT:
         return sl_fail(err, SL_E_TIMEOUT, "timeout", pointer,
-                       "the Hugging Face Hub did not send config.json of %.96s in time",
+                       "the Hugging Face Hub did not send %.32s of %.96s in time", subject->file,
                        repository);
     case SL_HUB_NOT_CONNECTED:
         code = sl_fail(err, SL_E_UPSTREAM, "connection_failed", pointer,
@@ -139,12 +162,12 @@ sl_hub_fail(const sl_hub *hub, sl_hub_outcome outcome, const sl_hub_reply *reply
         return code;
     case SL_HUB_TRUNCATED:
         code = sl_fail(err, SL_E_UPSTREAM, "truncated", pointer,
-                       "config.json of %.96s arrived damaged or is not JSON", repository);
+                       "%.32s of %.96s arrived damaged or is not JSON", subject->file, repository);
         sl_hint(err, "try again, or send the config inline");
         return code;
     case SL_HUB_TOO_LARGE:
         return sl_fail(err, SL_E_UPSTREAM, "too_large", pointer,
-                       "config.json must not exceed %d bytes, that of %.96s does",
+                       "%.32s must not exceed %d bytes, that of %.96s does", subject->file,
                        SL_HUB_FILE_MAX_BYTES, repository);
     case SL_HUB_ADDRESS_REFUSED:
         return sl_fail(err, SL_E_UPSTREAM, "address_refused", pointer,
@@ -170,7 +193,8 @@ sl_hub_is_unreachable(sl_hub_outcome outcome, const sl_hub_reply *reply)
     switch (outcome) {
     case SL_HUB_ANSWERED:
         /* A 200 or 304 that is no file of the Hub is a login page in its place. */
-        return reply->retryable || reply->status == 200 || reply->status == 304;
+        return reply->retryable || reply->status >= 500 || reply->status == 200 ||
+               reply->status == 304;
     case SL_HUB_NOT_CONNECTED:
     case SL_HUB_TIMED_OUT:
     case SL_HUB_TRUNCATED:

@@ -4,13 +4,6 @@
 
 #include "hub/transfer.h"
 
-/** What was asked for, as the messages name it. */
-typedef struct sl_hub_subject {
-    const char *repository;
-    const char *revision;
-    const char *pointer;
-} sl_hub_subject;
-
 /**
  * Reports an outcome that gave no file; the order of the rules is that of huggingface_hub. An
  * answer of status 200 or 304 that reaches this lacked what every file of the Hub carries.
@@ -20,5 +13,11 @@ sl_code sl_hub_fail(const sl_hub *hub, sl_hub_outcome outcome, const sl_hub_repl
 
 /** True when the Hub itself gave no verdict, so that a cached revision may stand in. */
 bool sl_hub_is_unreachable(sl_hub_outcome outcome, const sl_hub_reply *reply);
+
+/** The Hub knows that the commit has no such file. */
+sl_code sl_hub_fail_file(const sl_hub_subject *subject, sl_errors *err);
+
+/** Nothing is held, and the Hub is not to be asked. */
+sl_code sl_hub_fail_offline(const sl_hub_subject *subject, sl_errors *err);
 
 #endif

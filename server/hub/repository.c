@@ -150,12 +150,28 @@ sl_hub_check_id(const char *repository, const char *revision, const char *pointe
 }
 
 bool
-sl_hub_config_url(const char *endpoint, const char *repository, const char *revision, char *out,
-                  size_t size)
+sl_hub_file_url(const char *endpoint, const sl_hub_subject *subject, char *out, size_t size)
 {
-    char encoded[SL_HUB_REVISION_SIZE];
-    return sl_hub_percent_encode(revision, encoded, sizeof encoded) &&
-           sl_text_format(out, size, "%s/%s/resolve/%s/config.json", endpoint, repository, encoded);
+    char revision[SL_HUB_REVISION_SIZE], file[SL_HUB_FILE_NAME_SIZE];
+    return sl_hub_percent_encode(subject->revision, revision, sizeof revision) &&
+           sl_hub_percent_encode(subject->file, file, sizeof file) &&
+           sl_text_format(out, size, "%s/%s/resolve/%s/%s", endpoint, subject->repository, revision,
+                          file);
+}
+
+bool
+sl_hub_id_of_folder(const char *name, char out[SL_HUB_ID_SIZE])
+{
+    static const char prefix[] = "models--";
+    sl_errors ignored = {.count = 0};
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    name += sizeof prefix - 1;
+    const char *const between = strstr(name, "--");
+    const bool fits = between == NULL ? sl_text_copy(out, SL_HUB_ID_SIZE, name)
+                                      : sl_text_format(out, SL_HUB_ID_SIZE, "%.*s/%s",
+                                                       (int)(between - name), name, between + 2);
+    return fits && sl_hub_check_id(out, "main", "", &ignored) == SL_OK;
 }
 
 void

@@ -5,7 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SL_HUB_ID_SIZE = 194, SL_HUB_REVISION_SIZE = 201 };
+#include "hub/hub.h"
+
+enum { SL_HUB_ID_SIZE = 194, SL_HUB_REVISION_SIZE = 201, SL_HUB_FILE_NAME_SIZE = 256 };
 
 /** Forty hexadecimal digits: names one state of a repository for ever. */
 bool sl_hub_is_commit(const char *text);
@@ -17,12 +19,14 @@ bool sl_hub_is_visible(const char *text);
  * False when it does not fit. */
 bool sl_hub_percent_encode(const char *text, char *out, size_t size);
 
-/** "{endpoint}/{repository}/resolve/{revision}/config.json" of checked names. False when it does
- * not fit. */
-bool sl_hub_config_url(const char *endpoint, const char *repository, const char *revision,
-                       char *out, size_t size);
+/** "{endpoint}/{repository}/resolve/{revision}/{file}" of checked names. False when it does not
+ * fit. */
+bool sl_hub_file_url(const char *endpoint, const sl_hub_subject *subject, char *out, size_t size);
 
 /** "models--org--name": the folder of a checked repository in the cache. */
 void sl_hub_folder_name(const char *repository, char out[SL_HUB_ID_SIZE + 16]);
+
+/** The repository whose folder is called that. False when no repository's is. */
+bool sl_hub_id_of_folder(const char *name, char out[SL_HUB_ID_SIZE]);
 
 #endif

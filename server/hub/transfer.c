@@ -1,35 +1,36 @@
 #include "hub/transfer.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <netdb.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/identity.h"
 #include "base/text.h"
-#include "hub/address.h"
+#include "hub/rate.h"
 #include "hub/repository.h"
 
-enum { ADDRESS_TEXT_SIZE = 128 }; /* an address and its zone */
-
-/* Where the endpoint's own name leads is the operator's choice; every other host is the answer of a
- * server and must be on the Internet at large. With a proxy the address is the proxy's. */
+/* Every host but the endpoint is the answer of a server. With a proxy the address is the proxy's. */
 static bool
-may_connect(const sl_hub_worker *worker, const char *address)
+may_connect(sl_hub_worker *worker, const char *address)
 {
     const sl_hub *const hub = worker->hub;
-    if (hub->proxy[0] != '\0' || sl_hub_origin_equal(&worker->origin, &hub->origin))
+    if (hub->proxy[0] != '\0')
         return true;
-    const sl_hub_address kind = sl_hub_address_kind(address);
-    return kind == SL_HUB_ADDRESS_PUBLIC ||
-           (kind == SL_HUB_ADDRESS_LOOPBACK && hub->origin.loopback);
+    if (sl_hub_origin_equal(&worker->origin, &hub->origin)) {
+        sl_hub_reach_learn(&worker->reach, address);
+        return true;
+    }
+    return sl_hub_reach_allows(&worker->reach, hub->origin.loopback, address);
 }
 
 static curl_socket_t
 open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *peer)
 {
     sl_hub_worker *const worker = context;
-    char text[ADDRESS_TEXT_SIZE];
+    char text[SL_HUB_ADDRESS_SIZE];
 
     const bool numeric =
         purpose == CURLSOCKTYPE_IPCXN && getnameinfo(&peer->addr, (socklen_t)peer->addrlen, text,
@@ -76,9 +77,9 @@ on_body(char *bytes, size_t one, size_t size, void *context)
 
     if (curl_easy_getinfo(worker->handle, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK)
         return 0;
-    if (status != 200)
+    if (status != 200 && status != 206)
         return size; /* the headers say all we report */
-    if (size > SL_HUB_FILE_MAX_BYTES - worker->body->size) {
+    if (size > worker->body->limit - worker->body->size) {
         worker->oversized = true;
         return 0;
     }
@@ -106,10 +107,7 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     ok = ok && curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_PROXY, hub->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROXY, "") == CURLE_OK;
-    ok = ok && curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, "") == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_USERAGENT, SL_HUB_USER_AGENT) == CURLE_OK;
-    ok = ok && curl_easy_setopt(h, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)SL_HUB_FILE_MAX_BYTES) ==
-                   CURLE_OK;
     ok = ok &&
          curl_easy_setopt(h, CURLOPT_LOW_SPEED_LIMIT, hub->limits.stalled_bytes_per_s) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME, hub->limits.stalled_s) == CURLE_OK;
@@ -152,50 +150,27 @@ copy_printable(const sl_hub *hub, const char *from, char *to, size_t size)
     }
 }
 
-/* Value of a parameter of one letter: ";r=0". False when it is absent or no number. Bounded, so
- * that it cannot overflow. */
-static bool
-read_parameter(const char *text, char name, double *out)
+/* As the server calls the question, by the first of the names that it says. */
+static const char *
+request_id(const sl_hub_worker *worker)
 {
-    for (const char *at = strchr(text, ';'); at != NULL; at = strchr(at, ';')) {
-        at++;
-        while (*at == ' ')
-            at++;
-        if (at[0] != name || at[1] != '=')
-            continue;
-        double value = 0.0;
-        int digits = 0;
-        for (at += 2; digits < 9 && *at >= '0' && *at <= '9'; at++, digits++)
-            value = value * 10.0 + (*at - '0');
-        *out = value;
-        return digits > 0;
-    }
-    return false;
-}
-
-/* The rate headers come with every reply and ask for a wait only when nothing is left (r=0). Dates
- * in Retry-After are ignored, as huggingface_hub does. */
-static double
-wait_asked_for(const sl_hub_worker *worker)
-{
-    double left = -1.0, seconds = -1.0;
-    const char *const rate = header(worker, "ratelimit");
-    if (rate != NULL && read_parameter(rate, 'r', &left) && left < 0.5 &&
-        read_parameter(rate, 't', &seconds))
-        return seconds;
-
-    const char *const after = header(worker, "retry-after");
-    uint64_t whole = 0;
-    if (after != NULL && sl_text_to_uint(after, &whole))
-        return (double)whole;
-    return -1.0;
+    static const char *const names[] = {"x-request-id", "x-amzn-trace-id", "x-amz-cf-id"};
+    const char *id = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && id == NULL; i++)
+        id = header(worker, names[i]);
+    return id;
 }
 
 static void
 read_headers(sl_hub_worker *worker, sl_hub_reply *reply)
 {
     const sl_hub *const hub = worker->hub;
-    reply->retry_after_s = wait_asked_for(worker);
+    const char *const range = header(worker, "content-range");
+    if (range != NULL)
+        (void)sl_text_copy(reply->content_range, sizeof reply->content_range, range);
+    copy_printable(hub, request_id(worker), reply->request_id, sizeof reply->request_id);
+    reply->retry_after_s =
+        sl_hub_wait_asked_for(header(worker, "ratelimit"), header(worker, "retry-after"));
 
     /* The tag of the last hop is the one that its server compares. */
     const char *const linked = header(worker, "x-linked-etag");
@@ -224,7 +199,8 @@ outcome_of(const sl_hub_worker *worker, CURLcode code, sl_hub_reply *reply)
     if (worker->refused && reply->status == 0)
         return SL_HUB_ADDRESS_REFUSED;
     /* A failure needs no body to be understood. */
-    if (code == CURLE_OK || (reply->status >= 201 && reply->status <= 599))
+    const bool carries_body = reply->status == 200 || reply->status == 206;
+    if (code == CURLE_OK || (reply->status >= 201 && reply->status <= 599 && !carries_body))
         return SL_HUB_ANSWERED;
     if (worker->oversized || code == CURLE_FILESIZE_EXCEEDED)
         return SL_HUB_TOO_LARGE;
@@ -253,7 +229,7 @@ outcome_of(const sl_hub_worker *worker, CURLcode code, sl_hub_reply *reply)
         reply->retryable = false;
         return SL_HUB_NOT_CONNECTED;
     default:
-        return reply->status == 200 ? SL_HUB_TRUNCATED : SL_HUB_NOT_CONNECTED;
+        return carries_body ? SL_HUB_TRUNCATED : SL_HUB_NOT_CONNECTED;
     }
 }
 
@@ -271,6 +247,24 @@ add_header(struct curl_slist **list, const char *name, const char *value)
     return true;
 }
 
+/* What belongs to one question, for every hop of it. Parts are of the bytes as stored: asked for
+ * unpacked. */
+static bool
+set_question(sl_hub_worker *worker, const sl_hub_question *question)
+{
+    CURL *const h = worker->handle;
+    char range[48];
+
+    const bool part = question->size > 0;
+    const char *const packing = part ? NULL : "";
+    const bool fits = sl_text_format(range, sizeof range, "%" PRIu64 "-%" PRIu64, question->first,
+                                     question->first + question->size - 1);
+    return fits && curl_easy_setopt(h, CURLOPT_ACCEPT_ENCODING, packing) == CURLE_OK &&
+           curl_easy_setopt(h, CURLOPT_RANGE, part ? range : NULL) == CURLE_OK &&
+           curl_easy_setopt(h, CURLOPT_MAXFILESIZE_LARGE, (curl_off_t)worker->body->limit) ==
+               CURLE_OK;
+}
+
 static sl_hub_outcome
 ask_one(sl_hub_worker *worker, const char *etag, double deadline_s, sl_hub_reply *reply)
 {
@@ -278,11 +272,16 @@ ask_one(sl_hub_worker *worker, const char *etag, double deadline_s, sl_hub_reply
     CURL *const h = worker->handle;
     struct curl_slist *headers = NULL;
     sl_hub_outcome outcome = SL_HUB_NO_MEMORY;
+    char trace[SL_IDENTITY_SIZE];
 
     worker->refused = false;
     reply->status = 0;
     reply->from_endpoint = sl_hub_origin_equal(&worker->origin, &hub->origin);
 
+    /* The name by which both sides' logs tell of the question. */
+    sl_identity_text(trace);
+    if (!add_header(&headers, "X-Amzn-Trace-Id: ", trace))
+        goto cleanup;
     if (etag[0] != '\0' && !add_header(&headers, "If-None-Match: ", etag))
         goto cleanup;
     if (reply->from_endpoint && hub->token[0] != '\0' &&
@@ -328,23 +327,31 @@ take_location(sl_hub_worker *worker, const char *location)
     return true;
 }
 
+/* Worth another try: the list of huggingface_hub (utils/_http). */
+static bool
+is_retryable(long status)
+{
+    return status == 408 || status == 429 || status == 500 || (status >= 502 && status <= 504);
+}
+
 sl_hub_outcome
-sl_hub_transfer_get(sl_hub_worker *worker, const char *url, const char *etag, double deadline_s,
+sl_hub_transfer_get(sl_hub_worker *worker, const sl_hub_question *question, double deadline_s,
                     const atomic_bool *cancelled, sl_buffer *body, sl_hub_reply *reply)
 {
-    assert(worker != NULL && url != NULL && etag != NULL && cancelled != NULL);
-    assert(body != NULL && body->size == 0 && reply != NULL);
+    assert(worker != NULL && question != NULL && question->url != NULL && question->etag != NULL);
+    assert(cancelled != NULL && body != NULL && body->size == 0 && reply != NULL);
 
     worker->cancelled = cancelled;
     worker->body = body;
     worker->oversized = false;
     worker->origin = worker->hub->origin;
     *reply = (sl_hub_reply){.retry_after_s = -1.0};
-    if (!sl_text_copy(worker->url, sizeof worker->url, url))
+    if (!sl_text_copy(worker->url, sizeof worker->url, question->url) ||
+        !set_question(worker, question))
         return SL_HUB_NO_MEMORY;
 
     for (uint32_t redirects = 0;; redirects++) {
-        const sl_hub_outcome outcome = ask_one(worker, etag, deadline_s, reply);
+        const sl_hub_outcome outcome = ask_one(worker, question->etag, deadline_s, reply);
         if (outcome != SL_HUB_ANSWERED)
             return outcome;
         char *location = NULL;
@@ -353,7 +360,7 @@ sl_hub_transfer_get(sl_hub_worker *worker, const char *url, const char *etag, do
             curl_easy_getinfo(worker->handle, CURLINFO_REDIRECT_URL, &location) == CURLE_OK &&
             location != NULL;
         if (!redirected) {
-            reply->retryable = reply->status == 408 || reply->status == 429 || reply->status >= 500;
+            reply->retryable = is_retryable(reply->status);
             return outcome;
         }
         if (redirects == worker->hub->limits.redirects)

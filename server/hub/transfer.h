@@ -26,15 +26,23 @@ typedef struct sl_hub_reply {
     char etag[SL_HUB_ETAG_SIZE];
     char error_code[64];
     char error_message[128];
-    const char *reason; /* why there was no answer; static storage, NULL when unknown */
+    char content_range[48]; /* of a 206 */
+    char request_id[64];    /* as the last hop's server calls this question */
+    const char *reason;     /* why there was no answer; static storage, NULL when unknown */
 } sl_hub_reply;
 
+typedef struct sl_hub_question {
+    const char *url;      /* at the endpoint */
+    const char *etag;     /* sent as If-None-Match; "" for none */
+    uint64_t first, size; /* the bytes asked for; size 0 for the whole file */
+} sl_hub_question;
+
 /**
- * GET of an address at the endpoint. etag: sent as If-None-Match; "" for none. The body of a 200 is
- * appended to `body`, at most SL_HUB_FILE_MAX_BYTES after decoding. The token goes to the
- * endpoint's own scheme, host and port only.
+ * GET of an address at the endpoint. The body of a 200, or of a 206 where a part was asked for, is
+ * appended to `body`, whose limit counts decoded bytes. The token goes to the endpoint's own
+ * scheme, host and port only.
  */
-sl_hub_outcome sl_hub_transfer_get(sl_hub_worker *worker, const char *url, const char *etag,
+sl_hub_outcome sl_hub_transfer_get(sl_hub_worker *worker, const sl_hub_question *question,
                                    double deadline_s, const atomic_bool *cancelled, sl_buffer *body,
                                    sl_hub_reply *reply);
 

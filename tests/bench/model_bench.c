@@ -69,7 +69,7 @@ run_once(const char *text, size_t size, seconds *sum)
     const double counted_s = sl_clock_now_s();
     sl_buffer_init(&body, 8 * FILE_MAX);
     sl_writer_init(&writer, &body);
-    sl_model_write(&writer, &model, &counts, &warnings);
+    sl_model_write(&writer, &model, &counts, NULL, &warnings);
     sl_buffer_clear(&body);
     sum->parse += parsed_s - start_s;
     sum->describe += described_s - parsed_s;

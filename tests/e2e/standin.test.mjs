@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { FAULTS, sha1, startHub } from '../hub/standin.mjs';
+import { FAULTS, safetensors, sha1, startHub } from '../hub/standin.mjs';
 import { llama } from './lib/fixtures.mjs';
 import { send } from './lib/http.mjs';
 
@@ -128,6 +128,41 @@ test('the information document picks the fields that were asked for', async () =
     const some = (await get('/api/models/org/plain/revision/main?expand=gated&expand=sha')).json;
     assert.deepEqual(Object.keys(some).sort(), ['_id', 'gated', 'id', 'sha']);
     assert.equal((await get('/api/models/org/plain?expand=sha&blobs=true')).status, 400);
+});
+
+test('the list finds names, the most downloaded first, private ones for members only', async () => {
+    hub.put('list/one', { files, downloads: 5, gated: true, gatedAs: 'auto' });
+    hub.put('list/two', { files, downloads: 9, likes: 2, libraryName: 'transformers' });
+    hub.put('list/hidden', { files, private: true });
+    const query = '/api/models?search=LIST&expand=gated&expand=downloads';
+    const { json } = await get(query);
+    assert.deepEqual(json.map(({ id, gated, downloads }) => [id, gated, downloads]),
+        [['list/two', false, 9], ['list/one', 'auto', 5]]);
+    assert.equal(json[0].likes, undefined);
+    assert.equal((await get(query, authorized())).json.length, 3);
+    assert.deepEqual((await get('/api/models?search=list&limit=1')).json.map(({ id }) => id),
+        ['list/two']);
+    hub.breakSearch('unavailable');
+    assert.equal((await get(query)).status, 503);
+    hub.breakSearch(null);
+});
+
+test('a part of a file is a part, wherever it lies', async () => {
+    const bytes = safetensors({ a: ['BF16', [2, 3]] });
+    hub.put('org/parts', { files: { 'model.safetensors': bytes } });
+    const path = '/org/parts/resolve/main/model.safetensors';
+    const part = await get(path, { Range: 'bytes=8-100000' });
+    assert.equal(part.status, 206);
+    assert.equal(part.headers['content-range'], `bytes 8-${bytes.length - 1}/${bytes.length}`);
+    assert.deepEqual(JSON.parse(part.text).a.shape, [2, 3]);
+    assert.equal(Number(bytes.readBigUInt64LE(0)), part.bytes.length);
+    assert.equal((await get(path, { Range: 'bytes=100000-100001' })).status, 416);
+});
+
+test('a fault can be of one kind of question only', async () => {
+    hub.put('org/half', { files, fault: { kind: 'server_error', only: 'info' } });
+    assert.equal((await get(`/org/half${config}`)).status, 200);
+    assert.equal((await get('/api/models/org/half')).status, 500);
 });
 
 test('every reply carries the rate limit, a limited one an empty one', async () => {

@@ -24,7 +24,7 @@ answer(const sl_model *model, const sl_errors *warnings)
     (void)code;
     sl_buffer_init(&buffer, 64 << 20); /* as much as the server answers */
     sl_writer_init(&writer, &buffer);
-    sl_model_write(&writer, model, &counts, warnings);
+    sl_model_write(&writer, model, &counts, NULL, warnings);
     assert(sl_writer_ok(&writer));
     sl_buffer_clear(&buffer);
 }

@@ -50,7 +50,7 @@ cache_make(void)
     const char *const held = mkdtemp(folder);
     assert(held != NULL && atexit(cache_remove) == 0);
     (void)sl_text_copy(file.commit, sizeof file.commit, COMMIT);
-    sl_hub_cache_store(folder, "org/name", "main", &file);
+    sl_hub_cache_store(folder, "org/name", "main", "config.json", &file);
     (void)sl_text_format(reference, sizeof reference, "%s/models--org--name/refs/main", folder);
 }
 
@@ -64,7 +64,7 @@ use_reference(const uint8_t *bytes, size_t size)
     const ssize_t put = write(fd, bytes, size);
     assert(put == (ssize_t)size);
     (void)close(fd);
-    if (sl_hub_cache_find_revision(folder, "org/name", "main", arena, &found)) {
+    if (sl_hub_cache_find_revision(folder, "org/name", "main", "config.json", arena, &found)) {
         assert(sl_text_equal(found.commit, COMMIT) && sl_hub_is_visible(found.etag));
         assert(sl_text_equal(found.text, "{}"));
     }
@@ -85,9 +85,13 @@ use_names(const char *repository, const char *revision)
         return;
     sl_hub_folder_name(repository, name);
     assert(strncmp(name, "models--", 8) == 0 && strchr(name, '/') == NULL);
+    char back[SL_HUB_ID_SIZE];
+    assert(sl_hub_id_of_folder(name, back) && strcmp(back, repository) == 0);
     assert(sl_hub_percent_encode(revision, encoded, sizeof encoded));
     assert(strchr(encoded, '/') == NULL && encoded[0] != '.' && encoded[0] != '\0');
-    assert(sl_hub_config_url(endpoint, repository, revision, url, sizeof url));
+    const sl_hub_subject subject = {
+        .repository = repository, .revision = revision, .file = "config.json"};
+    assert(sl_hub_file_url(endpoint, &subject, url, sizeof url));
     assert(sl_hub_is_visible(url) && strstr(url, "/../") == NULL);
 
     sl_hub_origin own, asked;

@@ -29,9 +29,14 @@ const TRICKLE_INTERVAL_MS = 200;
  * @property {boolean} [disabled]
  * @property {string} [renamedTo] answers a relative redirect
  * @property {boolean} [redirect] content comes from the other host, as large files do
- * @property {object} [safetensors] of the information document
- * @property {string|{kind: string, times?: number, location?: string, retryAfter?: string}} [fault]
- *   how it breaks; `times` is the number of requests it does so before it heals
+ * @property {object} [safetensors] of the information document; a real Hub counts the files
+ * @property {string} [gatedAs] how the information document calls the gate: 'auto' or 'manual'
+ * @property {number} [downloads] @property {number} [likes] @property {string} [libraryName]
+ * @property {string} [lastModified]
+ * @property {string|{kind: string, times?: number, location?: string, retryAfter?: string,
+ *            only?: string}} [fault]
+ *   how it breaks; `times` is the number of requests it does so before it heals; `only` one kind of
+ *   question ('file' or 'info')
  */
 
 /**
@@ -50,6 +55,7 @@ export async function startHub({
         token,
         requests: [],
         blobs: new Map(),
+        searchFault: null,
         held: [],
         url: '',
         contentUrl: '',
@@ -68,6 +74,8 @@ export async function startHub({
         /** Adds or replaces a repository. */
         put: (id, repository) => state.repositories.set(id, repository),
         remove: (id) => state.repositories.delete(id),
+        /** The list of models breaks as a repository does; null heals it. */
+        breakSearch: (fault) => { state.searchFault = fault; },
         /** Lets every request of a `held` fault go on. */
         release: () => state.held.splice(0).forEach((go) => go()),
         /** Resolves when `count` requests whose path contains `text` have been seen. */
@@ -139,6 +147,8 @@ function gitBlobId(bytes) {
 function parsePath(url) {
     const { pathname, searchParams } = new URL(url, 'http://hub');
     const parts = pathname.split('/').slice(1);
+    if (pathname === '/api/models')
+        return { kind: 'search', searchParams };
     if (parts[0] === 'api' && parts[1] === 'models') {
         const rest = parts.slice(2);
         const at = rest.indexOf('revision');
@@ -172,13 +182,19 @@ async function answerHub(state, req, res) {
     if (authorization !== undefined && !known)
         return refuse(res, 401, null, 'Invalid credentials in Authorization header');
 
+    if (target.kind === 'search') {
+        const fault = takeFault({ fault: state.searchFault ?? undefined }, target.kind);
+        return fault === null
+            ? answerSearch(state, res, target, known)
+            : FAULTS[fault.kind](state, req, res, { ...target, repository: { files: {} }, fault });
+    }
     const repository = state.repositories.get(target.id);
     if (repository === undefined || (repository.private && !known)) {
         // The real Hub does not tell an anonymous client which of the two it is.
         return refuse(res, known ? 404 : 401, 'RepoNotFound',
             known ? 'Repository not found' : 'Invalid username or password.');
     }
-    const fault = takeFault(repository);
+    const fault = takeFault(repository, target.kind);
     if (fault !== null)
         return FAULTS[fault.kind](state, req, res, { ...target, repository, fault });
     return answerRepository(state, req, res, { ...target, repository, known });
@@ -214,6 +230,37 @@ function refuse(res, status, code, message) {
     res.end(res.req.method === 'HEAD' ? undefined : body);
 }
 
+function gatedOf(repository) {
+    return repository.gated ? repository.gatedAs ?? 'manual' : false;
+}
+
+/** The list, the most downloaded first. `expand` names the fields beside the id, as for one. */
+function answerSearch(state, res, { searchParams }, known) {
+    const text = (searchParams.get('search') ?? '').toLowerCase();
+    const limit = Number(searchParams.get('limit') ?? 1000);
+    const expand = searchParams.getAll('expand');
+    const list = [...state.repositories]
+        .filter(([id, repository]) => id.toLowerCase().includes(text)
+            && (!repository.private || known) && repository.renamedTo === undefined)
+        .sort(([, a], [, b]) => (b.downloads ?? 0) - (a.downloads ?? 0))
+        .slice(0, limit)
+        .map(([id, repository]) => {
+            const whole = {
+                gated: gatedOf(repository),
+                downloads: repository.downloads ?? 0,
+                likes: repository.likes ?? 0,
+                library_name: repository.libraryName,
+                lastModified: repository.lastModified ?? '2026-01-02T03:04:05.000Z',
+                private: repository.private ?? false,
+            };
+            const picked = expand.length === 0
+                ? whole : Object.fromEntries(expand.map((field) => [field, whole[field]]));
+            return { _id: sha1(id).slice(0, 24), id, modelId: id, ...picked };
+        });
+    res.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8' });
+    res.end(res.req.method === 'HEAD' ? undefined : JSON.stringify(list));
+}
+
 function answerInfo(res, { id, repository, searchParams }, commit) {
     const expand = searchParams.getAll('expand');
     if (expand.length > 0 && searchParams.has('blobs'))
@@ -226,7 +273,7 @@ function answerInfo(res, { id, repository, searchParams }, commit) {
     const whole = {
         sha: commit,
         private: repository.private ?? false,
-        gated: repository.gated ? 'manual' : false,
+        gated: gatedOf(repository),
         disabled: repository.disabled ?? false,
         siblings,
         config: typeof config === 'object' && !Buffer.isBuffer(config)
@@ -272,6 +319,9 @@ function sendBytes(req, res, bytes, etag, gzip) {
         res.writeHead(304);
         return res.end();
     }
+    const range = /^bytes=(\d+)-(\d+)$/.exec(req.headers.range ?? '');
+    if (range !== null)
+        return sendPart(req, res, bytes, Number(range[1]), Number(range[2]));
     const packed = gzip && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
     const body = packed ? gzipSync(bytes) : bytes;
     if (packed)
@@ -283,15 +333,43 @@ function sendBytes(req, res, bytes, etag, gzip) {
     return res.end(req.method === 'HEAD' ? undefined : body);
 }
 
+function sendPart(req, res, bytes, first, last) {
+    if (first >= bytes.length || last < first) {
+        res.writeHead(416, { 'Content-Range': `bytes */${bytes.length}` });
+        return res.end();
+    }
+    const end = Math.min(last, bytes.length - 1);
+    res.writeHead(206, {
+        'Content-Type': 'application/octet-stream',
+        'Content-Range': `bytes ${first}-${end}/${bytes.length}`,
+        'Content-Length': end - first + 1,
+    });
+    return res.end(req.method === 'HEAD' ? undefined : bytes.subarray(first, end + 1));
+}
+
+/** A safetensors file of tensors whose values are left out of it: {name: [dtype, shape]}. */
+export function safetensors(tensors, padding = 0) {
+    const header = Buffer.from(JSON.stringify({
+        __metadata__: { format: 'pt', padding: ' '.repeat(padding) },
+        ...Object.fromEntries(Object.entries(tensors).map(([name, [dtype, shape]]) =>
+            [name, { dtype, shape, data_offsets: [0, 0] }])),
+    }));
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(header.length));
+    return Buffer.concat([length, header]);
+}
+
 /* Faults. Each is answered in place of the repository. */
 
-function takeFault(repository) {
+function takeFault(repository, question) {
     if (repository.fault === undefined)
         return null;
     const fault = typeof repository.fault === 'string'
         ? { kind: repository.fault } : repository.fault;
     if (!Object.hasOwn(FAULTS, fault.kind))
         throw new Error(`no fault is called ${fault.kind}`);
+    if (fault.only !== undefined && fault.only !== question)
+        return null;
     if (fault.times === undefined)
         return fault;
     if (fault.times === 0)

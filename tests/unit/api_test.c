@@ -166,6 +166,8 @@ without_a_database_it_is_ready_to_plan(void)
     bench_close(&b);
 }
 
+static sl_hub *offline_hub(api_bench *b);
+
 static void
 metrics_say_what_runs_beside_the_counters(void)
 {
@@ -182,6 +184,7 @@ metrics_say_what_runs_beside_the_counters(void)
     CU_ASSERT_TRUE(
         sl_text_copy(b.settings.static_dir, sizeof b.settings.static_dir, "/nonexistent"));
     config.settings = &b.settings;
+    sl_hub *const hub = offline_hub(&b);
     CU_ASSERT_EQUAL_FATAL(sl_server_start(&config, &server, &port, &err), SL_OK);
     prepare(&b, SL_GET, NULL, NULL, "");
     b.request.server = server;
@@ -195,7 +198,9 @@ metrics_say_what_runs_beside_the_counters(void)
                                   SL_VERSION, SL_ENGINE_VERSION, sl_catalog_revision(catalog)));
     expect_holds(&b, build);
     expect_holds(&b, "\nshardline_http_requests_in_flight 0\n");
+    expect_holds(&b, "\nshardline_hub_fetch_total{result=\"downloaded\"} 0\n");
     CU_ASSERT_EQUAL(sl_server_stop(server, 1), 0);
+    sl_hub_free(hub);
     bench_close(&b);
 }
 
@@ -231,7 +236,8 @@ a_fault_of_a_fetched_config_stands_at_the_name_of_the_model(void)
 
     assert(arena != NULL);
     CU_ASSERT_NOT_EQUAL(
-        sl_api_decode_config(&file, "a/b", "/model/hub", arena, &model, &warnings, &err), SL_OK);
+        sl_api_decode_config(&file, NULL, "a/b", "/model/hub", arena, &model, &warnings, &err),
+        SL_OK);
     CU_ASSERT_EQUAL(err.count, 1);
     sl_expect_text(err.list[0].pointer, "/model/hub", "pointer");
     CU_ASSERT_EQUAL(strncmp(err.list[0].message, "its /model_type: ", 17), 0);
@@ -267,46 +273,113 @@ choices_need_layers(void)
     bench_close(&b);
 }
 
-/* Whatever does not fit: the request goes on to the Hub's lane, with all that is needed there, or
- * is refused. The Hub is never asked, and its cache is empty. */
+/* A client of a Hub that is not to be asked, with an empty cache. */
+static sl_hub *
+offline_hub(api_bench *b)
+{
+    sl_errors err = {.count = 0};
+    sl_hub *hub = NULL;
+
+    b->settings.hub_offline = true;
+    CU_ASSERT_TRUE(sl_text_copy(b->settings.hub_endpoint, sizeof b->settings.hub_endpoint,
+                                "https://huggingface.co"));
+    CU_ASSERT_TRUE(
+        sl_text_copy(b->settings.cache_dir, sizeof b->settings.cache_dir, "/nonexistent"));
+    CU_ASSERT_EQUAL_FATAL(sl_hub_new(&b->settings, &hub, &err), SL_OK);
+    b->app.hub = hub;
+    return hub;
+}
+
+/* Whatever does not fit: the caches are asked for the model, with all that is needed, or the
+ * request is refused. */
 static void
 a_request_that_names_a_model_survives_every_size_of_memory(void)
 {
     static const char body[] = "{\"model\":{\"hub\":\"org/name\",\"revision\":\"a-longer-name\"},"
                                "\"workload\":{\"sequence_length\":128,"
                                "\"global_batch_size\":8},\"cluster\":{\"inventory\":\"prod\"}}";
-    uint32_t continued = 0;
+    uint32_t answered = 0;
     uint32_t refused = 0;
-    sl_errors err = {.count = 0};
-    sl_hub *hub = NULL;
     atomic_bool cancelled = false;
     api_bench b;
 
     bench_open(&b, "");
-    b.settings.hub_offline = true;
-    CU_ASSERT_TRUE(sl_text_copy(b.settings.hub_endpoint, sizeof b.settings.hub_endpoint,
-                                "https://huggingface.co"));
-    CU_ASSERT_TRUE(sl_text_copy(b.settings.cache_dir, sizeof b.settings.cache_dir, "/nonexistent"));
-    CU_ASSERT_EQUAL_FATAL(sl_hub_new(&b.settings, &hub, &err), SL_OK);
-    b.worker.hub = sl_hub_worker_new(hub);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(b.worker.hub);
-    for (size_t limit = 0; limit < 400; limit++) {
+    sl_hub *const hub = offline_hub(&b);
+    for (size_t limit = 0; limit < 4000; limit += 7) {
         prepare(&b, SL_POST, NULL, NULL, body);
         sl_arena_free(b.request.arena);
         b.request.arena = sl_arena_new(limit);
         b.request.cancelled = &cancelled;
         run(&b, sl_estimates_post);
-        if (b.response.continues) {
-            continued++;
-            CU_ASSERT_EQUAL(b.response.next_lane, SL_LANE_HUB);
-            run(&b, sl_estimates_post);
-            expect_rule(&b, 503, "offline_not_cached");
-        } else {
+        CU_ASSERT_FALSE(b.response.continues);
+        expect_status(&b, 503);
+        if (strstr(body_of(&b), "offline_not_cached") != NULL)
+            answered++;
+        else
             refused++;
-            expect_rule(&b, 503, "out_of_memory");
-        }
     }
-    CU_ASSERT_TRUE(continued > 0 && refused > 0);
+    CU_ASSERT_TRUE(answered > 0 && refused > 0);
+    sl_hub_free(hub);
+    bench_close(&b);
+}
+
+/* Each lane does its part: what the caches do not know is for the Hub's. */
+static void
+a_model_that_is_not_cached_goes_over_to_the_lane_of_the_hub(void)
+{
+    api_bench b;
+
+    bench_open(&b, "");
+    sl_hub *const hub = offline_hub(&b);
+    prepare(&b, SL_GET, NULL, NULL, "");
+    b.request.parameters[0] = (sl_pair){"name", "gpt2"};
+    run(&b, sl_models_get);
+    expect_rule(&b, 503, "offline_not_cached");
+    prepare(&b, SL_GET, NULL, NULL, "");
+    b.request.parameters[0] = (sl_pair){"name", "gpt--2"};
+    run(&b, sl_models_get);
+    expect_rule(&b, 422, "invalid_repository");
+    sl_hub_free(hub);
+
+    b.settings.hub_offline = false;
+    sl_errors err = {.count = 0};
+    sl_hub *online = NULL;
+    CU_ASSERT_EQUAL_FATAL(sl_hub_new(&b.settings, &online, &err), SL_OK);
+    b.app.hub = online;
+    prepare(&b, SL_GET, NULL, NULL, "");
+    b.request.parameters[0] = (sl_pair){"name", "gpt2"};
+    run(&b, sl_models_get);
+    CU_ASSERT_TRUE(b.response.continues);
+    CU_ASSERT_EQUAL(b.response.next_lane, SL_LANE_HUB);
+    sl_hub_free(online);
+    bench_close(&b);
+}
+
+static void
+a_search_has_bounds_and_works_without_the_hub(void)
+{
+    atomic_bool cancelled = false;
+    api_bench b;
+
+    bench_open(&b, "");
+    sl_hub *const hub = offline_hub(&b);
+    b.worker.hub = sl_hub_worker_new(hub);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.worker.hub);
+    for (const char *const *limit = (const char *const[]){"0", "101", "x", "", NULL};
+         *limit != NULL; limit++) {
+        prepare(&b, SL_GET, "limit", *limit, "");
+        run(&b, sl_models_search);
+        expect_rule(&b, 422, "out_of_range");
+    }
+    prepare(&b, SL_GET, "query", "a\tb", "");
+    b.request.cancelled = &cancelled;
+    run(&b, sl_models_search);
+    expect_rule(&b, 422, "invalid_query");
+    prepare(&b, SL_GET, "query", "llama", "");
+    b.request.cancelled = &cancelled;
+    run(&b, sl_models_search);
+    expect_status(&b, 200);
+    expect_holds(&b, "{\"models\":[],\"source\":\"cache\",\"stale\":false}");
     sl_hub_worker_free(b.worker.hub);
     sl_hub_free(hub);
     bench_close(&b);
@@ -330,6 +403,10 @@ static const sl_case cases[] = {
     {"choices_need_layers", choices_need_layers},
     {"a_request_that_names_a_model_survives_every_size_of_memory",
      a_request_that_names_a_model_survives_every_size_of_memory},
+    {"a_model_that_is_not_cached_goes_over_to_the_lane_of_the_hub",
+     a_model_that_is_not_cached_goes_over_to_the_lane_of_the_hub},
+    {"a_search_has_bounds_and_works_without_the_hub",
+     a_search_has_bounds_and_works_without_the_hub},
 };
 
 int

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/embed.h"
 #include "base/hash.h"
+#include "base/identity.h"
 #include "base/log.h"
 #include "harness.h"
 
@@ -297,6 +298,30 @@ lines_below_the_level_are_not_written(void)
     sl_log_set_level(SL_LOG_INFO);
 }
 
+static void
+no_two_identities_are_alike(void)
+{
+    char first[SL_IDENTITY_SIZE], second[SL_IDENTITY_SIZE];
+    sl_identity_text(first);
+    sl_identity_text(second);
+    CU_ASSERT_EQUAL(strlen(first), 32);
+    CU_ASSERT_EQUAL(strspn(first, "0123456789abcdef"), 32);
+    CU_ASSERT_NOT_EQUAL(strcmp(first, second), 0);
+}
+
+static void
+when_to_try_again_is_said_of_the_last_error(void)
+{
+    sl_errors err = {0};
+    sl_retry_after(&err, 7);
+    CU_ASSERT_EQUAL(err.count, 0);
+    (void)sl_fail(&err, SL_E_RANGE, "first", "", "must be");
+    (void)sl_fail(&err, SL_E_RATE_LIMITED, "second", "", "must wait");
+    sl_retry_after(&err, 7);
+    CU_ASSERT_EQUAL(err.list[0].retry_after_s, 0);
+    CU_ASSERT_EQUAL(err.list[1].retry_after_s, 7);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -314,6 +339,9 @@ main(int argc, char **argv)
         {"a_full_buffer_fails_once_and_for_good", a_full_buffer_fails_once_and_for_good},
         {"taken_bytes_leave_the_buffer", taken_bytes_leave_the_buffer},
         {"sha256_matches_published_vectors", sha256_matches_published_vectors},
+        {"no_two_identities_are_alike", no_two_identities_are_alike},
+        {"when_to_try_again_is_said_of_the_last_error",
+         when_to_try_again_is_said_of_the_last_error},
         {"the_clock_goes_forward", the_clock_goes_forward},
         {"embedded_files_are_found_by_name", embedded_files_are_found_by_name},
         {"a_log_line_is_one_json_object", a_log_line_is_one_json_object},

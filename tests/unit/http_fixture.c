@@ -63,8 +63,44 @@ wait_open(sl_fixture_app *app)
     while (!app->open)
         (void)pthread_cond_wait(&app->changed, &app->lock);
     app->finished++;
+    const uint32_t parked = app->parked_count;
+    app->parked_count = 0;
     (void)pthread_cond_broadcast(&app->changed);
     (void)pthread_mutex_unlock(&app->lock);
+    /* The only hold handler of its lane: nobody parks while it is gone. */
+    for (uint32_t i = 0; i < parked; i++)
+        app->parked[i].wake(app->parked[i].context);
+}
+
+static bool
+wait_parked(void *argument, void (*wake)(void *context), void *waiter)
+{
+    sl_fixture_app *const app = argument;
+    (void)pthread_mutex_lock(&app->lock);
+    const bool waits = app->started > app->finished;
+    if (waits) {
+        assert(app->parked_count < SL_FIXTURE_PARKED_MAX);
+        app->parked[app->parked_count].wake = wake;
+        app->parked[app->parked_count].context = waiter;
+        app->parked_count++;
+        (void)pthread_cond_broadcast(&app->changed);
+    }
+    (void)pthread_mutex_unlock(&app->lock);
+    return waits;
+}
+
+static void
+parked(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    assert(worker == &context);
+    if (response->state == NULL) {
+        char *const seen = sl_arena_copy(request->arena, "woken");
+        assert(seen != NULL);
+        sl_response_park(response, SL_LANE_COMPUTE, seen, wait_parked, app);
+        return;
+    }
+    response->content_type = "text/plain";
+    sl_buffer_text(&response->body, response->state);
 }
 
 static void
@@ -132,6 +168,7 @@ static const sl_route routes[] = {
     {SL_POST, "/upload", SL_LANE_COMPUTE, upload, "*", SL_FIXTURE_BODY_MAX, 60, NULL},
     {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, thing, NULL, 0, 60, NULL},
     {SL_GET, "/hold", SL_LANE_STORE, hold, NULL, 0, 60, NULL},
+    {SL_GET, "/park", SL_LANE_COMPUTE, parked, NULL, 0, 60, NULL},
     {SL_GET, "/late", SL_LANE_STORE, hold, NULL, 0, 0.1, NULL},
     {SL_GET, "/race", SL_LANE_COMPUTE, race, NULL, 0, 0.001, NULL},
     {SL_GET, "/nowhere", SL_LANE_HUB, echo, NULL, 0, 60, NULL},
@@ -250,6 +287,15 @@ sl_fixture_await_started(sl_fixture *fixture, uint32_t count)
 {
     (void)pthread_mutex_lock(&fixture->app.lock);
     while (fixture->app.started < count)
+        (void)pthread_cond_wait(&fixture->app.changed, &fixture->app.lock);
+    (void)pthread_mutex_unlock(&fixture->app.lock);
+}
+
+void
+sl_fixture_await_parked(sl_fixture *fixture, uint32_t count)
+{
+    (void)pthread_mutex_lock(&fixture->app.lock);
+    while (fixture->app.parked_count < count)
         (void)pthread_cond_wait(&fixture->app.changed, &fixture->app.lock);
     (void)pthread_mutex_unlock(&fixture->app.lock);
 }

@@ -12,6 +12,8 @@
 
 #include "http/server.h"
 
+enum { SL_FIXTURE_PARKED_MAX = 8 };
+
 /** What the handlers share. A "hold" handler says that it runs and waits for `open`. */
 typedef struct sl_fixture_app {
     pthread_mutex_t lock;
@@ -20,6 +22,11 @@ typedef struct sl_fixture_app {
     uint32_t finished; /* and ended */
     uint32_t workers;  /* contexts alive */
     bool open;
+    struct {
+        void (*wake)(void *context);
+        void *context;
+    } parked[SL_FIXTURE_PARKED_MAX]; /* requests that wait for a hold handler to end */
+    uint32_t parked_count;
 } sl_fixture_app;
 
 typedef struct sl_fixture {
@@ -39,7 +46,8 @@ enum { SL_FIXTURE_BODY_MAX = 4 * 1024 * 1024 };
  * slug as text), GET /hold (store lane, waits for the app to open), GET /late (store lane, 0.1 s,
  * waits on after its deadline), GET /race (compute, 1 ms), GET /nowhere (hub lane, no threads),
  * GET /problem, GET /relay (compute, then the store lane, or with ?dead the lane without threads),
- * GET /metrics. Only /echo (a to o, dry_run) and /relay read queries.
+ * GET /park (compute, once more when a hold handler has ended; at once when none runs), GET /metrics.
+ * Only /echo (a to o, dry_run) and /relay read queries.
  */
 void sl_fixture_init(sl_fixture *fixture);
 void sl_fixture_start(sl_fixture *fixture);
@@ -49,6 +57,7 @@ uint32_t sl_fixture_stop(sl_fixture *fixture, double grace_s);
 /** Makes the folder of static files and writes one into it; subfolder "assets" exists. */
 void sl_fixture_file(sl_fixture *fixture, const char *name, const char *content);
 
+void sl_fixture_await_parked(sl_fixture *fixture, uint32_t count);
 void sl_fixture_await_started(sl_fixture *fixture, uint32_t count);
 void sl_fixture_open(sl_fixture *fixture);
 

@@ -64,6 +64,39 @@ handler_continues_on_another_lane_with_its_state(void)
 }
 
 static void
+parked_requests_hold_no_thread_and_go_on_when_woken(void)
+{
+    sl_fixture fixture;
+    sl_fixture_init(&fixture);
+    sl_fixture_start(&fixture);
+    sl_client running = sl_client_open(&fixture);
+    sl_client waiting[4];
+    send_get(&running, "/hold");
+    sl_fixture_await_started(&fixture, 1);
+    for (size_t i = 0; i < 4; i++) {
+        waiting[i] = sl_client_open(&fixture);
+        send_get(&waiting[i], "/park");
+    }
+    sl_fixture_await_parked(&fixture, 4);
+    sl_client other = sl_client_open(&fixture);
+    send_get(&other, "/things/served");
+    expect_answer(&other, 200, "served");
+
+    sl_fixture_open(&fixture);
+    expect_answer(&running, 200, "held");
+    for (size_t i = 0; i < 4; i++) {
+        expect_answer(&waiting[i], 200, "woken");
+        sl_client_close(&waiting[i]);
+    }
+    /* There is nothing to wait for any more. */
+    send_get(&other, "/park");
+    expect_answer(&other, 200, "woken");
+    sl_client_close(&running);
+    sl_client_close(&other);
+    CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 5), 0);
+}
+
+static void
 late_result_after_the_client_left_is_dropped(void)
 {
     sl_fixture fixture;
@@ -295,6 +328,32 @@ visitor_main(void *argument)
 }
 
 static void
+stop_cancels_a_parked_request_too(void)
+{
+    sl_fixture fixture;
+    sl_fixture_init(&fixture);
+    sl_fixture_start(&fixture);
+    sl_client running = sl_client_open(&fixture);
+    sl_client waiting = sl_client_open(&fixture);
+    send_get(&running, "/hold");
+    sl_fixture_await_started(&fixture, 1);
+    send_get(&waiting, "/park");
+    sl_fixture_await_parked(&fixture, 1);
+
+    stopping self = {.fixture = &fixture, .grace_s = 0};
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, stop_main, &self), 0);
+    expect_answer(&running, 503, "stopping");
+    expect_answer(&waiting, 503, "stopping");
+    sl_client_close(&running);
+    sl_client_close(&waiting);
+    /* Woken after its answer has left, perhaps when no lane takes it any more. */
+    sl_fixture_open(&fixture);
+    (void)pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(self.cancelled, 2);
+}
+
+static void
 crowd_gets_only_answers_that_can_be(void)
 {
     sl_fixture fixture;
@@ -321,6 +380,7 @@ crowd_gets_only_answers_that_can_be(void)
 static const sl_case cases[] = {
     CASE(deadline_gives_504_while_other_lanes_answer),
     CASE(handler_continues_on_another_lane_with_its_state),
+    CASE(parked_requests_hold_no_thread_and_go_on_when_woken),
     CASE(late_result_after_the_client_left_is_dropped),
     CASE(request_that_expired_in_the_queue_never_runs),
     CASE(full_lane_is_503_with_retry_after),
@@ -328,6 +388,7 @@ static const sl_case cases[] = {
     CASE(client_that_leaves_while_suspended_harms_nobody),
     CASE(stop_lets_a_running_request_finish),
     CASE(stop_cancels_what_outlasts_the_grace),
+    CASE(stop_cancels_a_parked_request_too),
     CASE(crowd_gets_only_answers_that_can_be),
 };
 

@@ -136,8 +136,9 @@ fetch_often(void *context)
         atomic_bool cancelled = false;
         sl_errors err = {0};
         sl_hub_file file;
-        const sl_code code =
-            sl_hub_config(worker, "org/name", "main", &cancelled, arena, "", &file, &err);
+        const sl_hub_subject subject = {
+            .repository = "org/name", .revision = "main", .file = "config.json", .pointer = ""};
+        const sl_code code = sl_hub_fetch(worker, &subject, &cancelled, arena, &file, &err);
         good += code == SL_OK && sl_text_equal(file.text, standin_config);
     }
     sl_arena_free(arena);

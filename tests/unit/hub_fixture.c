@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/text.h"
@@ -32,6 +33,7 @@ struct standin {
     uint32_t reply_count, next;
     bool hold;
     atomic_bool *on_request;
+    const atomic_bool *gate;
     uint32_t request_count;
     char requests[STANDIN_REQUESTS_MAX][STANDIN_TEXT_SIZE];
 };
@@ -60,6 +62,14 @@ read_head(int fd, char text[STANDIN_TEXT_SIZE])
 }
 
 static void
+wait_for_gate(const atomic_bool *gate)
+{
+    static const struct timespec slice = {.tv_nsec = 1000 * 1000};
+    while (gate != NULL && !atomic_load(gate))
+        (void)nanosleep(&slice, NULL);
+}
+
+static void
 answer(standin *server, int fd)
 {
     char text[STANDIN_TEXT_SIZE];
@@ -77,10 +87,12 @@ answer(standin *server, int fd)
         server->next++;
     const bool hold = server->hold;
     atomic_bool *const on_request = server->on_request;
+    const atomic_bool *const gate = server->gate;
     (void)pthread_mutex_unlock(&server->lock);
 
     if (on_request != NULL)
         atomic_store(on_request, true);
+    wait_for_gate(gate);
     if (reply.reset) {
         const struct linger now = {.l_onoff = 1, .l_linger = 0};
         (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
@@ -202,6 +214,14 @@ standin_set_on_request(standin *server, atomic_bool *flag)
 }
 
 void
+standin_set_gate(standin *server, const atomic_bool *gate)
+{
+    (void)pthread_mutex_lock(&server->lock);
+    server->gate = gate;
+    (void)pthread_mutex_unlock(&server->lock);
+}
+
+void
 standin_forget(standin *server)
 {
     (void)pthread_mutex_lock(&server->lock);
@@ -317,6 +337,8 @@ bench_restart(bench *b)
     assert(code == SL_OK && b->hub != NULL);
     b->hub->limits.backoff_s = 0.001;
     b->hub->limits.rate_margin_s = 0.0;
+    b->hub->limits.missing_s = 0.0;
+    b->hub->limits.silent_s = 0.0;
     b->worker = sl_hub_worker_new(b->hub);
     assert(b->worker != NULL);
 }
@@ -356,8 +378,10 @@ bench_get(bench *b, const char *revision)
     static const sl_hub_file untouched = {.text = "untouched"};
     b->err = (sl_errors){0};
     b->file = untouched;
-    const sl_code code = sl_hub_config(b->worker, "org/name", revision, &b->cancelled, b->arena,
-                                       "/model", &b->file, &b->err);
+    const sl_hub_subject subject = {
+        .repository = "org/name", .revision = revision, .file = "config.json", .pointer = "/model"};
+    const sl_code code =
+        sl_hub_fetch(b->worker, &subject, &b->cancelled, b->arena, &b->file, &b->err);
     CU_ASSERT_EQUAL(code == SL_OK, b->err.count == 0);
     if (code == SL_OK) {
         CU_ASSERT_EQUAL(strlen(b->file.text), b->file.size);
@@ -377,4 +401,28 @@ bench_get_after(bench *b, const char *head, const char *body)
     standin_forget(b->server);
     standin_reply(b->server, head, body);
     return bench_get(b, "main");
+}
+
+sl_hub_ticket
+bench_ticket(bench *b, const char *revision)
+{
+    return (sl_hub_ticket){
+        .repository = "org/name", .revision = revision, .pointer = "/model", .arena = b->arena};
+}
+
+const char *
+bench_fetch(bench *b, const char *revision, sl_hub_ticket *ticket)
+{
+    *ticket = bench_ticket(b, revision);
+    CU_ASSERT_TRUE(sl_hub_model_fetch(b->worker, ticket, &b->cancelled));
+    CU_ASSERT_TRUE(ticket->done);
+    return ticket->code == SL_OK ? "" : ticket->failure.rule;
+}
+
+void
+bench_config_then(bench *b, const char *config, const char *head, const char *body)
+{
+    standin_forget(b->server);
+    standin_reply(b->server, FILE_HEAD "X-A: b", config);
+    standin_reply(b->server, head, body);
 }

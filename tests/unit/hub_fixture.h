@@ -31,6 +31,8 @@ void standin_reset(standin *server);
 void standin_hold(standin *server);
 /** Sets *flag as soon as a request was read. */
 void standin_set_on_request(standin *server, atomic_bool *flag);
+/** Replies wait until *gate is set; NULL for none. */
+void standin_set_gate(standin *server, const atomic_bool *gate);
 /** Forgets the replies and the requests. */
 void standin_forget(standin *server);
 
@@ -76,5 +78,19 @@ const char *bench_get(bench *b, const char *revision);
 
 /** Forgets what came before, gives one reply, and fetches the branch main. */
 const char *bench_get_after(bench *b, const char *head, const char *body);
+
+/** The information document of COMMIT with more members, and one with a count of 7 elements. */
+#define INFO_HEAD "200 OK\r\nContent-Type: application/json"
+#define INFO(rest) "{\"sha\":\"" COMMIT "\",\"gated\":false" rest "}"
+#define COUNTED INFO(",\"safetensors\":{\"parameters\":{\"BF16\":7},\"total\":7}")
+
+/** A ticket for org/name in the bench's arena. */
+sl_hub_ticket bench_ticket(bench *b, const char *revision);
+
+/** Fetches the model on the bench's own thread; the rule of the failure, or "". */
+const char *bench_fetch(bench *b, const char *revision, sl_hub_ticket *ticket);
+
+/** Forgets what came before, and replies with a config and then with something else. */
+void bench_config_then(bench *b, const char *config, const char *head, const char *body);
 
 #endif

@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "harness.h"
 #include "hub/address.h"
 #include "hub/hub.h"
 #include "hub/origin.h"
+#include "hub/reach.h"
 #include "hub/repository.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -118,14 +120,34 @@ a_revision_is_encoded_without_safe_characters(void)
 }
 
 static void
-the_address_of_a_config_names_repository_and_revision(void)
+the_address_of_a_file_names_repository_and_revision(void)
 {
+    const sl_hub_subject config = {
+        .repository = "org/name", .revision = "refs/pr/1", .file = "config.json"};
+    const sl_hub_subject odd = {.repository = "a", .revision = "main", .file = "b/c d"};
     char url[128];
-    CU_ASSERT_TRUE(
-        sl_hub_config_url("https://huggingface.co", "org/name", "refs/pr/1", url, sizeof url));
+    CU_ASSERT_TRUE(sl_hub_file_url("https://huggingface.co", &config, url, sizeof url));
     CU_ASSERT_STRING_EQUAL(url,
                            "https://huggingface.co/org/name/resolve/refs%2Fpr%2F1/config.json");
-    CU_ASSERT_FALSE(sl_hub_config_url("https://huggingface.co", "org/name", "main", url, 40));
+    CU_ASSERT_FALSE(sl_hub_file_url("https://huggingface.co", &config, url, 40));
+    CU_ASSERT_TRUE(sl_hub_file_url("https://huggingface.co", &odd, url, sizeof url));
+    CU_ASSERT_STRING_EQUAL(url, "https://huggingface.co/a/resolve/main/b%2Fc%20d");
+}
+
+static void
+a_folder_gives_its_repository_back(void)
+{
+    static const char *const none[] = {
+        "datasets--org--name", "models--",           "models--a--b--c",
+        "models--org--",       "models--..",         "org--name",
+        "models--org--na\nme", "models--org--x.git", ""};
+    char id[SL_HUB_ID_SIZE];
+    CU_ASSERT_TRUE(sl_hub_id_of_folder("models--org--name", id));
+    CU_ASSERT_STRING_EQUAL(id, "org/name");
+    CU_ASSERT_TRUE(sl_hub_id_of_folder("models--gpt2", id));
+    CU_ASSERT_STRING_EQUAL(id, "gpt2");
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        CU_ASSERT_FALSE(sl_hub_id_of_folder(none[i], id));
 }
 
 static void
@@ -254,7 +276,40 @@ an_origin_is_scheme_host_and_port(void)
     CU_ASSERT_FALSE(sl_hub_origin_equal(&a, &b));
 }
 
+static void
+only_the_endpoints_own_addresses_inside_our_network_are_reached(void)
+{
+    static const char *const inside[] = {"10.1.2.3", "192.168.0.1",     "169.254.169.254",
+                                         "fe80::1",  "::ffff:10.1.2.3", "fd00::1",
+                                         "0.0.0.0"};
+    sl_hub_reach reach = {.next = 0};
+    char address[32];
+    for (size_t i = 0; i < COUNT(inside); i++)
+        CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, inside[i]));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "93.184.216.34"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "127.0.0.1"));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, true, "127.0.0.1"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, "10.1.2.3"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, ""));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, true, "localhost"));
+
+    sl_hub_reach_learn(&reach, "10.1.2.3");
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "10.1.2.3"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "10.1.2.4"));
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "::ffff:10.1.2.3"));
+    /* The latest are remembered. */
+    for (int i = 0; i < SL_HUB_OWN_ADDRESSES_MAX; i++) {
+        (void)sl_text_format(address, sizeof address, "10.0.0.%d", i);
+        sl_hub_reach_learn(&reach, address);
+        sl_hub_reach_learn(&reach, address);
+    }
+    CU_ASSERT_FALSE(sl_hub_reach_allows(&reach, false, "10.1.2.3"));
+    CU_ASSERT_TRUE(sl_hub_reach_allows(&reach, false, "10.0.0.0"));
+}
+
 static const sl_case cases[] = {
+    {"only_the_endpoints_own_addresses_inside_our_network_are_reached",
+     only_the_endpoints_own_addresses_inside_our_network_are_reached},
     {"ids_of_the_hub_are_accepted", ids_of_the_hub_are_accepted},
     {"ids_that_break_a_rule_are_refused", ids_that_break_a_rule_are_refused},
     {"a_part_of_an_id_has_at_most_96_characters", a_part_of_an_id_has_at_most_96_characters},
@@ -263,8 +318,9 @@ static const sl_case cases[] = {
     {"only_forty_hexadecimal_digits_are_a_commit", only_forty_hexadecimal_digits_are_a_commit},
     {"a_revision_is_encoded_without_safe_characters",
      a_revision_is_encoded_without_safe_characters},
-    {"the_address_of_a_config_names_repository_and_revision",
-     the_address_of_a_config_names_repository_and_revision},
+    {"the_address_of_a_file_names_repository_and_revision",
+     the_address_of_a_file_names_repository_and_revision},
+    {"a_folder_gives_its_repository_back", a_folder_gives_its_repository_back},
     {"no_two_repositories_share_a_folder", no_two_repositories_share_a_folder},
     {"addresses_inside_a_network_are_told_from_public_ones",
      addresses_inside_a_network_are_told_from_public_ones},

@@ -34,6 +34,9 @@ a_config_is_fetched_with_the_token_and_kept_by_commit(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(request, "Authorization: Bearer " TOKEN "\r\n"));
     CU_ASSERT_PTR_NOT_NULL(strstr(request, "User-Agent: shardline/"));
     CU_ASSERT_PTR_NULL(strstr(request, "If-None-Match"));
+    const char *const trace = strstr(request, "X-Amzn-Trace-Id: ");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
+    CU_ASSERT_EQUAL(strspn(strchr(trace, ' ') + 1, "0123456789abcdef"), 32);
 
     sl_expect_text(bench_get(b, COMMIT), "", "by commit");
     sl_expect_text(b->file.text, standin_config, "text by commit");
@@ -71,7 +74,11 @@ answers_become_rules_in_the_order_of_the_hub(void)
         {"416 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"408 N", "upstream_error", SL_E_UPSTREAM, 3},
         {"500 N", "upstream_error", SL_E_UPSTREAM, 3},
+        {"501 N", "upstream_error", SL_E_UPSTREAM, 1},
+        {"502 N", "upstream_error", SL_E_UPSTREAM, 3},
         {"503 N\r\nRetry-After: 1", "upstream_error", SL_E_UPSTREAM, 3},
+        {"504 N", "upstream_error", SL_E_UPSTREAM, 3},
+        {"505 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"204 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"302 N", "upstream_error", SL_E_UPSTREAM, 1},
         {"304 N", "not_the_hub", SL_E_UPSTREAM, 1},
@@ -144,7 +151,7 @@ the_budget_ends_the_tries(void)
 {
     bench *const b = bench_new();
     b->hub->limits.budget_s = 10.0;
-    b->hub->limits.backoff_s = 11.0;
+    b->hub->limits.backoff_s = b->hub->limits.backoff_max_s = 11.0;
     sl_expect_text(bench_get_after(b, "500 N", ""), "upstream_error", "no time for a second try");
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     bench_free(b);
@@ -407,6 +414,20 @@ settings_that_would_be_unsafe_are_refused(void)
 }
 
 static void
+time_outs_of_the_settings_are_taken(void)
+{
+    bench *const b = bench_new();
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.transfer_s, 15.0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.etag_s, 10.0, 0);
+    b->settings.hub_download_timeout_s = 3;
+    b->settings.hub_etag_timeout_s = 2;
+    bench_restart(b);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.transfer_s, 3.0, 0);
+    CU_ASSERT_DOUBLE_EQUAL(b->hub->limits.etag_s, 2.0, 0);
+    bench_free(b);
+}
+
+static void
 a_bad_name_asks_nobody(void)
 {
     bench *const b = bench_new();
@@ -442,6 +463,7 @@ static const sl_case cases[] = {
     {"a_cancelled_request_leaves_the_hub", a_cancelled_request_leaves_the_hub},
     {"only_the_named_proxy_is_used", only_the_named_proxy_is_used},
     {"settings_that_would_be_unsafe_are_refused", settings_that_would_be_unsafe_are_refused},
+    {"time_outs_of_the_settings_are_taken", time_outs_of_the_settings_are_taken},
     {"a_bad_name_asks_nobody", a_bad_name_asks_nobody},
 };
 

@@ -19,7 +19,7 @@ answer_of(const sl_reading *result)
     sl_buffer_init(&buffer, 1 << 20);
     sl_writer_init(&writer, &buffer);
     CU_ASSERT_EQUAL_FATAL(sl_model_count(result->model, &counts), SL_OK);
-    sl_model_write(&writer, result->model, &counts, &result->warnings);
+    sl_model_write(&writer, result->model, &counts, NULL, &result->warnings);
     CU_ASSERT_TRUE_FATAL(sl_writer_ok(&writer));
     CU_ASSERT_EQUAL_FATAL(sl_json_parse(buffer.data, buffer.size, &reading_limits, &json, &err),
                           SL_OK);
@@ -50,11 +50,11 @@ uint_of(const sl_node *object, const char *name)
 static void
 the_answer_has_the_members_of_the_contract_in_order(void)
 {
-    static const char *const keys[] = {"name",          "revision",         "architecture",
-                                       "model_type",    "parameters",       "weights_bytes",
-                                       "kv_cache",      "layers",           "quantization",
-                                       "warnings",      "tower_parameters", "persistent_buffers",
-                                       "mtp_parameters"};
+    static const char *const keys[] = {
+        "name",           "revision",      "architecture",     "model_type",
+        "parameters",     "weights_bytes", "kv_cache",         "layers",
+        "quantization",   "warnings",      "tower_parameters", "persistent_buffers",
+        "mtp_parameters", "gated",         "cross_check"};
     sl_reading result = read_fixture("llama_tiny");
     sl_json *json = answer_of(&result);
     const sl_node root = sl_json_root(json);

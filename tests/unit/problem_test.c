@@ -53,6 +53,38 @@ every_code_has_its_status_and_type(void)
     expect_problem(SL_E_INTERNAL, 500, "/problems/internal", false);
 }
 
+/* Value of Retry-After of a problem made from a code whose cause said so. */
+static void
+expect_retry(sl_code code, uint32_t seconds, const char *expected)
+{
+    sl_arena *const arena = sl_arena_new(4096);
+    assert(arena != NULL);
+    const sl_request request = {.id = "abc", .path = "/x", .arena = arena};
+    sl_response response;
+    sl_response_init(&response);
+    sl_errors err = {.count = 0};
+    (void)sl_fail(&err, code, "some_rule", "", "must be so");
+    sl_retry_after(&err, seconds);
+    sl_response_problem(&response, &request, &err);
+    const char *found = "none";
+    for (uint32_t i = 0; i < response.header_count; i++) {
+        if (strcmp(response.headers[i].name, "Retry-After") == 0)
+            found = response.headers[i].value;
+    }
+    sl_expect_text(found, expected, "Retry-After");
+    sl_response_clear(&response);
+    sl_arena_free(arena);
+}
+
+static void
+a_cause_that_says_when_to_try_again_is_believed(void)
+{
+    expect_retry(SL_E_RATE_LIMITED, 78, "78");
+    expect_retry(SL_E_RATE_LIMITED, 0, "30");
+    expect_retry(SL_E_UNAVAILABLE, 5, "5");
+    expect_retry(SL_E_NOT_FOUND, 5, "none");
+}
+
 static void
 document_lists_every_error_and_counts_the_dropped(void)
 {
@@ -190,6 +222,8 @@ query_tells_absent_from_empty(void)
 
 static const sl_case cases[] = {
     {"every_code_has_its_status_and_type", every_code_has_its_status_and_type},
+    {"a_cause_that_says_when_to_try_again_is_believed",
+     a_cause_that_says_when_to_try_again_is_believed},
     {"document_lists_every_error_and_counts_the_dropped",
      document_lists_every_error_and_counts_the_dropped},
     {"a_problem_carries_one_more_document", a_problem_carries_one_more_document},

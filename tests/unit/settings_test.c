@@ -45,7 +45,10 @@ an_empty_environment_gives_the_defaults(void)
     sl_expect_text(s.hub_proxy, "", "proxy");
     sl_expect_text(s.hub_token, "", "token");
     CU_ASSERT_FALSE(s.hub_offline);
-    sl_expect_text(s.hf_home, "", "home");
+    sl_expect_text(s.hub_token_path, "", "token file");
+    sl_expect_text(s.hf_cache_dir, "", "official cache");
+    CU_ASSERT_EQUAL(s.hub_etag_timeout_s, 0);
+    CU_ASSERT_EQUAL(s.hub_download_timeout_s, 0);
 }
 
 static void
@@ -77,6 +80,10 @@ every_variable_is_read(void)
                                         "Yes",
                                         "HF_HOME",
                                         "/data/hf",
+                                        "HF_HUB_ETAG_TIMEOUT",
+                                        "2",
+                                        "HF_HUB_DOWNLOAD_TIMEOUT",
+                                        "15",
                                         NULL};
     sl_settings s = {0};
     sl_errors err;
@@ -96,7 +103,10 @@ every_variable_is_read(void)
     sl_expect_text(s.hub_endpoint, "http://127.0.0.1:9/hub", "endpoint");
     sl_expect_text(s.hub_token, "hf_abc", "token");
     CU_ASSERT_TRUE(s.hub_offline);
-    sl_expect_text(s.hf_home, "/data/hf", "home");
+    sl_expect_text(s.hf_cache_dir, "/data/hf/hub", "official cache");
+    sl_expect_text(s.hub_token_path, "", "a token in a variable goes before the file");
+    CU_ASSERT_EQUAL(s.hub_etag_timeout_s, 2);
+    CU_ASSERT_EQUAL(s.hub_download_timeout_s, 15);
 }
 
 static void
@@ -289,6 +299,79 @@ offline_means_what_the_hub_library_takes_for_true(void)
 }
 
 static void
+either_library_can_be_told_to_stay_offline(void)
+{
+    static const char *const other[] = {"TRANSFORMERS_OFFLINE", "YES", "HF_HUB_OFFLINE", "0", NULL};
+    sl_settings s = {0};
+    sl_errors err;
+    CU_ASSERT_EQUAL(read_settings(other, &s, &err), SL_OK);
+    CU_ASSERT_TRUE(s.hub_offline);
+}
+
+static void
+a_token_is_looked_for_in_the_order_of_the_hub_library(void)
+{
+    static const struct {
+        const char *pairs[9];
+        const char *token, *path;
+        bool given;
+    } rows[] = {
+        {{"HF_TOKEN", "hf_a", "HUGGING_FACE_HUB_TOKEN", "hf_b", NULL}, "hf_a", "", false},
+        {{"HUGGING_FACE_HUB_TOKEN", " hf_b\n", "HF_TOKEN_PATH", "/t", NULL}, "hf_b", "", false},
+        {{"HF_TOKEN_PATH", "/t", "HF_HOME", "/h", NULL}, "", "/t", true},
+        {{"HF_HOME", "/h", "XDG_CACHE_HOME", "/x", NULL}, "", "/h/token", false},
+        {{"XDG_CACHE_HOME", "/x", "HOME", "/u", NULL}, "", "/x/huggingface/token", false},
+        {{"HOME", "/u", NULL}, "", "/u/.cache/huggingface/token", false},
+        {{"HF_TOKEN", "hf_a", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "true", NULL}, "", "", false},
+        {{"HF_TOKEN_PATH", "/t", "HF_HUB_DISABLE_IMPLICIT_TOKEN", "1", NULL}, "", "", false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_settings s = {0};
+        sl_errors err;
+        CU_ASSERT_EQUAL(read_settings(rows[i].pairs, &s, &err), SL_OK);
+        sl_expect_text(s.hub_token, rows[i].token, "token");
+        sl_expect_text(s.hub_token_path, rows[i].path, "path");
+        CU_ASSERT_EQUAL(s.hub_token_path_given, rows[i].given);
+    }
+}
+
+static void
+the_official_cache_is_where_its_own_tools_have_it(void)
+{
+    static const struct {
+        const char *pairs[9];
+        const char *folder;
+    } rows[] = {
+        {{"HF_HUB_CACHE", "/c", "HUGGINGFACE_HUB_CACHE", "/d", "HF_HOME", "/h", NULL}, "/c"},
+        {{"HUGGINGFACE_HUB_CACHE", "/d", "HF_HOME", "/h", NULL}, "/d"},
+        {{"HF_HOME", "/h", "XDG_CACHE_HOME", "/x", NULL}, "/h/hub"},
+        {{"XDG_CACHE_HOME", "/x", "HOME", "/u", NULL}, "/x/huggingface/hub"},
+        {{"HOME", "/u", NULL}, "/u/.cache/huggingface/hub"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_settings s = {0};
+        sl_errors err;
+        CU_ASSERT_EQUAL(read_settings(rows[i].pairs, &s, &err), SL_OK);
+        sl_expect_text(s.hf_cache_dir, rows[i].folder, "folder");
+    }
+}
+
+static void
+time_outs_have_bounds(void)
+{
+    static const char *const wrong[] = {"0", "16", "-1", "1.5", "x"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const char *const pairs[] = {"HF_HUB_ETAG_TIMEOUT", wrong[i], "HF_HUB_DOWNLOAD_TIMEOUT",
+                                     wrong[i], NULL};
+        sl_settings s = {0};
+        sl_errors err;
+        CU_ASSERT_EQUAL(read_settings(pairs, &s, &err), SL_E_RANGE);
+        CU_ASSERT_EQUAL(err.count, 2);
+        sl_expect_text(err.list[0].rule, "out_of_range", wrong[i]);
+    }
+}
+
+static void
 help_lists_every_variable(void)
 {
     static const char *const names[] = {"SHARDLINE_LISTEN",
@@ -302,8 +385,16 @@ help_lists_every_variable(void)
                                         "SHARDLINE_HUB_PROXY",
                                         "HF_ENDPOINT",
                                         "HF_TOKEN",
+                                        "HUGGING_FACE_HUB_TOKEN",
+                                        "HF_TOKEN_PATH",
+                                        "HF_HUB_DISABLE_IMPLICIT_TOKEN",
                                         "HF_HUB_OFFLINE",
-                                        "HF_HOME"};
+                                        "TRANSFORMERS_OFFLINE",
+                                        "HF_HUB_ETAG_TIMEOUT",
+                                        "HF_HUB_DOWNLOAD_TIMEOUT",
+                                        "HF_HOME",
+                                        "HF_HUB_CACHE",
+                                        "HUGGINGFACE_HUB_CACHE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         CU_ASSERT_PTR_NOT_NULL(strstr(sl_settings_help(), names[i]));
 }
@@ -324,6 +415,12 @@ main(int argc, char **argv)
         {"at_most_sixteen_hosts_are_allowed", at_most_sixteen_hosts_are_allowed},
         {"offline_means_what_the_hub_library_takes_for_true",
          offline_means_what_the_hub_library_takes_for_true},
+        {"either_library_can_be_told_to_stay_offline", either_library_can_be_told_to_stay_offline},
+        {"a_token_is_looked_for_in_the_order_of_the_hub_library",
+         a_token_is_looked_for_in_the_order_of_the_hub_library},
+        {"the_official_cache_is_where_its_own_tools_have_it",
+         the_official_cache_is_where_its_own_tools_have_it},
+        {"time_outs_have_bounds", time_outs_have_bounds},
         {"help_lists_every_variable", help_lists_every_variable},
     };
     return sl_run_cases(argc, argv, "settings", cases, sizeof cases / sizeof cases[0]);

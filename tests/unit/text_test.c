@@ -178,6 +178,18 @@ json_escapes_keep_the_text_valid(void)
     }
 }
 
+static void
+a_part_is_found_whatever_its_case(void)
+{
+    CU_ASSERT_TRUE(sl_text_holds_ignoring_case("meta-llama/Llama-3", "LLAMA-3"));
+    CU_ASSERT_TRUE(sl_text_holds_ignoring_case("aab", "AB"));
+    CU_ASSERT_TRUE(sl_text_holds_ignoring_case("a", ""));
+    CU_ASSERT_TRUE(sl_text_holds_ignoring_case("", ""));
+    CU_ASSERT_FALSE(sl_text_holds_ignoring_case("", "a"));
+    CU_ASSERT_FALSE(sl_text_holds_ignoring_case("llam", "llama"));
+    CU_ASSERT_FALSE(sl_text_holds_ignoring_case("[", "{"));
+}
+
 int
 main(int argc, char **argv)
 {
@@ -187,6 +199,7 @@ main(int argc, char **argv)
         {"case_is_ignored_for_ascii_only", case_is_ignored_for_ascii_only},
         {"unsigned_numbers_stop_at_64_bits", unsigned_numbers_stop_at_64_bits},
         {"decimals_are_read_and_nothing_else", decimals_are_read_and_nothing_else},
+        {"a_part_is_found_whatever_its_case", a_part_is_found_whatever_its_case},
         {"the_nearest_name_is_suggested", the_nearest_name_is_suggested},
         {"a_far_word_suggests_nothing", a_far_word_suggests_nothing},
         {"an_index_finds_exact_words", an_index_finds_exact_words},

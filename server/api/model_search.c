@@ -1,0 +1,64 @@
+/* Models by a part of their name. */
+#include "api/resources.h"
+
+#include "codec/cross_check.h"
+
+enum { LIMIT_DEFAULT = 20 };
+
+static void
+put_count(sl_writer *writer, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        sl_put_uint(writer, key, value);
+    else
+        sl_put_null(writer, key);
+}
+
+static void
+write_hit(sl_writer *writer, const sl_hub_hit *hit)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "id", hit->id);
+    sl_gated_write(writer, hit->gated);
+    put_count(writer, "downloads", hit->has_downloads, hit->downloads);
+    put_count(writer, "likes", hit->has_likes, hit->likes);
+    sl_put_text(writer, "library", hit->library);
+    sl_put_text(writer, "last_modified", hit->last_modified);
+    sl_put_text(writer, "source", hit->from_cache ? "cache" : "hub");
+    sl_write_object_end(writer);
+}
+
+/* On the Hub's lane. */
+void
+sl_models_search(void *app, void *thread, const sl_request *request, sl_response *response)
+{
+    sl_worker *worker = sl_api_worker(thread, request, response);
+    const char *query = sl_request_query(request, "query");
+    sl_hub_found found = {.count = 0};
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+    uint32_t limit = 0;
+
+    (void)app;
+    if (worker == NULL)
+        return;
+    sl_code code = sl_api_limit(request, LIMIT_DEFAULT, SL_HUB_SEARCH_MAX, &limit, &err);
+    if (code == SL_OK)
+        code = sl_hub_search(worker->hub, query == NULL ? "" : query, limit, request->cancelled,
+                             request->arena, &found, &err);
+    if (code != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_writer_init(&writer, &response->body);
+    sl_write_object(&writer);
+    sl_write_key(&writer, "models");
+    sl_write_array(&writer);
+    for (uint32_t i = 0; i < found.count; i++)
+        write_hit(&writer, &found.hits[i]);
+    sl_write_array_end(&writer);
+    sl_put_text(&writer, "source", found.from_cache ? "cache" : "hub");
+    sl_put_bool(&writer, "stale", found.stale);
+    sl_write_object_end(&writer);
+    sl_api_finish(&writer, response, request);
+}

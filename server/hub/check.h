@@ -1,0 +1,17 @@
+/** What the Hub counts in a commit's checkpoint: asked for once, then kept on disk by commit. */
+#ifndef SL_HUB_CHECK_H
+#define SL_HUB_CHECK_H
+
+#include "hub/client.h"
+
+/** From the cache. True when there is nothing to ask for: it was found (out->known), or could not
+ * be had not long ago, or nobody is to be asked. */
+bool sl_hub_check_recall(const sl_hub *hub, const char *repository, const char *commit,
+                         sl_arena *arena, sl_hub_info *out);
+
+/** Asks the Hub, within limits.check_s altogether: its information document and, where that has no
+ * count, the headers of the safetensors files. A failure leaves out->known false. */
+void sl_hub_check_fetch(sl_hub_worker *worker, const char *repository, const char *commit,
+                        const atomic_bool *cancelled, sl_arena *arena, sl_hub_info *out);
+
+#endif
