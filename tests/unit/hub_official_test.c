@@ -168,7 +168,7 @@ static void
 folders_that_are_links_are_not_entered(void)
 {
     static const char *const folders[] = {"models--org--name", "models--org--name/snapshots",
-                                          "models--org--name/snapshots/" COMMIT,
+                                          ("models--org--name/snapshots/" COMMIT),
                                           "models--org--name/blobs"};
     for (size_t i = 0; i < COUNT(folders); i++) {
         char from[600], to[600];
