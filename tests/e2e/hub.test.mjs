@@ -254,12 +254,22 @@ test('the seconds the Hub asks for are those we ask for', async () => {
 });
 
 test('a quantisation in a file of its own comes with the config', async () => {
-    const quantization = { quantization: { quant_algo: 'NVFP4' } };
+    const quantization = {
+        producer: { name: 'modelopt' },
+        quantization: { quant_algo: 'NVFP4', group_size: 16, exclude_modules: ['lm_head'] },
+    };
     hub.put('org/modelopt', { files: { ...files, 'hf_quant_config.json': quantization } });
     const { status, json } = await model('org/modelopt');
     assert.equal(status, 200);
     assert.ok(paths().some((path) => path.endsWith('/hf_quant_config.json')));
     assert.ok(json.warnings.every((warning) => !/could not be had/.test(warning)));
+    // 28 matrices of 4 bits, a byte for every 16 weights and two fp32 scalars each
+    const { attention, mlp, total } = json.parameters;
+    const quantized = attention + mlp;
+    assert.equal(json.quantization.method, 'modelopt');
+    assert.equal(json.quantization.quantized_parameters, quantized);
+    assert.equal(json.weights_bytes,
+        (total - quantized) * 2 + quantized / 2 + quantized / 16 + 4 * 7 * 2 * 4);
     hub.put('org/plain', { files });
     hub.requests.length = 0;
     await model('org/plain');
