@@ -11,8 +11,8 @@
 
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
-#include "codec/hf_config.h"
 #include "codec/layers_json.h"
+#include "hf/config.h"
 #include "shardline/version.h"
 
 /* What a request needs from elsewhere, and what came of it. In the request's arena. */

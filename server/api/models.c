@@ -2,12 +2,12 @@
 
 #include "api/resources.h"
 #include "base/text.h"
-#include "codec/hf_config.h"
-#include "codec/hf_quantization.h"
 #include "codec/layers_json.h"
-#include "codec/members.h"
 #include "codec/model_json.h"
+#include "hf/config.h"
+#include "hf/quantization.h"
 #include "shardline/version.h"
+#include "json/members.h"
 
 /* Configs nest a little and may be written by Python. */
 static const sl_json_limits config_limits = {

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "codec/members.h"
+#include "json/members.h"
 
 static const double RATE_MAX = 1e15;
 static const uint64_t BYTES_MAX = 1ULL << 50;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/members.h"
+#include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 

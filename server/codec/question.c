@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "codec/inventory.h"
-#include "codec/members.h"
+#include "json/members.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
 #include "json/writer.h"

@@ -1,7 +1,7 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "codec/members.h"
+#include "json/members.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
 

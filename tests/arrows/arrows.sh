@@ -28,10 +28,11 @@ store base
 hub json base
 http json base
 catalog engine base
+hf json engine base
 codec catalog json engine base
 intake codec catalog json engine base
 launch codec catalog json engine base
-api codec intake launch store hub http catalog json engine base
+api codec hf intake launch store hub http catalog json engine base
 TABLE
 }
 

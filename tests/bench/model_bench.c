@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "codec/hf_config.h"
+#include "hf/config.h"
 #include "codec/model_json.h"
 
 enum { ROUNDS = 500, FILE_MAX = 1 << 20 };

@@ -7,7 +7,7 @@
 
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
-#include "codec/hf_config.h"
+#include "hf/config.h"
 #include "codec/layers_json.h"
 #include "json/reader.h"
 

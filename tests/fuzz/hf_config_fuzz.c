@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "codec/hf_config.h"
-#include "codec/hf_quantization.h"
+#include "hf/config.h"
+#include "hf/quantization.h"
 #include "codec/model_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/hf_table.h"
-#include "codec/hf_wrapper.h"
 #include "engine_fixture.h"
+#include "hf/table.h"
+#include "hf/wrapper.h"
 #include "reading.h"
 
 static sl_reading
@@ -218,9 +218,8 @@ static void
 every_wrapper_plans_its_language_part_and_counts_the_rest(void)
 {
     for (size_t i = 0; sl_hf_wrapper_name(i) != NULL; i++) {
-        sl_reading result =
-            read_type_with(sl_hf_wrapper_name(i),
-                           ",\"text_config\":{},\"vision_config\":{\"hidden_size\":768}");
+        sl_reading result = read_type_with(
+            sl_hf_wrapper_name(i), ",\"text_config\":{},\"vision_config\":{\"hidden_size\":768}");
         sl_model_counts counts;
         CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
         if (counts.towers == 0 || counts.towers >= counts.total)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/hf_table.h"
 #include "golden.h"
+#include "hf/table.h"
 #include "reading.h"
 
 static bool

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/hf_modules.h"
-#include "codec/hf_regex.h"
+#include "hf/modules.h"
+#include "hf/regex.h"
 #include "reading.h"
 
 typedef struct expression {

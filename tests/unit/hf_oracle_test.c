@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/hf_table.h"
 #include "golden.h"
+#include "hf/table.h"
 #include "reading.h"
 
 /* Up to two columns of a table, and the components that together they count. */

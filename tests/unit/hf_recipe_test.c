@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "codec/hf_recipe.h"
-#include "codec/hf_wrapper.h"
 #include "golden.h"
+#include "hf/recipe.h"
+#include "hf/wrapper.h"
 #include "reading.h"
 
 static const struct {

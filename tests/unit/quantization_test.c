@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "codec/hf_quantization.h"
 #include "golden.h"
+#include "hf/quantization.h"
 #include "reading.h"
 
 /* The message of the warning about quantisation, or "". */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "codec/hf_config.h"
+#include "hf/config.h"
 
 static const sl_json_limits reading_limits = {
     .max_bytes = 1 << 20, .max_depth = 32, .accept_python_numbers = true};

@@ -1,0 +1,345 @@
+/*
+ * Encoders of text: BERT and its relatives.
+ *
+ * `class` is the index of the class within the recipe's `classes`; `predicts` is 1 where it has a
+ * head over the vocabulary (`has_head`, which the reader sets, also where it only classifies).
+ * Defaults: the configuration classes of transformers 5.16.0.dev0. Checkpoints of these types are
+ * float32 where configs are silent. Tensor names are those of the classes, recalled and not compared
+ * with checkpoints; the oldest BERT files say gamma and beta for weight and bias of norms.
+ *
+ * A RoBERTa file may lack model_type and architectures (FacebookAI/roberta-base). It is told from
+ * BERT, whose keys it has, by type_vocab_size = 1; its max_position_embeddings (514) is 2 more than
+ * the positions it takes.
+ *
+ * Components follow the published counts of the classes, odd as they are: poolers in the MLP; the
+ * prediction head of BERT, RoBERTa and DeBERTa wholly in the language-model head, those of ALBERT,
+ * DistilBERT and ELECTRA spread over MLP, norms and other.
+ * Classification heads: other (no published count by component).
+ */
+#include "hf/recipes_encoders.h"
+
+/* clang-format off */
+
+#define BERT_SIZES \
+    {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "768", NULL, NULL}, \
+    {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "12", NULL, NULL}, \
+    {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "12", NULL, NULL}, \
+    {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "3072", NULL, NULL}, \
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL}, \
+    {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL}, \
+    HEADS, TIED, LABELS
+
+/* The block of BERT, RoBERTa, ELECTRA: norms after the sums. */
+static const sl_part bert_block[] = {
+    SL_LINEAR("attention.self.query", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.self.key", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.self.value", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.output.dense", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("attention.output.LayerNorm", "hidden", NORMS, ""),
+    SL_LINEAR("intermediate.dense", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("output.dense", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("output.LayerNorm", "hidden", NORMS, ""),
+};
+
+static const sl_part bert_embeddings[] = {
+    SL_MATRIX("word_embeddings", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("position_embeddings", "positions, hidden", EMBEDDING, REPLICATED, ""),
+    SL_MATRIX("token_type_embeddings", "types, hidden", EMBEDDING, REPLICATED, ""),
+    SL_NORM("LayerNorm", "hidden", NORMS, ""),
+};
+
+/* bert: 0 MaskedLM, 1 LMHead, 2 PreTraining, 3 Model, 4 SequenceClassification, 5 TokenClassification, 6 QuestionAnswering */
+static const sl_hf_symbol bert_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
+    BERT_SIZES,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 3", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    {SL_HF_COMPUTED, "pooler", NULL, NULL, "(class >= 2) * (class <= 4)", NULL, NULL},
+};
+
+static const sl_part bert_head[] = {
+    SL_LINEAR("bert.pooler.dense", "hidden, hidden", MLP, REPLICATED, "pooler * (class != 3)"),
+    SL_LINEAR("pooler.dense", "hidden, hidden", MLP, REPLICATED, "class == 3"),
+    SL_LINEAR("cls.predictions.transform.dense", "hidden, hidden", LM_HEAD, REPLICATED, "predicts"),
+    SL_NORM("cls.predictions.transform.LayerNorm", "hidden", LM_HEAD, "predicts"),
+    SL_TENSOR("cls.predictions.bias", "vocab", LM_HEAD, VOCABULARY, 0, "predicts"),
+    SL_HEAD("cls.predictions.decoder", "vocab, hidden", "predicts"),
+    SL_LINEAR("cls.seq_relationship", "2, hidden", OTHER, REPLICATED, "class == 2"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "(class == 4) + (class == 5)"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 6"),
+};
+
+static const sl_stack bert_stacks[] = {
+    {.prefix = "bert.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "bert.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(bert_head), .titles = {{"", "head"}}},
+};
+
+/* roberta, xlm-roberta, camembert: 0 MaskedLM, 1 CausalLM, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
+#define ROBERTA_TRAITS \
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 2", NULL, NULL}, \
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+
+static const sl_hf_symbol roberta_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "50265", NULL, NULL},
+    BERT_SIZES,
+    ROBERTA_TRAITS,
+};
+
+static const sl_hf_symbol xlm_roberta_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
+    BERT_SIZES,
+    ROBERTA_TRAITS,
+};
+
+static const sl_part roberta_head[] = {
+    SL_LINEAR("pooler.dense", "hidden, hidden", MLP, REPLICATED, "class == 2"),
+    SL_LINEAR("lm_head.dense", "hidden, hidden", LM_HEAD, REPLICATED, "predicts"),
+    SL_NORM("lm_head.layer_norm", "hidden", LM_HEAD, "predicts"),
+    SL_TENSOR("lm_head.bias", "vocab", LM_HEAD, VOCABULARY, 0, "predicts"),
+    SL_HEAD("lm_head.decoder", "vocab, hidden", "predicts"),
+    SL_LINEAR("classifier.dense", "hidden, hidden", OTHER, REPLICATED, "class == 3"),
+    SL_LINEAR("classifier.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 3"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "class == 4"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5"),
+};
+
+static const sl_stack roberta_stacks[] = {
+    {.prefix = "roberta.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "roberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(roberta_head), .titles = {{"", "head"}}},
+};
+
+/* albert: 0 MaskedLM, 1 PreTraining, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering.
+ * One group of weights is used by num_hidden_layers / num_hidden_groups layers: counted once. The names hold for
+ * inner_group_num = 1, which every published file has. */
+static const sl_hf_symbol albert_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30000", NULL, NULL},
+    {SL_HF_NUMBER, "embed", "embedding_size", NULL, "128", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "4096", NULL, NULL},
+    {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "12", NULL, NULL},
+    {SL_HF_NUMBER, "groups", "num_hidden_groups", NULL, "1", NULL, NULL},
+    {SL_HF_NUMBER, "inner", "inner_group_num", NULL, "1", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "64", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "16384", NULL, NULL},
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
+    {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL},
+    HEADS, TIED, LABELS,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 2", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    {SL_HF_COMPUTED, "pooler", NULL, NULL, "(class >= 1) * (class <= 3)", NULL, NULL},
+    {SL_HF_EACH_COMPUTED, "again", NULL, NULL, "block >= groups * inner", NULL, NULL},
+};
+
+static const sl_part albert_embeddings[] = {
+    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, ""),
+    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, ""),
+    SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
+    SL_LINEAR("encoder.embedding_hidden_mapping_in", "hidden, embed", EMBEDDING, REPLICATED, ""),
+};
+
+static const sl_part albert_block[] = {
+    SL_LINEAR("attention.query", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.key", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.value", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.dense", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("attention.LayerNorm", "hidden", NORMS, ""),
+    SL_LINEAR("ffn", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("ffn_output", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("full_layer_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part albert_head[] = {
+    SL_LINEAR("albert.pooler", "hidden, hidden", MLP, REPLICATED, "pooler * (class != 2)"),
+    SL_LINEAR("pooler", "hidden, hidden", MLP, REPLICATED, "class == 2"),
+    SL_LINEAR("predictions.dense", "embed, hidden", MLP, REPLICATED, "predicts"),
+    SL_NORM("predictions.LayerNorm", "embed", NORMS, "predicts"),
+    SL_TENSOR("predictions.bias", "vocab", OTHER, VOCABULARY, 0, "predicts"),
+    SL_HEAD("predictions.decoder", "vocab, embed", "predicts"),
+    SL_LINEAR("sop_classifier.classifier", "labels, hidden", OTHER, REPLICATED, "class == 1"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "(class == 3) + (class == 4)"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5"),
+};
+
+static const sl_stack albert_stacks[] = {
+    {.prefix = "albert.", .repeat = "1", SL_PARTS(albert_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "albert.encoder.albert_layer_groups.{}.albert_layers.0.", .repeat = "layers * inner", .shared = "again", SL_PARTS(albert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(albert_head), .titles = {{"", "head"}}},
+};
+
+/* distilbert: 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4 QuestionAnswering */
+static const sl_hf_symbol distilbert_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "dim", "hidden_size", "768", NULL, NULL},
+    {SL_HF_NUMBER, "layers", "n_layers", "num_hidden_layers", "6", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "n_heads", "num_attention_heads", "12", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "hidden_dim", NULL, "3072", NULL, NULL},
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
+    HEADS, TIED, LABELS,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+};
+
+static const sl_part distilbert_embeddings[] = {
+    SL_MATRIX("word_embeddings", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("position_embeddings", "positions, hidden", EMBEDDING, REPLICATED, ""),
+    SL_NORM("LayerNorm", "hidden", NORMS, ""),
+};
+
+static const sl_part distilbert_block[] = {
+    SL_LINEAR("attention.q_lin", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.k_lin", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.v_lin", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.out_lin", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("sa_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("ffn.lin1", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("ffn.lin2", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("output_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part distilbert_head[] = {
+    SL_LINEAR("vocab_transform", "hidden, hidden", OTHER, REPLICATED, "predicts"),
+    SL_NORM("vocab_layer_norm", "hidden", NORMS, "predicts"),
+    SL_TENSOR("vocab_projector.bias", "vocab", OTHER, VOCABULARY, 0, "predicts"),
+    SL_HEAD("vocab_projector", "vocab, hidden", "predicts"),
+    SL_LINEAR("pre_classifier", "hidden, hidden", OTHER, REPLICATED, "class == 2"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "(class == 2) + (class == 3)"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 4"),
+};
+
+static const sl_stack distilbert_stacks[] = {
+    {.prefix = "distilbert.embeddings.", .repeat = "1", SL_PARTS(distilbert_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "distilbert.transformer.layer.{}.", .repeat = "layers", SL_PARTS(distilbert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(distilbert_head), .titles = {{"", "head"}}},
+};
+
+/* electra: 0 MaskedLM (the generator), 1 PreTraining (the discriminator), 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
+static const sl_hf_symbol electra_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
+    {SL_HF_NUMBER, "embed", "embedding_size", NULL, "128", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "256", NULL, NULL},
+    {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "12", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "4", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "1024", NULL, NULL},
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
+    {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL},
+    HEADS, TIED, LABELS,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+};
+
+static const sl_part electra_embeddings[] = {
+    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, ""),
+    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, ""),
+    SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
+    SL_LINEAR("embeddings_project", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
+};
+
+static const sl_part electra_head[] = {
+    SL_NORM("generator_predictions.LayerNorm", "embed", NORMS, "predicts"),
+    SL_LINEAR("generator_predictions.dense", "embed, hidden", MLP, REPLICATED, "predicts"),
+    SL_TENSOR("generator_lm_head.bias", "vocab", OTHER, VOCABULARY, 0, "predicts"),
+    SL_HEAD("generator_lm_head", "vocab, embed", "predicts"),
+    SL_LINEAR("discriminator_predictions.dense", "hidden, hidden", MLP, REPLICATED, "class == 1"),
+    SL_LINEAR("discriminator_predictions.dense_prediction", "1, hidden", OTHER, REPLICATED, "class == 1"),
+    SL_LINEAR("classifier.dense", "hidden, hidden", OTHER, REPLICATED, "class == 3"),
+    SL_LINEAR("classifier.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 3"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "class == 4"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5"),
+};
+
+static const sl_stack electra_stacks[] = {
+    {.prefix = "electra.", .repeat = "1", SL_PARTS(electra_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "electra.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(electra_head), .titles = {{"", "head"}}},
+};
+
+/* deberta-v2 (and v3): 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4 QuestionAnswering.
+ * Files write -1 for "not set" in max_relative_positions (not read: max_position_embeddings holds) and may do so in
+ * position_buckets. Without share_att_key, pos_att_type decides on the two projections of positions; both are counted
+ * (every published file shares). */
+static const sl_hf_symbol deberta_v2_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "128100", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "1536", NULL, NULL},
+    {SL_HF_NUMBER, "embed", "embedding_size", NULL, "hidden", NULL, NULL},
+    {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "24", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "24", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "6144", NULL, NULL},
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
+    {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "0", NULL, NULL},
+    {SL_HF_NUMBER, "relative", "relative_attention", NULL, "0", NULL, NULL},
+    {SL_HF_NUMBER, "buckets", "position_buckets", NULL, "0", NULL, NULL},
+    {SL_HF_NUMBER, "shared_key", "share_att_key", NULL, "0", NULL, NULL},
+    {SL_HF_NUMBER, "position_input", "position_biased_input", NULL, "1", NULL, NULL},
+    {SL_HF_NUMBER, "kernel", "conv_kernel_size", NULL, "0", NULL, NULL},
+    {SL_HF_CHOICE, "relative_norm", "norm_rel_ebd", NULL, "0", NULL, "none layer_norm"},
+    {SL_HF_COMPUTED, "kv_heads", NULL, NULL, "heads", NULL, NULL},
+    {SL_HF_COMPUTED, "head_dim", NULL, NULL, "hidden / heads", NULL, NULL},
+    {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "position_input != 0", NULL, NULL},
+    {SL_HF_COMPUTED, "spans", NULL, NULL, "2 * buckets + 2 * positions * (buckets == 0)", NULL, NULL},
+    TIED, LABELS,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+};
+
+static const sl_part deberta_v2_embeddings[] = {
+    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, "position_input"),
+    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, "types"),
+    SL_MATRIX("embeddings.embed_proj", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
+    SL_NORM("embeddings.LayerNorm", "hidden", NORMS, ""),
+    SL_MATRIX("encoder.rel_embeddings", "spans, hidden", EMBEDDING, REPLICATED, "relative"),
+    SL_NORM("encoder.LayerNorm", "hidden", NORMS, "relative_norm"),
+    SL_CONV("encoder.conv.conv", "hidden, hidden, kernel", OTHER, "kernel"),
+    SL_NORM("encoder.conv.LayerNorm", "hidden", NORMS, "kernel"),
+};
+
+static const sl_part deberta_v2_block[] = {
+    SL_LINEAR("attention.self.query_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.self.key_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.self.value_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("attention.self.pos_key_proj", "hidden, hidden", ATTENTION, COLUMN, "relative * (shared_key == 0)"),
+    SL_LINEAR("attention.self.pos_query_proj", "hidden, hidden", ATTENTION, COLUMN, "relative * (shared_key == 0)"),
+    SL_LINEAR("attention.output.dense", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("attention.output.LayerNorm", "hidden", NORMS, ""),
+    SL_LINEAR("intermediate.dense", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("output.dense", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("output.LayerNorm", "hidden", NORMS, ""),
+};
+
+static const sl_part deberta_v2_head[] = {
+    SL_LINEAR("cls.predictions.transform.dense", "embed, hidden", LM_HEAD, REPLICATED, "predicts"),
+    SL_NORM("cls.predictions.transform.LayerNorm", "embed", LM_HEAD, "predicts"),
+    SL_TENSOR("cls.predictions.bias", "vocab", LM_HEAD, VOCABULARY, 0, "predicts"),
+    SL_HEAD("cls.predictions.decoder", "vocab, embed", "predicts"),
+    SL_LINEAR("pooler.dense", "hidden, hidden", MLP, REPLICATED, "class == 2"),
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "(class == 2) + (class == 3)"),
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 4"),
+};
+
+static const sl_stack deberta_v2_stacks[] = {
+    {.prefix = "deberta.", .repeat = "1", SL_PARTS(deberta_v2_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "deberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(deberta_v2_block), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(deberta_v2_head), .titles = {{"", "head"}}},
+};
+
+static const sl_hf_recipe recipes[] = {
+    ENCODER("bert", "BertForMaskedLM BertLMHeadModel BertForPreTraining BertModel BertForSequenceClassification BertForTokenClassification BertForQuestionAnswering", "bert.", bert, bert),
+    ENCODER("roberta", "RobertaForMaskedLM RobertaForCausalLM RobertaModel RobertaForSequenceClassification RobertaForTokenClassification RobertaForQuestionAnswering", "roberta.", roberta, roberta),
+    ENCODER("xlm-roberta", "XLMRobertaForMaskedLM XLMRobertaForCausalLM XLMRobertaModel XLMRobertaForSequenceClassification XLMRobertaForTokenClassification XLMRobertaForQuestionAnswering", "roberta.", xlm_roberta, roberta),
+    ENCODER("camembert", "CamembertForMaskedLM CamembertForCausalLM CamembertModel CamembertForSequenceClassification CamembertForTokenClassification CamembertForQuestionAnswering", "roberta.", xlm_roberta, roberta),
+    ENCODER("albert", "AlbertForMaskedLM AlbertForPreTraining AlbertModel AlbertForSequenceClassification AlbertForTokenClassification AlbertForQuestionAnswering", "albert.", albert, albert),
+    ENCODER("distilbert", "DistilBertForMaskedLM DistilBertModel DistilBertForSequenceClassification DistilBertForTokenClassification DistilBertForQuestionAnswering", "distilbert.", distilbert, distilbert),
+    ENCODER("electra", "ElectraForMaskedLM ElectraForPreTraining ElectraModel ElectraForSequenceClassification ElectraForTokenClassification ElectraForQuestionAnswering", "electra.", electra, electra),
+    ENCODER("deberta-v2", "DebertaV2ForMaskedLM DebertaV2Model DebertaV2ForSequenceClassification DebertaV2ForTokenClassification DebertaV2ForQuestionAnswering", "deberta.", deberta_v2, deberta_v2),
+};
+
+/* clang-format on */
+
+sl_hf_recipes
+sl_hf_bert_recipes(void)
+{
+    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
+}

@@ -1,0 +1,276 @@
+/* Encoders with decoders: BART, T5, Whisper. Defaults: the configuration classes of
+ * transformers 5.16.0.dev0. `class` is the index of the class within the recipe's `classes`, `predicts`
+ * is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs are silent; names
+ * are those of the classes. Convolutions of sound count as other. */
+#include "hf/recipes_encoders.h"
+
+/* clang-format off */
+
+/* bart, mbart: 0 ConditionalGeneration, 1 Model, 2 SequenceClassification. Position tables have two rows that are no
+ * position. mbart is the same with norms before the sums (same tensors) and a last norm in each half. */
+#define BART_SIZES \
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "50265", NULL, NULL}, \
+    {SL_HF_NUMBER, "hidden", "d_model", NULL, "1024", NULL, NULL}, \
+    {SL_HF_NUMBER, "encoder_layers", "encoder_layers", NULL, "12", NULL, NULL}, \
+    {SL_HF_NUMBER, "decoder_layers", "decoder_layers", NULL, "12", NULL, NULL}, \
+    {SL_HF_NUMBER, "encoder_ffn", "encoder_ffn_dim", NULL, "4096", NULL, NULL}, \
+    {SL_HF_NUMBER, "ffn", "decoder_ffn_dim", NULL, "4096", NULL, NULL}, \
+    {SL_HF_NUMBER, "heads", "decoder_attention_heads", NULL, "16", NULL, NULL}, \
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "1024", NULL, NULL}, \
+    {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL}, \
+    HEADS, TIED, LABELS, \
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL}, \
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+
+static const sl_hf_symbol bart_symbols[] = {
+    BART_SIZES,
+    {SL_HF_COMPUTED, "final_norms", NULL, NULL, "0", NULL, NULL},
+};
+
+static const sl_hf_symbol mbart_symbols[] = {
+    BART_SIZES,
+    {SL_HF_COMPUTED, "final_norms", NULL, NULL, "1", NULL, NULL},
+};
+
+static const sl_part bart_embeddings[] = {
+    SL_MATRIX("shared", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("encoder.embed_positions", "positions + 2, hidden", EMBEDDING, REPLICATED, ""),
+    SL_NORM("encoder.layernorm_embedding", "hidden", NORMS, ""),
+    SL_MATRIX("decoder.embed_positions", "positions + 2, hidden", EMBEDDING, REPLICATED, ""),
+    SL_NORM("decoder.layernorm_embedding", "hidden", NORMS, ""),
+};
+
+static const sl_part bart_encoder[] = {
+    SL_LINEAR("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("fc1", "encoder_ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("fc2", "hidden, encoder_ffn", MLP, ROW, ""),
+    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part bart_decoder[] = {
+    SL_LINEAR("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("encoder_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("encoder_attn_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("fc1", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("fc2", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part bart_head[] = {
+    SL_NORM("model.encoder.layer_norm", "hidden", NORMS, "final_norms * (class != 1)"),
+    SL_NORM("model.decoder.layer_norm", "hidden", NORMS, "final_norms * (class != 1)"),
+    SL_NORM("encoder.layer_norm", "hidden", NORMS, "final_norms * (class == 1)"),
+    SL_NORM("decoder.layer_norm", "hidden", NORMS, "final_norms * (class == 1)"),
+    SL_BUFFER("final_logits_bias", "1, vocab", "predicts"),
+    SL_HEAD("lm_head", "vocab, hidden", "predicts"),
+    SL_LINEAR("classification_head.dense", "hidden, hidden", OTHER, REPLICATED, "class == 2"),
+    SL_LINEAR("classification_head.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 2"),
+};
+
+static const sl_stack bart_stacks[] = {
+    {.prefix = "model.", .repeat = "1", SL_PARTS(bart_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(bart_encoder), .titles = {{"", "encoder"}}},
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(bart_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(bart_head), .titles = {{"", "head"}}},
+};
+
+/* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel. The classes tie the head whatever the file says
+ * (version 5: "tie_word_embeddings": false of the v1.1, FLAN and mT5 files is overruled), so it is not read. The published
+ * v1.1, FLAN and mT5 checkpoints do store an lm_head.weight of their own: vocab * hidden more than counted here. */
+#define T5_SIZES \
+    {SL_HF_COMPUTED, "gated", NULL, NULL, "mlp_form % 2", NULL, NULL}, \
+    {SL_HF_NUMBER, "decoder_layers", "num_decoder_layers", NULL, "encoder_layers", NULL, NULL}, \
+    {SL_HF_NUMBER, "buckets", "relative_attention_num_buckets", NULL, "32", NULL, NULL}, \
+    {SL_HF_COMPUTED, "has_decoder", NULL, NULL, "class != 2", NULL, NULL}, \
+    {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers * has_decoder", NULL, NULL}, \
+    {SL_HF_COMPUTED, "kv_heads", NULL, NULL, "heads", NULL, NULL}, \
+    {SL_HF_COMPUTED, "inner", NULL, NULL, "heads * head_dim", NULL, NULL}, \
+    {SL_HF_COMPUTED, "positions", NULL, NULL, "0", NULL, NULL}, \
+    {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "0", NULL, NULL}, \
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "1", NULL, NULL}, \
+    {SL_HF_NUMBER, "file_tied", "tie_word_embeddings", NULL, "1", "1", NULL}, \
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL}, \
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+
+static const sl_hf_symbol t5_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "32128", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL},
+    {SL_HF_NUMBER, "head_dim", "d_kv", NULL, "64", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "d_ff", NULL, "2048", NULL, NULL},
+    {SL_HF_NUMBER, "encoder_layers", "num_layers", NULL, "6", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "num_heads", NULL, "8", NULL, NULL},
+    {SL_HF_CHOICE, "mlp_form", "feed_forward_proj", NULL, "0", NULL, "relu gated-gelu gelu gated-silu silu gated-relu"},
+    T5_SIZES,
+    {SL_HF_EACH_COMPUTED, "biased", NULL, NULL, "block == 0", NULL, NULL},
+};
+
+#define MT5_SIZES \
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "250112", NULL, NULL}, \
+    {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL}, \
+    {SL_HF_NUMBER, "head_dim", "d_kv", NULL, "64", NULL, NULL}, \
+    {SL_HF_NUMBER, "ffn", "d_ff", NULL, "1024", NULL, NULL}, \
+    {SL_HF_NUMBER, "encoder_layers", "num_layers", NULL, "8", NULL, NULL}, \
+    {SL_HF_NUMBER, "heads", "num_heads", NULL, "6", NULL, NULL}, \
+    {SL_HF_CHOICE, "mlp_form", "feed_forward_proj", NULL, "1", NULL, "relu gated-gelu gelu gated-silu silu gated-relu"}, \
+    T5_SIZES
+
+static const sl_hf_symbol mt5_symbols[] = {
+    MT5_SIZES,
+    {SL_HF_EACH_COMPUTED, "biased", NULL, NULL, "block == 0", NULL, NULL},
+};
+
+/* Every block of umt5 has its own position bias. */
+static const sl_hf_symbol umt5_symbols[] = {
+    MT5_SIZES,
+    {SL_HF_EACH_COMPUTED, "biased", NULL, NULL, "1", NULL, NULL},
+};
+
+static const sl_part t5_embeddings[] = {
+    SL_MATRIX("shared", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+};
+
+static const sl_part t5_encoder[] = {
+    SL_MATRIX("layer.0.SelfAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.o", "hidden, inner", ATTENTION, ROW, ""),
+    SL_TENSOR("layer.0.SelfAttention.relative_attention_bias.weight", "buckets, heads", ATTENTION, COLUMN, 1, "biased"),
+    SL_SCALE("layer.0.layer_norm", "hidden", NORMS, ""),
+    SL_MATRIX("layer.1.DenseReluDense.wi", "ffn, hidden", MLP, COLUMN, "gated == 0"),
+    SL_MATRIX("layer.1.DenseReluDense.wi_0", "ffn, hidden", MLP, COLUMN, "gated"),
+    SL_MATRIX("layer.1.DenseReluDense.wi_1", "ffn, hidden", MLP, COLUMN, "gated"),
+    SL_MATRIX("layer.1.DenseReluDense.wo", "hidden, ffn", MLP, ROW, ""),
+    SL_SCALE("layer.1.layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part t5_decoder[] = {
+    SL_MATRIX("layer.0.SelfAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.0.SelfAttention.o", "hidden, inner", ATTENTION, ROW, ""),
+    SL_TENSOR("layer.0.SelfAttention.relative_attention_bias.weight", "buckets, heads", ATTENTION, COLUMN, 1, "biased"),
+    SL_SCALE("layer.0.layer_norm", "hidden", NORMS, ""),
+    SL_MATRIX("layer.1.EncDecAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.1.EncDecAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.1.EncDecAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
+    SL_MATRIX("layer.1.EncDecAttention.o", "hidden, inner", ATTENTION, ROW, ""),
+    SL_SCALE("layer.1.layer_norm", "hidden", NORMS, ""),
+    SL_MATRIX("layer.2.DenseReluDense.wi", "ffn, hidden", MLP, COLUMN, "gated == 0"),
+    SL_MATRIX("layer.2.DenseReluDense.wi_0", "ffn, hidden", MLP, COLUMN, "gated"),
+    SL_MATRIX("layer.2.DenseReluDense.wi_1", "ffn, hidden", MLP, COLUMN, "gated"),
+    SL_MATRIX("layer.2.DenseReluDense.wo", "hidden, ffn", MLP, ROW, ""),
+    SL_SCALE("layer.2.layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part t5_head[] = {
+    SL_SCALE("encoder.final_layer_norm", "hidden", NORMS, ""),
+    SL_SCALE("decoder.final_layer_norm", "hidden", NORMS, "has_decoder"),
+    SL_HEAD("lm_head", "vocab, hidden", "predicts"),
+};
+
+static const sl_stack t5_stacks[] = {
+    {.prefix = "", .repeat = "1", SL_PARTS(t5_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "encoder.block.{}.", .repeat = "encoder_layers", SL_PARTS(t5_encoder), .titles = {{"biased", "encoder_biased"}, {"", "encoder"}}},
+    {.prefix = "decoder.block.{}.", .repeat = "decoder_layers * has_decoder", SL_PARTS(t5_decoder), .titles = {{"biased", "decoder_biased"}, {"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * inner", .per_source = "2 * inner"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(t5_head), .titles = {{"", "head"}}},
+};
+
+/* whisper: 0 ConditionalGeneration, 1 Model. Keys have no bias. */
+static const sl_hf_symbol whisper_symbols[] = {
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "51865", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "d_model", NULL, "384", NULL, NULL},
+    {SL_HF_NUMBER, "mels", "num_mel_bins", NULL, "80", NULL, NULL},
+    {SL_HF_NUMBER, "encoder_layers", "encoder_layers", NULL, "4", NULL, NULL},
+    {SL_HF_NUMBER, "decoder_layers", "decoder_layers", NULL, "4", NULL, NULL},
+    {SL_HF_NUMBER, "encoder_ffn", "encoder_ffn_dim", NULL, "1536", NULL, NULL},
+    {SL_HF_NUMBER, "ffn", "decoder_ffn_dim", NULL, "1536", NULL, NULL},
+    {SL_HF_NUMBER, "heads", "decoder_attention_heads", NULL, "6", NULL, NULL},
+    {SL_HF_NUMBER, "sources", "max_source_positions", NULL, "1500", NULL, NULL},
+    {SL_HF_NUMBER, "positions", "max_target_positions", NULL, "448", NULL, NULL},
+    {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL},
+    HEADS, TIED,
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+};
+
+static const sl_part whisper_embeddings[] = {
+    SL_CONV("encoder.conv1", "hidden, mels, 3", OTHER, ""),
+    SL_CONV("encoder.conv2", "hidden, hidden, 3", OTHER, ""),
+    SL_MATRIX("encoder.embed_positions", "sources, hidden", EMBEDDING, REPLICATED, ""),
+    SL_MATRIX("decoder.embed_tokens", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+    SL_MATRIX("decoder.embed_positions", "positions, hidden", EMBEDDING, REPLICATED, ""),
+};
+
+static const sl_part whisper_encoder[] = {
+    SL_MATRIX("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("fc1", "encoder_ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("fc2", "hidden, encoder_ffn", MLP, ROW, ""),
+    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part whisper_decoder[] = {
+    SL_MATRIX("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
+    SL_MATRIX("encoder_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
+    SL_LINEAR("encoder_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
+    SL_NORM("encoder_attn_layer_norm", "hidden", NORMS, ""),
+    SL_LINEAR("fc1", "ffn, hidden", MLP, COLUMN, ""),
+    SL_LINEAR("fc2", "hidden, ffn", MLP, ROW, ""),
+    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+};
+
+static const sl_part whisper_head[] = {
+    SL_NORM("model.encoder.layer_norm", "hidden", NORMS, "class == 0"),
+    SL_NORM("model.decoder.layer_norm", "hidden", NORMS, "class == 0"),
+    SL_NORM("encoder.layer_norm", "hidden", NORMS, "class == 1"),
+    SL_NORM("decoder.layer_norm", "hidden", NORMS, "class == 1"),
+    SL_HEAD("proj_out", "vocab, hidden", "predicts"),
+};
+
+static const sl_stack whisper_stacks[] = {
+    {.prefix = "model.", .repeat = "1", SL_PARTS(whisper_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(whisper_encoder), .titles = {{"", "encoder"}}},
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(whisper_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(whisper_head), .titles = {{"", "head"}}},
+};
+
+/* Encoders with a decoder whose files may say that the head is untied. */
+#define T5(type, names, values) \
+    {.model_type = type, .classes = names, .dtype = "float32", SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
+
+static const sl_hf_recipe recipes[] = {
+    ENCODER("bart", "BartForConditionalGeneration BartModel BartForSequenceClassification", "model.", bart, bart),
+    ENCODER("mbart", "MBartForConditionalGeneration MBartModel MBartForSequenceClassification", "model.", mbart, bart),
+    T5("t5", "T5ForConditionalGeneration T5Model T5EncoderModel", t5),
+    T5("mt5", "MT5ForConditionalGeneration MT5Model MT5EncoderModel", mt5),
+    T5("umt5", "UMT5ForConditionalGeneration UMT5Model UMT5EncoderModel", umt5),
+    ENCODER("whisper", "WhisperForConditionalGeneration WhisperModel", "model.", whisper, whisper),
+};
+
+/* clang-format on */
+
+sl_hf_recipes
+sl_hf_seq2seq_recipes(void)
+{
+    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
+}
