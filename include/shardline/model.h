@@ -268,6 +268,7 @@ typedef enum sl_naming {
     SL_NAMING_PHI3,
     SL_NAMING_PHI3SMALL,
     SL_NAMING_STARCODER2,
+    SL_NAMING_STABLELM,
     SL_NAMING_PERSIMMON,
     SL_NAMING_GEMMA2,
     SL_NAMING_OLMO2,
@@ -342,7 +343,8 @@ typedef struct sl_block_shape {
 /** Exceptions from what the other fields of a spec say of all blocks. */
 enum {
     SL_BLOCK_FULL_ATTENTION = 1, /* no window here */
-    SL_BLOCK_DENSE_MLP = 2       /* no experts here */
+    SL_BLOCK_DENSE_MLP = 2,      /* no experts here */
+    SL_BLOCK_SHARED_INDEX = 4    /* an earlier block's indexer picks the positions here */
 };
 
 /**

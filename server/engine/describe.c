@@ -137,6 +137,7 @@ typedef struct variant {
     uint32_t shape;
     bool windowed;
     bool routed;
+    bool shares_index;
 } variant;
 
 static void
@@ -172,6 +173,8 @@ add_shaped_block(sl_model *model, const sl_dense_spec *spec, const sl_names *nam
         shaped.ffn = spec->shapes[own.shape].ffn;
     if (spec->shapes[own.shape].kv_heads != 0)
         shaped.kv_heads = spec->shapes[own.shape].kv_heads;
+    if (own.shares_index)
+        shaped.latent.index_heads = 0;
     if (suffix[1] == '0') {
         suffix[1] = suffix[2];
         suffix[2] = '\0';
@@ -279,16 +282,19 @@ variant_of(const sl_dense_spec *spec, uint32_t block)
         .shape = spec->shape_count == 0 ? 0 : spec->shape_of[block],
         .windowed = spec->window != 0 && (exceptions & SL_BLOCK_FULL_ATTENTION) == 0,
         .routed = spec->experts.count != 0 && (exceptions & SL_BLOCK_DENSE_MLP) == 0,
+        .shares_index = spec->latent.index_heads != 0 && (exceptions & SL_BLOCK_SHARED_INDEX) != 0,
     };
 }
 
-/* Kinds are numbered by shape, then with experts after without, then windowed after full. */
-enum { VARIANTS_MAX = 4 * SL_SHAPES_MAX };
+/* Kinds are numbered by shape, then with experts after without, then those without an indexer of
+ * their own after the others, then windowed after full. */
+enum { VARIANTS_MAX = 8 * SL_SHAPES_MAX };
 
 static uint32_t
 number_of(variant own)
 {
-    return 4 * own.shape + 2 * (uint32_t)own.routed + (uint32_t)own.windowed;
+    return 8 * own.shape + 4 * (uint32_t)own.routed + 2 * (uint32_t)own.shares_index +
+           (uint32_t)own.windowed;
 }
 
 /* Blocks of each variant; returns how many variants there are. */
@@ -310,6 +316,7 @@ add_blocks(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
 {
     static const char *const titles[2][2] = {{"dense", "dense_window"},
                                              {"experts", "experts_window"}};
+    static const char *const shared_titles[2] = {"dense_shared_index", "experts_shared_index"};
     uint32_t blocks_of[VARIANTS_MAX];
     uint8_t kind_of[VARIANTS_MAX] = {0};
     uint32_t windowed = 0;
@@ -319,11 +326,17 @@ add_blocks(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
         windowed += blocks_of[i];
     const bool mixed = windowed > 0 && windowed < spec->blocks;
     for (uint32_t i = 0; i < VARIANTS_MAX; i++) {
-        const variant own = {.shape = i / 4, .windowed = i % 2 != 0, .routed = i / 2 % 2 != 0};
+        const variant own = {.shape = i / 8,
+                             .windowed = i % 2 != 0,
+                             .routed = i / 4 % 2 != 0,
+                             .shares_index = i / 2 % 2 != 0};
         if (blocks_of[i] == 0)
             continue;
         kind_of[i] = (uint8_t)model->kind_count;
-        add_shaped_block(model, spec, names, titles[own.routed][mixed && own.windowed], own);
+        add_shaped_block(model, spec, names,
+                         own.shares_index ? shared_titles[own.routed]
+                                          : titles[own.routed][mixed && own.windowed],
+                         own);
         if (!own.routed)
             continue;
         model->experts = spec->experts.count;

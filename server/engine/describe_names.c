@@ -117,6 +117,11 @@ static const sl_names all_names[] = {
     [SL_NAMING_STARCODER2] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .up = "mlp.c_fc", .down = "mlp.c_proj",
     },
+    [SL_NAMING_STABLELM] = {
+        LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, LLAMA_MLP,
+        .query_norm = "self_attn.q_layernorm.norms.{}",
+        .key_norm = "self_attn.k_layernorm.norms.{}",
+    },
     [SL_NAMING_PERSIMMON] = {
         LLAMA_NORMS, DENSE_4H, .base = "model.", .base_bare = "", .embedding = "embed_tokens",
         .block = "layers.{}.", .qkv = "self_attn.query_key_value", .output = "self_attn.dense",

@@ -175,8 +175,12 @@ sl_model_mtp_parameters(const sl_model *model, uint64_t layers, uint64_t *out)
 {
     assert(model != NULL && out != NULL && model->block_count >= 1);
 
-    /* The last block stands before the head. */
-    const uint32_t last = model->layers[model->layer_count - 2];
+    /* The last block stands before the head; such a layer has an indexer of its own. */
+    uint32_t last = model->layers[model->layer_count - 2];
+    if (strcmp(model->kinds[last].name, "experts_shared_index") == 0) {
+        for (uint32_t kind = 0; kind < model->kind_count; kind++)
+            last = strcmp(model->kinds[kind].name, "experts") == 0 ? kind : last;
+    }
     sl_model_counts block = {0};
     uint64_t square = 0;
     if (count_kind(&model->kinds[last], 1, &block) != SL_OK ||

@@ -20,8 +20,6 @@ note_unknown(const sl_question *question, sl_estimate *out)
     } fields[] = {
         {SL_UNKNOWN_SOFTWARE, "software_open",
          "software was not given: every profile of the framework was evaluated"},
-        {SL_UNKNOWN_RECOMPUTE, "recompute_open",
-         "recompute was not given: none, selective and full were evaluated"},
         {SL_UNKNOWN_ATTENTION, "attention_open",
          "attention was not given: the kernels the software may pick were evaluated"},
         {SL_UNKNOWN_DROPOUT, "dropout_open",
@@ -34,6 +32,11 @@ note_unknown(const sl_question *question, sl_estimate *out)
          "zero_stage was not given: 0 and 1 were evaluated"},
     };
 
+    if ((question->unknown & (uint32_t)SL_UNKNOWN_RECOMPUTE) != 0)
+        add(out, false, "recompute_open",
+            sl_model_is_plain(question->model)
+                ? "recompute was not given: none and full were evaluated"
+                : "recompute was not given: none, selective and full were evaluated");
     for (uint32_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if ((question->unknown & (uint32_t)fields[i].field) != 0)
             add(out, false, fields[i].code, fields[i].text);

@@ -137,9 +137,89 @@ read_block_numbers(sl_hf_reader *reader, const char *name, sl_dense_spec *spec, 
     return true;
 }
 
+/* Copies of configs in other planners rename keys: their values would be lost in silence. */
+static void
+refuse_renamed(sl_hf_reader *reader)
+{
+    static const char *const names[] = {"num_routed_experts", "n_routed_experts", "num_experts",
+                                        "num_local_experts", "moe_num_experts"};
+    const sl_hf_key *own = &reader->type->keys[SL_HF_EXPERTS];
+    const char *refused = reader->type->refused;
+    sl_errors ignored = {.count = 0};
+    sl_node member;
+
+    const bool said = own->name != NULL && sl_node_member(reader->config, own->name, &member);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        uint64_t value = 0;
+        if ((own->name != NULL && sl_text_equal(own->name, names[i])) ||
+            (own->alias != NULL && sl_text_equal(own->alias, names[i])) ||
+            (refused != NULL && sl_text_equal(refused, names[i])) ||
+            !sl_node_member(reader->config, names[i], &member))
+            continue;
+        /* One expert, or none, is a dense block; what is said twice alike is no loss. */
+        if (sl_node_as_uint(&member, 0, UINT32_MAX, &value, &ignored) == SL_OK &&
+            (value <= 1 || (said && value == reader->values[SL_HF_EXPERTS])))
+            continue;
+        sl_hf_note(reader,
+                   sl_node_fail(&member, reader->err, SL_E_RANGE, "renamed_key",
+                                "the %s class reads %s: this copy of the config was changed",
+                                reader->type->model_type,
+                                own->name != NULL ? own->name : "no number of experts"));
+    }
+    if (own->name != NULL && sl_text_equal(own->name, "n_routed_experts") &&
+        sl_node_member(reader->config, "num_shared_experts", &member))
+        sl_hf_note(reader,
+                   sl_node_fail(&member, reader->err, SL_E_RANGE, "renamed_key",
+                                "the %s class reads n_shared_experts: this copy of the config was "
+                                "changed",
+                                reader->type->model_type));
+}
+
+/* True for a list of one text for each block; anything else there is a fault. */
+static bool
+find_block_texts(sl_hf_reader *reader, const char *name, uint64_t blocks, sl_node *list)
+{
+    if (!sl_node_member(reader->config, name, list))
+        return false;
+    if (sl_node_kind(list) == SL_JSON_ARRAY && sl_node_count(list) == blocks)
+        return true;
+    sl_hf_note(reader, sl_node_fail(list, reader->err, SL_E_RANGE, "length_mismatch",
+                                    "must list one entry for each of the %llu blocks",
+                                    (unsigned long long)blocks));
+    return false;
+}
+
+/* Gives the blocks whose entry is the second text an exception, and takes it from the others. */
+static void
+read_block_texts(sl_hf_reader *reader, const char *name, const char *const texts[2],
+                 uint8_t exception, sl_dense_spec *spec)
+{
+    sl_node list;
+
+    if (!find_block_texts(reader, name, spec->blocks, &list))
+        return;
+    for (size_t i = 0; i < spec->blocks; i++) {
+        const char *text = NULL;
+        sl_node element;
+        if (!sl_node_at(&list, i, &element))
+            return;
+        sl_code code = sl_node_as_text(&element, &text, reader->err);
+        const int which = code == SL_OK ? sl_text_index(text, texts, 2) : -1;
+        if (code == SL_OK && which < 0)
+            code = sl_node_fail(&element, reader->err, SL_E_UNSUPPORTED, "unsupported_layer_types",
+                                "only %s and %s are modelled here", texts[0], texts[1]);
+        sl_hf_note(reader, code);
+        if (code != SL_OK)
+            return;
+        spec->block[i] =
+            which == 1 ? spec->block[i] | exception : spec->block[i] & (uint8_t)~exception;
+    }
+}
+
 static void
 place_experts(sl_hf_reader *reader, sl_dense_spec *spec)
 {
+    static const char *const texts[2] = {"sparse", "dense"};
     const uint64_t every = reader->values[SL_HF_SPARSE_EVERY];
     const uint64_t shift = sl_hf_has(reader, SL_HF_SPARSE_FIRST) ? 0 : 1;
     sl_node list;
@@ -152,28 +232,32 @@ place_experts(sl_hf_reader *reader, sl_dense_spec *spec)
     }
     (void)read_block_numbers(reader, "moe_layers", spec, true);
     (void)read_block_numbers(reader, "mlp_only_layers", spec, false);
+    read_block_texts(reader, "mlp_layer_types", texts, SL_BLOCK_DENSE_MLP, spec);
 }
 
-/* Copies of DeepSeek files in other planners rename keys: their values would be lost in silence. */
+/* Which blocks have an indexer of their own (GlmMoeDsa): a list, or every freq-th from an offset. */
 static void
-refuse_renamed(sl_hf_reader *reader)
+place_indexers(sl_hf_reader *reader, sl_dense_spec *spec)
 {
-    static const char *const renamed[][2] = {
-        {"num_routed_experts", "n_routed_experts"},
-        {"num_shared_experts", "n_shared_experts"},
-    };
-    const char *own = reader->type->keys[SL_HF_EXPERTS].name;
-    sl_node member;
+    static const char *const texts[2] = {"full", "shared"};
+    uint64_t every = 1;
+    uint64_t offset = 2;
+    sl_node pattern;
 
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
-        if (own == NULL || !sl_text_equal(own, renamed[0][1]) ||
-            !sl_node_member(reader->config, renamed[i][0], &member))
-            continue;
-        sl_hf_note(reader,
-                   sl_node_fail(&member, reader->err, SL_E_RANGE, "renamed_key",
-                                "the %s class reads %s: this copy of the config was changed",
-                                reader->type->model_type, renamed[i][1]));
+    sl_hf_note(reader, sl_node_uint(reader->config, "index_topk_freq", 1, 1 << 10, &every, NULL,
+                                    reader->err));
+    sl_hf_note(reader, sl_node_uint(reader->config, "index_skip_topk_offset", 0, 1 << 10, &offset,
+                                    NULL, reader->err));
+    for (uint64_t i = 0; i < spec->blocks; i++) {
+        if (i + 1 > offset && (i + 1 - offset) % every != 0)
+            spec->block[i] |= SL_BLOCK_SHARED_INDEX;
     }
+    read_block_texts(reader, "indexer_types", texts, SL_BLOCK_SHARED_INDEX, spec);
+    if (sl_node_member(reader->config, "index_topk_pattern", &pattern) &&
+        !sl_node_member(reader->config, "indexer_types", &pattern))
+        sl_hf_note(reader, sl_node_fail_at(reader->config, "index_topk_pattern", reader->err,
+                                           SL_E_UNSUPPORTED, "unsupported_option",
+                                           "is not modelled; indexer_types says the same"));
 }
 
 static void
@@ -214,5 +298,7 @@ sl_hf_read_blocks(sl_hf_reader *reader, sl_dense_spec *spec)
         };
         place_experts(reader, spec);
     }
+    if (spec->latent.index_heads != 0)
+        place_indexers(reader, spec);
     read_mtp(reader);
 }

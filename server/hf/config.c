@@ -66,10 +66,18 @@ static sl_code
 read_type(const sl_node *config, const char *name, const char **model_type, sl_errors *warnings,
           sl_errors *err)
 {
+    sl_node other;
+
     *model_type = NULL;
     sl_code code = sl_node_text(config, "model_type", model_type, NULL, err);
     if (code != SL_OK || *model_type != NULL)
         return code;
+    if (sl_node_member(config, "ssm_cfg", &other)) {
+        code = sl_node_fail(&other, err, SL_E_UNSUPPORTED, "unsupported_architecture",
+                            "is of the mamba_ssm package, not of the library whose keys are read");
+        sl_hint(err, "the copy of the same model whose name ends in -hf");
+        return code;
+    }
     const char *reason = "the model's name";
     *model_type = type_in_name(name);
     if (*model_type == NULL) {
@@ -159,7 +167,8 @@ find_language(const sl_node *config, const char *model_type, const sl_hf_wrapper
     out->type = sl_hf_type_find(out->source.model_type);
     if (out->type == NULL)
         out->recipe = sl_hf_recipe_find(out->source.model_type);
-    if (out->type == NULL && out->recipe == NULL)
+    const bool no_decoder = out->source.wrapped && out->recipe != NULL && out->recipe->encoder;
+    if ((out->type == NULL && out->recipe == NULL) || no_decoder)
         return fail_type(out->source.config, out->source.model_type, out->source.err);
     return SL_OK;
 }
@@ -174,8 +183,12 @@ read_parts(const sl_node *config, const sl_hf_wrapper *wrapper, const language *
     sl_hf_quantization quantization;
 
     sl_code first = describe(found, out);
-    if (first == SL_OK && wrapper != NULL)
-        first = sl_hf_wrapper_close(wrapper, config, out, warnings, err);
+    if (first != SL_OK) {
+        sl_model_clear(out);
+        out->hidden = 1;
+    }
+    if (wrapper != NULL)
+        sl_keep(&first, sl_hf_wrapper_close(wrapper, config, out, warnings, err));
     sl_keep(&first, fill_dtype(config, found, out, warnings, err));
     sl_keep(&first, sl_hf_quantization_read(config, &quantization, err));
     if (first == SL_OK)

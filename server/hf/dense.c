@@ -8,14 +8,6 @@
 #include "hf/reader.h"
 #include "json/members.h"
 
-static bool
-ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    const size_t end_length = strlen(end);
-    return length >= end_length && sl_text_equal(text + length - end_length, end);
-}
-
 /* Which of the type's classes a name of `architectures` means. */
 static void
 read_class(sl_hf_reader *reader, const sl_node *element)
@@ -31,12 +23,12 @@ read_class(sl_hf_reader *reader, const sl_node *element)
         return;
     char shown[48];
     (void)sl_text_copy(shown, sizeof shown, text);
-    if (type->base_class == NULL && ends_with(text, "Model")) {
+    if (type->base_class == NULL && sl_text_ends_with(text, "Model")) {
         (void)sl_text_copy(reader->architecture, sizeof reader->architecture, text);
     } else if (type->base_class != NULL && sl_text_equal_ignoring_case(text, type->base_class)) {
         reader->has_head = false;
         (void)sl_text_copy(reader->architecture, sizeof reader->architecture, type->base_class);
-    } else if (ends_with(text, "ForCausalLM") || ends_with(text, "LMHeadModel")) {
+    } else if (sl_text_ends_with(text, "ForCausalLM") || sl_text_ends_with(text, "LMHeadModel")) {
         (void)sl_text_copy(reader->architecture, sizeof reader->architecture, text);
         (void)sl_node_fail(element, reader->warnings, SL_E_UNSUPPORTED, "unfamiliar_class",
                            "class %s is not the library's own: described as %s", shown,

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "hf/reader.h"
+#include "hf/words.h"
 
 static const struct {
     uint64_t min;
@@ -62,14 +63,6 @@ is_null(const sl_node *config, const char *name)
             return sl_node_kind(&member) == SL_JSON_NULL;
     }
     return false;
-}
-
-static void
-list_default(sl_hf_reader *reader, const char *name)
-{
-    const size_t length = strlen(reader->defaulted);
-    (void)sl_text_format(reader->defaulted + length, sizeof reader->defaulted - length, "%s%s",
-                         length == 0 ? "" : ", ", name);
 }
 
 /* Fields whose class default says nothing that a reader would miss. */
@@ -141,7 +134,7 @@ sl_hf_read_field(sl_hf_reader *reader, sl_hf_field field)
     if (null_counts(field) && is_null(reader->config, key->name))
         value = 0;
     else if (!present && !aliased && value != 0 && !is_quiet(field))
-        list_default(reader, key->name);
+        sl_hf_name_append(reader->defaulted, sizeof reader->defaulted, key->name);
     sl_hf_note(reader, code);
     reader->values[field] = value;
     reader->valid[field] = code == SL_OK;

@@ -16,7 +16,7 @@ typedef struct sl_hf_reader {
     uint32_t traits; /* those of the row, with the config's flags applied */
     uint64_t values[SL_HF_FIELD_COUNT];
     bool valid[SL_HF_FIELD_COUNT];
-    char defaulted[160]; /* names of keys whose class default was taken */
+    char defaulted[112]; /* names of keys whose class default was taken */
     char architecture[64];
     bool has_head;
     uint64_t mtp_layers; /* for multi-token prediction: in checkpoints, not in the class */

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "hf/rename.h"
 #include "hf/symbols.h"
+#include "hf/words.h"
 #include "json/members.h"
 
 /* Kinds of one stack that were found so far, by the values that make them differ. */
@@ -91,16 +92,20 @@ find_kind(sl_hf_symbols *symbols, const sl_stack *stack, variants *found, const 
     return SL_OK;
 }
 
+/* The list of layers ends with a head, which needs room too. */
 static sl_code
 count_blocks(const sl_hf_symbols *symbols, const sl_stack *stack, const sl_model *model,
              uint64_t *blocks)
 {
-    if (sl_expression_value(stack->repeat, &symbols->scope, blocks) == SL_OK &&
-        *blocks <= SL_MODEL_LAYERS_MAX - 2 - model->layer_count)
+    const uint64_t room = stack->beside ? SL_MODEL_LAYERS_MAX
+                                        : SL_MODEL_LAYERS_MAX - model->layer_count -
+                                              (strcmp(stack->repeat, "1") != 0);
+
+    if (sl_expression_value(stack->repeat, &symbols->scope, blocks) == SL_OK && *blocks <= room)
         return SL_OK;
     return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "out_of_range",
-                        "at most %d layers are modelled, %.40s more are too many",
-                        SL_MODEL_LAYERS_MAX - 2, stack->repeat);
+                        "at most %d layers are modelled, got %llu blocks and %u layers before them",
+                        SL_MODEL_LAYERS_MAX, (unsigned long long)*blocks, model->layer_count);
 }
 
 static sl_code
@@ -136,12 +141,6 @@ value_or(const sl_scope *scope, const char *name, uint64_t fallback)
     return value == NULL ? fallback : *value;
 }
 
-static uint32_t
-bounded(uint64_t value)
-{
-    return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-}
-
 static void
 fill_summary(const sl_scope *scope, sl_model *model)
 {
@@ -150,23 +149,15 @@ fill_summary(const sl_scope *scope, sl_model *model)
     model->vocabulary = value_or(scope, "vocab", 0);
     model->position_limit = value_or(scope, "positions", 0);
     model->learned_positions = value_or(scope, "learned_positions", 0) != 0;
-    model->heads = bounded(value_or(scope, "heads", 1));
-    model->kv_heads = bounded(value_or(scope, "kv_heads", model->heads));
-    model->head_dim = bounded(value_or(scope, "head_dim", 1));
+    model->heads = (uint32_t)value_or(scope, "heads", 1);
+    model->kv_heads = (uint32_t)value_or(scope, "kv_heads", model->heads);
+    model->head_dim = (uint32_t)value_or(scope, "head_dim", 1);
     model->has_head = value_or(scope, "has_head", 1) != 0;
     model->tied = model->has_head && value_or(scope, "tied", 0) != 0;
-    model->experts = bounded(value_or(scope, "experts", 0));
-    model->experts_per_token = bounded(value_or(scope, "top_k", 0));
+    model->experts = (uint32_t)value_or(scope, "experts", 0);
+    model->experts_per_token = (uint32_t)value_or(scope, "top_k", 0);
     model->mtp_parameters = 0;
     model->unpriced = "the blocks of this model type";
-}
-
-static bool
-ends_with(const char *text, const char *end)
-{
-    const size_t length = strlen(text);
-    const size_t end_length = strlen(end);
-    return length >= end_length && sl_text_equal(text + length - end_length, end);
 }
 
 /* Index of the class that the config names first among those of the recipe. */
@@ -177,7 +168,6 @@ read_class(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_model *out
     const char *text = NULL;
     sl_node list;
     sl_node element;
-    uint64_t index = 0;
 
     *at = 0;
     (void)sl_text_format(out->architecture, sizeof out->architecture, "%.*s", (int)first,
@@ -195,16 +185,9 @@ read_class(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_model *out
     if (code != SL_OK)
         return code;
     (void)sl_text_copy(out->architecture, sizeof out->architecture, text);
-    for (const char *name = recipe->classes; *name != '\0'; index++) {
-        const size_t length = strcspn(name, " ");
-        char candidate[sizeof out->architecture];
-        if (sl_text_format(candidate, sizeof candidate, "%.*s", (int)length, name) &&
-            sl_text_equal_ignoring_case(candidate, text)) {
-            *at = index;
-            return SL_OK;
-        }
-        name += length + (name[length] == ' ');
-    }
+    if (sl_hf_word_find(recipe->classes, text, true, at))
+        return SL_OK;
+    *at = 0;
     const sl_code failed =
         sl_node_fail(&element, source->err, SL_E_UNSUPPORTED, "unsupported_architecture",
                      "class \"%.48s\" is not modelled", text);
@@ -237,17 +220,73 @@ has_experts(const sl_model *model)
     return false;
 }
 
+/* The key a value is read from, or NULL. */
+static const char *
+key_of(const sl_hf_symbols *symbols, const char *name)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (sl_text_equal(symbols->rows[i].name, name))
+            return symbols->rows[i].key;
+    }
+    return NULL;
+}
+
+/* Classes that derive the width of a head from the hidden size do so without a rest. */
+static bool
+derives_head_dim(const sl_hf_symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const char *fallback = symbols->rows[i].fallback;
+        if (sl_text_equal(symbols->rows[i].name, "head_dim"))
+            return fallback != NULL && sl_text_equal(fallback, "hidden / heads");
+    }
+    return false;
+}
+
+static sl_code
+check_heads(const sl_hf_symbols *symbols, const sl_model *model)
+{
+    const char *heads = key_of(symbols, "heads");
+    const char *groups = key_of(symbols, "kv_heads");
+
+    if (heads != NULL && derives_head_dim(symbols) &&
+        model->head_dim == model->hidden / model->heads && model->hidden % model->heads != 0)
+        return sl_node_fail_at(symbols->config, heads, symbols->err, SL_E_RANGE, "not_divisible",
+                               "must divide the hidden size %llu, got %u",
+                               (unsigned long long)model->hidden, model->heads);
+    if (groups != NULL && model->kv_heads != 0 && model->heads % model->kv_heads != 0)
+        return sl_node_fail_at(symbols->config, groups, symbols->err, SL_E_RANGE, "not_divisible",
+                               "must divide the number of attention heads %u, got %u", model->heads,
+                               model->kv_heads);
+    return SL_OK;
+}
+
+static sl_code
+check_required(const sl_hf_symbols *symbols, const sl_hf_recipe *recipe)
+{
+    uint64_t holds = 0;
+
+    if (recipe->require == NULL ||
+        (sl_expression_value(recipe->require, &symbols->scope, &holds) == SL_OK && holds != 0))
+        return SL_OK;
+    return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "inconsistent_keys", "%s",
+                        recipe->required);
+}
+
 static sl_code
 check_blocks(const sl_hf_symbols *symbols, const sl_model *model)
 {
+    const char *top_k = key_of(symbols, "top_k");
+
     if (model->block_count == 0)
         return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "out_of_range",
                             "must have at least one block");
     if (model->experts_per_token <= model->experts)
-        return SL_OK;
-    return sl_node_fail(symbols->config, symbols->err, SL_E_RANGE, "out_of_range",
-                        "a token visits at most the %u experts there are, got %u", model->experts,
-                        model->experts_per_token);
+        return check_heads(symbols, model);
+    return sl_node_fail_at(symbols->config, top_k != NULL ? top_k : "", symbols->err, SL_E_RANGE,
+                           "out_of_range",
+                           "a token visits at most the %u experts there are, got %u",
+                           model->experts, model->experts_per_token);
 }
 
 static sl_code
@@ -295,6 +334,28 @@ start(sl_model *model)
     memset(model->beside, 0, sizeof model->beside);
 }
 
+/* After a fault elsewhere: what is wrong with the lists is told as well. How many blocks there are
+ * may be made up by then, so a list may be too long. */
+static void
+check_lists(sl_hf_symbols *symbols, const sl_hf_recipe *recipe)
+{
+    uint64_t values[SL_HF_EACH_MAX];
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < recipe->stack_count; i++) {
+        uint64_t blocks = 0;
+        if (strcmp(recipe->stacks[i].repeat, "1") == 0 ||
+            sl_expression_value(recipe->stacks[i].repeat, &symbols->scope, &blocks) != SL_OK ||
+            blocks > SL_MODEL_LAYERS_MAX)
+            continue;
+        for (uint64_t block = 0; block < blocks; block++) {
+            if (!sl_hf_symbols_read_block(symbols, block, blocks, SL_MODEL_LAYERS_MAX, values,
+                                          &count))
+                return;
+        }
+    }
+}
+
 sl_code
 sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_model *out)
 {
@@ -311,10 +372,12 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
     start(out);
     symbols.code = read_class(source, recipe, out, &class_index);
     sl_scope_set(&symbols.scope, "class", class_index);
-    sl_scope_set(&symbols.scope, "has_head", !ends_with(out->architecture, "Model"));
+    sl_scope_set(&symbols.scope, "has_head", !sl_text_ends_with(out->architecture, "Model"));
     sl_hf_symbols_read(&symbols);
-    if (symbols.code != SL_OK)
+    if (symbols.code != SL_OK) {
+        check_lists(&symbols, recipe);
         return symbols.code;
+    }
     if (source->tie != SL_HF_TIE_BY_CLASS)
         sl_scope_set(&symbols.scope, "tied", source->tie == SL_HF_TIE_ALWAYS);
     if (recipe->mtp_layers != NULL &&
@@ -328,18 +391,23 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
             return code;
     }
     fill_summary(&symbols.scope, out);
-    if (recipe->base != NULL && ends_with(out->architecture, "Model"))
+    if (recipe->base != NULL && sl_text_ends_with(out->architecture, "Model"))
         sl_hf_rename(out, recipe->base, "");
     if (!has_experts(out)) {
         out->experts = 0;
         out->experts_per_token = 0;
     }
-    sl_code code = check_blocks(&symbols, out);
+    sl_code code = check_required(&symbols, recipe);
+    if (code == SL_OK)
+        code = check_blocks(&symbols, out);
     if (code == SL_OK)
         code = check_counts(&symbols, out);
     if (code == SL_OK)
         code = fill_mtp(&symbols, source, mtp, out);
     if (code == SL_OK) {
+        if (out->experts != 0)
+            sl_hf_name_append(symbols.defaulted, sizeof symbols.defaulted,
+                              symbols.defaulted_experts);
         warn_defaults(&symbols, source);
         warn_note(&symbols, recipe, source);
     }
@@ -348,9 +416,10 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
 
 sl_code
 sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbols, size_t symbol_count,
-                        const sl_stack *stacks, size_t stack_count, sl_model *model, sl_errors *err)
+                        const sl_stack *stacks, size_t stack_count, sl_model *model,
+                        sl_errors *warnings, sl_errors *err)
 {
-    assert(config != NULL && model != NULL && err != NULL);
+    assert(config != NULL && model != NULL && warnings != NULL && err != NULL);
 
     sl_hf_symbols read = {.config = config, .rows = symbols, .count = symbol_count, .err = err};
 
@@ -360,5 +429,12 @@ sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbols, size
         assert(stacks[i].beside);
         read.code = add_stack(&read, &stacks[i], 0, model);
     }
-    return read.code != SL_OK ? read.code : check_counts(&read, model);
+    if (read.code == SL_OK)
+        read.code = check_counts(&read, model);
+    if (read.code == SL_OK && read.defaulted[0] != '\0')
+        (void)sl_node_fail_at(config, "model_type", warnings, SL_E_RANGE, "class_defaults",
+                              "taken from the classes of the towers, since the config does not "
+                              "say: %s",
+                              read.defaulted);
+    return read.code;
 }

@@ -14,13 +14,15 @@ typedef enum sl_hf_reading {
     SL_HF_NUMBER,   /* a natural number, or true and false as 1 and 0 */
     SL_HF_LENGTH,   /* of a list, an object or a text */
     SL_HF_CHOICE,   /* index of a text among `texts`, parted by blanks */
+    SL_HF_ENTRIES,  /* of a list; 1 of anything else */
     SL_HF_PRODUCT,  /* of a real number and the value that `texts` names, rounded down */
     /* One value a block: the fallback may use `block`, the number of the block in its stack. */
     SL_HF_EACH_COMPUTED,
     SL_HF_EACH_NUMBER, /* from a list of numbers or booleans; a single one holds for all */
     SL_HF_EACH_CHOICE, /* from a list of texts */
     SL_HF_EACH_LETTER, /* from a text, one letter a block: index among the letters of `texts` */
-    SL_HF_EACH_MEMBER  /* 1 when the list of block numbers, or a text such as "3,4", names it */
+    SL_HF_EACH_MEMBER /* 1 when the list of block numbers, or a text such as "3,4", names it; `texts`
+                          is "1" where they count from 1 */
 } sl_hf_reading;
 
 typedef struct sl_hf_symbol {
@@ -41,7 +43,10 @@ typedef struct sl_hf_recipe {
     size_t symbol_count;
     const sl_stack *stacks;
     size_t stack_count;
+    bool encoder;           /* no decoder: never the language part of a wrapper */
     const char *mtp_layers; /* expression: layers for multi-token prediction, or NULL */
+    const char *require;    /* expression that must hold; NULL = none */
+    const char *required;   /* what it says, for the user */
     const char *note_when;  /* expression: where `note` is a warning; NULL = never */
     const char *note;       /* in what the count may surprise */
     const char *base;       /* of prefixes: a class that ends with "Model" saves its tensors without
@@ -83,7 +88,7 @@ sl_code sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe
  */
 sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbols,
                                 size_t symbol_count, const sl_stack *stacks, size_t stack_count,
-                                sl_model *model, sl_errors *err) SL_MUST_CHECK;
+                                sl_model *model, sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
 
 /* Rows of a parts list, one a line. A cut of COLUMN or VOCABULARY is along the outputs, of ROW along
  * the inputs; TENSOR says along which axis. */

@@ -310,7 +310,7 @@ static const sl_hf_symbol kimi_linear_symbols[] = {
     {SL_HF_COMPUTED, "inner", NULL, NULL, "delta_heads * delta_dim", NULL, NULL},
     {SL_HF_COMPUTED, "shared_width", NULL, NULL, "shared_experts * expert_width", NULL, NULL},
     /* linear_attn_config.full_attn_layers says the same, counting from 1. */
-    {SL_HF_EACH_COMPUTED, "attends", NULL, NULL, "((block + 1) % 4 == 0) + (block + 1 == layers) * ((block + 1) % 4 != 0)", NULL, NULL},
+    {SL_HF_EACH_MEMBER, "attends", "linear_attn_config.full_attn_layers", NULL, "((block + 1) % 4 == 0) + (block + 1 == layers) * ((block + 1) % 4 != 0)", NULL, "1"},
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "(experts > 0) * (block >= dense_layers) * (block % sparse_step == 0)", NULL, NULL},
 };
 

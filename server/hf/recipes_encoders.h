@@ -19,7 +19,7 @@
 #define TIED {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "1", "1", NULL}
 
 #define ENCODER(type, names, root, values, parts) \
-    {.model_type = type, .classes = names, .dtype = "float32", .base = root, SL_VALUES(values##_symbols), SL_STACKS(parts##_stacks)}
+    {.model_type = type, .classes = names, .dtype = "float32", .encoder = true, .base = root, SL_VALUES(values##_symbols), SL_STACKS(parts##_stacks)}
 
 /* clang-format on */
 

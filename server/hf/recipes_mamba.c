@@ -105,7 +105,7 @@ static const sl_stack nemotron_h_stacks[] = {
 
 static const sl_hf_symbol mamba_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "50280", NULL, NULL},
-    {SL_HF_NUMBER, "hidden", "hidden_size", "d_model", "768", NULL, NULL},
+    {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "768", NULL, NULL},
     {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "32", NULL, NULL},
     {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "state", "state_size", NULL, "16", NULL, NULL},
@@ -114,7 +114,7 @@ static const sl_hf_symbol mamba_symbols[] = {
     {SL_HF_NUMBER, "use_bias", "use_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "conv_bias", "use_conv_bias", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "rank", "time_step_rank", NULL, "(hidden + 15) / 16", NULL, "auto"},
-    {SL_HF_COMPUTED, "inner", NULL, NULL, "expand * hidden", NULL, NULL},
+    {SL_HF_NUMBER, "inner", "intermediate_size", NULL, "expand * hidden", NULL, NULL},
 };
 
 static const sl_part mamba_embedding[] = {
@@ -363,7 +363,7 @@ static const sl_hf_recipe recipes[] = {
     {.model_type = "nemotron_h", .classes = "NemotronHForCausalLM NemotronHModel", SL_VALUES(nemotron_h_symbols), SL_STACKS(nemotron_h_stacks), .mtp_layers = "mtp"},
     {.model_type = "mamba", .classes = "MambaForCausalLM MambaModel", .dtype = "float32", SL_VALUES(mamba_symbols), SL_STACKS(mamba_stacks)},
     {.model_type = "falcon_mamba", .classes = "FalconMambaForCausalLM FalconMambaModel", SL_VALUES(mamba_symbols), SL_STACKS(mamba_stacks)},
-    {.model_type = "mamba2", .classes = "Mamba2ForCausalLM Mamba2Model", SL_VALUES(mamba2_symbols), SL_STACKS(mamba2_stacks)},
+    {.model_type = "mamba2", .classes = "Mamba2ForCausalLM Mamba2Model", SL_VALUES(mamba2_symbols), SL_STACKS(mamba2_stacks), .require = "ssm_heads * ssm_head_dim == inner", .required = "num_heads * head_dim must be expand * hidden_size"},
     {.model_type = "jamba", .classes = "JambaForCausalLM JambaModel", SL_VALUES(jamba_symbols), SL_STACKS(jamba_stacks)},
     {.model_type = "bamba", .classes = "BambaForCausalLM BambaModel", SL_VALUES(bamba_symbols), SL_STACKS(bamba_stacks)},
     {.model_type = "falcon_h1", .classes = "FalconH1ForCausalLM FalconH1Model", SL_VALUES(falcon_h1_symbols), SL_STACKS(falcon_h1_stacks)},

@@ -85,7 +85,7 @@ static const sl_stack bart_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(bart_head), .titles = {{"", "head"}}},
 };
 
-/* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel. The classes tie the head whatever the file says
+/* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name. The classes tie the head whatever the file says
  * (version 5: "tie_word_embeddings": false of the v1.1, FLAN and mT5 files is overruled), so it is not read. The published
  * v1.1, FLAN and mT5 checkpoints do store an lm_head.weight of their own: vocab * hidden more than counted here. */
 #define T5_SIZES \
@@ -100,7 +100,7 @@ static const sl_stack bart_stacks[] = {
     {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "0", NULL, NULL}, \
     {SL_HF_COMPUTED, "tied", NULL, NULL, "1", NULL, NULL}, \
     {SL_HF_NUMBER, "file_tied", "tie_word_embeddings", NULL, "1", "1", NULL}, \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL}, \
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, "(class == 0) + (class == 3)", NULL, NULL}, \
     {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
 
 static const sl_hf_symbol t5_symbols[] = {
@@ -256,12 +256,12 @@ static const sl_stack whisper_stacks[] = {
 
 /* Encoders with a decoder whose files may say that the head is untied. */
 #define T5(type, names, values) \
-    {.model_type = type, .classes = names, .dtype = "float32", SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
+    {.model_type = type, .classes = names, .dtype = "float32", .encoder = true, SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
 
 static const sl_hf_recipe recipes[] = {
     ENCODER("bart", "BartForConditionalGeneration BartModel BartForSequenceClassification", "model.", bart, bart),
     ENCODER("mbart", "MBartForConditionalGeneration MBartModel MBartForSequenceClassification", "model.", mbart, bart),
-    T5("t5", "T5ForConditionalGeneration T5Model T5EncoderModel", t5),
+    T5("t5", "T5ForConditionalGeneration T5Model T5EncoderModel T5WithLMHeadModel", t5),
     T5("mt5", "MT5ForConditionalGeneration MT5Model MT5EncoderModel", mt5),
     T5("umt5", "UMT5ForConditionalGeneration UMT5Model UMT5EncoderModel", umt5),
     ENCODER("whisper", "WhisperForConditionalGeneration WhisperModel", "model.", whisper, whisper),

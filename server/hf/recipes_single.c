@@ -285,7 +285,7 @@ static const sl_stack diffllama_stacks[] = {
 
 static const sl_hf_recipe recipes[] = {
     {.model_type = "gemma4_text", .classes = "Gemma4ForCausalLM Gemma4TextModel", SL_VALUES(gemma4_symbols), SL_STACKS(gemma4_stacks), .note_when = "shared_layers > 0", .note = "blocks that share the keys and values of another have none; checkpoints may hold some that the class leaves out"},
-    {.model_type = "gemma3n_text", .classes = "Gemma3nForCausalLM Gemma3nTextModel", SL_VALUES(gemma3n_symbols), SL_STACKS(gemma3n_stacks)},
+    {.model_type = "gemma3n_text", .classes = "Gemma3nForCausalLM Gemma3nTextModel", SL_VALUES(gemma3n_symbols), SL_STACKS(gemma3n_stacks), .note_when = "shared_layers > 0", .note = "blocks that share the keys and values of another have none; checkpoints may hold some that the class leaves out"},
     {.model_type = "muse_glimmer_text", .classes = "MuseGlimmerForCausalLM MuseGlimmerTextModel", SL_VALUES(muse_glimmer_symbols), SL_STACKS(muse_glimmer_stacks)},
     {.model_type = "mllama_text_model", .classes = "MllamaForCausalLM MllamaTextModel", SL_VALUES(mllama_symbols), SL_STACKS(mllama_stacks)},
     {.model_type = "bitnet", .classes = "BitNetForCausalLM BitNetModel", SL_VALUES(bitnet_symbols), SL_STACKS(bitnet_stacks)},

@@ -77,12 +77,15 @@ static const sl_part siglip_head[] = {
  * mostly by a negative number. */
 static const sl_hf_symbol llava_tower_symbols[] = {
     {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "clip_vision_model"},
-    VISION_SIZES("768", "3072", "12", "224", "32"),
+    /* Without a section the wrapper has a default of its own, CLIP-L; what a section leaves out is CLIP's. */
+    {SL_HF_ENTRIES, "given", "vision_config", NULL, "0", NULL, NULL},
+    VISION_SIZES("1024 * (given == 0) + 768 * (given > 0)", "4096 * (given == 0) + 3072 * (given > 0)", "24 * (given == 0) + 12 * (given > 0)", "336 * (given == 0) + 224 * (given > 0)", "14 * (given == 0) + 32 * (given > 0)"),
+    {SL_HF_ENTRIES, "features", "vision_feature_layer", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "projector_bias", "multimodal_projector_bias", NULL, "1", NULL, NULL},
 };
 
 static const sl_part llava_projector[] = {
-    SL_MATRIX("linear_1", "text_hidden, tower_hidden", OTHER, REPLICATED, ""),
+    SL_MATRIX("linear_1", "text_hidden, features * tower_hidden", OTHER, REPLICATED, ""),
     SL_TENSOR("linear_1.bias", "text_hidden", OTHER, REPLICATED, 0, "projector_bias"),
     SL_MATRIX("linear_2", "text_hidden, text_hidden", OTHER, REPLICATED, ""),
     SL_TENSOR("linear_2.bias", "text_hidden", OTHER, REPLICATED, 0, "projector_bias"),
@@ -105,6 +108,7 @@ static const sl_stack llava_next_towers[] = {
 
 /* gemma3 */
 static const sl_hf_symbol gemma3_tower_symbols[] = {
+    {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "siglip_vision_model"},
     VISION_SIZES("768", "3072", "12", "224", "16"),
     {SL_HF_NUMBER, "vision_head", "vision_config.vision_use_head", NULL, "1", NULL, NULL},
 };
@@ -122,6 +126,7 @@ static const sl_stack gemma3_towers[] = {
 
 /* paligemma: what the projector gives is as wide as the language part's hidden states. */
 static const sl_hf_symbol paligemma_tower_symbols[] = {
+    {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "siglip_vision_model"},
     VISION_SIZES("768", "3072", "12", "224", "16"),
     {SL_HF_NUMBER, "vision_head", "vision_config.vision_use_head", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "projection", "vision_config.projection_dim", NULL, "text_hidden", NULL, NULL},
@@ -139,6 +144,7 @@ static const sl_stack paligemma_towers[] = {
 
 /* idefics3, smolvlm: scale_factor^2 patches become one token. */
 static const sl_hf_symbol idefics3_tower_symbols[] = {
+    {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "idefics3_vision idefics3 smolvlm_vision smolvlm"},
     VISION_SIZES("1152", "3072", "12", "224", "32"),
     {SL_HF_NUMBER, "scale", "scale_factor", NULL, "2", NULL, NULL},
 };

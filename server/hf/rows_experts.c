@@ -11,10 +11,11 @@
     [SL_HF_ROTARY_DIM] = {"qk_rope_head_dim", NULL}, [SL_HF_VALUE_DIM] = {"v_head_dim", NULL}
 
 #define DEEPSEEK_KEYS                                                                              \
-    EXPERT_KEYS("n_routed_experts", NULL), [SL_HF_EXPERT_WIDTH] = {"moe_intermediate_size", NULL}, \
-                                           [SL_HF_SHARED_EXPERTS] = {"n_shared_experts", NULL},    \
-                                           [SL_HF_DENSE_BLOCKS] = {"first_k_dense_replace", NULL}, \
-                                           [SL_HF_SPARSE_EVERY] = {"moe_layer_freq", NULL}
+    EXPERT_KEYS("n_routed_experts", "num_local_experts"),                                          \
+        [SL_HF_EXPERT_WIDTH] = {"moe_intermediate_size", NULL},                                    \
+        [SL_HF_SHARED_EXPERTS] = {"n_shared_experts", NULL},                                       \
+        [SL_HF_DENSE_BLOCKS] = {"first_k_dense_replace", NULL},                                    \
+        [SL_HF_SPARSE_EVERY] = {"moe_layer_freq", NULL}
 
 /* What the head_dim of these files says is the rotary part: it is not read. */
 #define SHARED_KEYS                                                                                \
@@ -24,8 +25,8 @@
     [SL_HF_KV_HEADS] = {"num_key_value_heads", NULL},                                              \
     [SL_HF_POSITIONS] = {"max_position_embeddings", NULL}
 
-static const sl_hf_key local_keys[SL_HF_FIELD_COUNT] = {SL_HF_LLAMA_KEYS,
-                                                        EXPERT_KEYS("num_local_experts", NULL)};
+static const sl_hf_key local_keys[SL_HF_FIELD_COUNT] = {
+    SL_HF_LLAMA_KEYS, EXPERT_KEYS("num_local_experts", "num_experts")};
 
 static const sl_hf_key oss_keys[SL_HF_FIELD_COUNT] = {
     SL_HF_LLAMA_KEYS, [SL_HF_EXPERTS] = {"num_local_experts", "num_experts"},
@@ -65,7 +66,7 @@ static const sl_hf_key llama4_keys[SL_HF_FIELD_COUNT] = {
     [SL_HF_HEAD_DIM] = {"head_dim", NULL},
     [SL_HF_POSITIONS] = {"max_position_embeddings", NULL},
     [SL_HF_WINDOW] = {"attention_chunk_size", NULL},
-    EXPERT_KEYS("num_local_experts", NULL),
+    EXPERT_KEYS("num_local_experts", "num_experts"),
     [SL_HF_EXPERT_WIDTH] = {"intermediate_size", NULL},
     [SL_HF_SPARSE_EVERY] = {"interleave_moe_layer_step", NULL}};
 
@@ -282,6 +283,21 @@ static const sl_hf_type types[] = {
                       [SL_HF_DENSE_BLOCKS] = 3, [SL_HF_SPARSE_EVERY] = 1, [SL_HF_QUERY_RANK] = 1536,
                       [SL_HF_KV_RANK] = 512, [SL_HF_PLAIN_DIM] = 128, [SL_HF_ROTARY_DIM] = 64,
                       [SL_HF_VALUE_DIM] = 128, [SL_HF_INDEX_HEADS] = 64, [SL_HF_INDEX_DIM] = 128},
+    },
+    {
+        .model_type = "glm4_moe_lite",
+        .causal_class = "Glm4MoeLiteForCausalLM",
+        .base_class = "Glm4MoeLiteModel",
+        .keys = latent_keys,
+        .naming = SL_NAMING_DEEPSEEK,
+        .traits = SL_HF_GATED | SL_HF_SPARSE_FIRST | SL_HF_ROUTER_BUFFER,
+        .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS}},
+        .fallbacks =
+            {SL_HF_SHAPE(154880, 2048, 10240, 47, 20, 202752), [SL_HF_KV_HEADS] = 20,
+             [SL_HF_EXPERTS] = 64, [SL_HF_EXPERTS_PER_TOKEN] = 4, [SL_HF_EXPERT_WIDTH] = 1536,
+             [SL_HF_SHARED_EXPERTS] = 1, [SL_HF_DENSE_BLOCKS] = 1, [SL_HF_SPARSE_EVERY] = 1,
+             [SL_HF_QUERY_RANK] = 768, [SL_HF_KV_RANK] = 512, [SL_HF_PLAIN_DIM] = 192,
+             [SL_HF_ROTARY_DIM] = 64, [SL_HF_VALUE_DIM] = 256},
     },
     {
         .model_type = "glm_moe_dsa",

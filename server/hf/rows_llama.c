@@ -171,10 +171,12 @@ static const sl_hf_type types[] = {
         .causal_class = "StableLmForCausalLM",
         .base_class = "StableLmModel",
         .keys = llama_keys,
+        .naming = SL_NAMING_STABLELM,
+        .qk_norm = SL_QK_NORM_EACH_HEAD,
         .traits = SL_HF_GATED | SL_HF_LAYER_NORM,
         .flags = {{.key = "use_qkv_bias", .traits = SL_HF_QKV_BIAS},
+                  {.key = "qk_layernorm", .traits = SL_HF_QK_NORM},
                   {.key = "use_parallel_residual", .traits = SL_HF_PARALLEL | SL_HF_ONE_NORM}},
-        .refused = "qk_layernorm",
         .fallbacks = {SL_HF_SHAPE(50304, 2560, 6912, 32, 32, 4096), [SL_HF_KV_HEADS] = 32},
     },
     {

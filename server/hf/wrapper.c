@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "hf/rename.h"
+#include "hf/words.h"
 
 const sl_hf_wrapper *
 sl_hf_wrapper_find(const char *model_type)
@@ -43,17 +44,27 @@ find_member(const sl_node *config, const char *name, sl_node *out)
 
 /* The flag of the whole, then that of the part that owns the head; then the class decides. */
 static sl_code
-read_tie(const sl_node *config, const sl_node *text, sl_hf_tie *tie, sl_errors *err)
+read_tie(const sl_node *config, const sl_node *text, sl_hf_source *source)
 {
-    bool tied = false;
-    bool present = false;
+    bool outer = false;
+    bool inner = false;
+    bool has_outer = false;
+    bool has_inner = false;
 
-    sl_code code = sl_node_bool(config, "tie_word_embeddings", &tied, &present, err);
-    if (code == SL_OK && !present)
-        code = sl_node_bool(text, "tie_word_embeddings", &tied, &present, err);
-    if (code == SL_OK && present)
-        *tie = tied ? SL_HF_TIE_ALWAYS : SL_HF_TIE_NEVER;
-    return code;
+    sl_code code = sl_node_bool(config, "tie_word_embeddings", &outer, &has_outer, source->err);
+    if (code == SL_OK)
+        code = sl_node_bool(text, "tie_word_embeddings", &inner, &has_inner, source->err);
+    if (code != SL_OK || (!has_outer && !has_inner))
+        return code;
+    const bool tied = has_outer ? outer : inner;
+    source->tie = tied ? SL_HF_TIE_ALWAYS : SL_HF_TIE_NEVER;
+    if (has_outer && has_inner && outer != inner)
+        (void)sl_node_fail_at(config, "tie_word_embeddings", source->warnings, SL_E_RANGE,
+                              "conflicting_keys",
+                              "tie_word_embeddings is %s for the whole and not for the language "
+                              "part: the whole's was taken",
+                              outer ? "true" : "false");
+    return SL_OK;
 }
 
 sl_code
@@ -84,7 +95,7 @@ sl_hf_wrapper_open(const sl_hf_wrapper *wrapper, const sl_node *config, sl_node 
     /* A part may be named as its wrapper is. */
     if (sl_text_equal(source->model_type, wrapper->model_type))
         source->model_type = wrapper->text_type;
-    return code == SL_OK ? read_tie(config, text, &source->tie, source->err) : code;
+    return code == SL_OK ? read_tie(config, text, source) : code;
 }
 
 static sl_code
@@ -95,6 +106,7 @@ read_class(const sl_hf_wrapper *wrapper, const sl_node *config, sl_model *model,
     const char *text = NULL;
     sl_node list;
     sl_node element;
+    uint64_t ignored = 0;
 
     (void)sl_text_format(model->architecture, sizeof model->architecture, "%.*s", (int)first,
                          wrapper->classes);
@@ -103,13 +115,9 @@ read_class(const sl_hf_wrapper *wrapper, const sl_node *config, sl_model *model,
     const sl_code code = sl_node_as_text(&element, &text, err);
     if (code != SL_OK)
         return code;
-    for (const char *at = wrapper->classes; *at != '\0';) {
-        const size_t length = strcspn(at, " ");
-        if (strlen(text) == length && strncmp(at, text, length) == 0) {
-            (void)sl_text_copy(model->architecture, sizeof model->architecture, text);
-            return SL_OK;
-        }
-        at += length + (at[length] == ' ');
+    if (sl_hf_word_find(wrapper->classes, text, false, &ignored)) {
+        (void)sl_text_copy(model->architecture, sizeof model->architecture, text);
+        return SL_OK;
     }
     (void)sl_node_fail(&element, warnings, SL_E_UNSUPPORTED, "unfamiliar_class",
                        "class %.48s is not the library's own: described as %s", text,
@@ -129,7 +137,7 @@ sl_hf_wrapper_close(const sl_hf_wrapper *wrapper, const sl_node *config, sl_mode
     sl_hf_rename(model, "lm_head.", wrapper->head);
     if (code == SL_OK)
         code = sl_hf_recipe_add_towers(config, wrapper->symbols, wrapper->symbol_count,
-                                       wrapper->towers, wrapper->tower_count, model, err);
+                                       wrapper->towers, wrapper->tower_count, model, warnings, err);
     if (code != SL_OK)
         return code;
     if (sl_model_count(model, &counts) == SL_OK)

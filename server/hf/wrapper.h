@@ -44,7 +44,7 @@ sl_code sl_hf_wrapper_open(const sl_hf_wrapper *wrapper, const sl_node *config, 
 sl_code sl_hf_wrapper_close(const sl_hf_wrapper *wrapper, const sl_node *config, sl_model *model,
                             sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
 
-/** The rows (towers.c). */
+/** The rows (recipes_towers.c). */
 const sl_hf_wrapper *sl_hf_wrapper_rows(size_t *count);
 
 #endif

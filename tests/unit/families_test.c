@@ -214,8 +214,53 @@ every_parts_list_works_with_its_class_defaults(void)
     CU_ASSERT_TRUE(lists > 0);
 }
 
+static sl_estimate
+answer_of(const sl_model *model)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_question q = question_of(model, &cluster, &software);
+
+    q.plan.tensor = 2;
+    q.plan.sequence = true;
+    q.plan.pipeline = 2;
+    q.plan.data = 2;
+    return *sl_fixture_answer(&q);
+}
+
+/* Towers stand outside the plan: what is planned is the language part as it would be alone. */
 static void
-every_wrapper_plans_its_language_part_and_counts_the_rest(void)
+a_wrapper_is_planned_as_its_language_part_alone(void)
+{
+    static const char *const wrapped[] = {
+        "{\"model_type\":\"llava\",\"text_config\":{\"num_hidden_layers\":4}}",
+        "{\"model_type\":\"gemma3\",\"text_config\":{\"num_hidden_layers\":12}}",
+        "{\"model_type\":\"qwen2_vl\",\"num_hidden_layers\":4,\"tie_word_embeddings\":true}"};
+    static const char *const alone[] = {
+        "{\"model_type\":\"llama\",\"num_hidden_layers\":4}",
+        "{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":12}",
+        "{\"model_type\":\"qwen2\",\"num_hidden_layers\":4,\"tie_word_embeddings\":true}"};
+
+    for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) {
+        sl_reading whole = read_text(wrapped[i], strlen(wrapped[i]));
+        sl_reading part = read_text(alone[i], strlen(alone[i]));
+        CU_ASSERT_EQUAL_FATAL(whole.code, SL_OK);
+        CU_ASSERT_EQUAL_FATAL(part.code, SL_OK);
+        const sl_estimate one = answer_of(whole.model);
+        const sl_estimate other = answer_of(part.model);
+        CU_ASSERT_TRUE(one.time.step_s > 0.0);
+        CU_ASSERT_EQUAL(one.time.step_s, other.time.step_s);
+        CU_ASSERT_EQUAL(one.memory.rank_count, other.memory.rank_count);
+        for (uint32_t rank = 0; rank < one.memory.rank_count; rank++)
+            CU_ASSERT_EQUAL(one.memory.ranks[rank].peak_reserved_bytes,
+                            other.memory.ranks[rank].peak_reserved_bytes);
+        clear_reading(&whole);
+        clear_reading(&part);
+    }
+}
+
+static void
+every_wrapper_counts_its_towers_beside_its_language_part(void)
 {
     for (size_t i = 0; sl_hf_wrapper_name(i) != NULL; i++) {
         sl_reading result = read_type_with(
@@ -547,8 +592,10 @@ main(int argc, char **argv)
         {"the_readme_lists_every_type", the_readme_lists_every_type},
         {"every_parts_list_works_with_its_class_defaults",
          every_parts_list_works_with_its_class_defaults},
-        {"every_wrapper_plans_its_language_part_and_counts_the_rest",
-         every_wrapper_plans_its_language_part_and_counts_the_rest},
+        {"a_wrapper_is_planned_as_its_language_part_alone",
+         a_wrapper_is_planned_as_its_language_part_alone},
+        {"every_wrapper_counts_its_towers_beside_its_language_part",
+         every_wrapper_counts_its_towers_beside_its_language_part},
         {"what_is_not_priced_is_refused_by_name_and_still_counted",
          what_is_not_priced_is_refused_by_name_and_still_counted},
         {"learned_positions_end_where_their_table_does",

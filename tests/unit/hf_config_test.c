@@ -115,13 +115,46 @@ each_bad_value_is_named_at_its_pointer(void)
          "/hidden_size"},
         {"{\"model_type\":\"qwen3_next\",\"hidden_size\":\"wide\"}", SL_E_RANGE, "wrong_type",
          "/hidden_size"},
-        {"{\"model_type\":\"qwen3_next\",\"hidden_size\":0}", SL_E_RANGE, "out_of_range", ""},
+        {"{\"model_type\":\"qwen3_next\",\"hidden_size\":0}", SL_E_RANGE, "out_of_range",
+         "/hidden_size"},
         {"{\"model_type\":\"qwen3_5_text\",\"num_hidden_layers\":0,\"mtp_num_hidden_layers\":1}",
          SL_E_RANGE, "out_of_range", ""},
         {"{\"model_type\":\"qwen3_next\",\"num_hidden_layers\":4000}", SL_E_RANGE, "out_of_range",
+         "/num_hidden_layers"},
+        {"{\"model_type\":\"qwen3_next\",\"num_hidden_layers\":2047}", SL_E_RANGE, "out_of_range",
          ""},
         {"{\"model_type\":\"qwen3_next\",\"num_experts\":2,\"num_experts_per_tok\":3}", SL_E_RANGE,
-         "out_of_range", ""},
+         "out_of_range", "/num_experts_per_tok"},
+        {"{\"model_type\":\"qwen3_next\",\"hidden_size\":1,\"moe_intermediate_size\":1,"
+         "\"num_experts\":8589934592,\"num_hidden_layers\":4}",
+         SL_E_RANGE, "out_of_range", "/num_experts"},
+        {"{\"model_type\":\"qwen3_next\",\"num_hidden_layers\":4,\"mlp_only_layers\":[99]}",
+         SL_E_RANGE, "out_of_range", "/mlp_only_layers"},
+        {"{\"model_type\":\"qwen3_next\",\"num_hidden_layers\":4,\"mlp_only_layers\":[9999]}",
+         SL_E_RANGE, "out_of_range", "/mlp_only_layers/0"},
+        {"{\"model_type\":\"jamba\",\"num_attention_heads\":33}", SL_E_RANGE, "not_divisible",
+         "/num_attention_heads"},
+        {"{\"model_type\":\"jamba\",\"num_key_value_heads\":5}", SL_E_RANGE, "not_divisible",
+         "/num_key_value_heads"},
+        {"{\"model_type\":\"mamba2\",\"num_heads\":3}", SL_E_RANGE, "inconsistent_keys", ""},
+        {"{\"d_model\":8,\"n_layer\":2,\"ssm_cfg\":{}}", SL_E_UNSUPPORTED,
+         "unsupported_architecture", "/ssm_cfg"},
+        {"{\"model_type\":\"llava\",\"text_config\":{},\"vision_config\":5}", SL_E_RANGE,
+         "wrong_type", "/vision_config"},
+        {"{\"model_type\":\"gemma3\",\"text_config\":{},\"vision_config\":{\"model_type\":"
+         "\"pixtral\"}}",
+         SL_E_UNSUPPORTED, "unsupported_option", "/vision_config/model_type"},
+        {"{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"vit\"}}", SL_E_UNSUPPORTED,
+         "unsupported_architecture", "/text_config/model_type"},
+        {"{\"model_type\":\"llama\",\"num_experts\":8}", SL_E_RANGE, "renamed_key", "/num_experts"},
+        {"{\"model_type\":\"qwen3_moe\",\"n_routed_experts\":8}", SL_E_RANGE, "renamed_key",
+         "/n_routed_experts"},
+        {"{\"model_type\":\"glm_moe_dsa\",\"num_hidden_layers\":2,\"indexer_types\":[\"full\"]}",
+         SL_E_RANGE, "length_mismatch", "/indexer_types"},
+        {"{\"model_type\":\"glm_moe_dsa\",\"num_hidden_layers\":1,\"indexer_types\":[\"half\"]}",
+         SL_E_UNSUPPORTED, "unsupported_layer_types", "/indexer_types/0"},
+        {"{\"model_type\":\"glm_moe_dsa\",\"index_topk_pattern\":\"FS\"}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/index_topk_pattern"},
         {"{\"model_type\":\"gpt_made_up\"}", SL_E_UNSUPPORTED, "unsupported_architecture",
          "/model_type"},
         {"{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"made_up\"}}",
@@ -172,8 +205,6 @@ each_bad_value_is_named_at_its_pointer(void)
         {"{\"model_type\":\"qwen2\",\"use_sliding_window\":true,\"num_hidden_layers\":2,"
          "\"layer_types\":[\"sliding_attention\",\"linear_attention\"]}",
          SL_E_UNSUPPORTED, "unsupported_layer_types", "/layer_types/1"},
-        {"{\"model_type\":\"stablelm\",\"qk_layernorm\":true}", SL_E_UNSUPPORTED,
-         "unsupported_option", "/qk_layernorm"},
         {"{\"model_type\":\"chatglm\",\"inner_hidden_size\":16384}", SL_E_UNSUPPORTED,
          "unsupported_option", "/inner_hidden_size"},
         {"{\"model_type\":\"qwen\",\"visual\":{\"width\":1664}}", SL_E_UNSUPPORTED,
@@ -229,6 +260,28 @@ all_faults_of_a_config_are_reported_at_once(void)
     sl_expect_text(result.err.list[2].pointer, "/num_hidden_layers", "third");
     sl_expect_text(result.err.list[3].pointer, "/mlp_bias", "fourth");
     sl_expect_text(result.err.list[4].pointer, "/torch_dtype", "fifth");
+    clear_reading(&result);
+}
+
+static void
+faults_of_every_part_are_told_at_once(void)
+{
+    const char *text = "{\"model_type\":\"llava\",\"text_config\":{\"hidden_size\":\"wide\"},"
+                       "\"vision_config\":{\"hidden_size\":0}}";
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 2);
+    sl_expect_text(result.err.list[0].pointer, "/text_config/hidden_size", "first");
+    sl_expect_text(result.err.list[1].pointer, "/vision_config/hidden_size", "second");
+    clear_reading(&result);
+
+    const char *lists = "{\"model_type\":\"qwen3_next\",\"hidden_size\":\"wide\","
+                        "\"num_hidden_layers\":1,\"layer_types\":[\"made_up\"],"
+                        "\"mlp_only_layers\":7}";
+    result = read_text(lists, strlen(lists));
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 3);
+    sl_expect_text(result.err.list[0].pointer, "/hidden_size", "first");
+    sl_expect_text(result.err.list[1].pointer, "/mlp_only_layers", "second");
+    sl_expect_text(result.err.list[2].pointer, "/layer_types/0", "third");
     clear_reading(&result);
 }
 
@@ -425,6 +478,7 @@ main(int argc, char **argv)
         {"each_bad_value_is_named_at_its_pointer", each_bad_value_is_named_at_its_pointer},
         {"all_faults_of_a_config_are_reported_at_once",
          all_faults_of_a_config_are_reported_at_once},
+        {"faults_of_every_part_are_told_at_once", faults_of_every_part_are_told_at_once},
         {"an_unsupported_type_is_named", an_unsupported_type_is_named},
         {"a_wrong_divisor_hints_at_the_nearest_right_ones",
          a_wrong_divisor_hints_at_the_nearest_right_ones},
