@@ -8,19 +8,6 @@
 #include "hf/wrapper.h"
 #include "reading.h"
 
-static sl_reading
-read_type_with(const char *type, const char *more)
-{
-    char text[400];
-    CU_ASSERT_TRUE_FATAL(
-        sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type, more));
-    sl_reading result = read_text(text, strlen(text));
-    if (result.code != SL_OK)
-        printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
-    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
-    return result;
-}
-
 /* A config that says nothing but its type, and what a few classes cannot do without. */
 static sl_reading
 read_type(const char *type)
@@ -166,114 +153,6 @@ the_readme_lists_every_type(void)
             expect_listed(families, sl_hf_wrapper_name(i));
     }
     free(text);
-}
-
-/* Two tensors of one name, or a tensor without one, would be lost in a checkpoint. */
-static void
-expect_distinct_names(const sl_model *model)
-{
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_layer_kind *kind = &model->kinds[k];
-        for (uint32_t i = 0; i < kind->tensor_count; i++) {
-            CU_ASSERT_NOT_EQUAL(kind->tensors[i].name[0], '\0');
-            for (uint32_t n = 0; n < i; n++) {
-                if (strcmp(kind->tensors[n].name, kind->tensors[i].name) == 0)
-                    fail_for(kind->tensors[i].name);
-            }
-        }
-    }
-}
-
-/* Every tensor that a stage could be asked to cut names the axis it is cut along. */
-static void
-expect_sound_cuts(const sl_model *model)
-{
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_layer_kind *kind = &model->kinds[k];
-        for (uint32_t i = 0; i < kind->tensor_count; i++)
-            CU_ASSERT_TRUE(kind->tensors[i].cut_axis < kind->tensors[i].axes);
-    }
-}
-
-static void
-every_parts_list_works_with_its_class_defaults(void)
-{
-    uint32_t lists = 0;
-
-    for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++) {
-        sl_reading result = read_type(sl_hf_recipe_name(i));
-        sl_model_counts counts;
-        CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
-        CU_ASSERT_TRUE(counts.total > 0 && counts.active_per_token <= counts.total);
-        CU_ASSERT_PTR_NOT_NULL(result.model->unpriced);
-        expect_distinct_names(result.model);
-        expect_sound_cuts(result.model);
-        clear_reading(&result);
-        lists++;
-    }
-    CU_ASSERT_TRUE(lists > 0);
-}
-
-static sl_estimate
-answer_of(const sl_model *model)
-{
-    const sl_cluster cluster = sl_fixture_cluster(1);
-    const sl_software software = sl_fixture_software();
-    sl_question q = question_of(model, &cluster, &software);
-
-    q.plan.tensor = 2;
-    q.plan.sequence = true;
-    q.plan.pipeline = 2;
-    q.plan.data = 2;
-    return *sl_fixture_answer(&q);
-}
-
-/* Towers stand outside the plan: what is planned is the language part as it would be alone. */
-static void
-a_wrapper_is_planned_as_its_language_part_alone(void)
-{
-    static const char *const wrapped[] = {
-        "{\"model_type\":\"llava\",\"text_config\":{\"num_hidden_layers\":4}}",
-        "{\"model_type\":\"gemma3\",\"text_config\":{\"num_hidden_layers\":12}}",
-        "{\"model_type\":\"qwen2_vl\",\"num_hidden_layers\":4,\"tie_word_embeddings\":true}"};
-    static const char *const alone[] = {
-        "{\"model_type\":\"llama\",\"num_hidden_layers\":4}",
-        "{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":12}",
-        "{\"model_type\":\"qwen2\",\"num_hidden_layers\":4,\"tie_word_embeddings\":true}"};
-
-    for (size_t i = 0; i < sizeof wrapped / sizeof wrapped[0]; i++) {
-        sl_reading whole = read_text(wrapped[i], strlen(wrapped[i]));
-        sl_reading part = read_text(alone[i], strlen(alone[i]));
-        CU_ASSERT_EQUAL_FATAL(whole.code, SL_OK);
-        CU_ASSERT_EQUAL_FATAL(part.code, SL_OK);
-        const sl_estimate one = answer_of(whole.model);
-        const sl_estimate other = answer_of(part.model);
-        CU_ASSERT_TRUE(one.time.step_s > 0.0);
-        CU_ASSERT_EQUAL(one.time.step_s, other.time.step_s);
-        CU_ASSERT_EQUAL(one.memory.rank_count, other.memory.rank_count);
-        for (uint32_t rank = 0; rank < one.memory.rank_count; rank++)
-            CU_ASSERT_EQUAL(one.memory.ranks[rank].peak_reserved_bytes,
-                            other.memory.ranks[rank].peak_reserved_bytes);
-        clear_reading(&whole);
-        clear_reading(&part);
-    }
-}
-
-static void
-every_wrapper_counts_its_towers_beside_its_language_part(void)
-{
-    for (size_t i = 0; sl_hf_wrapper_name(i) != NULL; i++) {
-        sl_reading result = read_type_with(
-            sl_hf_wrapper_name(i), ",\"text_config\":{},\"vision_config\":{\"hidden_size\":768}");
-        sl_model_counts counts;
-        CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
-        if (counts.towers == 0 || counts.towers >= counts.total)
-            fail_for(sl_hf_wrapper_name(i));
-        CU_ASSERT_TRUE(result.model->block_count > 0);
-        expect_distinct_names(result.model);
-        expect_sound_cuts(result.model);
-        clear_reading(&result);
-    }
 }
 
 static void
@@ -590,12 +469,6 @@ main(int argc, char **argv)
         {"every_priced_type_gets_an_estimate_whole_and_cut",
          every_priced_type_gets_an_estimate_whole_and_cut},
         {"the_readme_lists_every_type", the_readme_lists_every_type},
-        {"every_parts_list_works_with_its_class_defaults",
-         every_parts_list_works_with_its_class_defaults},
-        {"a_wrapper_is_planned_as_its_language_part_alone",
-         a_wrapper_is_planned_as_its_language_part_alone},
-        {"every_wrapper_counts_its_towers_beside_its_language_part",
-         every_wrapper_counts_its_towers_beside_its_language_part},
         {"what_is_not_priced_is_refused_by_name_and_still_counted",
          what_is_not_priced_is_refused_by_name_and_still_counted},
         {"learned_positions_end_where_their_table_does",

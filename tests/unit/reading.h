@@ -4,7 +4,9 @@
 
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "hf/config.h"
@@ -63,6 +65,20 @@ read_fixture(const char *name)
     char relative[128];
     (void)sl_text_format(relative, sizeof relative, "fixtures/configs/%s.json", name);
     return read_path(sl_tests_path(relative));
+}
+
+/* A config that says its type and `more`, which begins with a comma or is empty. */
+static inline sl_reading
+read_type_with(const char *type, const char *more)
+{
+    char text[400];
+    CU_ASSERT_TRUE_FATAL(
+        sl_text_format(text, sizeof text, "{\"model_type\":\"%s\"%s}", type, more));
+    sl_reading result = read_text(text, strlen(text));
+    if (result.code != SL_OK)
+        printf("%s: %s: %s\n", type, result.err.list[0].pointer, result.err.list[0].message);
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    return result;
 }
 
 static inline void
