@@ -65,6 +65,8 @@ typedef struct sl_tensor {
     uint32_t cut_axis; /* of shape; meaningless when replicated */
     uint32_t experts;  /* routed experts that hold one each, {} in the name is their number; 0 = no
                           such tensor: there is one */
+    bool
+        linear; /* the weights of a linear layer, or of a stack of them: what quantisation converts */
     bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
     bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
 } sl_tensor;
@@ -126,8 +128,9 @@ typedef struct sl_layer_kind {
 /** How one tensor of one layer is stored: a format of the model's quantisation, counted from 1; 0 is
  * the checkpoint's own dtype. */
 typedef struct sl_stored_as {
-    uint8_t format; /* of most of its experts, where they differ */
-    bool mixed;     /* ... and they do */
+    uint8_t
+        format; /* of most of its experts, or of its copies beside the list, where they differ */
+    bool mixed; /* ... and they do */
 } sl_stored_as;
 
 /** Kinds point into their own model: a model stays where it was described. */
@@ -167,6 +170,7 @@ typedef struct sl_model {
     sl_tensor tensors[SL_MODEL_TENSORS_MAX]; /* of all kinds, one kind's after the other's */
     sl_operator operators[SL_MODEL_OPERATORS_MAX];
     sl_stored_as stored_as[SL_MODEL_LAYERS_MAX][SL_KIND_TENSORS_MAX]; /* where it is quantised */
+    sl_stored_as stored_beside[SL_DECODER_KINDS_MAX][SL_KIND_TENSORS_MAX]; /* ... beside the list */
 } sl_model;
 
 /** Makes it a model without kinds and layers. */
@@ -217,8 +221,7 @@ typedef struct sl_matrices {
 
 /**
  * What quantisation could store otherwise. False, with *out untouched, for all that is no weight of
- * a linear layer (vectors, biases, norms of every head, convolutions) or stays as it is in every
- * method: tables, routers, projections of a narrow table.
+ * a linear layer: vectors, tables, norms, convolutions.
  *
  * The cut says which axis is which: a column cut divides the outputs, a row cut the inputs; else
  * outputs come first, as in the library's own linear layer.
@@ -230,8 +233,9 @@ bool sl_tensor_matrices(const sl_tensor *tensor, sl_matrices *out);
 sl_code sl_matrices_stored(const sl_matrices *matrices, uint64_t count,
                            const sl_tensor_format *format, sl_stored *out) SL_MUST_CHECK;
 
-/** How the tensors of a layer are stored, an entry each. */
+/** How the tensors of a layer are stored, an entry each; and those of a kind beside the list. */
 const sl_stored_as *sl_model_stored_as(const sl_model *model, uint32_t layer);
+const sl_stored_as *sl_model_stored_beside(const sl_model *model, uint32_t kind);
 
 /** Text of the API for the dtype a tensor is stored in. */
 const char *sl_model_stored_dtype(const sl_model *model, const sl_stored_as *as);

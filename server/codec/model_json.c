@@ -135,8 +135,6 @@ are_alike(const sl_model *model, uint32_t a, uint32_t b)
 static void
 write_layers(sl_writer *writer, const sl_model *model)
 {
-    static const sl_stored_as as_they_are[SL_KIND_TENSORS_MAX]; /* towers are quantised nowhere */
-
     sl_write_key(writer, "layers");
     sl_write_array(writer);
     for (uint32_t first = 0; first < model->layer_count;) {
@@ -149,8 +147,8 @@ write_layers(sl_writer *writer, const sl_model *model)
     }
     for (uint32_t kind = 0; kind < model->kind_count; kind++) {
         if (model->beside[kind] != 0)
-            write_run(writer, model, &model->kinds[kind], as_they_are, model->beside[kind],
-                      "not_planned");
+            write_run(writer, model, &model->kinds[kind], sl_model_stored_beside(model, kind),
+                      model->beside[kind], "not_planned");
     }
     sl_write_array_end(writer);
 }

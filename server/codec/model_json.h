@@ -16,8 +16,8 @@
  * per window with the number of layers and the bytes of one position in one of them.
  * bytes_per_sequence is the constant state, which no attention layer has.
  * layers has one entry per run of equal kinds whose tensors are stored alike, so that modules which
- * a quantised checkpoint keeps split a run; where experts of one tensor differ, dtype is that of
- * most of them and dtype_mixed is true. quantization says bits, group_size (weights along the
+ * a quantised checkpoint keeps split a run; where experts of one tensor differ, or the layers
+ * of a tower, dtype is that of most of them and dtype_mixed is true. quantization says bits, group_size (weights along the
  * inputs; null = a whole row or matrix) or block (rows and columns) of the format that most
  * parameters have, and the bytes of all scales; without them the layout is not modelled. modules_kept
  * lists the first of modules_kept_count patterns. A tied tensor is listed where the checkpoint's class

@@ -199,6 +199,7 @@ add_head(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
         return;
     sl_tensor *weight = sl_add_matrix(kind, names->head, ".weight", SL_COMPONENT_LM_HEAD,
                                       SL_CUT_VOCABULARY, spec->vocabulary, width);
+    weight->linear = true;
     weight->tied = spec->tied;
     if (spec->head_bias)
         (void)sl_add_vector(kind, names->head, ".bias", SL_COMPONENT_LM_HEAD, SL_CUT_VOCABULARY,

@@ -39,6 +39,7 @@ typedef struct sl_names {
     const char *gate_up; /* in place of the two */
     const char *down;
     const char *router;
+    bool router_bare;              /* a parameter, no linear layer */
     const char *router_correction; /* added to its scores, and no parameter */
     const char *expert_gate, *expert_up;
     const char *expert_gate_up; /* in place of the two */

@@ -49,6 +49,7 @@ add_stack(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module, co
 {
     sl_tensor *tensor =
         sl_add_matrix(kind, module, suffix, SL_COMPONENT_ROUTED_EXPERTS, cut, rows, columns);
+    tensor->linear = true;
     tensor->axes = 3;
     tensor->shape[2] = columns;
     tensor->shape[1] = rows;
@@ -98,6 +99,7 @@ add_routed_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_name
         sl_tensor *tensor = sl_add_matrix(
             kind, modules[i], names->expert_suffix, SL_COMPONENT_ROUTED_EXPERTS, cut,
             rows_are_width ? width : spec->hidden, rows_are_width ? spec->hidden : width);
+        tensor->linear = true;
         tensor->cut_axis = !rows_are_width;
         tensor->experts = flat ? 0 : experts->count;
     }
@@ -127,9 +129,11 @@ sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *n
 {
     assert(names->router != NULL);
 
+    const uint32_t router = kind->tensor_count;
     sl_add_linear(kind, names,
                   &(sl_linear){names->router, SL_COMPONENT_ROUTER, SL_CUT_REPLICATED, spec->hidden,
                                spec->experts.count, spec->experts.bias});
+    kind->tensors[router].linear = !names->router_bare;
     if (spec->experts.correction)
         sl_add_vector(kind, names->router_correction, "", SL_COMPONENT_OTHER, SL_CUT_REPLICATED,
                       spec->experts.count)

@@ -186,6 +186,7 @@ static const sl_names all_names[] = {
     },
     [SL_NAMING_DEEPSEEK] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, LLAMA_QK_NORMS, LLAMA_MLP, APART_EXPERTS,
+        .router_bare = true,
         .router_correction = "mlp.gate.e_score_correction_bias",
         .shared_gate = "mlp.shared_experts.gate_proj", .shared_up = "mlp.shared_experts.up_proj",
         .shared_down = "mlp.shared_experts.down_proj",
@@ -199,7 +200,7 @@ static const sl_names all_names[] = {
         .expert_down = "block_sparse_moe.experts.{}.w2", .expert_suffix = ".weight",
     },
     [SL_NAMING_GPT_OSS] = {
-        LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .router = "mlp.router",
+        LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .router = "mlp.router", .router_bare = true,
         .expert_gate_up = "mlp.experts.gate_up_proj", .expert_down = "mlp.experts.down_proj",
         .expert_suffix = "", .experts = SL_EXPERTS_STACKED_INPUTS,
     },

@@ -71,6 +71,7 @@ sl_add_linear(sl_layer_kind *kind, const sl_names *names, const sl_linear *layer
                                       inputs_first ? layer->outputs : layer->inputs);
     weight->cut_axis =
         layer->cut != SL_CUT_REPLICATED && (layer->cut == SL_CUT_ROW) != inputs_first;
+    weight->linear = true;
     if (layer->bias) {
         const sl_cut cut = layer->cut == SL_CUT_ROW ? SL_CUT_REPLICATED : layer->cut;
         (void)sl_add_vector(kind, layer->module, ".bias", layer->component, cut, layer->outputs);

@@ -152,13 +152,25 @@ sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts)
     return bytes;
 }
 
+/* Of a model that is not quantised. */
+static const sl_stored_as as_they_are[SL_KIND_TENSORS_MAX];
+
 const sl_stored_as *
 sl_model_stored_as(const sl_model *model, uint32_t layer)
 {
-    static const sl_stored_as as_they_are[SL_KIND_TENSORS_MAX];
-
     assert(model != NULL && layer < model->layer_count);
     return model->quantization.format_count == 0 ? as_they_are : model->stored_as[layer];
+}
+
+const sl_stored_as *
+sl_model_stored_beside(const sl_model *model, uint32_t kind)
+{
+    assert(model != NULL && kind < model->kind_count);
+
+    if (model->quantization.format_count == 0)
+        return as_they_are;
+    assert(kind < SL_DECODER_KINDS_MAX);
+    return model->stored_beside[kind];
 }
 
 const char *

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "engine/checked.h"
 
@@ -66,43 +65,15 @@ sl_format_bytes(const sl_tensor_format *format, uint64_t outputs, uint64_t input
     return SL_OK;
 }
 
-/* Linear layers live here; what the other components hold is never quantised: tables are looked
- * up, routers are small and decide much, and every published recipe leaves them out. */
-static const bool has_linear_layers[SL_COMPONENT_COUNT] = {
-    [SL_COMPONENT_LM_HEAD] = true,
-    [SL_COMPONENT_ATTENTION] = true,
-    [SL_COMPONENT_MLP] = true,
-    [SL_COMPONENT_ROUTED_EXPERTS] = true,
-    [SL_COMPONENT_SHARED_EXPERTS] = true,
-    [SL_COMPONENT_STATE_SPACE] = true,
-};
-
-static bool
-ends_with(const char *name, const char *end)
-{
-    const size_t length = strlen(name);
-    const size_t end_length = strlen(end);
-    return length >= end_length && strcmp(name + length - end_length, end) == 0;
-}
-
-/* Biases of a stack of experts, norms of every head and narrow convolutions have two axes too. */
-static bool
-is_other_matrix(const sl_tensor *tensor)
-{
-    return ends_with(tensor->name, "bias") || ends_with(tensor->name, "norm.weight") ||
-           ends_with(tensor->name, "conv1d.weight");
-}
-
 bool
 sl_tensor_matrices(const sl_tensor *tensor, sl_matrices *out)
 {
     assert(tensor != NULL && out != NULL);
 
-    const bool stack = tensor->component == SL_COMPONENT_ROUTED_EXPERTS && tensor->axes == 3;
-    if (!has_linear_layers[tensor->component] || (tensor->axes != 2 && !stack) ||
-        is_other_matrix(tensor))
+    if (!tensor->linear)
         return false;
-
+    assert(tensor->axes == 2 || tensor->axes == 3);
+    const bool stack = tensor->axes == 3;
     const uint32_t first = tensor->axes - 2;
     const bool inputs_first = (tensor->cut == SL_CUT_COLUMN && tensor->cut_axis == first + 1) ||
                               (tensor->cut == SL_CUT_ROW && tensor->cut_axis == first);

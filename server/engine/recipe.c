@@ -47,6 +47,27 @@ add_bias(sl_layer_kind *kind, const sl_part *part, const uint64_t *shape)
     bias->cut_axis = 0;
 }
 
+/* A row says so by its form; experts that are stored as one are a bare tensor. */
+static bool
+is_linear(const sl_part *part, uint32_t axes)
+{
+    switch (part->form) {
+    case SL_PART_MATRIX:
+    case SL_PART_LINEAR:
+    case SL_PART_EXPERTS:
+    case SL_PART_HEAD:
+        return true;
+    case SL_PART_TENSOR:
+        return axes == 3 && part->component == SL_COMPONENT_ROUTED_EXPERTS;
+    case SL_PART_SCALE:
+    case SL_PART_NORM:
+    case SL_PART_CONV:
+    case SL_PART_BUFFER:
+        break;
+    }
+    return false;
+}
+
 static void
 add_part(sl_layer_kind *kind, const sl_part *part, const sl_scope *scope, const uint64_t *shape,
          uint32_t axes)
@@ -54,6 +75,7 @@ add_part(sl_layer_kind *kind, const sl_part *part, const sl_scope *scope, const 
     const bool bare = part->form == SL_PART_TENSOR || part->form == SL_PART_BUFFER;
     sl_tensor *tensor = add_tensor(kind, part, bare ? "" : ".weight", shape, axes);
 
+    tensor->linear = is_linear(part, axes);
     if (part->form == SL_PART_EXPERTS) {
         const uint64_t *experts = sl_scope_find(scope, "experts");
         assert(experts != NULL && *experts <= UINT32_MAX);

@@ -1,7 +1,6 @@
 #include "hf/modules.h"
 
 #include <assert.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +11,11 @@ enum {
     PLAIN_MAX = 32768,
     WILDCARDS_MAX = 2048,
     REGEXES_MAX = 64,
-    PARTS_MAX = 32,            /* of a path */
-    COMPARISONS_MAX = 1 << 20, /* of entries with paths: below a second's work, where ... */
-    LOOKUP_COMPARISONS = 8     /* ... one expression counts for so many, as do all plain names */
+    PARTS_MAX = 32, /* of a path */
+    /* Steps, as SL_HF_WORK_MAX counts them, of ... */
+    PATH_STEPS = 160,   /* putting a path together and cutting it up */
+    COMPARE_STEPS = 8,  /* one comparison with a plain name */
+    WILDCARD_STEPS = 4, /* the start of a wildcard */
 };
 
 typedef struct span {
@@ -22,13 +23,17 @@ typedef struct span {
     size_t length;
 } span;
 
-struct sl_hf_modules {
+typedef struct entries {
     uint32_t plain_count, wildcard_count, regex_count;
-    span *plain; /* sorted */
+    uint32_t part_counts; /* bit n: some plain name has n + 1 parts, or 32 and more */
+    span *plain;          /* sorted */
     const char **wildcards;
-    regex_t regexes[REGEXES_MAX];
-    uint32_t comparisons;
-    bool numbered;
+    const sl_hf_regex *regexes[REGEXES_MAX];
+} entries;
+
+struct sl_hf_modules {
+    entries of[SL_HF_ENTRIES_COUNT];
+    sl_hf_work *work;
 };
 
 /* What one module is called where its parts are stored together, and apart. GLM-5 lists the
@@ -76,13 +81,38 @@ compare_spans(const void *left, const void *right)
     return (a->length > b->length) - (a->length < b->length);
 }
 
+/* Digits, but for "0-9", which stands for any of them. */
 static bool
 has_digit(const char *text)
 {
-    return strpbrk(text, "0123456789[?") != NULL || strstr(text, "\\d") != NULL;
+    for (; *text != '\0'; text++) {
+        if (strncmp(text, "0-9", 3) == 0)
+            text += 2;
+        else if (*text >= '0' && *text <= '9')
+            return true;
+    }
+    return false;
 }
 
-/* A number behind "experts" is an expert's, one behind "layers" a block's; others may be either. */
+/* Behind the number of a block: in "layers.3.mlp" or "layers\.(3|4)\..*" at "mlp" and ".*". */
+static const char *
+skip_block(const char *text)
+{
+    static const char word[] = "layers";
+    const char *at = strstr(text, word);
+
+    if (at == NULL)
+        return text;
+    at += sizeof word - 1;
+    at += *at == '\\';
+    if (*at != '.')
+        return text;
+    at++;
+    return at + strcspn(at, ".*");
+}
+
+/* A digit behind "experts" is of an expert's number, one behind "layers" of a block's; others may be
+ * of either. What holds none can only count the digits of a number. */
 static bool
 is_numbered(const char *text, bool plain)
 {
@@ -91,19 +121,32 @@ is_numbered(const char *text, bool plain)
         return has_digit(experts);
     if (plain)
         return text[0] >= '0' && text[0] <= '9';
-    return strstr(text, "layers") == NULL && has_digit(text);
+    return has_digit(skip_block(text));
 }
 
 static bool
-add_regex(sl_hf_modules *modules, const char *python)
+add_regex(sl_arena *arena, entries *to, const char *python)
 {
-    char posix[SL_HF_REGEX_MAX];
-
-    if (modules->regex_count >= REGEXES_MAX || !sl_hf_regex_translate(python, posix) ||
-        regcomp(&modules->regexes[modules->regex_count], posix, REG_EXTENDED | REG_NOSUB) != 0)
+    if (to->regex_count == REGEXES_MAX)
         return false;
-    modules->regex_count++;
-    return true;
+    to->regexes[to->regex_count] = sl_hf_regex_new(arena, python);
+    return to->regexes[to->regex_count] != NULL && ++to->regex_count != 0;
+}
+
+static uint32_t
+count_parts(const char *text)
+{
+    uint32_t parts = 1;
+
+    for (; *text != '\0'; text++)
+        parts += *text == '.';
+    return parts;
+}
+
+static uint32_t
+parts_bit(uint32_t parts)
+{
+    return UINT32_C(1) << (parts > PARTS_MAX ? PARTS_MAX - 1 : parts - 1);
 }
 
 static bool
@@ -119,6 +162,21 @@ sl_hf_module_cut(char *name)
         name[strlen(name) - strlen(".weight")] = '\0';
 }
 
+/* A name or a wildcard. */
+static bool
+add_name(entries *to, const char *own, bool plain)
+{
+    if (plain && to->plain_count < PLAIN_MAX) {
+        to->plain[to->plain_count++] = (span){own, strlen(own)};
+        to->part_counts |= parts_bit(count_parts(own));
+        return true;
+    }
+    if (plain || to->wildcard_count == WILDCARDS_MAX)
+        return false;
+    to->wildcards[to->wildcard_count++] = own;
+    return true;
+}
+
 static bool
 add_entry(sl_arena *arena, sl_hf_modules *modules, const char *text)
 {
@@ -127,8 +185,7 @@ add_entry(sl_arena *arena, sl_hf_modules *modules, const char *text)
 
     if (marked || is_regex(text)) {
         const char *python = marked ? strchr(text, ':') + 1 : text;
-        modules->numbered = modules->numbered || is_numbered(python, false);
-        return add_regex(modules, python);
+        return add_regex(arena, &modules->of[is_numbered(python, false)], python);
     }
     if (text[0] == '\0' || !leave_out_wrapper(text, simple))
         return false;
@@ -137,14 +194,7 @@ add_entry(sl_arena *arena, sl_hf_modules *modules, const char *text)
     if (own == NULL)
         return false;
     const bool plain = strpbrk(own, "*?") == NULL;
-    modules->numbered = modules->numbered || is_numbered(own, plain);
-    if (!plain && modules->wildcard_count < WILDCARDS_MAX)
-        modules->wildcards[modules->wildcard_count++] = own;
-    else if (plain && modules->plain_count < PLAIN_MAX)
-        modules->plain[modules->plain_count++] = (span){own, strlen(own)};
-    else
-        return false;
-    return true;
+    return add_name(&modules->of[is_numbered(own, plain)], own, plain);
 }
 
 /* A text, or a list of them. */
@@ -220,45 +270,69 @@ count_names(const sl_node *names)
     return count;
 }
 
+static bool
+make_room(sl_arena *arena, entries *to, size_t count)
+{
+    to->plain = sl_arena_alloc(arena, count, sizeof to->plain[0]);
+    to->wildcards = sl_arena_alloc(arena, count < WILDCARDS_MAX ? count : WILDCARDS_MAX,
+                                   sizeof to->wildcards[0]);
+    return to->plain != NULL && to->wildcards != NULL;
+}
+
 sl_hf_modules *
-sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm,
+sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm, sl_hf_work *work,
                   char refused[SL_HF_ENTRY_MAX])
 {
-    assert(arena != NULL && names != NULL && refused != NULL);
+    assert(arena != NULL && names != NULL && work != NULL && refused != NULL);
 
     const size_t count = count_names(names) + 1;
     sl_hf_modules *modules = sl_arena_alloc(arena, 1, sizeof *modules);
-    if (modules == NULL || count > PLAIN_MAX) {
+    bool fits = modules != NULL && count <= PLAIN_MAX;
+    for (uint32_t i = 0; fits && i < SL_HF_ENTRIES_COUNT; i++)
+        fits = make_room(arena, &modules->of[i], count);
+    if (!fits) {
         (void)sl_text_copy(refused, SL_HF_ENTRY_MAX, "more names than are compared");
         return NULL;
     }
-    modules->plain = sl_arena_alloc(arena, count, sizeof *modules->plain);
-    modules->wildcards = sl_arena_alloc(arena, count, sizeof *modules->wildcards);
-    if (modules->plain == NULL || modules->wildcards == NULL) {
-        (void)sl_text_copy(refused, SL_HF_ENTRY_MAX, "more names than are compared");
+    modules->work = work;
+    if (!add_all(arena, modules, names, algorithm, refused))
         return NULL;
-    }
-    if (!add_all(arena, modules, names, algorithm, refused)) {
-        sl_hf_modules_clear(modules);
-        return NULL;
-    }
-    qsort(modules->plain, modules->plain_count, sizeof *modules->plain, compare_spans);
+    for (uint32_t i = 0; i < SL_HF_ENTRIES_COUNT; i++)
+        qsort(modules->of[i].plain, modules->of[i].plain_count, sizeof(span), compare_spans);
     return modules;
 }
 
-void
-sl_hf_modules_clear(sl_hf_modules *modules)
+static bool
+spend(sl_hf_work *work, uint64_t steps)
 {
-    if (modules == NULL)
-        return;
-    for (uint32_t i = 0; i < modules->regex_count; i++)
-        regfree(&modules->regexes[i]);
-    modules->regex_count = 0;
+    if (sl_hf_work_exhausted(work))
+        return false;
+    work->steps += steps;
+    return true;
 }
 
-/* Any run of neighbouring parts of the path may be the name. */
 static bool
-plain_names(const sl_hf_modules *modules, const char *path)
+find_plain(const entries *among, sl_hf_work *work, span run)
+{
+    uint32_t first = 0;
+    uint32_t end = among->plain_count;
+
+    while (first < end && spend(work, COMPARE_STEPS)) {
+        const uint32_t middle = first + (end - first) / 2;
+        const int order = compare_spans(&run, &among->plain[middle]);
+        if (order == 0)
+            return true;
+        if (order < 0)
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    return false;
+}
+
+/* Any run of neighbouring parts of the path may be the name, if some name has as many parts. */
+static bool
+plain_names(const entries *among, sl_hf_work *work, const char *path)
 {
     const char *starts[PARTS_MAX + 1];
     uint32_t parts = 0;
@@ -271,9 +345,10 @@ plain_names(const sl_hf_modules *modules, const char *path)
     starts[parts] = path + strlen(path) + 1;
     for (uint32_t first = 0; first < parts; first++) {
         for (uint32_t end = first + 1; end <= parts; end++) {
+            if ((among->part_counts & parts_bit(end - first)) == 0)
+                continue;
             const span run = {starts[first], (size_t)(starts[end] - starts[first]) - 1};
-            if (bsearch(&run, modules->plain, modules->plain_count, sizeof run, compare_spans) !=
-                NULL)
+            if (find_plain(among, work, run))
                 return true;
         }
     }
@@ -282,12 +357,12 @@ plain_names(const sl_hf_modules *modules, const char *path)
 
 /* The pattern reaches the end of the path, or of one of its parts. */
 static bool
-wildcard_fits(const char *pattern, const char *path)
+wildcard_fits(const char *pattern, const char *path, uint64_t *steps)
 {
     const char *star = NULL;
     const char *resume = NULL;
 
-    for (;;) {
+    for (;; ++*steps) {
         if (*pattern == '\0' && (*path == '\0' || *path == '.'))
             return true;
         if (*pattern == '*') {
@@ -306,47 +381,40 @@ wildcard_fits(const char *pattern, const char *path)
 }
 
 static bool
-spend(sl_hf_modules *modules, uint32_t comparisons)
+wildcards_name(const entries *among, sl_hf_work *work, const char *path)
 {
-    if (modules->comparisons >= COMPARISONS_MAX)
-        return false;
-    modules->comparisons += comparisons;
-    return true;
-}
-
-static bool
-patterns_name(sl_hf_modules *modules, const char *path)
-{
-    for (uint32_t i = 0; i < modules->wildcard_count; i++) {
-        const char *pattern = modules->wildcards[i];
+    for (uint32_t i = 0; i < among->wildcard_count && spend(work, WILDCARD_STEPS); i++) {
+        const char *pattern = among->wildcards[i];
         const size_t head = strcspn(pattern, "*?");
-        if (strncmp(pattern, path, head) != 0)
-            continue;
-        if (!spend(modules, 1))
-            return false;
-        if (wildcard_fits(pattern + head, path + head))
-            return true;
-    }
-    for (uint32_t i = 0; i < modules->regex_count; i++) {
-        if (!spend(modules, LOOKUP_COMPARISONS))
-            return false;
-        if (regexec(&modules->regexes[i], path, 0, NULL, 0) == 0)
+        if (strncmp(pattern, path, head) == 0 &&
+            wildcard_fits(pattern + head, path + head, &work->steps))
             return true;
     }
     return false;
 }
 
 static bool
-names_path(sl_hf_modules *modules, const char *path)
+regexes_name(const entries *among, sl_hf_work *work, const char *path)
 {
-    return spend(modules, LOOKUP_COMPARISONS) &&
-           ((modules->plain_count != 0 && plain_names(modules, path)) ||
-            patterns_name(modules, path));
+    for (uint32_t i = 0; i < among->regex_count && spend(work, 1); i++) {
+        if (sl_hf_regex_match(among->regexes[i], path, &work->steps))
+            return true;
+    }
+    return false;
+}
+
+static bool
+names_path(const entries *among, sl_hf_work *work, const char *path)
+{
+    return spend(work, PATH_STEPS) &&
+           (plain_names(among, work, path) || wildcards_name(among, work, path) ||
+            regexes_name(among, work, path));
 }
 
 /* True when the path with its end put into the other words is named. */
 static bool
-names_renamed(sl_hf_modules *modules, const char *path, const char *from, const char *to)
+names_renamed(const entries *among, sl_hf_work *work, const char *path, const char *from,
+              const char *to)
 {
     char renamed[SL_HF_MODULE_PATH_MAX];
     const size_t length = strlen(path);
@@ -356,24 +424,28 @@ names_renamed(sl_hf_modules *modules, const char *path, const char *from, const 
         !sl_text_equal(path + length - end, from) ||
         !sl_text_format(renamed, sizeof renamed, "%.*s%s", (int)(length - end), path, to))
         return false;
-    return names_path(modules, renamed);
+    return names_path(among, work, renamed);
 }
 
 bool
-sl_hf_modules_name(sl_hf_modules *modules, const char *path)
+sl_hf_modules_name(const sl_hf_modules *modules, sl_hf_entries which, const char *path)
 {
-    assert(modules != NULL && path != NULL);
+    assert(modules != NULL && which < SL_HF_ENTRIES_COUNT && path != NULL);
 
     char simple[SL_HF_MODULE_PATH_MAX];
-    if (names_path(modules, path))
+    const entries *among = &modules->of[which];
+    sl_hf_work *work = modules->work;
+    if (among->plain_count + among->wildcard_count + among->regex_count == 0)
+        return false;
+    if (names_path(among, work, path))
         return true;
     if (!leave_out_wrapper(path, simple))
         return false;
-    if (!sl_text_equal(simple, path) && names_path(modules, simple))
+    if (!sl_text_equal(simple, path) && names_path(among, work, simple))
         return true;
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++) {
-        if (names_renamed(modules, simple, other_names[i][0], other_names[i][1]) ||
-            names_renamed(modules, simple, other_names[i][1], other_names[i][0]))
+        if (names_renamed(among, work, simple, other_names[i][0], other_names[i][1]) ||
+            names_renamed(among, work, simple, other_names[i][1], other_names[i][0]))
             return true;
     }
     return false;
@@ -383,12 +455,14 @@ bool
 sl_hf_modules_numbered(const sl_hf_modules *modules)
 {
     assert(modules != NULL);
-    return modules->numbered;
+
+    const entries *numbered = &modules->of[SL_HF_ENTRIES_NUMBERED];
+    return numbered->plain_count + numbered->wildcard_count + numbered->regex_count != 0;
 }
 
 bool
-sl_hf_modules_exhausted(const sl_hf_modules *modules)
+sl_hf_work_exhausted(const sl_hf_work *work)
 {
-    assert(modules != NULL);
-    return modules->comparisons >= COMPARISONS_MAX;
+    assert(work != NULL);
+    return work->steps >= SL_HF_WORK_MAX;
 }

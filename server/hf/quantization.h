@@ -8,7 +8,14 @@
 #include "shardline/model.h"
 #include "json/reader.h"
 
-enum { SL_HF_REFUSED_MAX = 96 };
+enum { SL_HF_REFUSED_MAX = 96, SL_HF_KEPT_MAX = 2 };
+
+/** What a method does to linear layers that its lists do not name. */
+typedef enum sl_hf_reach {
+    SL_HF_CONVERTED,
+    SL_HF_SPARED,
+    SL_HF_UNSURE /* its versions differ: taken to be spared, with a warning */
+} sl_hf_reach;
 
 /** One storage format and the linear layers that have it, in the order they are tried. */
 typedef struct sl_hf_group {
@@ -33,8 +40,11 @@ typedef struct sl_hf_quantization {
     bool head;                       /* the head is a linear layer like any other */
     bool experts_only;
     bool stacks_kept; /* experts that are one tensor are not linear layers to this method */
-    bool has_kept;
-    sl_node kept; /* modules that stay as they are: a list, or an object with their names as keys */
+    sl_hf_reach routers;
+    sl_hf_reach beside; /* towers, projectors and what else is not attention, MLP or state space */
+    uint32_t kept_count;
+    sl_node kept[SL_HF_KEPT_MAX]; /* modules that stay as they are: lists, or objects with their
+                                     names as keys */
     uint32_t group_count;
     sl_hf_group groups[SL_FORMATS_MAX];
 } sl_hf_quantization;
@@ -47,15 +57,16 @@ sl_code sl_hf_quantization_read(const sl_node *config, sl_hf_quantization *out,
                                 sl_errors *err) SL_MUST_CHECK;
 
 /**
- * Fills quantization, stored_as and quantized_weights_bytes of a model whose kinds and dtype are
- * already there.
+ * Fills quantization, how tensors are stored and quantized_weights_bytes of a model whose kinds and
+ * dtype are already there. Returns the steps that comparing its lists took (hf/modules.h).
  *
  * A method, layout or pattern that is not modelled leaves quantized_weights_bytes at 0 and the
  * tensors at the checkpoint's dtype, with a warning that names it; else a warning says what was
- * assumed. Both have the rule quantization.
+ * assumed, and another what may be quantised besides. All have the rule quantization. A dtype of
+ * one byte is that of the quantised weights: the unquantised checkpoint has two.
  */
-void sl_hf_quantization_apply(const sl_hf_quantization *quantization, sl_model *model,
-                              sl_errors *warnings);
+uint64_t sl_hf_quantization_apply(const sl_hf_quantization *quantization, sl_model *model,
+                                  sl_errors *warnings);
 
 /**
  * The separate file hf_quant_config.json of the same repository, after sl_hf_config_read of its
@@ -65,7 +76,21 @@ void sl_hf_quantization_apply(const sl_hf_quantization *quantization, sl_model *
 sl_code sl_hf_quantization_read_file(const sl_node *file, sl_model *model, sl_errors *warnings,
                                      sl_errors *err) SL_MUST_CHECK;
 
-/* Shared by the files that read the section, and by nothing else. */
+/* Shared by the files of quantisation, and by nothing else. */
+
+/** What the tensors of a model take. */
+typedef struct sl_hf_account {
+    uint64_t bytes;                          /* of all tensors, without ... */
+    uint64_t scale_bytes;                    /* ... what is stored beside the quantised ones */
+    uint64_t parameters[SL_FORMATS_MAX + 1]; /* by format, from 1; kept ones first */
+    uint64_t unsure;                         /* of the kept ones, those that may be quantised */
+    uint64_t steps;                          /* of comparing lists */
+    char refused[SL_HF_REFUSED_MAX];         /* why it came to no end; "" = it did */
+} sl_hf_account;
+
+/** Reckons by the lists and reaches of `from`, and writes how each tensor is stored into the model,
+ * whose formats are there. */
+void sl_hf_account_model(const sl_hf_quantization *from, sl_model *model, sl_hf_account *out);
 
 /** Fills what the method says from the section; `out` has the section and nothing else. */
 sl_code sl_hf_quantization_methods(sl_hf_quantization *out, sl_errors *err) SL_MUST_CHECK;
@@ -86,7 +111,8 @@ sl_code sl_hf_read_group_size(const sl_node *section, const char *name, uint64_t
 sl_code sl_hf_read_block(const sl_node *section, const char *name, sl_tensor_format *format,
                          bool *present, sl_errors *err) SL_MUST_CHECK;
 
-/** The section's member `name` as the modules to be kept, when it is there. */
+/** The section's member `name` as modules to be kept, when it is there, beside those it was told of
+ * before. */
 sl_code sl_hf_read_kept(sl_hf_quantization *out, const sl_node *section, const char *name,
                         sl_errors *err) SL_MUST_CHECK;
 

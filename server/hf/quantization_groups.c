@@ -173,7 +173,7 @@ read_targets(sl_hf_quantization *out, const sl_node *group, sl_hf_group *to, sl_
     if (code != SL_OK)
         return code;
     to->everywhere = false;
-    for (size_t i = 0; sl_node_at(&to->targets, i, &element); i++) {
+    for (size_t i = 0; sl_node_at(&targets, i, &element); i++) {
         const char *text = NULL;
         const sl_code read = sl_node_as_text(&element, &text, err);
         if (read != SL_OK)

@@ -106,8 +106,8 @@ sl_hf_read_kept(sl_hf_quantization *out, const sl_node *section, const char *nam
 
     if (!sl_node_member(section, name, &list))
         return SL_OK;
-    out->has_kept = true;
-    return sl_hf_read_names(&list, &out->kept, err);
+    assert(out->kept_count < SL_HF_KEPT_MAX);
+    return sl_hf_read_names(&list, &out->kept[out->kept_count++], err);
 }
 
 const char *
@@ -339,7 +339,7 @@ read_bitsandbytes(sl_hf_quantization *out, sl_errors *err)
     sl_hf_group *group = sl_hf_add_group(out, four ? &bnb_four : &bnb_eight);
     out->format = four ? type : "int8";
     /* Without a list the library keeps the head; a list is taken as it stands. */
-    out->head = out->has_kept;
+    out->head = out->kept_count != 0;
     out->stacks_kept = true;
     out->assumed = four ? "blocks of 64 weights, without the text beside each matrix"
                         : "one fp32 scale for each output feature";
@@ -377,19 +377,37 @@ read_mxfp4(sl_hf_quantization *out, sl_errors *err)
 typedef struct method_row {
     const char *name;
     const char *kept; /* key of the modules to keep; NULL = the reader sees to it */
+    sl_hf_reach routers;
+    sl_hf_reach beside;
     sl_code (*read)(sl_hf_quantization *out, sl_errors *err);
 } method_row;
 
+/*
+ * What happens to linear layers that no list names, and why:
+ *
+ * fp8, fbgemm_fp8     the library replaces every nn.Linear but the head's: a tower's like any other.
+ * bitsandbytes        the same.
+ * compressed-tensors  targets name classes of modules, and "Linear" is every nn.Linear.
+ * gptq                the tools walk the linear layers of the decoder's blocks, which each model's
+ *                     definition lists without its router.
+ * awq                 the same; files of wrappers also list their tower.
+ * mxfp4               only the experts.
+ * modelopt            converts what its patterns do not disable, and writes those into the file; its
+ *                     own defaults disable routers under all their names.
+ *
+ * A router is an nn.Linear in some versions of a class and a bare parameter in others, so where
+ * every nn.Linear is converted the file does not say whether it was.
+ */
 static const method_row methods[] = {
-    {"fp8", "modules_to_not_convert", read_fp8},
-    {"fbgemm_fp8", "modules_to_not_convert", read_fbgemm},
-    {"gptq", "modules_to_not_convert", read_gptq},
-    {"awq", "modules_to_not_convert", read_awq},
-    {"bitsandbytes", "llm_int8_skip_modules", read_bitsandbytes},
-    {"mxfp4", "modules_to_not_convert", read_mxfp4},
-    {"compressed-tensors", "ignore", sl_hf_read_compressed},
-    {"modelopt", NULL, sl_hf_read_modelopt},
-    {"modelopt_fp4", NULL, sl_hf_read_modelopt},
+    {"fp8", "modules_to_not_convert", SL_HF_UNSURE, SL_HF_CONVERTED, read_fp8},
+    {"fbgemm_fp8", "modules_to_not_convert", SL_HF_UNSURE, SL_HF_CONVERTED, read_fbgemm},
+    {"gptq", "modules_to_not_convert", SL_HF_SPARED, SL_HF_SPARED, read_gptq},
+    {"awq", "modules_to_not_convert", SL_HF_SPARED, SL_HF_SPARED, read_awq},
+    {"bitsandbytes", "llm_int8_skip_modules", SL_HF_UNSURE, SL_HF_CONVERTED, read_bitsandbytes},
+    {"mxfp4", "modules_to_not_convert", SL_HF_SPARED, SL_HF_SPARED, read_mxfp4},
+    {"compressed-tensors", "ignore", SL_HF_UNSURE, SL_HF_CONVERTED, sl_hf_read_compressed},
+    {"modelopt", NULL, SL_HF_SPARED, SL_HF_CONVERTED, sl_hf_read_modelopt},
+    {"modelopt_fp4", NULL, SL_HF_SPARED, SL_HF_CONVERTED, sl_hf_read_modelopt},
 };
 
 sl_code
@@ -400,6 +418,8 @@ sl_hf_quantization_methods(sl_hf_quantization *out, sl_errors *err)
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (!sl_text_equal(methods[i].name, out->method))
             continue;
+        out->routers = methods[i].routers;
+        out->beside = methods[i].beside;
         if (methods[i].kept != NULL) {
             const sl_code code = sl_hf_read_kept(out, &out->section, methods[i].kept, err);
             if (code != SL_OK)

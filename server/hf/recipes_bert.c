@@ -42,9 +42,9 @@ static const sl_part bert_block[] = {
 };
 
 static const sl_part bert_embeddings[] = {
-    SL_MATRIX("word_embeddings", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("position_embeddings", "positions, hidden", EMBEDDING, REPLICATED, ""),
-    SL_MATRIX("token_type_embeddings", "types, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("word_embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("position_embeddings.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
+    SL_TENSOR("token_type_embeddings.weight", "types, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("LayerNorm", "hidden", NORMS, ""),
 };
 
@@ -132,9 +132,9 @@ static const sl_hf_symbol albert_symbols[] = {
 };
 
 static const sl_part albert_embeddings[] = {
-    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, ""),
-    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, ""),
+    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
     SL_LINEAR("encoder.embedding_hidden_mapping_in", "hidden, embed", EMBEDDING, REPLICATED, ""),
 };
@@ -182,8 +182,8 @@ static const sl_hf_symbol distilbert_symbols[] = {
 };
 
 static const sl_part distilbert_embeddings[] = {
-    SL_MATRIX("word_embeddings", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("position_embeddings", "positions, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("word_embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("position_embeddings.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("LayerNorm", "hidden", NORMS, ""),
 };
 
@@ -230,9 +230,9 @@ static const sl_hf_symbol electra_symbols[] = {
 };
 
 static const sl_part electra_embeddings[] = {
-    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, ""),
-    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, ""),
+    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
     SL_LINEAR("embeddings_project", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
 };
@@ -285,12 +285,12 @@ static const sl_hf_symbol deberta_v2_symbols[] = {
 };
 
 static const sl_part deberta_v2_embeddings[] = {
-    SL_MATRIX("embeddings.word_embeddings", "vocab, embed", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("embeddings.position_embeddings", "positions, embed", EMBEDDING, REPLICATED, "position_input"),
-    SL_MATRIX("embeddings.token_type_embeddings", "types, embed", EMBEDDING, REPLICATED, "types"),
+    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, "position_input"),
+    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, "types"),
     SL_MATRIX("embeddings.embed_proj", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
     SL_NORM("embeddings.LayerNorm", "hidden", NORMS, ""),
-    SL_MATRIX("encoder.rel_embeddings", "spans, hidden", EMBEDDING, REPLICATED, "relative"),
+    SL_TENSOR("encoder.rel_embeddings.weight", "spans, hidden", EMBEDDING, REPLICATED, 0, "relative"),
     SL_NORM("encoder.LayerNorm", "hidden", NORMS, "relative_norm"),
     SL_CONV("encoder.conv.conv", "hidden, hidden, kernel", OTHER, "kernel"),
     SL_NORM("encoder.conv.LayerNorm", "hidden", NORMS, "kernel"),

@@ -174,7 +174,7 @@ static const sl_part deepseek_v4_block[] = {
     SL_TENSOR("hc_ffn_base", "mix", MLP, REPLICATED, 0, ""),
     SL_TENSOR("hc_ffn_scale", "3", MLP, REPLICATED, 0, ""),
     SL_SCALE("ffn_norm", "hidden", NORMS, ""),
-    SL_MATRIX("ffn.gate", "experts, hidden", ROUTER, REPLICATED, ""),
+    SL_TENSOR("ffn.gate.weight", "experts, hidden", ROUTER, REPLICATED, 0, ""),
     SL_BUFFER("ffn.gate.bias", "experts", "hashes == 0"),
     SL_BUFFER("ffn.gate.tid2eid", "vocab, top_k", "hashes"),
     SL_EXPERTS("ffn.experts.{}.w1", "expert_width, hidden", COLUMN, ""),
@@ -399,7 +399,7 @@ static const sl_part mimo_v2_flash_block[] = {
     SL_MATRIX("self_attn.o_proj", "hidden, block_q * block_value", ATTENTION, ROW, ""),
     SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
     SL_GATED_MLP("mlp", "ffn", MLP, "sparse == 0"),
-    SL_MATRIX("mlp.gate", "experts, hidden", ROUTER, REPLICATED, "sparse"),
+    SL_TENSOR("mlp.gate.weight", "experts, hidden", ROUTER, REPLICATED, 0, "sparse"),
     SL_BUFFER("mlp.gate.e_score_correction_bias", "experts", "sparse"),
     SL_GATED_EXPERTS("mlp.experts.{}", "expert_width", "sparse"),
 };

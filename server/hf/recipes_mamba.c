@@ -76,7 +76,7 @@ static const sl_part nemotron_h_block[] = {
     SL_TENSOR("mixer.up_proj.bias", "ffn", MLP, COLUMN, 0, "dense * mlp_bias"),
     SL_MATRIX("mixer.down_proj", "hidden, ffn", MLP, ROW, "dense"),
     SL_TENSOR("mixer.down_proj.bias", "hidden", MLP, REPLICATED, 0, "dense * mlp_bias"),
-    SL_MATRIX("mixer.gate", "experts, hidden", ROUTER, REPLICATED, "sparse"),
+    SL_TENSOR("mixer.gate.weight", "experts, hidden", ROUTER, REPLICATED, 0, "sparse"),
     SL_BUFFER("mixer.gate.e_score_correction_bias", "experts", "sparse"),
     SL_MATRIX("mixer.fc1_latent_proj", "latent, hidden", MLP, REPLICATED, "sparse * latent"),
     SL_TENSOR("mixer.fc1_latent_proj.bias", "latent", MLP, REPLICATED, 0, "sparse * latent * mlp_bias"),

@@ -33,10 +33,10 @@ static const sl_hf_symbol mbart_symbols[] = {
 };
 
 static const sl_part bart_embeddings[] = {
-    SL_MATRIX("shared", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("encoder.embed_positions", "positions + 2, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("shared.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("encoder.embed_positions.weight", "positions + 2, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("encoder.layernorm_embedding", "hidden", NORMS, ""),
-    SL_MATRIX("decoder.embed_positions", "positions + 2, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("decoder.embed_positions.weight", "positions + 2, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("decoder.layernorm_embedding", "hidden", NORMS, ""),
 };
 
@@ -137,7 +137,7 @@ static const sl_hf_symbol umt5_symbols[] = {
 };
 
 static const sl_part t5_embeddings[] = {
-    SL_MATRIX("shared", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
+    SL_TENSOR("shared.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
 };
 
 static const sl_part t5_encoder[] = {
@@ -207,9 +207,9 @@ static const sl_hf_symbol whisper_symbols[] = {
 static const sl_part whisper_embeddings[] = {
     SL_CONV("encoder.conv1", "hidden, mels, 3", OTHER, ""),
     SL_CONV("encoder.conv2", "hidden, hidden, 3", OTHER, ""),
-    SL_MATRIX("encoder.embed_positions", "sources, hidden", EMBEDDING, REPLICATED, ""),
-    SL_MATRIX("decoder.embed_tokens", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("decoder.embed_positions", "positions, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("encoder.embed_positions.weight", "sources, hidden", EMBEDDING, REPLICATED, 0, ""),
+    SL_TENSOR("decoder.embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("decoder.embed_positions.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
 };
 
 static const sl_part whisper_encoder[] = {

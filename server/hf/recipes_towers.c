@@ -40,14 +40,14 @@ static const sl_part clip_block[] = {
 static const sl_part clip_ends[] = {
     SL_TENSOR("embeddings.class_embedding", "tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("embeddings.patch_embedding.weight", "tower_hidden, channels, patch, patch", OTHER, REPLICATED, 0, ""),
-    SL_MATRIX("embeddings.position_embedding", "patches + 1, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("embeddings.position_embedding.weight", "patches + 1, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("pre_layrnorm", "tower_hidden", OTHER, ""),
     SL_NORM("post_layernorm", "tower_hidden", OTHER, ""),
 };
 
 static const sl_part siglip_ends[] = {
     SL_CONV("embeddings.patch_embedding", "tower_hidden, channels, patch, patch", OTHER, ""),
-    SL_MATRIX("embeddings.position_embedding", "patches, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("embeddings.position_embedding.weight", "patches, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("post_layernorm", "tower_hidden", OTHER, ""),
 };
 
@@ -269,7 +269,7 @@ static const sl_hf_symbol qwen3_5_tower_symbols[] = {
 static const sl_part qwen3_vl_patches[] = {
     SL_TENSOR("patch_embed.proj.weight", "tower_hidden, channels, frames, patch * patch", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("patch_embed.proj.bias", "tower_hidden", OTHER, REPLICATED, 0, ""),
-    SL_MATRIX("pos_embed", "places, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("pos_embed.weight", "places, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("merger.norm", "tower_hidden", OTHER, ""),
     SL_LINEAR("merger.linear_fc1", "merged, merged", OTHER, COLUMN, ""),
     SL_LINEAR("merger.linear_fc2", "outputs, merged", OTHER, ROW, ""),
@@ -315,7 +315,7 @@ static const sl_hf_symbol qwen2_audio_tower_symbols[] = {
 static const sl_part qwen2_audio_ends[] = {
     SL_CONV("audio_tower.conv1", "tower_hidden, mels, 3", OTHER, ""),
     SL_CONV("audio_tower.conv2", "tower_hidden, tower_hidden, 3", OTHER, ""),
-    SL_MATRIX("audio_tower.embed_positions", "sources, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("audio_tower.embed_positions.weight", "sources, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("audio_tower.layer_norm", "tower_hidden", OTHER, ""),
     SL_LINEAR("multi_modal_projector.linear", "text_hidden, tower_hidden", OTHER, REPLICATED, ""),
 };

@@ -57,9 +57,9 @@ static const sl_part mllama_ends[] = {
     SL_TENSOR("vision_model.gated_positional_embedding.embedding", "patches + 1, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("vision_model.gated_positional_embedding.tile_embedding.weight", "ratios + 1, tiles * (patches + 1) * tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("vision_model.pre_tile_positional_embedding.gate", "1", OTHER, REPLICATED, 0, ""),
-    SL_MATRIX("vision_model.pre_tile_positional_embedding.embedding", "ratios + 1, tiles * tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("vision_model.pre_tile_positional_embedding.embedding.weight", "ratios + 1, tiles * tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("vision_model.post_tile_positional_embedding.gate", "1", OTHER, REPLICATED, 0, ""),
-    SL_MATRIX("vision_model.post_tile_positional_embedding.embedding", "ratios + 1, tiles * tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("vision_model.post_tile_positional_embedding.embedding.weight", "ratios + 1, tiles * tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("vision_model.layernorm_pre", "tower_hidden", OTHER, ""),
     SL_NORM("vision_model.layernorm_post", "tower_hidden", OTHER, ""),
     SL_LINEAR("multi_modal_projector", "text_hidden, features", OTHER, REPLICATED, ""),
@@ -250,7 +250,7 @@ const sl_hf_symbol sl_hf_muse_glimmer_tower_symbols[] = {
 
 static const sl_part muse_glimmer_ends[] = {
     SL_MATRIX("vision_tower.patch_embedder.patch_embedding", "tower_hidden, frames * 3 * patch * patch", OTHER, REPLICATED, ""),
-    SL_MATRIX("vision_tower.patch_embedder.position_embedding_table", "rows * columns, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("vision_tower.patch_embedder.position_embedding_table.weight", "rows * columns, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("vision_tower.ln_pre", "tower_hidden", OTHER, ""),
     SL_NORM("vision_tower.ln_post", "tower_hidden", OTHER, ""),
     SL_MATRIX("vision_adapter.fc1", "projector, outputs", OTHER, COLUMN, ""),

@@ -118,8 +118,8 @@ static const sl_hf_symbol clip_vision_symbols[] = {
 };
 
 static const sl_part clip_text_embeddings[] = {
-    SL_MATRIX("token_embedding", "vocab, hidden", EMBEDDING, VOCABULARY, ""),
-    SL_MATRIX("position_embedding", "positions, hidden", EMBEDDING, REPLICATED, ""),
+    SL_TENSOR("token_embedding.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+    SL_TENSOR("position_embedding.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
 };
 
 static const sl_part clip_text_block[] = {
@@ -142,7 +142,7 @@ static const sl_part clip_text_head[] = {
 static const sl_part clip_vision_embeddings[] = {
     SL_TENSOR("embeddings.class_embedding", "tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("embeddings.patch_embedding.weight", "tower_hidden, channels, patch, patch", OTHER, REPLICATED, 0, ""),
-    SL_MATRIX("embeddings.position_embedding", "(image / patch) * (image / patch) + 1, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("embeddings.position_embedding.weight", "(image / patch) * (image / patch) + 1, tower_hidden", OTHER, REPLICATED, 0, ""),
     SL_NORM("pre_layrnorm", "tower_hidden", OTHER, ""),
 };
 
@@ -196,7 +196,7 @@ static const sl_hf_symbol siglip_vision_symbols[] = {
 
 static const sl_part siglip_vision_embeddings[] = {
     SL_CONV("patch_embedding", "tower_hidden, channels, patch, patch", OTHER, ""),
-    SL_MATRIX("position_embedding", "positions, tower_hidden", OTHER, REPLICATED, ""),
+    SL_TENSOR("position_embedding.weight", "positions, tower_hidden", OTHER, REPLICATED, 0, ""),
 };
 
 static const sl_part siglip_vision_head[] = {

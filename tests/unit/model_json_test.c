@@ -250,6 +250,39 @@ kept_modules_split_a_run_of_layers(void)
     clear_reading(&result);
 }
 
+/* A tower's run has dtypes of its own. */
+static void
+towers_of_a_quantised_checkpoint_have_its_dtypes(void)
+{
+    static const char text[] =
+        "{\"model_type\":\"llava\",\"text_config\":{\"model_type\":\"llama\"},\"vision_config\":{},"
+        "\"quantization_config\":{\"quant_method\":\"fp8\",\"modules_to_not_convert\":"
+        "[\"vision_tower.vision_model.encoder.layers.0.mlp\"]}}";
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    sl_json *json = answer_of(&result);
+    const sl_node root = sl_json_root(json);
+    const sl_node layers = member(&root, "layers");
+    uint32_t converted = 0;
+    uint32_t mixed = 0;
+    sl_node run;
+    sl_node at;
+
+    for (size_t i = 0; sl_node_at(&layers, i, &run); i++) {
+        if (strcmp(text_of(&run, "pipeline_parallel"), "not_planned") != 0)
+            continue;
+        const sl_node tensors = member(&run, "tensors");
+        for (size_t k = 0; sl_node_at(&tensors, k, &at); k++) {
+            converted += strcmp(text_of(&at, "dtype"), "fp8_e4m3") == 0;
+            mixed += sl_node_member(&at, "dtype_mixed", &(sl_node){0});
+        }
+    }
+    CU_ASSERT_EQUAL(converted, 6 + 2);
+    CU_ASSERT_EQUAL(mixed, 2);
+    sl_json_free(json);
+    clear_reading(&result);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -264,6 +297,8 @@ main(int argc, char **argv)
         {"a_method_that_is_not_modelled_is_named_alone",
          a_method_that_is_not_modelled_is_named_alone},
         {"kept_modules_split_a_run_of_layers", kept_modules_split_a_run_of_layers},
+        {"towers_of_a_quantised_checkpoint_have_its_dtypes",
+         towers_of_a_quantised_checkpoint_have_its_dtypes},
     };
     return sl_run_cases(argc, argv, "model_json", cases, sizeof cases / sizeof cases[0]);
 }

@@ -205,6 +205,9 @@ each_bad_value_of_the_section_is_named_at_its_pointer(void)
         {"{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\","
          "\"config_groups\":{\"group_0\":{\"weights\":{\"num_bits\":\"8\"}}}}",
          "wrong_type", "/config_groups/group_0/weights/num_bits"},
+        {"{\"quant_method\":\"compressed-tensors\",\"format\":\"int-quantized\","
+         "\"config_groups\":{\"g\":{\"targets\":[[\"Linear\"]],\"weights\":{\"num_bits\":8}}}}",
+         "wrong_type", "/config_groups/g/targets/0"},
         {"{\"quant_method\":\"modelopt\",\"quant_algo\":\"MIXED_PRECISION\","
          "\"quantized_layers\":{\"lm_head\":4}}",
          "wrong_type", "/quantized_layers/lm_head"},
@@ -259,31 +262,6 @@ single_experts_can_be_kept(void)
     clear_reading(&stack);
 }
 
-static void
-lists_too_long_to_compare_are_refused(void)
-{
-    static const char head[] = "{\"model_type\":\"llama\",\"num_hidden_layers\":2000,"
-                               "\"quantization_config\":{\"quant_method\":\"fp8\","
-                               "\"modules_to_not_convert\":[";
-    char text[4000];
-    size_t size = 0;
-
-    CU_ASSERT_TRUE_FATAL(sl_text_copy(text, sizeof text, head));
-    size = strlen(text);
-    for (uint32_t i = 0; i < 60; i++) {
-        CU_ASSERT_TRUE_FATAL(sl_text_format(text + size, sizeof text - size,
-                                            "%s\"re:.*(a|b)*%c.*never\"", i == 0 ? "" : ",",
-                                            (char)('a' + i % 26)));
-        size += strlen(text + size);
-    }
-    CU_ASSERT_TRUE_FATAL(sl_text_copy(text + size, sizeof text - size, "]}}"));
-    sl_reading result = read_text(text, strlen(text));
-    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
-    CU_ASSERT_EQUAL(result.model->quantized_weights_bytes, 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(warning_of(&result), "too long to compare"));
-    clear_reading(&result);
-}
-
 /* Quantised parameters of the small decoder under a section, whose layer has 2 * 64 * 64 and
  * 2 * 16 * 64 in attention and 3 * 64 * 176 in its MLP. */
 static uint64_t
@@ -327,6 +305,12 @@ lists_and_options_say_which_layers_are_quantised(void)
     CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\","
                                  "\"exclude_modules\":[\"*mlp*\"]}"),
                     2 * attention + head);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\","
+                                 "\"exclude_modules\":[\"*mlp*\"],\"ignore\":[\"lm_head\"]}"),
+                    2 * attention);
+    CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"gptq\",\"modules_to_not_convert\":[\"mlp\"],"
+                                 "\"dynamic\":{\"-:.*self_attn\":{}}}"),
+                    0);
     CU_ASSERT_EQUAL(quantized_by("{\"quant_method\":\"mxfp4\"}"), 0);
 }
 
@@ -377,6 +361,28 @@ kept_tensors_have_16_bits_at_least(void)
     sl_expect_text(sl_model_stored_dtype(result.model, &sl_model_stored_as(result.model, 1)[1]),
                    "fp8_e4m3", "query");
     clear_reading(&result);
+}
+
+/* ... also where its method is not modelled, and the size is that of the unquantised checkpoint. */
+static void
+a_dtype_of_one_byte_is_never_that_of_the_unquantised(void)
+{
+    static const char *const texts[] = {
+        "{\"model_type\":\"llama\",\"torch_dtype\":\"float8_e4m3fn\",\"quantization_config\":"
+        "{\"quant_method\":\"hqq\"}}",
+        "{\"model_type\":\"llama\",\"torch_dtype\":\"bfloat16\"}"};
+    uint64_t bytes[2];
+
+    for (size_t i = 0; i < 2; i++) {
+        sl_reading result = read_text(texts[i], strlen(texts[i]));
+        sl_model_counts counts;
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        CU_ASSERT_EQUAL_FATAL(sl_model_count(result.model, &counts), SL_OK);
+        sl_expect_text(result.model->checkpoint_dtype, "bf16", "dtype");
+        bytes[i] = sl_model_weights_bytes(result.model, &counts);
+        clear_reading(&result);
+    }
+    CU_ASSERT_EQUAL(bytes[0], bytes[1]);
 }
 
 static sl_code
@@ -510,12 +516,13 @@ main(int argc, char **argv)
         {"each_bad_value_of_the_section_is_named_at_its_pointer",
          each_bad_value_of_the_section_is_named_at_its_pointer},
         {"single_experts_can_be_kept", single_experts_can_be_kept},
-        {"lists_too_long_to_compare_are_refused", lists_too_long_to_compare_are_refused},
         {"lists_and_options_say_which_layers_are_quantised",
          lists_and_options_say_which_layers_are_quantised},
         {"the_section_may_lie_in_text_config", the_section_may_lie_in_text_config},
         {"experts_of_another_dtype_are_refused", experts_of_another_dtype_are_refused},
         {"kept_tensors_have_16_bits_at_least", kept_tensors_have_16_bits_at_least},
+        {"a_dtype_of_one_byte_is_never_that_of_the_unquantised",
+         a_dtype_of_one_byte_is_never_that_of_the_unquantised},
         {"the_separate_file_says_what_the_config_does_not",
          the_separate_file_says_what_the_config_does_not},
         {"real_checkpoints_have_their_published_size", real_checkpoints_have_their_published_size},
