@@ -316,6 +316,39 @@ kv_cache_bytes_follow_the_published_shapes(void)
     }
 }
 
+/* What latent attention would keep were its latents expanded, and a model without a latent. */
+static void
+expanded_latents_take_what_plain_keys_and_values_would(void)
+{
+    static const struct {
+        const char *model;
+        uint64_t latent_bytes;
+        uint64_t naive_bytes;
+    } rows[] = {
+        {"deepseek-ai/DeepSeek-V3", 70272, 4997120},
+        {"meta-llama/Meta-Llama-3.1-8B", 131072, 131072},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *path = real_config(rows[i].model);
+        if (path == NULL) {
+            sl_skip("the folder of real configs is absent");
+            return;
+        }
+        sl_reading result = read_path(path);
+        uint64_t latent = 0;
+        uint64_t naive = 0;
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        for (uint32_t kind = 0; kind < result.model->kind_count; kind++) {
+            const uint64_t count = sl_model_layers_of(result.model, kind);
+            latent += 2 * result.model->kinds[kind].cache.per_token * count;
+            naive += 2 * result.model->kinds[kind].cache.naive_per_token * count;
+        }
+        (void)expect_count(rows[i].model, "latent bytes", latent, rows[i].latent_bytes);
+        (void)expect_count(rows[i].model, "naive bytes", naive, rows[i].naive_bytes);
+        clear_reading(&result);
+    }
+}
+
 typedef struct effective_key {
     const char *name;
     uint64_t (*value)(const sl_model *model);
@@ -519,6 +552,8 @@ main(int argc, char **argv)
         {"only_what_nobody_counted_is_refused_and_by_name",
          only_what_nobody_counted_is_refused_and_by_name},
         {"kv_cache_bytes_follow_the_published_shapes", kv_cache_bytes_follow_the_published_shapes},
+        {"expanded_latents_take_what_plain_keys_and_values_would",
+         expanded_latents_take_what_plain_keys_and_values_would},
         {"keys_end_with_the_value_their_class_gives_them",
          keys_end_with_the_value_their_class_gives_them},
     };
