@@ -22,13 +22,32 @@ typedef struct language {
     const sl_hf_recipe *recipe;
 } language;
 
+/* The type of the language part of a wrapper that is not modelled, where that part is. */
+static const char *
+modelled_part(const sl_node *config)
+{
+    sl_errors ignored = {.count = 0};
+    const char *type = NULL;
+    sl_node text;
+
+    if (!sl_node_member(config, "text_config", &text) || sl_node_kind(&text) != SL_JSON_OBJECT ||
+        sl_node_text(&text, "model_type", &type, NULL, &ignored) != SL_OK || type == NULL)
+        return NULL;
+    const sl_hf_recipe *recipe = sl_hf_recipe_find(type);
+    return sl_hf_type_find(type) != NULL || (recipe != NULL && !recipe->encoder) ? type : NULL;
+}
+
 static sl_code
 fail_type(const sl_node *config, const char *model_type, sl_errors *err)
 {
+    const char *part = modelled_part(config);
     const sl_code code =
         sl_node_fail_at(config, "model_type", err, SL_E_UNSUPPORTED, "unsupported_architecture",
                         "\"%.48s\" is not one of the model types that are modelled", model_type);
-    sl_hint(err, "the README lists them and says how to add one; or send {\"layers\": [...]}");
+    if (part != NULL)
+        sl_hint(err, "its text_config is of type %s, which is: send that alone", part);
+    else
+        sl_hint(err, "the README lists them and says how to add one; or send {\"layers\": [...]}");
     return code;
 }
 

@@ -297,6 +297,17 @@ an_unsupported_type_is_named(void)
 }
 
 static void
+the_part_of_a_wrapper_that_is_modelled_is_named(void)
+{
+    const char *text = "{\"model_type\":\"made_up\",\"text_config\":{\"model_type\":\"llama\"}}";
+    sl_reading result = read_text(text, strlen(text));
+
+    CU_ASSERT_EQUAL_FATAL(result.err.count, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(result.err.list[0].hint, "llama"));
+    clear_reading(&result);
+}
+
+static void
 a_wrong_divisor_hints_at_the_nearest_right_ones(void)
 {
     const char *text = "{\"model_type\":\"llama\",\"num_key_value_heads\":5}";
@@ -480,6 +491,8 @@ main(int argc, char **argv)
          all_faults_of_a_config_are_reported_at_once},
         {"faults_of_every_part_are_told_at_once", faults_of_every_part_are_told_at_once},
         {"an_unsupported_type_is_named", an_unsupported_type_is_named},
+        {"the_part_of_a_wrapper_that_is_modelled_is_named",
+         the_part_of_a_wrapper_that_is_modelled_is_named},
         {"a_wrong_divisor_hints_at_the_nearest_right_ones",
          a_wrong_divisor_hints_at_the_nearest_right_ones},
         {"every_listed_type_is_found_and_listed_once", every_listed_type_is_found_and_listed_once},
