@@ -16,6 +16,7 @@ typedef enum sl_hf_reading {
     SL_HF_CHOICE,   /* index of a text among `texts`, parted by blanks */
     SL_HF_ENTRIES,  /* of a list; 1 of anything else */
     SL_HF_PRODUCT,  /* of a real number and the value that `texts` names, rounded down */
+    SL_HF_REFUSED,  /* must be absent, null or false: it changes what blocks are made of */
     /* One value a block: the fallback may use `block`, the number of the block in its stack. */
     SL_HF_EACH_COMPUTED,
     SL_HF_EACH_NUMBER, /* from a list of numbers or booleans; a single one holds for all */

@@ -309,7 +309,12 @@ static const sl_hf_symbol kimi_linear_symbols[] = {
     {SL_HF_NUMBER, "mtp", "num_nextn_predict_layers", NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "inner", NULL, NULL, "delta_heads * delta_dim", NULL, NULL},
     {SL_HF_COMPUTED, "shared_width", NULL, NULL, "shared_experts * expert_width", NULL, NULL},
-    /* linear_attn_config.full_attn_layers says the same, counting from 1. */
+    /* What Kimi-K3 adds to it. */
+    {SL_HF_REFUSED, "residual_blocks", "attn_res_block_size", NULL, "0", NULL, NULL},
+    {SL_HF_REFUSED, "latent_experts", "routed_expert_hidden_size", NULL, "0", NULL, NULL},
+    {SL_HF_REFUSED, "latent_norm", "latent_moe_use_norm", NULL, "0", NULL, NULL},
+    {SL_HF_REFUSED, "output_gate", "mla_use_output_gate", NULL, "0", NULL, NULL},
+    {SL_HF_REFUSED, "full_rank_gate", "linear_attn_config.use_full_rank_gate", NULL, "0", NULL, NULL},
     {SL_HF_EACH_MEMBER, "attends", "linear_attn_config.full_attn_layers", NULL, "((block + 1) % 4 == 0) + (block + 1 == layers) * ((block + 1) % 4 != 0)", NULL, "1"},
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "(experts > 0) * (block >= dense_layers) * (block % sparse_step == 0)", NULL, NULL},
 };

@@ -110,6 +110,22 @@ read_product(sl_hf_symbols *symbols, const sl_hf_symbol *row, const sl_node *nod
     return true;
 }
 
+static bool
+read_refused(sl_hf_symbols *symbols, const sl_node *node, uint64_t *out)
+{
+    sl_errors ignored = {.count = 0};
+    bool on = true;
+
+    *out = 0;
+    if (sl_node_kind(node) == SL_JSON_BOOL && sl_node_as_bool(node, &on, &ignored) == SL_OK && !on)
+        return true;
+    sl_hf_symbols_note(symbols,
+                       sl_node_fail(node, symbols->err, SL_E_UNSUPPORTED, "unsupported_option",
+                                    "changes what blocks are made of in a way that is not "
+                                    "modelled"));
+    return false;
+}
+
 bool
 sl_hf_symbol_is_each(const sl_hf_symbol *row)
 {
@@ -129,6 +145,8 @@ read_value(sl_hf_symbols *symbols, const sl_hf_symbol *row, const sl_node *node,
         return sl_hf_symbols_choice(symbols, row, node, out);
     case SL_HF_PRODUCT:
         return read_product(symbols, row, node, out);
+    case SL_HF_REFUSED:
+        return read_refused(symbols, node, out);
     default:
         return sl_hf_symbols_number(symbols, row, node, out);
     }

@@ -136,6 +136,9 @@ each_bad_value_is_named_at_its_pointer(void)
          "/num_attention_heads"},
         {"{\"model_type\":\"jamba\",\"num_key_value_heads\":5}", SL_E_RANGE, "not_divisible",
          "/num_key_value_heads"},
+        {"{\"model_type\":\"kimi_linear\",\"attn_res_block_size\":12,\"mla_use_output_gate\":"
+         "false}",
+         SL_E_UNSUPPORTED, "unsupported_option", "/attn_res_block_size"},
         {"{\"model_type\":\"mamba2\",\"num_heads\":3}", SL_E_RANGE, "inconsistent_keys", ""},
         {"{\"d_model\":8,\"n_layer\":2,\"ssm_cfg\":{}}", SL_E_UNSUPPORTED,
          "unsupported_architecture", "/ssm_cfg"},
