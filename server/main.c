@@ -38,6 +38,15 @@ print_errors(const sl_errors *err)
 /* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
  * to stop. */
 static void
+warn_settings(const sl_settings *settings)
+{
+    if (settings->hub_oidc)
+        sl_log(SL_LOG_WARN,
+               "HF_OIDC_RESOURCE is set, but tokens are not exchanged here: HF_TOKEN is used", NULL,
+               0);
+}
+
+static void
 migrate(sl_app *app)
 {
     sl_store *store = sl_store_new(app->settings->database_url);
@@ -91,6 +100,7 @@ serve(sl_app *app, const sigset_t *signals)
     const bool v6 = strchr(host, ':') != NULL;
     (void)printf("http://%s%s%s:%u\n", v6 ? "[" : "", host, v6 ? "]" : "", (unsigned)port);
     (void)fflush(stdout);
+    warn_settings(app->settings);
     migrate(app);
 
     (void)sigwait(signals, &received);

@@ -308,6 +308,16 @@ read_hub(const reader *from)
     if (proxy != NULL)
         read_url(from, "SHARDLINE_HUB_PROXY", proxy, true, out->hub_proxy, sizeof out->hub_proxy);
     out->hub_offline = is_yes(from, "HF_HUB_OFFLINE") || is_yes(from, "TRANSFORMERS_OFFLINE");
+    out->hub_oidc = value_of(from, "HF_OIDC_RESOURCE") != NULL;
+    const char *const origin = value_of(from, "HF_HUB_USER_AGENT_ORIGIN");
+    if (origin != NULL)
+        copy(from, "HF_HUB_USER_AGENT_ORIGIN", origin, out->hub_origin, sizeof out->hub_origin);
+    for (const char *at = out->hub_origin; *at != '\0'; at++) {
+        if (*at < ' ' || *at > '~') {
+            refuse(from, "HF_HUB_USER_AGENT_ORIGIN", "invalid_origin", "must be printable ASCII");
+            break;
+        }
+    }
     read_timeout(from, "HF_HUB_ETAG_TIMEOUT", &out->hub_etag_timeout_s);
     read_timeout(from, "HF_HUB_DOWNLOAD_TIMEOUT", &out->hub_download_timeout_s);
 
@@ -373,6 +383,7 @@ sl_settings_help(void)
            "                          1, on, yes or true: send no token, wherever it is (0)\n"
            "HF_HUB_OFFLINE            1, on, yes or true: never ask the Hub (0);\n"
            "                          TRANSFORMERS_OFFLINE means the same\n"
+           "HF_HUB_USER_AGENT_ORIGIN  who asks, told to the Hub behind our own name\n"
            "HF_HUB_ETAG_TIMEOUT       seconds to ask whether a cached model changed, 1 to 15 (10)\n"
            "HF_HUB_DOWNLOAD_TIMEOUT   seconds of one try to fetch a file, 1 to 15 (15)\n"
            "HF_HOME                   home folder of Hugging Face's own tools\n"

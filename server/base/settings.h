@@ -33,6 +33,8 @@ typedef struct sl_settings {
     bool hub_offline;            /* HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE in {1, ON, YES, TRUE} */
     uint32_t hub_etag_timeout_s; /* HF_HUB_ETAG_TIMEOUT; 0 = not set, the client's own */
     uint32_t hub_download_timeout_s; /* HF_HUB_DOWNLOAD_TIMEOUT; likewise */
+    char hub_origin[64];    /* HF_HUB_USER_AGENT_ORIGIN: who asks, behind our name in requests */
+    bool hub_oidc;          /* HF_OIDC_RESOURCE is set: that exchange of tokens is not made here */
     char hf_cache_dir[600]; /* read only: HF_HUB_CACHE, else HUGGINGFACE_HUB_CACHE, else <home>/hub;
                                <home> is HF_HOME, default $XDG_CACHE_HOME/huggingface or
                                ~/.cache/huggingface; "" = none of these is set */

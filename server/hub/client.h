@@ -54,6 +54,7 @@ struct sl_hub {
     char endpoint[512];
     sl_hub_origin origin; /* of the endpoint: the only one that gets the token */
     char token[512];
+    char user_agent[128];
     char proxy[512];
     char cache_dir[600];
     char official_dir[600]; /* cache of Hugging Face's own tools, read only; "" for none */

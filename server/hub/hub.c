@@ -103,6 +103,8 @@ take_settings(sl_hub *hub, const sl_settings *settings, sl_errors *err)
     const bool fits =
         sl_text_copy(hub->endpoint, sizeof hub->endpoint, settings->hub_endpoint) &&
         sl_text_copy(hub->proxy, sizeof hub->proxy, settings->hub_proxy) &&
+        sl_text_format(hub->user_agent, sizeof hub->user_agent, "%s%s%s", SL_HUB_USER_AGENT,
+                       settings->hub_origin[0] == '\0' ? "" : "; origin/", settings->hub_origin) &&
         sl_text_copy(hub->official_dir, sizeof hub->official_dir, settings->hf_cache_dir) &&
         sl_text_format(hub->cache_dir, sizeof hub->cache_dir, "%s/hub", settings->cache_dir);
     assert(fits); /* each is at least as long as the setting it copies */

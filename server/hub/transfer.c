@@ -107,7 +107,7 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     ok = ok && curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_PROXY, hub->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROXY, "") == CURLE_OK;
-    ok = ok && curl_easy_setopt(h, CURLOPT_USERAGENT, SL_HUB_USER_AGENT) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_USERAGENT, hub->user_agent) == CURLE_OK;
     ok = ok &&
          curl_easy_setopt(h, CURLOPT_LOW_SPEED_LIMIT, hub->limits.stalled_bytes_per_s) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_LOW_SPEED_TIME, hub->limits.stalled_s) == CURLE_OK;

@@ -276,6 +276,16 @@ test('a quantisation in a file of its own comes with the config', async () => {
     assert.ok(paths().every((path) => !path.endsWith('/hf_quant_config.json')));
 });
 
+test('the Hub is told who asks, and a token that cannot be exchanged is said', async (t) => {
+    const { hub: asked, server: its, client: on } = await own(t, {
+        env: { HF_HUB_USER_AGENT_ORIGIN: 'planning', HF_OIDC_RESOURCE: 'somebody' },
+        repositories: { 'org/llama': { files } },
+    });
+    assert.equal((await model('org/llama', '', on)).status, 200);
+    assert.match(asked.requests[0].headers['user-agent'], /^shardline\/[\d.]+; origin\/planning$/);
+    assert.match(its.log(), /HF_OIDC_RESOURCE is set/);
+});
+
 test('a config that Python wrote, or somebody with bad intentions', async () => {
     const text = JSON.stringify(llama);
     const put = (id, config) => hub.put(id, { files: { 'config.json': config } });
