@@ -1,6 +1,14 @@
 /**
  * Model types that are described by parts lists (engine/recipe.h): which keys of a config each
  * value comes from, and what the blocks are made of. The tables are in the recipes_*.c files.
+ *
+ * Writing one. Symbols come first, each with its key, its other names and the default of the class;
+ * these names fill the summary of a model: vocab, hidden, ffn, layers, heads, kv_heads, head_dim,
+ * positions, learned_positions, experts, top_k, tied. Set before any of them are `class`, the place
+ * of the config's class among `classes`, and `has_head`, whether that class predicts tokens; of a
+ * tower, `text_hidden`. Then the stacks, in order: the embedding once, the blocks, the end once.
+ * A part that only some blocks have says so in its condition; blocks of the same EACH values are one
+ * kind. Names, below the prefix of the stack, are those of the published checkpoints.
  */
 #ifndef SL_HF_RECIPE_H
 #define SL_HF_RECIPE_H
