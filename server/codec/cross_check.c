@@ -5,7 +5,7 @@
 #include "base/text.h"
 
 /* All causes together stay inside what a total may be. */
-enum { CAUSES = 4, ELEMENTS_MAX_BITS = 62, CAUSE_MAX_BITS = 60, SCALE_WEIGHTS_MIN = 8 };
+enum { CAUSES = 4, ELEMENTS_MAX_BITS = 61, CAUSE_MAX_BITS = 60 };
 
 /* Something of known size that a checkpoint may hold beyond what the class counts. */
 typedef struct cause {
@@ -50,35 +50,66 @@ list_causes(const sl_model *model, const sl_model_counts *counts, cause out[CAUS
                      tied_elements(model)};
 }
 
-static int64_t
-magnitude(int64_t value)
+/* What quantisation makes of the elements: words that hold several weights, and beside them scales,
+ * of which the bytes are known and each takes at least one. A quarter more is for the scales of
+ * multi-token layers. Both are 0 where nothing is quantised, or nobody knows how. */
+typedef struct packing {
+    uint64_t saved;
+    uint64_t scales_max;
+} packing;
+
+static packing
+packing_of(const sl_model *model)
 {
-    return value < 0 ? -value : value;
+    const sl_quantization *of = &model->quantization;
+
+    if (of->format_count == 0)
+        return (packing){0, 0};
+    const uint64_t weights = of->formats[of->main_format].word_weights;
+    return (packing){of->quantized_parameters - of->quantized_parameters / weights,
+                     of->scale_bytes + of->scale_bytes / 4};
 }
 
-/* The causes, one bit each, that leave least of the difference. A copy needs what it comes with. */
+/* What is left of the difference when the causes of a set are taken away, and the smallest of them.
+ * False for a set that cannot be: a copy without what it comes with, or a cause there is none of. */
+static bool
+take_away(const cause causes[CAUSES], uint32_t set, int64_t *left, uint64_t *smallest)
+{
+    *smallest = UINT64_MAX;
+    if ((set & 4U) != 0 && (set & 2U) == 0)
+        return false;
+    for (uint32_t i = 0; i < CAUSES; i++) {
+        if ((set & 1U << i) == 0)
+            continue;
+        if (causes[i].elements == 0 || causes[i].elements >= UINT64_C(1) << CAUSE_MAX_BITS)
+            return false;
+        *left -= (int64_t)causes[i].elements;
+        if (causes[i].elements < *smallest)
+            *smallest = causes[i].elements;
+    }
+    return true;
+}
+
+/* The causes, one bit each, that explain most. What they leave is nothing, or no more than there can
+ * be scales; or else less than the least of them, so that none is named that is not seen. */
 static uint32_t
-choose(const cause causes[CAUSES], int64_t difference, int64_t *rest)
+choose(const cause causes[CAUSES], int64_t difference, uint64_t scales_max, int64_t *rest)
 {
     uint32_t best = 0;
-    uint32_t best_size = 0;
+    bool best_fits = difference >= 0 && (uint64_t)difference <= scales_max;
+
     *rest = difference;
     for (uint32_t set = 1; set < 1U << CAUSES; set++) {
         int64_t left = difference;
-        uint32_t size = 0;
-        bool possible = (set & 4U) == 0 || (set & 2U) != 0;
-        for (uint32_t i = 0; i < CAUSES; i++) {
-            if ((set & 1U << i) == 0)
-                continue;
-            possible = possible && causes[i].elements > 0 &&
-                       causes[i].elements < UINT64_C(1) << CAUSE_MAX_BITS;
-            left -= possible ? (int64_t)causes[i].elements : 0;
-            size++;
-        }
-        if (possible &&
-            (magnitude(left) < magnitude(*rest) || (left == *rest && size < best_size))) {
+        uint64_t smallest = 0;
+        if (!take_away(causes, set, &left, &smallest) || left < 0)
+            continue;
+        const bool fits = (uint64_t)left <= scales_max;
+        if (!fits && (best_fits || (uint64_t)left >= smallest))
+            continue;
+        if ((fits && !best_fits) || best == 0 || left < *rest) {
             best = set;
-            best_size = size;
+            best_fits = fits;
             *rest = left;
         }
     }
@@ -95,18 +126,22 @@ explain(sl_cross_check *check, const char *reason, int64_t elements)
     return added;
 }
 
-/* What a quantised checkpoint makes of the weights: fewer elements, or scales beside them. */
 static void
-explain_quantization(const sl_model *model, sl_cross_check *check)
+explain_packing(const sl_model *model, uint64_t saved, sl_cross_check *check)
 {
-    const int64_t rest = check->unexplained;
-    if (rest < 0)
-        (void)sl_text_format(explain(check, "packed_weights", rest)->detail,
+    if (saved != 0)
+        (void)sl_text_format(explain(check, "packed_weights", -(int64_t)saved)->detail,
                              sizeof check->explained[0].detail,
                              "%s packs several weights into one stored element: the count of the "
                              "checkpoint is too small, ours is right",
                              model->quantization.method);
-    else if (rest > 0 && (uint64_t)rest <= check->computed / SCALE_WEIGHTS_MIN)
+}
+
+static void
+explain_scales(const sl_model *model, uint64_t scales_max, sl_cross_check *check)
+{
+    const int64_t rest = check->unexplained;
+    if (rest > 0 && (uint64_t)rest <= scales_max)
         (void)sl_text_format(explain(check, "quantization_scales", rest)->detail,
                              sizeof check->explained[0].detail,
                              "%s stores scales beside the weights, which are no parameters",
@@ -130,16 +165,19 @@ sl_cross_check_make(const sl_model *model, const sl_model_counts *counts,
                             .difference = (int64_t)checkpoint->total - (int64_t)counts->total};
     check.unexplained = check.difference;
     list_causes(model, counts, causes);
-    const uint32_t chosen = choose(causes, check.difference, &rest);
+    const packing packed = packing_of(model);
+    const int64_t unpacked = check.difference + (int64_t)packed.saved;
+    const uint32_t chosen = choose(causes, unpacked, packed.scales_max, &rest);
     for (uint32_t i = 0; i < CAUSES; i++) {
         if ((chosen & 1U << i) != 0)
             (void)sl_text_copy(
                 explain(&check, causes[i].reason, (int64_t)causes[i].elements)->detail,
                 sizeof check.explained[0].detail, causes[i].detail);
     }
-    assert(check.unexplained == rest);
-    if (model->quantization.method[0] != '\0')
-        explain_quantization(model, &check);
+    /* Fewer elements than packing leaves would mean that some are missing. */
+    if (rest >= 0)
+        explain_packing(model, packed.saved, &check);
+    explain_scales(model, packed.scales_max, &check);
     *out = check;
     return SL_OK;
 }

@@ -44,12 +44,13 @@ typedef struct sl_cross_check {
  *   difference = total - computed = sum of explained elements + unexplained
  *
  * The causes of known size are persistent buffers, layers for multi-token prediction, the copies of
- * embedding and head those layers come with, and a tied head that was stored again. Of these the
- * set is taken that leaves least unexplained, the smaller one where two are equal. What is then
- * left of a quantised checkpoint is its packing when it holds fewer elements, and its scales when
- * it holds more, at most one for every 8 weights.
+ * embedding and head those layers come with, and a tied head that was stored again. A quantised
+ * checkpoint whose layout is known holds fewer elements by its packing, exactly, and more by its
+ * scales, of which there are at most as many as they take bytes, and a quarter more for multi-token
+ * layers. Of the causes that set is taken that leaves least, and leaves nothing but such scales, or
+ * less than the least of its members; otherwise none.
  *
- * counts    of the model; total at most 2^62, like that of the checkpoint: more is SL_E_RANGE
+ * counts    of the model; total at most 2^61, like that of the checkpoint: more is SL_E_RANGE
  * Source: derived; DeepSeek-V3 README_WEIGHTS for what multi-token prediction stores.
  */
 sl_code sl_cross_check_make(const sl_model *model, const sl_model_counts *counts,

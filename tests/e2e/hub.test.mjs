@@ -62,21 +62,27 @@ test('the count of the Hub stands beside ours', async () => {
     assert.match(hub.requests[1].url, new RegExp(`/revision/${commitOf('org/open', {})}\\?expand=`));
 });
 
+const inspected = async (config) =>
+    (await client.post('/api/v1/models:inspect', { config })).json;
+
 test('a difference is explained, or said to be unexplained', async () => {
     hub.put('org/more', { files, ...counted(llamaParameters + 7) });
     const more = (await model('org/more')).json.cross_check;
     assert.deepEqual([more.difference, more.explained, more.unexplained], [7, [], 7]);
 
     const awq = { ...llama, quantization_config: { quant_method: 'awq', bits: 4, group_size: 128 } };
-    const total = Math.round(llamaParameters / 5);
+    // 8 weights of 4 bits to an element, and some scales
+    const { attention, mlp } = (await inspected(llama)).parameters;
+    const saved = (attention + mlp) * 7 / 8;
+    const total = llamaParameters - saved + 500;
     hub.put('org/packed', {
         files: { 'config.json': awq },
-        ...counted(total, { I32: total - 100, F16: 100 }),
+        ...counted(total, { I32: total - 500, F16: 500 }),
     });
     const packed = (await model('org/packed')).json.cross_check;
     assert.equal(packed.unexplained, 0);
-    assert.equal(packed.explained[0].reason, 'packed_weights');
-    assert.equal(packed.explained[0].elements, total - llamaParameters);
+    assert.deepEqual(packed.explained.map(({ reason, elements }) => [reason, elements]),
+        [['packed_weights', -saved], ['quantization_scales', 500]]);
     assert.match(packed.explained[0].detail, /awq/);
 
     const tied = { ...llama, tie_word_embeddings: true };

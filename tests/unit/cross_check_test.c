@@ -79,7 +79,9 @@ copies_of_embedding_and_head_come_with_multi_token_layers_only(void)
     reset();
     expect(1200000, "", 200000);
     model.mtp_parameters = 5000;
-    expect(1200000, "mtp_layers+mtp_shared_copies", -5000);
+    expect(1205000, "mtp_layers+mtp_shared_copies", 0);
+    expect(1200000, "", 200000);
+    expect(1005007, "mtp_layers", 7);
 }
 
 static void
@@ -106,27 +108,57 @@ what_has_no_known_cause_stays_unexplained(void)
     expect(1000004, "", 4);
 }
 
+/* 800,000 weights are quantised, `words` to an element, with scales of so many bytes. */
+static void
+quantize(const char *method, uint32_t words, uint64_t scale_bytes)
+{
+    sl_quantization *of = &model.quantization;
+    (void)sl_text_copy(of->method, sizeof of->method, method);
+    of->format_count = 1;
+    of->formats[0] = (sl_tensor_format){.bits = 32 / words, .word_weights = words, .word_bytes = 4};
+    of->quantized_parameters = 800000;
+    of->kept_parameters = 200000;
+    of->scale_bytes = scale_bytes;
+}
+
 static void
 packing_is_said_with_the_method(void)
 {
     reset();
-    (void)sl_text_copy(model.quantization.method, sizeof model.quantization.method, "awq");
-    expect(250000, "packed_weights", 0);
-    const sl_cross_check check = check_total(250000);
-    CU_ASSERT_EQUAL(check.explained[0].elements, -750000);
+    quantize("awq", 8, 30000);
+    expect(300000, "packed_weights", 0);
+    expect(310000, "packed_weights+quantization_scales", 0);
+    const sl_cross_check check = check_total(310000);
+    CU_ASSERT_EQUAL(check.explained[0].elements, -700000);
     CU_ASSERT_PTR_NOT_NULL(strstr(check.explained[0].detail, "awq packs"));
     CU_ASSERT_PTR_NOT_NULL(strstr(check.explained[0].detail, "too small"));
+    CU_ASSERT_EQUAL(check.explained[1].elements, 10000);
 }
 
 static void
-scales_are_few(void)
+nothing_is_explained_that_packing_cannot_be(void)
 {
     reset();
-    (void)sl_text_copy(model.quantization.method, sizeof model.quantization.method, "fp8");
+    quantize("awq", 8, 30000);
+    expect(250000, "", -750000);              /* fewer than words and kept weights */
+    expect(900000, "packed_weights", 600000); /* more than its scales can be */
+    reset();
+    quantize("fp8", 1, 3000);
+    expect(500000, "", -500000); /* a weight an element: some are missing */
+    reset();
+    (void)sl_text_copy(model.quantization.method, sizeof model.quantization.method, "unknown");
+    expect(500000, "", -500000); /* nobody knows how it packs */
+}
+
+static void
+scales_are_no_more_than_their_bytes(void)
+{
+    reset();
+    quantize("fp8", 1, 80);
     counts.persistent_buffers = 10;
     expect(1000070, "persistent_buffers+quantization_scales", 0);
     expect(1000000, "", 0);
-    expect(1200010, "persistent_buffers", 200000);
+    expect(1200010, "", 200010);
 }
 
 /* The Hub's 684,531,386,000 less what every part is known to hold leaves the fp8 scales: one for
@@ -143,6 +175,10 @@ the_checkpoint_of_deepseek_v3_is_explained(void)
     model.mtp_parameters = UINT64_C(11610068224);
     (void)sl_text_copy(model.quantization.method, sizeof model.quantization.method, "fp8");
     const uint64_t scales = 41000000;
+    model.quantization.format_count = 1;
+    model.quantization.formats[0] = (sl_tensor_format){.bits = 8, .word_weights = 1};
+    model.quantization.quantized_parameters = UINT64_C(669065609216);
+    model.quantization.scale_bytes = UINT64_C(163346720);
     const sl_cross_check check =
         check_total(counts.total + 14848 + model.mtp_parameters + 2 * table + scales);
     CU_ASSERT_EQUAL(check.explained_count, 4);
@@ -212,7 +248,8 @@ static const sl_case cases[] = {
     {"a_tied_head_that_is_stored_again_is_named", a_tied_head_that_is_stored_again_is_named},
     {"what_has_no_known_cause_stays_unexplained", what_has_no_known_cause_stays_unexplained},
     {"packing_is_said_with_the_method", packing_is_said_with_the_method},
-    {"scales_are_few", scales_are_few},
+    {"nothing_is_explained_that_packing_cannot_be", nothing_is_explained_that_packing_cannot_be},
+    {"scales_are_no_more_than_their_bytes", scales_are_no_more_than_their_bytes},
     {"the_checkpoint_of_deepseek_v3_is_explained", the_checkpoint_of_deepseek_v3_is_explained},
     {"counts_beyond_all_reason_are_not_compared", counts_beyond_all_reason_are_not_compared},
     {"members_are_null_where_nothing_is_known", members_are_null_where_nothing_is_known},
