@@ -3,6 +3,7 @@
  * Threads: two signals are blocked before any thread starts and waited for here, so that no
  * handler ever runs in the middle of something.
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,15 @@ print_errors(const sl_errors *err)
 
 /* Tries the schema now, so that a wrong database is known at once; a missing one is no reason
  * to stop. */
+/* A request needs a model, half a megabyte of which little is touched. Memory that is given back after
+ * each and faulted in again costs a fifth of the estimates a second. */
+static void
+keep_memory(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    (void)mallopt(M_TRIM_THRESHOLD, 16 << 20);
+}
+
 static void
 warn_settings(const sl_settings *settings)
 {
@@ -164,6 +174,7 @@ main(int argc, char **argv)
     (void)sigaddset(&signals, SIGINT);
     if (pthread_sigmask(SIG_BLOCK, &signals, NULL) != 0)
         return EXIT_FAILURE;
+    keep_memory();
     sl_json_start();
     return run(&settings, &signals);
 }
