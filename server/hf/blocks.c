@@ -82,6 +82,47 @@ read_pattern(sl_hf_reader *reader, const char *name)
                                         "in \"LLLG\""));
 }
 
+/* Llama 4 marks with 0 the blocks without positions, which see everything. False without a list. */
+static bool
+read_no_rope(sl_hf_reader *reader, sl_dense_spec *spec)
+{
+    const char *key = reader->type->keys[SL_HF_FULL_EVERY].name;
+    sl_node list;
+
+    if (key == NULL || !sl_text_equal(key, "no_rope_layer_interval") ||
+        !sl_node_member(reader->config, "no_rope_layers", &list) || sl_node_count(&list) == 0)
+        return false;
+    if (sl_node_kind(&list) != SL_JSON_ARRAY || sl_node_count(&list) != spec->blocks) {
+        sl_hf_note(reader,
+                   sl_node_fail(&list, reader->err, SL_E_RANGE, "length_mismatch",
+                                "must list one entry for each of the %u blocks", spec->blocks));
+        return true;
+    }
+    for (size_t i = 0; i < spec->blocks; i++) {
+        sl_node element;
+        uint64_t positions = 1;
+        if (!sl_node_at(&list, i, &element))
+            return true;
+        const sl_code code = sl_node_as_uint(&element, 0, 1, &positions, reader->err);
+        sl_hf_note(reader, code);
+        if (code != SL_OK)
+            return true;
+        if (positions == 0)
+            spec->block[i] |= SL_BLOCK_FULL_ATTENTION;
+    }
+    return true;
+}
+
+/* A window as long as the longest context limits nothing. */
+static uint32_t
+effective_window(const sl_hf_reader *reader)
+{
+    const uint64_t window = reader->values[SL_HF_WINDOW];
+    const uint64_t positions = reader->values[SL_HF_POSITIONS];
+
+    return positions != 0 && window >= positions ? 0 : (uint32_t)window;
+}
+
 static void
 read_window(sl_hf_reader *reader, sl_dense_spec *spec)
 {
@@ -94,13 +135,15 @@ read_window(sl_hf_reader *reader, sl_dense_spec *spec)
         !sl_hf_read_flag(reader, "use_sliding_window", false))
         return;
     sl_hf_read_field(reader, SL_HF_WINDOW);
-    spec->window = (uint32_t)reader->values[SL_HF_WINDOW];
+    spec->window = effective_window(reader);
     if (sl_hf_has(reader, SL_HF_WINDOW_SWITCH))
         sl_hf_read_field(reader, SL_HF_FULL_BLOCKS);
     if (reader->valid[SL_HF_BLOCKS] && sl_node_member(reader->config, "layer_types", &list)) {
         read_layer_types(reader, &list, spec);
         return;
     }
+    if (reader->valid[SL_HF_BLOCKS] && read_no_rope(reader, spec))
+        return;
     if (keys[SL_HF_FULL_EVERY].name != NULL)
         read_pattern(reader, keys[SL_HF_FULL_EVERY].name);
     place_windows(reader, spec);

@@ -210,6 +210,12 @@ read_parts(const sl_node *config, const sl_hf_wrapper *wrapper, const language *
         sl_keep(&first, sl_hf_wrapper_close(wrapper, config, out, warnings, err));
     sl_keep(&first, fill_dtype(config, found, out, warnings, err));
     sl_keep(&first, sl_hf_quantization_read(config, &quantization, err));
+    if (first == SL_OK && quantization.elsewhere != NULL)
+        (void)sl_node_fail_at(
+            config, quantization.elsewhere, warnings, SL_E_UNSUPPORTED, "quantization",
+            "weights_bytes is that of the unquantised checkpoint: what %s says is "
+            "not modelled",
+            quantization.elsewhere);
     if (first == SL_OK)
         sl_hf_quantization_apply(&quantization, out, warnings);
     return first;

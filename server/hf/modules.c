@@ -29,6 +29,7 @@ typedef struct entries {
     span *plain;          /* sorted */
     const char **wildcards;
     const sl_hf_regex *regexes[REGEXES_MAX];
+    bool whole; /* a plain name is that of a module, not of what holds it */
 } entries;
 
 struct sl_hf_modules {
@@ -280,16 +281,18 @@ make_room(sl_arena *arena, entries *to, size_t count)
 }
 
 sl_hf_modules *
-sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm, sl_hf_work *work,
-                  char refused[SL_HF_ENTRY_MAX])
+sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm, bool whole,
+                  sl_hf_work *work, char refused[SL_HF_ENTRY_MAX])
 {
     assert(arena != NULL && names != NULL && work != NULL && refused != NULL);
 
     const size_t count = count_names(names) + 1;
     sl_hf_modules *modules = sl_arena_alloc(arena, 1, sizeof *modules);
     bool fits = modules != NULL && count <= PLAIN_MAX;
-    for (uint32_t i = 0; fits && i < SL_HF_ENTRIES_COUNT; i++)
+    for (uint32_t i = 0; fits && i < SL_HF_ENTRIES_COUNT; i++) {
         fits = make_room(arena, &modules->of[i], count);
+        modules->of[i].whole = whole;
+    }
     if (!fits) {
         (void)sl_text_copy(refused, SL_HF_ENTRY_MAX, "more names than are compared");
         return NULL;
@@ -330,7 +333,8 @@ find_plain(const entries *among, sl_hf_work *work, span run)
     return false;
 }
 
-/* Any run of neighbouring parts of the path may be the name, if some name has as many parts. */
+/* Any run of neighbouring parts of the path may be the name, if some name has as many parts; of whole
+ * names only a run to the end, since configs do not agree on what comes before. */
 static bool
 plain_names(const entries *among, sl_hf_work *work, const char *path)
 {
@@ -344,7 +348,7 @@ plain_names(const entries *among, sl_hf_work *work, const char *path)
     }
     starts[parts] = path + strlen(path) + 1;
     for (uint32_t first = 0; first < parts; first++) {
-        for (uint32_t end = first + 1; end <= parts; end++) {
+        for (uint32_t end = among->whole ? parts : first + 1; end <= parts; end++) {
             if ((among->part_counts & parts_bit(end - first)) == 0)
                 continue;
             const span run = {starts[first], (size_t)(starts[end] - starts[first]) - 1};

@@ -43,6 +43,7 @@ typedef enum sl_hf_entries {
 /**
  * names     a list of texts, or of lists of texts; or an object, whose keys are the names
  * algorithm of an object's members, only those with this quant_algo; NULL = all
+ * whole     a plain name is that of a module itself; else also of what holds it
  * arena     owns the list
  * work      of comparing; outlives the list
  * refused   the entry that cannot be read, or why there are too many; SL_HF_ENTRY_MAX bytes
@@ -50,7 +51,8 @@ typedef enum sl_hf_entries {
  * NULL, with `refused` filled, when an entry is beyond what is translated, or memory is short.
  */
 sl_hf_modules *sl_hf_modules_new(sl_arena *arena, const sl_node *names, const char *algorithm,
-                                 sl_hf_work *work, char refused[SL_HF_ENTRY_MAX]) SL_MUST_CHECK;
+                                 bool whole, sl_hf_work *work,
+                                 char refused[SL_HF_ENTRY_MAX]) SL_MUST_CHECK;
 
 /** Cuts ".weight" off the end of a tensor's name: what is left is its module's. */
 void sl_hf_module_cut(char *name);

@@ -48,6 +48,24 @@ read_expert_dtype(const sl_node *config, sl_hf_quantization *out, sl_errors *err
     return code;
 }
 
+/* Other tools write it under keys of their own: it is not read, and not passed over either. */
+static void
+find_elsewhere(const sl_node *config, sl_hf_quantization *out)
+{
+    static const char *const keys[] = {"quantization", "compression_config", "quantization_bit",
+                                       "expert_dtype"};
+    sl_errors ignored = {.count = 0};
+    sl_node member;
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (!sl_node_member(config, keys[i], &member) ||
+            (sl_node_as_uint(&member, 0, 0, &bits, &ignored) == SL_OK))
+            continue;
+        out->elsewhere = keys[i];
+    }
+}
+
 sl_code
 sl_hf_quantization_read(const sl_node *config, sl_hf_quantization *out, sl_errors *err)
 {
@@ -56,8 +74,10 @@ sl_hf_quantization_read(const sl_node *config, sl_hf_quantization *out, sl_error
     *out = (sl_hf_quantization){0};
     const bool inner = !sl_node_member(config, "quantization_config", &out->section);
     if (inner && (!sl_node_member(config, "text_config", &out->wrapper) ||
-                  !sl_node_member(&out->wrapper, "quantization_config", &out->section)))
+                  !sl_node_member(&out->wrapper, "quantization_config", &out->section))) {
+        find_elsewhere(config, out);
         return SL_OK;
+    }
     sl_code code = read_section(out, err);
     if (code == SL_OK)
         code = read_expert_dtype(inner ? &out->wrapper : config, out, err);

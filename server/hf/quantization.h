@@ -38,6 +38,8 @@ typedef struct sl_hf_quantization {
     const char *assumed;             /* static: what the config leaves open, for the warning */
     char refused[SL_HF_REFUSED_MAX]; /* what of the section is not modelled; "" = nothing */
     bool head;                       /* the head is a linear layer like any other */
+    const char *elsewhere; /* static: a key that says it in a way that is not read; or NULL */
+    bool whole_names;      /* of modules: vLLM and compressed-tensors match an entry exactly */
     bool experts_only;
     bool stacks_kept; /* experts that are one tensor are not linear layers to this method */
     sl_hf_reach routers;

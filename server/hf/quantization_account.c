@@ -42,7 +42,8 @@ static sl_hf_modules *
 open_list(accounting *of, const sl_node *names, const char *algorithm)
 {
     char entry[SL_HF_ENTRY_MAX] = "";
-    sl_hf_modules *modules = sl_hf_modules_new(of->arena, names, algorithm, &of->work, entry);
+    sl_hf_modules *modules =
+        sl_hf_modules_new(of->arena, names, algorithm, of->from->whole_names, &of->work, entry);
 
     of->listed = true;
     if (modules != NULL)

@@ -274,6 +274,7 @@ read_awq(sl_hf_quantization *out, sl_errors *err)
                                             .words_along_outputs = true};
     uint64_t bits = 4;
     const char *version = "gemm";
+    sl_node other;
 
     sl_hf_group *group = sl_hf_add_group(out, &packed);
     sl_code code = sl_node_uint(&out->section, "bits", 1, 64, &bits, NULL, err);
@@ -281,6 +282,9 @@ read_awq(sl_hf_quantization *out, sl_errors *err)
         code = sl_node_uint(&out->section, "w_bit", 1, 64, &bits, NULL, err);
     if (code == SL_OK)
         code = sl_hf_read_group_size(&out->section, "group_size", &group->format.scale_inputs, err);
+    if (code == SL_OK && sl_node_member(&out->section, "q_group_size", &other))
+        code =
+            sl_hf_read_group_size(&out->section, "q_group_size", &group->format.scale_inputs, err);
     if (code == SL_OK)
         code = sl_node_text(&out->section, "version", &version, NULL, err);
     if (code != SL_OK)
@@ -419,6 +423,7 @@ sl_hf_quantization_methods(sl_hf_quantization *out, sl_errors *err)
         if (!sl_text_equal(methods[i].name, out->method))
             continue;
         out->routers = methods[i].routers;
+        out->whole_names = methods[i].read == sl_hf_read_compressed;
         out->beside = methods[i].beside;
         if (methods[i].kept != NULL) {
             const sl_code code = sl_hf_read_kept(out, &out->section, methods[i].kept, err);

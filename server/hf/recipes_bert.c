@@ -20,7 +20,10 @@
 
 /* clang-format off */
 
+/* A decoder keeps keys and values; what attends across is not modelled. */
 #define BERT_SIZES \
+    {SL_HF_NUMBER, "decodes", "is_decoder", NULL, "0", NULL, NULL}, \
+    {SL_HF_REFUSED, "crosses", "add_cross_attention", NULL, "0", NULL, NULL}, \
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "768", NULL, NULL}, \
     {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "12", NULL, NULL}, \
     {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "12", NULL, NULL}, \
@@ -71,7 +74,7 @@ static const sl_part bert_head[] = {
 
 static const sl_stack bert_stacks[] = {
     {.prefix = "bert.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "bert.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "bert.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
     {.prefix = "", .repeat = "1", SL_PARTS(bert_head), .titles = {{"", "head"}}},
 };
 
@@ -106,7 +109,7 @@ static const sl_part roberta_head[] = {
 
 static const sl_stack roberta_stacks[] = {
     {.prefix = "roberta.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "roberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "roberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
     {.prefix = "", .repeat = "1", SL_PARTS(roberta_head), .titles = {{"", "head"}}},
 };
 
@@ -216,6 +219,8 @@ static const sl_stack distilbert_stacks[] = {
 
 /* electra: 0 MaskedLM (the generator), 1 PreTraining (the discriminator), 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
 static const sl_hf_symbol electra_symbols[] = {
+    {SL_HF_NUMBER, "decodes", "is_decoder", NULL, "0", NULL, NULL},
+    {SL_HF_REFUSED, "crosses", "add_cross_attention", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
     {SL_HF_NUMBER, "embed", "embedding_size", NULL, "128", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "256", NULL, NULL},
@@ -252,7 +257,7 @@ static const sl_part electra_head[] = {
 
 static const sl_stack electra_stacks[] = {
     {.prefix = "electra.", .repeat = "1", SL_PARTS(electra_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "electra.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}},
+    {.prefix = "electra.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
     {.prefix = "", .repeat = "1", SL_PARTS(electra_head), .titles = {{"", "head"}}},
 };
 

@@ -129,7 +129,7 @@ static const sl_hf_symbol paligemma_tower_symbols[] = {
     {SL_HF_CHOICE, "tower_type", "vision_config.model_type", NULL, "0", NULL, "siglip_vision_model"},
     VISION_SIZES("768", "3072", "12", "224", "16"),
     {SL_HF_NUMBER, "vision_head", "vision_config.vision_use_head", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "projection", "vision_config.projection_dim", NULL, "text_hidden", NULL, NULL},
+    {SL_HF_NUMBER, "projection", "projection_dim", NULL, "2048", NULL, NULL},
 };
 
 static const sl_part paligemma_projector[] = {

@@ -66,6 +66,7 @@ static const sl_hf_key llama4_keys[SL_HF_FIELD_COUNT] = {
     [SL_HF_HEAD_DIM] = {"head_dim", NULL},
     [SL_HF_POSITIONS] = {"max_position_embeddings", NULL},
     [SL_HF_WINDOW] = {"attention_chunk_size", NULL},
+    [SL_HF_FULL_EVERY] = {"no_rope_layer_interval", NULL},
     EXPERT_KEYS("num_local_experts", "num_experts"),
     [SL_HF_EXPERT_WIDTH] = {"intermediate_size", NULL},
     [SL_HF_SPARSE_EVERY] = {"interleave_moe_layer_step", NULL}};

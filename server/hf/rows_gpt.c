@@ -177,7 +177,11 @@ static const sl_hf_type types[] = {
                    .traits = SL_HF_LATE_NORM,
                    .fallback = true,
                    .inverted = true},
-                  {.key = "_remove_final_layer_norm", .traits = SL_HF_NO_FINAL_NORM}},
+                  {.key = "_remove_final_layer_norm", .traits = SL_HF_NO_FINAL_NORM},
+                  {.key = "layer_norm_elementwise_affine",
+                   .traits = SL_HF_NORM_WEIGHTLESS,
+                   .fallback = true,
+                   .inverted = true}},
         .fallbacks = {SL_HF_SHAPE(50272, 768, 3072, 12, 12, 2048)},
     },
     {

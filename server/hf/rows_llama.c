@@ -316,9 +316,10 @@ static const sl_hf_type types[] = {
         .causal_class = "SmolLM3ForCausalLM",
         .base_class = "SmolLM3Model",
         .keys = llama_keys,
-        .traits = SL_HF_GATED | SL_HF_TIED | SL_HF_WINDOWED | SL_HF_WINDOW_SWITCH,
+        .traits = SL_HF_GATED | SL_HF_TIED,
         .flags = {{.key = "attention_bias", .traits = SL_HF_ATTENTION_BIAS},
                   {.key = "mlp_bias", .traits = SL_HF_MLP_BIAS}},
+        .refused = "use_sliding_window", /* it would window the blocks without positions */
         .fallbacks = {SL_HF_SHAPE(128256, 2048, 11008, 36, 16, 32768), [SL_HF_KV_HEADS] = 4},
     },
     {

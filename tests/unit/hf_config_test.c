@@ -139,6 +139,10 @@ each_bad_value_is_named_at_its_pointer(void)
         {"{\"model_type\":\"kimi_linear\",\"attn_res_block_size\":12,\"mla_use_output_gate\":"
          "false}",
          SL_E_UNSUPPORTED, "unsupported_option", "/attn_res_block_size"},
+        {"{\"model_type\":\"bert\",\"add_cross_attention\":true}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/add_cross_attention"},
+        {"{\"model_type\":\"smollm3\",\"use_sliding_window\":true}", SL_E_UNSUPPORTED,
+         "unsupported_option", "/use_sliding_window"},
         {"{\"model_type\":\"mamba2\",\"num_heads\":3}", SL_E_RANGE, "inconsistent_keys", ""},
         {"{\"d_model\":8,\"n_layer\":2,\"ssm_cfg\":{}}", SL_E_UNSUPPORTED,
          "unsupported_architecture", "/ssm_cfg"},
@@ -419,12 +423,27 @@ windows_follow_the_rule_of_their_class(void)
     clear_reading(&off);
 
     static const char lettered_text[] = "{\"model_type\":\"exaone4\",\"num_hidden_layers\":6,"
+                                        "\"max_position_embeddings\":32768,"
                                         "\"sliding_window_pattern\":\"LLG\"}";
     sl_reading lettered = read_text(lettered_text, strlen(lettered_text));
     static const uint8_t two_of_three[] = {0, 2, 2, 1, 2, 2, 1, 3};
     CU_ASSERT_EQUAL_FATAL(lettered.model->layer_count, 8);
     CU_ASSERT_EQUAL(memcmp(lettered.model->layers, two_of_three, sizeof two_of_three), 0);
     clear_reading(&lettered);
+
+    static const char marked_text[] = "{\"model_type\":\"llama4_text\",\"num_hidden_layers\":4,"
+                                      "\"no_rope_layers\":[1,0,1,0]}";
+    sl_reading marked = read_text(marked_text, strlen(marked_text));
+    static const uint8_t every_second[] = {0, 2, 1, 2, 1, 3};
+    CU_ASSERT_EQUAL_FATAL(marked.model->layer_count, 6);
+    CU_ASSERT_EQUAL(memcmp(marked.model->layers, every_second, sizeof every_second), 0);
+    clear_reading(&marked);
+
+    static const char wide_text[] = "{\"model_type\":\"phi3\",\"num_hidden_layers\":2,"
+                                    "\"sliding_window\":262144,\"max_position_embeddings\":131072}";
+    sl_reading wide = read_text(wide_text, strlen(wide_text));
+    CU_ASSERT_EQUAL(wide.model->kinds[1].cache.window, 0);
+    clear_reading(&wide);
 
     sl_reading patterned = read_fixture("gemma3_pattern");
     static const uint8_t local_first[] = {0, 2, 1, 2, 1, 2, 3};

@@ -152,7 +152,7 @@ read_list(const char *text)
     CU_ASSERT_EQUAL_FATAL(sl_json_parse(text, strlen(text), &reading_limits, &read.json, &err),
                           SL_OK);
     const sl_node root = sl_json_root(read.json);
-    read.modules = sl_hf_modules_new(read.arena, &root, "FP8", read.work, refused);
+    read.modules = sl_hf_modules_new(read.arena, &root, "FP8", false, read.work, refused);
     CU_ASSERT_PTR_NOT_NULL_FATAL(read.modules);
     return read;
 }

@@ -503,6 +503,10 @@ compare_effective(const sl_csv *csv, const sl_model *model)
     /* What these classes call head_dim is the rotary part of a head. */
     if ((strcmp(key, "head_dim") == 0 && is_latent(model)) || means_another_thing(key, model))
         return false;
+    /* A window as long as the longest context is none. */
+    if (strcmp(key, "sliding_window") == 0 &&
+        golden_number(csv, "effective_value") >= model->position_limit)
+        return false;
     for (size_t i = 0; i < sizeof effective_keys / sizeof effective_keys[0]; i++) {
         if (strcmp(effective_keys[i].name, key) == 0) {
             (void)expect_count(name, key, effective_keys[i].value(model),
