@@ -267,6 +267,11 @@ place_experts(sl_hf_reader *reader, sl_dense_spec *spec)
     const uint64_t shift = sl_hf_has(reader, SL_HF_SPARSE_FIRST) ? 0 : 1;
     sl_node list;
 
+    /* Classes without either key have experts in every block. */
+    if (reader->type->keys[SL_HF_SPARSE_EVERY].name == NULL &&
+        reader->type->keys[SL_HF_DENSE_BLOCKS].name == NULL)
+        return;
+
     const bool listed = sl_node_member(reader->config, "moe_layers", &list);
     for (uint64_t i = 0; i < spec->blocks; i++) {
         const bool skipped = every > 1 && (i + shift) % every != 0;

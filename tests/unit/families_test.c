@@ -155,6 +155,22 @@ the_readme_lists_every_type(void)
     free(text);
 }
 
+/* Lists of blocks without experts mean nothing to classes that have no such blocks. */
+static void
+lists_of_other_classes_leave_every_type_describable(void)
+{
+    for (size_t i = 0; sl_hf_type_name(i) != NULL; i++) {
+        sl_reading result =
+            read_type_with(sl_hf_type_name(i), ",\"head_dim\":64,\"num_hidden_layers\":2,"
+                                               "\"mlp_only_layers\":[1],\"moe_layers\":[0],"
+                                               "\"mlp_layer_types\":[\"dense\",\"sparse\"],"
+                                               "\"block_configs\":[{\"attention\":{},\"ffn\":"
+                                               "{\"ffn_mult\":2.0}},{\"attention\":{},\"ffn\":"
+                                               "{\"ffn_mult\":1.0}}]");
+        clear_reading(&result);
+    }
+}
+
 static void
 what_is_not_priced_is_refused_by_name_and_still_counted(void)
 {
@@ -468,6 +484,8 @@ main(int argc, char **argv)
          every_matrix_of_a_priced_type_is_multiplied_once},
         {"every_priced_type_gets_an_estimate_whole_and_cut",
          every_priced_type_gets_an_estimate_whole_and_cut},
+        {"lists_of_other_classes_leave_every_type_describable",
+         lists_of_other_classes_leave_every_type_describable},
         {"the_readme_lists_every_type", the_readme_lists_every_type},
         {"what_is_not_priced_is_refused_by_name_and_still_counted",
          what_is_not_priced_is_refused_by_name_and_still_counted},
