@@ -24,10 +24,11 @@ typedef struct check {
     double end_s;
 } check;
 
+/* A blank is in no revision: no failure of one can be taken for this. */
 static bool
 unchecked_key(const char *repository, const char *commit, char key[SL_HUB_RECENT_KEY_SIZE])
 {
-    return sl_text_format(key, SL_HUB_RECENT_KEY_SIZE, "%s@%s#info", repository, commit);
+    return sl_text_format(key, SL_HUB_RECENT_KEY_SIZE, "%s@%s info", repository, commit);
 }
 
 bool

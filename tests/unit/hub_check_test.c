@@ -27,6 +27,31 @@ a_check_that_fails_costs_neither_the_answer_nor_a_second_try(void)
     }
 }
 
+static void
+a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other(void)
+{
+    static const char *const alike[] = {COMMIT "#info", COMMIT "@info", COMMIT "info"};
+    for (size_t i = 0; i < COUNT(alike); i++) {
+        bench *const b = bench_new();
+        sl_hub_ticket ticket;
+        b->hub->limits.missing_s = 60.0;
+        standin_reply(b->server, "404 N\r\nX-Error-Code: RevisionNotFound", "");
+        sl_expect_text(bench_fetch(b, alike[i], &ticket), "revision_not_found", alike[i]);
+        bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+        CU_ASSERT_TRUE(ticket.model.info.known);
+        bench_free(b);
+
+        bench *const other = bench_new();
+        bench_config_then(other, standin_config, "500 N", "");
+        sl_expect_text(bench_fetch(other, "main", &ticket), "", "fetched");
+        CU_ASSERT_FALSE(ticket.model.info.known);
+        ticket = bench_ticket(other, alike[i]);
+        CU_ASSERT_FALSE(sl_hub_model_recall(other->hub, &ticket));
+        bench_free(other);
+    }
+}
+
 /* Head and body of a part of a file whose header is `json`, from `first` on. */
 static void
 reply_part(standin *server, const char *json, size_t first, size_t size)
@@ -237,6 +262,7 @@ a_quantisation_that_cannot_be_had_is_told(void)
     }
 static const sl_case cases[] = {
     CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
+    CASE(a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other),
     CASE(without_a_count_of_the_hub_the_header_of_the_file_is_counted),
     CASE(a_long_header_takes_a_second_part),
     CASE(the_files_of_an_index_are_counted_together),
