@@ -66,7 +66,7 @@ fetch_info(const check *c, sl_hub_info *out)
     char url[URL_SIZE];
     sl_hub_reply reply;
     sl_buffer body;
-    const sl_hub_question question = {.url = url, .etag = ""};
+    const sl_hub_question question = {.url = url, .etag = "", .beside = true};
 
     sl_buffer_init(&body, SL_HUB_FILE_MAX_BYTES);
     const bool good =
@@ -91,7 +91,8 @@ fetch_part(const check *c, const char *url, uint64_t first, uint64_t size, sl_bu
 {
     char start[32];
     sl_hub_reply reply;
-    const sl_hub_question question = {.url = url, .etag = "", .first = first, .size = size};
+    const sl_hub_question question = {
+        .url = url, .etag = "", .first = first, .size = size, .beside = true};
     sl_buffer_init(body, (size_t)size);
     return get(c, &question, 206, body, &reply) &&
            sl_text_format(start, sizeof start, "bytes %u-", (unsigned)first) &&
@@ -129,7 +130,7 @@ count_shards(const check *c, sl_arena *arena, sl_hub_info *info)
     sl_buffer body;
     const char **shards = NULL;
     size_t count = 0;
-    const sl_hub_question question = {.url = url, .etag = ""};
+    const sl_hub_question question = {.url = url, .etag = "", .beside = true};
 
     sl_buffer_init(&body, SL_HUB_INDEX_MAX_BYTES);
     bool good = file_url(c, "model.safetensors.index.json", url) &&

@@ -73,6 +73,7 @@ struct sl_hub_worker {
     sl_buffer *body; /* borrowed from the fetch under way */
     bool oversized;  /* the body grew past its limit */
     bool refused;    /* an address was refused during the hop under way */
+    bool awaited;    /* others take note of the question under way: nobody answered it yet */
 };
 
 #endif

@@ -227,7 +227,8 @@ ask_for_file(sl_hub_worker *worker, const sl_hub_subject *subject, sl_hub_cached
                        "the address of %.96s is too long", subject->repository);
 
     sl_code code = SL_OK;
-    const sl_hub_question question = {.url = url, .etag = held != NULL ? held->etag : ""};
+    const sl_hub_question question = {
+        .url = url, .etag = held != NULL ? held->etag : "", .beside = subject->beside};
     sl_buffer_init(&body, SL_HUB_FILE_MAX_BYTES);
     const sl_hub_outcome outcome =
         sl_hub_ask(worker, &question, &patience, cancelled, &body, &reply);

@@ -67,6 +67,21 @@ on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total
     return atomic_load(worker->cancelled) ? 1 : 0;
 }
 
+/* The first of them is the status line of the first hop: the endpoint is there, however long what
+ * follows may take. */
+static size_t
+on_header(char *bytes, size_t one, size_t size, void *context)
+{
+    sl_hub_worker *const worker = context;
+    (void)bytes;
+    (void)one;
+    if (worker->awaited) {
+        worker->awaited = false;
+        sl_hub_recent_asked(worker->hub->state->recent, SL_HUB_HEARD, 0.0);
+    }
+    return size;
+}
+
 /* Bytes arrive decoded, so that this bound also holds for what was packed or of unknown length. */
 static size_t
 on_body(char *bytes, size_t one, size_t size, void *context)
@@ -120,6 +135,9 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     ok = ok && curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_XFERINFODATA, worker) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_HEADERDATA, worker) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_WRITEDATA, worker) == CURLE_OK;
     return ok;

@@ -339,6 +339,78 @@ a_slow_hub_is_left_alone_as_soon_as_it_shows(void)
     bench_free(b);
 }
 
+/* True when a held revision would be asked about. */
+static bool
+would_ask(bench *b)
+{
+    sl_hub_ticket ticket = bench_ticket(b, "main");
+    return !sl_hub_model_recall(b->hub, &ticket);
+}
+
+static void
+a_check_that_runs_out_of_its_own_time_makes_nobody_silent(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    b->hub->limits.silent_s = 60.0;
+    b->hub->limits.check_s = 0.1;
+    standin_reply(b->server, FILE_HEAD "X-A: b", standin_config);
+    standin_say_nothing(b->server);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    CU_ASSERT_FALSE(ticket.model.info.known);
+    CU_ASSERT_TRUE(would_ask(b));
+
+    /* Nor does the last of several tries, when the budget leaves it no time of its own. */
+    b->hub->limits.transfer_s = 0.3;
+    b->hub->limits.budget_s = 0.2;
+    standin_forget(b->server);
+    standin_reply(b->server, "503 N", "");
+    standin_say_nothing(b->server);
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "timeout", "second try");
+    CU_ASSERT_TRUE(would_ask(b));
+    b->hub->limits.budget_s = 0.4;
+    sl_expect_text(bench_fetch(b, "v3", &ticket), "timeout", "the first and only");
+    CU_ASSERT_FALSE(would_ask(b));
+    bench_free(b);
+}
+
+static void
+redirect_to(standin *from, uint16_t port)
+{
+    char head[96];
+    (void)sl_text_format(head, sizeof head, "302 Found\r\nLocation: http://127.0.0.1:%u/blob",
+                         port);
+    standin_reply(from, head, "");
+}
+
+static void
+a_dead_content_host_makes_nobody_silent(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    leading l;
+    b->hub->limits.silent_s = 60.0;
+    b->hub->limits.slow_s = 0.05;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    standin_forget(b->server);
+    redirect_to(b->server, 1); /* nobody listens there */
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "connection_failed", "closed");
+    CU_ASSERT_TRUE(would_ask(b));
+
+    standin_forget(b->server);
+    redirect_to(b->server, standin_port(b->other));
+    standin_say_nothing(b->other);
+    start_leading(&l, b);
+    atomic_store(&l.gate, true);
+    pause_ms(100);
+    CU_ASSERT_TRUE(would_ask(b));
+    atomic_store(&l.cancelled, true);
+    (void)pthread_join(l.thread, NULL);
+    CU_ASSERT_TRUE(would_ask(b));
+    bench_free(b);
+}
+
 static void
 a_held_revision_is_asked_about_once_and_briefly(void)
 {
@@ -446,6 +518,8 @@ static const sl_case cases[] = {
     CASE(a_file_that_a_commit_lacks_is_remembered_for_ever),
     CASE(a_silent_hub_is_left_alone_where_something_is_held),
     CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
+    CASE(a_check_that_runs_out_of_its_own_time_makes_nobody_silent),
+    CASE(a_dead_content_host_makes_nobody_silent),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
     CASE(a_search_asks_the_hub_and_else_the_caches),
