@@ -120,6 +120,10 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     /* Redirects are followed by hand: each target is judged before it is asked. */
     ok = ok && curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075700 /* 7.87.0 */
+    /* Else the end of a question would wait for the thread that still looks for its name. */
+    ok = ok && curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+#endif
     ok = ok && curl_easy_setopt(h, CURLOPT_PROXY, hub->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROXY, "") == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_USERAGENT, hub->user_agent) == CURLE_OK;
