@@ -65,7 +65,8 @@ known_missing(const sl_hub *hub, const sl_hub_subject *subject, sl_errors *err)
     return false;
 }
 
-/* Keeps what the Hub said is not there: a file of a commit for ever, names for a while. */
+/* Keeps what the Hub said is not there: a file of a commit for ever, names for a while. A file
+ * beside another, which came, says nothing of names. */
 static void
 learn_missing(const sl_hub *hub, const sl_hub_subject *subject, const sl_hub_reply *reply,
               const sl_error *failure)
@@ -76,7 +77,8 @@ learn_missing(const sl_hub *hub, const sl_hub_subject *subject, const sl_hub_rep
         if (sl_hub_is_commit(reply->commit))
             sl_hub_cache_store_lack(hub->cache_dir, subject->repository, reply->commit,
                                     subject->file);
-    } else if ((of_revision || sl_text_equal(failure->rule, "repository_not_found")) &&
+    } else if (!subject->beside &&
+               (of_revision || sl_text_equal(failure->rule, "repository_not_found")) &&
                recent_key(subject, of_revision, key)) {
         sl_hub_recent_add(hub->state->recent, key, failure, hub->limits.missing_s);
     }

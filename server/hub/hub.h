@@ -103,7 +103,7 @@ typedef struct sl_hub_model {
     sl_hub_file config;
     sl_hub_file quantization;  /* hf_quant_config.json where config.json names no quantisation and
                                  the repository has one; text NULL otherwise */
-    bool quantization_missing; /* there is one, and it could not be had */
+    bool quantization_missing; /* there is one, or may be, and it could not be had */
     sl_hub_info info;
 } sl_hub_model;
 

@@ -15,14 +15,20 @@ a_check_that_fails_costs_neither_the_answer_nor_a_second_try(void)
     for (size_t i = 0; i < COUNT(heads); i++) {
         bench *const b = bench_new();
         sl_hub_ticket ticket;
+        b->hub->limits.missing_s = 60.0;
         bench_config_then(b, standin_config, heads[i], "<p>no document</p>");
         sl_expect_text(bench_fetch(b, "main", &ticket), "", heads[i]);
         CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
+        /* Nobody said whether the quantisation has a file of its own: that was asked for too. */
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+        CU_ASSERT_TRUE(ticket.model.quantization_missing);
         ticket = bench_ticket(b, COMMIT);
         CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
         CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
+        CU_ASSERT_TRUE(ticket.model.quantization_missing);
+        ticket = bench_ticket(b, "main");
+        CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket)); /* no name is known to be missing */
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
         bench_free(b);
     }
 }
@@ -243,6 +249,29 @@ a_model_is_whole_even_where_nothing_can_be_kept(void)
 }
 
 static void
+without_the_information_the_quantisation_is_asked_for_all_the_same(void)
+{
+    static const char lacking[] = "404 N\r\nX-Error-Code: EntryNotFound\r\nX-Repo-Commit: " COMMIT;
+    for (int there = 0; there < 2; there++) {
+        bench *const b = bench_new();
+        sl_hub_ticket ticket;
+        bench_config_then(b, standin_config, "500 N", "");
+        standin_reply(b->server, there ? FILE_HEAD "X-A: b" : lacking, "{\"quantization\": {}}");
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+        CU_ASSERT_FALSE(ticket.model.info.known);
+        CU_ASSERT_FALSE(ticket.model.quantization_missing);
+        CU_ASSERT_EQUAL(ticket.model.quantization.text != NULL, there != 0);
+        bench_restart(b); /* what a commit holds is known for ever */
+        b->hub->limits.check_s = 0.0;
+        sl_expect_text(bench_fetch(b, COMMIT, &ticket), "", "again");
+        CU_ASSERT_FALSE(ticket.model.quantization_missing);
+        CU_ASSERT_EQUAL(ticket.model.quantization.text != NULL, there != 0);
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+        bench_free(b);
+    }
+}
+
+static void
 a_quantisation_that_cannot_be_had_is_told(void)
 {
     bench *const b = bench_new();
@@ -271,6 +300,7 @@ static const sl_case cases[] = {
     CASE(a_config_that_names_its_quantisation_needs_no_other_file),
     CASE(a_quantisation_that_a_cache_holds_is_found_without_the_hub),
     CASE(a_model_is_whole_even_where_nothing_can_be_kept),
+    CASE(without_the_information_the_quantisation_is_asked_for_all_the_same),
     CASE(a_quantisation_that_cannot_be_had_is_told),
 };
 
