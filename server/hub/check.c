@@ -31,6 +31,13 @@ unchecked_key(const char *repository, const char *commit, char key[SL_HUB_RECENT
     return sl_text_format(key, SL_HUB_RECENT_KEY_SIZE, "%s@%s info", repository, commit);
 }
 
+/* Neither the Hub nor we have counted what can be counted. */
+static bool
+is_uncounted(const sl_hub_info *info)
+{
+    return info->source == SL_HUB_NOT_COUNTED && (info->has_safetensors || info->has_index);
+}
+
 bool
 sl_hub_check_recall(const sl_hub *hub, const char *repository, const char *commit, sl_arena *arena,
                     sl_hub_info *out)
@@ -41,7 +48,7 @@ sl_hub_check_recall(const sl_hub *hub, const char *repository, const char *commi
 
     *out = (sl_hub_info){.known = false};
     if (sl_hub_cache_find_commit(hub->cache_dir, repository, commit, kept_file, arena, &kept) &&
-        sl_hub_info_read(kept.text, kept.size, commit, out))
+        sl_hub_info_read(kept.text, kept.size, commit, out) && !is_uncounted(out))
         return true;
     return hub->offline || sl_hub_is_silent(hub) || !unchecked_key(repository, commit, key) ||
            sl_hub_recent_find(hub->state->recent, key, &ignored);
@@ -147,8 +154,6 @@ static bool
 count_headers(const check *c, sl_arena *arena, sl_hub_info *info)
 {
     sl_hub_info counted = *info;
-    if (!info->has_safetensors && !info->has_index)
-        return true;
     const bool good = info->has_safetensors ? count_file(c, "model.safetensors", &counted)
                                             : count_shards(c, arena, &counted);
     if (!good)
@@ -187,12 +192,13 @@ sl_hub_check_fetch(sl_hub_worker *worker, const char *repository, const char *co
     const sl_error failure = {.code = SL_E_UPSTREAM, .rule = "unchecked"};
     char key[SL_HUB_RECENT_KEY_SIZE];
 
-    *out = (sl_hub_info){.known = false};
-    bool whole = fetch_info(&c, out);
-    if (whole && out->source == SL_HUB_NOT_COUNTED)
-        whole = count_headers(&c, arena, out);
-    if (whole)
+    /* What was said is kept before it is counted, and asked for no more while that fails. */
+    if (!out->known && fetch_info(&c, out))
         keep(&c, out);
-    else if (!atomic_load(cancelled) && unchecked_key(repository, commit, key))
+    if (out->known && is_uncounted(out) && count_headers(&c, arena, out))
+        keep(&c, out);
+    if (out->known && !is_uncounted(out))
+        return;
+    if (!atomic_load(cancelled) && unchecked_key(repository, commit, key))
         sl_hub_recent_add(hub->state->recent, key, &failure, hub->limits.unchecked_s);
 }

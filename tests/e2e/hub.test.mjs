@@ -135,6 +135,31 @@ test('a check that fails or hangs costs a little time once, and nothing else', a
     }
 });
 
+test('answers that differ have tags that differ', async (t) => {
+    const cache = await folder(t);
+    const header = { 'model.embed_tokens.weight': ['BF16', [2048, 256]] };
+    const put = (on, weights) => on.put('org/s', {
+        files: { ...files, 'model.safetensors': weights }, gated: true, granted: true,
+    });
+    const itsHub = await startHub({});
+    t.after(() => itsHub.close());
+    const env = { SHARDLINE_CACHE_DIR: cache, HF_TOKEN: itsHub.token };
+    put(itsHub, 'no header at all');
+    const one = await own(t, { env, at: itsHub });
+    const uncounted = await model('org/s', '', one.client);
+    assert.deepEqual([uncounted.json.cross_check, uncounted.json.gated], [null, 'manual']);
+    const again = await model('org/s', '', one.client);
+    assert.deepEqual([again.json, again.headers.etag], [uncounted.json, uncounted.headers.etag]);
+
+    put(itsHub, safetensors(header));
+    const two = await own(t, { env, at: itsHub });
+    const counted = await two.client.get('/api/v1/models/org/s',
+        { headers: { 'If-None-Match': uncounted.headers.etag } });
+    assert.equal(counted.status, 200);
+    assert.equal(counted.json.cross_check.source, 'safetensors_headers');
+    assert.notEqual(counted.headers.etag, uncounted.headers.etag);
+});
+
 test('what is cached costs no question by commit and one by branch', async () => {
     hub.put('org/kept', { files, ...counted(llamaParameters) });
     const first = await model('org/kept');

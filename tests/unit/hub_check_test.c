@@ -171,6 +171,21 @@ a_header_that_does_not_come_as_asked_is_not_counted(void)
         sl_expect_text(bench_fetch(b, "main", &ticket), "", "the config came");
         CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_NOT_COUNTED);
         CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+
+        /* What the Hub said is not forgotten, and the count asked for again after a while. */
+        ticket = bench_ticket(b, COMMIT);
+        CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+        CU_ASSERT_TRUE(ticket.model.info.known);
+        sl_expect_text(ticket.model.info.gated, "false", "gated");
+        bench_restart(b);
+        ticket = bench_ticket(b, COMMIT);
+        CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
+        standin_forget(b->server);
+        reply_part(b->server, tensors, 0, 100001);
+        sl_expect_text(bench_fetch(b, COMMIT, &ticket), "", "counted");
+        CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_COUNTED_HEADERS);
+        CU_ASSERT_EQUAL(ticket.model.info.total, 10);
+        CU_ASSERT_EQUAL(standin_requests(b->server), 1);
         bench_free(b);
     }
 }
