@@ -190,6 +190,12 @@ typedef struct sl_hub_found {
     bool stale;      /* ... because the Hub could not be asked */
 } sl_hub_found;
 
+/** The part of sl_hub_search that needs no network, where the Hub is not to be asked. KNOWN_NOT:
+ * errors as sl_hub_search. */
+sl_hub_recollection sl_hub_search_recall(const sl_hub *hub, const char *query, uint32_t limit,
+                                         sl_arena *arena, sl_hub_found *out,
+                                         sl_errors *err) SL_MUST_CHECK;
+
 /**
  * Models whose name holds `query`, at most `limit`, the most downloaded first. Without an answer of
  * the Hub, within some seconds, the models of both caches, by name. Errors (rule): invalid_query

@@ -250,6 +250,12 @@ test('a Hub that hangs on many models slows none that is cached', async (t) => {
     await quickly(`?revision=${kept.json.revision}`, 500);
     await new Promise((done) => setTimeout(done, 2100));
     assert.match((await quickly('', 500)).json.warnings.join(), /could not be asked/);
+    const started = Date.now();
+    const { status: searched, json: found } = await itsClient.get('/api/v1/models?query=KEPT');
+    assert.equal(searched, 200);
+    assert.deepEqual([found.models.map(({ id }) => id), found.source, found.stale],
+        [['org/kept'], 'cache', true]);
+    assert.ok(Date.now() - started < 500, `the search took ${Date.now() - started} ms`);
     for (const id of hanging)
         itsHub.put(id, { files });
     itsHub.release();
