@@ -58,6 +58,16 @@ try_once(sl_hub_worker *worker, const sl_hub_question *question, double end_s, b
     return outcome;
 }
 
+/* The Hub will say the same to everybody, for the time it asks for. */
+static void
+learn_limit(const sl_hub *hub, const sl_hub_question *question, sl_hub_outcome outcome,
+            const sl_hub_reply *reply)
+{
+    const double for_s = reply->retry_after_s, most_s = hub->limits.limited_max_s;
+    if (outcome == SL_HUB_ANSWERED && reply->status == 429 && reply->from_endpoint && for_s > 0.0)
+        sl_hub_recent_limit(hub->state->recent, question->bucket, for_s < most_s ? for_s : most_s);
+}
+
 bool
 sl_hub_is_silent(const sl_hub *hub)
 {
@@ -83,8 +93,10 @@ sl_hub_ask(sl_hub_worker *worker, const sl_hub_question *question, const sl_hub_
                      body, reply);
 
         const double wait_s = wait_before_retry(limits, patience->tries - tried, tried, reply);
-        if (wait_s < 0.0 || sl_clock_now_s() + wait_s >= end_s)
+        if (wait_s < 0.0 || sl_clock_now_s() + wait_s >= end_s) {
+            learn_limit(worker->hub, question, outcome, reply);
             return outcome;
+        }
         wait_for(wait_s, cancelled);
     }
 }

@@ -62,6 +62,7 @@ get(const check *c, const sl_hub_question *question, long status, sl_buffer *bod
     const double left_s = c->end_s - sl_clock_now_s();
     const sl_hub_patience patience = {left_s, left_s, 1};
     return left_s > 0.0 &&
+           sl_hub_recent_limited_s(c->worker->hub->state->recent, question->bucket) <= 0.0 &&
            sl_hub_ask(c->worker, question, &patience, c->cancelled, body, reply) ==
                SL_HUB_ANSWERED &&
            reply->status == status;
@@ -73,7 +74,8 @@ fetch_info(const check *c, sl_hub_info *out)
     char url[URL_SIZE];
     sl_hub_reply reply;
     sl_buffer body;
-    const sl_hub_question question = {.url = url, .etag = "", .beside = true};
+    const sl_hub_question question = {
+        .url = url, .etag = "", .bucket = SL_HUB_BUCKET_API, .beside = true};
 
     sl_buffer_init(&body, SL_HUB_FILE_MAX_BYTES);
     const bool good =

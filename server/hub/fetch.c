@@ -85,6 +85,14 @@ learn_missing(const sl_hub *hub, const sl_hub_subject *subject, const sl_hub_rep
 }
 
 static bool
+known_limited(const sl_hub *hub, const sl_hub_subject *subject, double limited_s, sl_errors *err)
+{
+    if (limited_s > 0.0)
+        (void)sl_hub_fail_rate(hub, subject, limited_s, err);
+    return limited_s > 0.0;
+}
+
+static bool
 lacks(const sl_hub *hub, const sl_hub_subject *subject, const char *commit)
 {
     return sl_hub_cache_lacks(hub->cache_dir, subject->repository, commit, subject->file) ||
@@ -122,12 +130,15 @@ recall_revision(const sl_hub *hub, const sl_hub_subject *subject, sl_arena *aren
                                         subject->file, arena, held) ||
              sl_hub_official_find_revision(hub->official_dir, subject->repository,
                                            subject->revision, subject->file, arena, held);
-    if (*known && (hub->offline || sl_hub_is_silent(hub))) {
+    const double limited_s = sl_hub_recent_limited_s(hub->state->recent, SL_HUB_BUCKET_FILES);
+    if (*known && (hub->offline || limited_s > 0.0 || sl_hub_is_silent(hub))) {
         give(held, true, true, out);
         return SL_HUB_KNOWN;
     }
     if (!hub->offline)
-        return known_missing(hub, subject, err) ? SL_HUB_KNOWN_NOT : SL_HUB_UNKNOWN;
+        return known_missing(hub, subject, err) || known_limited(hub, subject, limited_s, err)
+                   ? SL_HUB_KNOWN_NOT
+                   : SL_HUB_UNKNOWN;
     if (sl_hub_official_commit(hub->official_dir, subject->repository, subject->revision, commit) &&
         lacks(hub, subject, commit))
         (void)sl_hub_fail_file(subject, err);

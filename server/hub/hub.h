@@ -67,7 +67,7 @@ sl_code sl_hub_fetch(sl_hub_worker *worker, const sl_hub_subject *subject,
 typedef enum sl_hub_recollection {
     SL_HUB_UNKNOWN,  /* the Hub is to be asked */
     SL_HUB_KNOWN,    /* *out is filled */
-    SL_HUB_KNOWN_NOT /* err is filled: offline, or known to be missing */
+    SL_HUB_KNOWN_NOT /* err is filled: offline, known to be missing, or limited in rate */
 } sl_hub_recollection;
 
 /** The part of sl_hub_fetch that needs no network: from memory and disk, in microseconds. */

@@ -33,6 +33,18 @@ typedef enum sl_hub_hearing {
 void sl_hub_recent_asks(sl_hub_recent *recent);
 void sl_hub_recent_asked(sl_hub_recent *recent, sl_hub_hearing hearing, double silent_s);
 
+/** What the Hub counts together when it limits rates. */
+typedef enum sl_hub_bucket {
+    SL_HUB_BUCKET_FILES,
+    SL_HUB_BUCKET_API,
+    SL_HUB_BUCKET_COUNT
+} sl_hub_bucket;
+
+/** The Hub asks for nothing of the kind for so long; a shorter time leaves a longer one alone. */
+void sl_hub_recent_limit(sl_hub_recent *recent, sl_hub_bucket bucket, double for_s);
+/** Seconds that are left of it; 0 when none are. */
+double sl_hub_recent_limited_s(sl_hub_recent *recent, sl_hub_bucket bucket);
+
 /** True for a while after the last question reached nobody, and as soon as one is on its way while
  * no answer has come for slow_s seconds. */
 bool sl_hub_recent_is_silent(sl_hub_recent *recent, double slow_s);

@@ -63,7 +63,8 @@ sl_hub_search_recall(const sl_hub *hub, const char *query, uint32_t limit, sl_ar
 
     if (check_query(query, err) != SL_OK)
         return SL_HUB_KNOWN_NOT;
-    if (!hub->offline && !sl_hub_is_silent(hub))
+    if (!hub->offline && !sl_hub_is_silent(hub) &&
+        sl_hub_recent_limited_s(hub->state->recent, SL_HUB_BUCKET_API) <= 0.0)
         return SL_HUB_UNKNOWN;
     return search_caches(hub, query, limit, arena, out, err) == SL_OK ? SL_HUB_KNOWN
                                                                       : SL_HUB_KNOWN_NOT;
@@ -89,7 +90,7 @@ sl_hub_search(sl_hub_worker *worker, const char *query, uint32_t limit,
     case SL_HUB_UNKNOWN:
         break;
     }
-    const sl_hub_question question = {.url = url, .etag = ""};
+    const sl_hub_question question = {.url = url, .etag = "", .bucket = SL_HUB_BUCKET_API};
     if (!sl_hub_search_url(hub->endpoint, query, limit, url, sizeof url))
         return search_caches(hub, query, limit, arena, out, err);
 

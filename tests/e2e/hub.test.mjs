@@ -277,11 +277,25 @@ test('a repository that is not there is not asked for twice', async () => {
     assert.equal(hub.requests.length, 2, 'a commit never gains a file');
 });
 
-test('the seconds the Hub asks for are those we ask for', async () => {
-    hub.put('org/limited', { files, fault: 'rate_limited' });
-    const limited = await model('org/limited');
+test('the seconds the Hub asks for are those we ask for', async (t) => {
+    const { hub: itsHub, client: itsClient } = await own(t, {
+        repositories: { 'org/kept': { files }, 'org/limited': { files, fault: 'rate_limited' } },
+    });
+    assert.equal((await model('org/kept', '', itsClient)).status, 200);
+    itsHub.requests.length = 0;
+    const limited = await model('org/limited', '', itsClient);
     assertProblem(limited, 503, { code: 'rate_limited' });
     assert.equal(limited.headers['retry-after'], '7');
+    for (let i = 0; i < 5; i++) {
+        const again = await model('org/limited', i === 0 ? '' : `?revision=v${i}`, itsClient);
+        assertProblem(again, 503, { code: 'rate_limited' });
+        const seconds = Number(again.headers['retry-after']);
+        assert.ok(seconds >= 1 && seconds <= 7, String(seconds));
+        const kept = await model('org/kept', '', itsClient);
+        assert.equal(kept.status, 200);
+        assert.match(kept.json.warnings.join(), /could not be asked/);
+    }
+    assert.equal(itsHub.requests.length, 1, 'nobody is asked before that time is over');
 });
 
 test('a quantisation in a file of its own comes with the config', async () => {
@@ -379,7 +393,7 @@ test('a search finds models of the Hub and marks the gated ones', async (t) => {
     });
     await t.test('or in the cache when the Hub does not answer', async () => {
         await model('gpt2', '', itsClient);
-        for (const fault of ['server_error', 'rate_limited', 'captive_portal', 'oversized']) {
+        for (const fault of ['server_error', 'captive_portal', 'oversized']) {
             itsHub.breakSearch(fault);
             const answer = await search('?query=PT');
             assert.equal(answer.status, 200, answer.text);
@@ -391,6 +405,13 @@ test('a search finds models of the Hub and marks the gated ones', async (t) => {
         const started = Date.now();
         assert.equal((await search('?query=PT')).json.stale, true);
         assert.ok(Date.now() - started < 8000);
+        const limited = await own(t, { at: itsHub });
+        await model('gpt2', '', limited.client);
+        itsHub.breakSearch('rate_limited');
+        const asked = itsHub.requests.length;
+        for (let i = 0; i < 3; i++)
+            assert.equal((await limited.client.get('/api/v1/models?query=PT')).json.stale, true);
+        assert.equal(itsHub.requests.length, asked + 1);
         itsHub.breakSearch(null);
     });
 });

@@ -346,6 +346,7 @@ bench_restart(bench *b)
     b->hub->limits.rate_margin_s = 0.0;
     b->hub->limits.missing_s = 0.0;
     b->hub->limits.silent_s = 0.0;
+    b->hub->limits.limited_max_s = 0.0;
     b->worker = sl_hub_worker_new(b->hub);
     assert(b->worker != NULL);
 }

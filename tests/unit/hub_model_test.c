@@ -447,6 +447,40 @@ the_wait_the_hub_asks_for_is_passed_on(void)
     }
 }
 
+static void
+while_the_hub_asks_to_slow_down_nothing_is_asked(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    b->hub->limits.limited_max_s = 50.0;
+    standin_forget(b->server);
+    standin_reply(b->server, "429 N\r\nRetry-After: 77", "");
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "rate_limited", "said");
+    CU_ASSERT_EQUAL(ticket.failure.retry_after_s, 77);
+
+    ticket = bench_ticket(b, "v3");
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    sl_expect_text(ticket.failure.rule, "rate_limited", "known");
+    CU_ASSERT_EQUAL(ticket.code, SL_E_RATE_LIMITED);
+    CU_ASSERT_TRUE(ticket.failure.retry_after_s >= 40 && ticket.failure.retry_after_s <= 50);
+    ticket = bench_ticket(b, "main");
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    CU_ASSERT_TRUE(ticket.model.config.stale);
+    CU_ASSERT_EQUAL(standin_requests(b->server), 1);
+    bench_free(b);
+
+    bench *const brief = bench_new();
+    brief->hub->limits.limited_max_s = 0.05;
+    standin_reply(brief->server, "429 N\r\nRetry-After: 77", "");
+    sl_expect_text(bench_fetch(brief, "main", &ticket), "rate_limited", "said");
+    pause_ms(80);
+    ticket = bench_ticket(brief, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(brief->hub, &ticket));
+    bench_free(brief);
+}
+
 static sl_hub_found
 search(bench *b, const char *query, uint32_t limit)
 {
@@ -481,6 +515,15 @@ a_search_asks_the_hub_and_else_the_caches(void)
         sl_expect_text(found.hits[0].id, "org/name", "id");
         CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     }
+    /* The Hub limits searches apart from files. */
+    b->hub->limits.limited_max_s = 60.0;
+    standin_forget(b->server);
+    standin_reply(b->server, "429 N\r\nRetry-After: 77", "");
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_TRUE(search(b, "NAM", 5).stale);
+    CU_ASSERT_EQUAL(standin_requests(b->server), 1);
+    ticket = bench_ticket(b, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     b->settings.hub_offline = true;
     bench_restart(b);
     CU_ASSERT_EQUAL(search(b, "other", 5).count, 0);
@@ -522,6 +565,7 @@ static const sl_case cases[] = {
     CASE(a_dead_content_host_makes_nobody_silent),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
+    CASE(while_the_hub_asks_to_slow_down_nothing_is_asked),
     CASE(a_search_asks_the_hub_and_else_the_caches),
     CASE(a_search_that_is_cancelled_says_so),
 };
