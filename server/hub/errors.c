@@ -125,7 +125,7 @@ fail_status(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *
     if (reply->status == 200 || reply->status == 304) {
         code = sl_fail(err, SL_E_UPSTREAM, "not_the_hub", subject->pointer,
                        "an answer for %.64s did not come from the Hugging Face Hub: it names no "
-                       "commit or no entity tag",
+                       "commit, another one, or no entity tag",
                        subject->repository);
         sl_hint(err, "check HF_ENDPOINT, and that no login page or proxy answers instead");
         return code;

@@ -219,6 +219,15 @@ log_stale(const sl_hub_subject *subject, const sl_hub_reply *reply, const char *
     sl_log(SL_LOG_WARN, "the Hub could not be asked, a cached revision was used", fields, 5);
 }
 
+/* A file of the Hub, of the commit that was asked for where one was. */
+static bool
+is_file(const sl_hub_subject *subject, const sl_hub_reply *reply)
+{
+    return reply->status == 200 && sl_hub_is_commit(reply->commit) && reply->etag[0] != '\0' &&
+           (!sl_hub_is_commit(subject->revision) ||
+            sl_text_holds_ignoring_case(reply->commit, subject->revision));
+}
+
 /* Asks the Hub and falls back to what is held; held is NULL when nothing is. */
 static sl_code
 ask_for_file(sl_hub_worker *worker, const sl_hub_subject *subject, sl_hub_cached *held,
@@ -245,9 +254,7 @@ ask_for_file(sl_hub_worker *worker, const sl_hub_subject *subject, sl_hub_cached
     sl_buffer_init(&body, SL_HUB_FILE_MAX_BYTES);
     const sl_hub_outcome outcome =
         sl_hub_ask(worker, &question, &patience, cancelled, &body, &reply);
-    const bool file = outcome == SL_HUB_ANSWERED && reply.status == 200 &&
-                      sl_hub_is_commit(reply.commit) && reply.etag[0] != '\0';
-    if (file) {
+    if (outcome == SL_HUB_ANSWERED && is_file(subject, &reply)) {
         code = accept_file(hub, &reply, &body, subject, arena, out, err);
     } else if (outcome == SL_HUB_ANSWERED && reply.status == 304 && held != NULL) {
         accept_unchanged(hub, &reply, subject, held, out);

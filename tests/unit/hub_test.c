@@ -212,6 +212,19 @@ redirects_end_after_five(void)
 }
 
 static void
+another_commit_than_was_asked_for_is_refused(void)
+{
+    static const char other[] = "89abcdef0123456789abcdef0123456789abcdef";
+    static const char upper[] = "0123456789ABCDEF0123456789ABCDEF01234567";
+    bench *const b = bench_new();
+    standin_reply(b->server, standin_file_head, standin_config);
+    sl_expect_text(bench_get(b, other), "not_the_hub", "another");
+    sl_expect_text(bench_get(b, upper), "", "the same in capitals");
+    sl_expect_text(b->file.commit, COMMIT, "as the Hub writes it");
+    bench_free(b);
+}
+
+static void
 a_content_host_gives_no_verdict_on_the_repository(void)
 {
     bench *const b = bench_new();
@@ -501,6 +514,7 @@ static const sl_case cases[] = {
     {"a_renamed_repository_is_followed_with_the_token",
      a_renamed_repository_is_followed_with_the_token},
     {"redirects_end_after_five", redirects_end_after_five},
+    {"another_commit_than_was_asked_for_is_refused", another_commit_than_was_asked_for_is_refused},
     {"a_content_host_gives_no_verdict_on_the_repository",
      a_content_host_gives_no_verdict_on_the_repository},
     {"answers_may_not_lead_into_our_network", answers_may_not_lead_into_our_network},
