@@ -198,7 +198,7 @@ static void
 accept_unchanged(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
                  sl_hub_cached *held, sl_hub_file *out)
 {
-    if (sl_hub_is_commit(reply->commit) && !sl_text_equal(reply->commit, held->commit)) {
+    if (!sl_text_equal(reply->commit, held->commit)) {
         (void)sl_text_copy(held->commit, sizeof held->commit, reply->commit);
         sl_hub_cache_store(hub->cache_dir, subject->repository, subject->revision, subject->file,
                            held);
@@ -256,7 +256,8 @@ ask_for_file(sl_hub_worker *worker, const sl_hub_subject *subject, sl_hub_cached
         sl_hub_ask(worker, &question, &patience, cancelled, &body, &reply);
     if (outcome == SL_HUB_ANSWERED && is_file(subject, &reply)) {
         code = accept_file(hub, &reply, &body, subject, arena, out, err);
-    } else if (outcome == SL_HUB_ANSWERED && reply.status == 304 && held != NULL) {
+    } else if (outcome == SL_HUB_ANSWERED && reply.status == 304 && held != NULL &&
+               sl_hub_is_commit(reply.commit)) {
         accept_unchanged(hub, &reply, subject, held, out);
     } else if (held != NULL && sl_hub_is_unreachable(outcome, &reply)) {
         log_stale(subject, &reply, held->commit);

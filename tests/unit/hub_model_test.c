@@ -428,6 +428,24 @@ a_held_revision_is_asked_about_once_and_briefly(void)
 }
 
 static void
+an_unchanged_file_of_no_commit_is_none_of_the_hub(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    static const char *const heads[] = {"304 N", "304 N\r\nX-Repo-Commit: main"};
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        standin_forget(b->server);
+        standin_reply(b->server, heads[i], "");
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", heads[i]);
+        CU_ASSERT_TRUE(ticket.model.config.stale);
+        sl_expect_text(ticket.model.config.commit, COMMIT, "commit");
+    }
+    bench_free(b);
+}
+
+static void
 the_wait_the_hub_asks_for_is_passed_on(void)
 {
     static const struct {
@@ -564,6 +582,7 @@ static const sl_case cases[] = {
     CASE(a_check_that_runs_out_of_its_own_time_makes_nobody_silent),
     CASE(a_dead_content_host_makes_nobody_silent),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
+    CASE(an_unchanged_file_of_no_commit_is_none_of_the_hub),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
     CASE(while_the_hub_asks_to_slow_down_nothing_is_asked),
     CASE(a_search_asks_the_hub_and_else_the_caches),
