@@ -124,9 +124,12 @@ typedef struct sl_hub_ticket {
     /* Private to the client, guarded by its lock. */
     struct sl_hub_ticket *next;
     struct sl_hub_ticket *followers;
+    uint32_t follower_count;
     void (*wake)(void *context);
     void *context;
 } sl_hub_ticket;
+
+enum { SL_HUB_FOLLOWERS_MAX = 256 }; /* of one fetch; each gets a copy of up to 1 MiB */
 
 /** Answers the ticket without the network where that is possible: false when the Hub is to be
  * asked. The id is checked here: errors as sl_hub_check_id, too. */
@@ -143,8 +146,9 @@ bool sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket,
 /**
  * Waits for the fetch under way, holding no thread: `wake` is called once, from another thread,
  * perhaps before this returns. The ticket is then done, or that fetch ended without a verdict (its
- * own request was cancelled) and the ticket is to be fetched again. False: there is no such fetch
- * any more; wake is not called.
+ * own request was cancelled) and the ticket is to be fetched again. False, and wake is not called:
+ * there is no such fetch any more, or SL_HUB_FOLLOWERS_MAX wait for it already: then the ticket is
+ * done, with the rule busy (UNAVAILABLE).
  */
 bool sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *context),
                        void *context) SL_MUST_CHECK;

@@ -299,6 +299,7 @@ sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bo
     const bool leads = find_leader(hub, ticket) == NULL;
     if (leads) {
         ticket->followers = NULL;
+        ticket->follower_count = 0;
         ticket->next = hub->state->leaders;
         hub->state->leaders = ticket;
     }
@@ -310,6 +311,17 @@ sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bo
     return leads;
 }
 
+static void
+end_busy(const sl_hub *hub, sl_hub_ticket *ticket)
+{
+    sl_errors err = {.count = 0};
+    const sl_code code =
+        sl_fail(&err, SL_E_UNAVAILABLE, "busy", ticket->pointer,
+                "%d requests wait for %.96s already", SL_HUB_FOLLOWERS_MAX, ticket->repository);
+    end(ticket, code, &err);
+    count(hub, SL_HUB_RESULT_FAILED);
+}
+
 bool
 sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *context),
                   void *context)
@@ -318,12 +330,17 @@ sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *c
 
     lock(hub);
     sl_hub_ticket *const leader = find_leader(hub, ticket);
-    if (leader != NULL) {
+    const bool full = leader != NULL && leader->follower_count == SL_HUB_FOLLOWERS_MAX;
+    const bool waits = leader != NULL && !full;
+    if (waits) {
         ticket->wake = wake;
         ticket->context = context;
         ticket->next = leader->followers;
         leader->followers = ticket;
+        leader->follower_count++;
     }
     unlock(hub);
-    return leader != NULL;
+    if (full)
+        end_busy(hub, ticket);
+    return waits;
 }

@@ -95,6 +95,33 @@ many_requests_for_one_model_are_one_download(void)
 }
 
 static void
+a_crowd_beyond_the_bound_is_told_at_once(void)
+{
+    static sl_hub_ticket crowd[SL_HUB_FOLLOWERS_MAX + 1];
+    bench *const b = bench_new();
+    leading l;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    start_leading(&l, b);
+    for (size_t i = 0; i < COUNT(crowd); i++) {
+        crowd[i] = bench_ticket(b, "main");
+        CU_ASSERT_EQUAL(sl_hub_model_wait(b->hub, &crowd[i], wake, &l.woken),
+                        i < SL_HUB_FOLLOWERS_MAX);
+    }
+    const sl_hub_ticket *const last = &crowd[SL_HUB_FOLLOWERS_MAX];
+    CU_ASSERT_TRUE(last->done);
+    CU_ASSERT_EQUAL(last->code, SL_E_UNAVAILABLE);
+    sl_expect_text(last->failure.rule, "busy", "rule");
+    sl_expect_text(last->failure.pointer, "/model", "pointer");
+    CU_ASSERT_EQUAL(atomic_load(&l.woken), 0);
+    atomic_store(&l.gate, true);
+    (void)pthread_join(l.thread, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&l.woken), SL_HUB_FOLLOWERS_MAX);
+    for (size_t i = 0; i < SL_HUB_FOLLOWERS_MAX; i++)
+        CU_ASSERT_EQUAL(crowd[i].code, SL_OK);
+    bench_free(b);
+}
+
+static void
 a_failure_is_shared_at_the_place_each_request_names(void)
 {
     bench *const b = bench_new();
@@ -569,6 +596,7 @@ a_search_that_is_cancelled_says_so(void)
     }
 static const sl_case cases[] = {
     CASE(many_requests_for_one_model_are_one_download),
+    CASE(a_crowd_beyond_the_bound_is_told_at_once),
     CASE(a_failure_is_shared_at_the_place_each_request_names),
     CASE(who_waits_for_a_cancelled_request_is_woken_to_try_again),
     CASE(other_revisions_and_repositories_are_other_fetches),
