@@ -115,17 +115,18 @@ count_file(const check *c, const char *file, sl_hub_info *info)
     char url[URL_SIZE];
     uint64_t size = 0;
     sl_buffer body;
+    const sl_hub_until until = {c->cancelled, c->end_s};
 
     if (!file_url(c, file, url))
         return false;
     bool good = fetch_part(c, url, 0, FIRST_BYTES, &body) && body.size > 0 &&
                 sl_hub_header_size(body.data, body.size, &size);
     if (good && size <= body.size - LENGTH_BYTES) {
-        good = sl_hub_header_count(body.data + LENGTH_BYTES, (size_t)size, info);
+        good = sl_hub_header_count(body.data + LENGTH_BYTES, (size_t)size, &until, info);
     } else if (good) {
         sl_buffer_clear(&body);
         good = fetch_part(c, url, LENGTH_BYTES, size, &body) && body.size == size &&
-               sl_hub_header_count(body.data, body.size, info);
+               sl_hub_header_count(body.data, body.size, &until, info);
     }
     sl_buffer_clear(&body);
     return good;
@@ -139,12 +140,13 @@ count_shards(const check *c, sl_arena *arena, sl_hub_info *info)
     sl_buffer body;
     const char **shards = NULL;
     size_t count = 0;
+    const sl_hub_until until = {c->cancelled, c->end_s};
     const sl_hub_question question = {.url = url, .etag = "", .beside = true};
 
     sl_buffer_init(&body, SL_HUB_INDEX_MAX_BYTES);
     bool good = file_url(c, "model.safetensors.index.json", url) &&
                 get(c, &question, 200, &body, &reply) && body.size > 0 &&
-                sl_hub_index_shards(body.data, body.size, arena, &shards, &count);
+                sl_hub_index_shards(body.data, body.size, &until, arena, &shards, &count);
     sl_buffer_clear(&body);
     for (size_t i = 0; good && i < count; i++)
         good = count_file(c, shards[i], info);
