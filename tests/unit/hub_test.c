@@ -281,7 +281,7 @@ int
 getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
             struct addrinfo **out)
 {
-    static const struct timespec slice = {.tv_nsec = 1000 * 1000};
+    static const struct timespec slice = {.tv_nsec = 1000L * 1000};
     (void)name;
     (void)service;
     (void)hints;
@@ -296,7 +296,7 @@ getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
 static void
 a_slow_resolver_holds_nobody_past_the_deadline(void)
 {
-    static const struct timespec slice = {.tv_nsec = 1000 * 1000};
+    static const struct timespec slice = {.tv_nsec = 1000L * 1000};
     bench *const b = bench_new();
     (void)sl_text_copy(b->settings.hub_endpoint, sizeof b->settings.hub_endpoint,
                        "https://slow.example");
