@@ -161,6 +161,23 @@ model_asked(const sl_request *request)
     return asked->ticket.repository == NULL ? NULL : asked;
 }
 
+/* Different answers have different tags: the next release may read more out of the same commit, and
+ * a later answer may know more of it. NULL without memory. */
+static const char *
+tag_of(const sl_hub_model *files, sl_arena *arena)
+{
+    static const char *const counts[] = {[SL_HUB_NOT_COUNTED] = "checked",
+                                         [SL_HUB_COUNTED_METADATA] = "metadata",
+                                         [SL_HUB_COUNTED_HEADERS] = "headers"};
+    const sl_hub_info *info = &files->info;
+
+    return sl_arena_format(arena, "%s-%s-%s-gate-%s%s%s", files->config.commit, SL_VERSION,
+                           info->known ? counts[info->source] : "unchecked",
+                           info->gated != NULL ? info->gated : "unknown",
+                           files->quantization.text != NULL ? "-quantised" : "",
+                           files->quantization_missing ? "-missing" : "");
+}
+
 static void
 answer_model(const sl_hub_ticket *ticket, const sl_request *request, sl_response *response)
 {
@@ -178,10 +195,7 @@ answer_model(const sl_hub_ticket *ticket, const sl_request *request, sl_response
     }
     sl_api_model_warn(files, "", &warnings);
     if (!files->config.stale) { /* without a tag: what follows is not to outlive the outage */
-        /* The next release may read more out of the same commit, and a later answer know more. */
-        const char *tag = sl_arena_format(request->arena, "%s-%s%s%s", files->config.commit,
-                                          SL_VERSION, files->info.known ? "-checked" : "",
-                                          files->quantization.text != NULL ? "-quantised" : "");
+        const char *tag = tag_of(files, request->arena);
         if (tag != NULL && sl_response_etag(response, request, tag))
             return;
     }

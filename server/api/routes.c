@@ -17,7 +17,7 @@ const sl_route sl_api_routes[] = {
     {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0, NULL},
     {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0, NULL},
 
-    {SL_GET, "/api/v1/models", SL_LANE_HUB, sl_models_search, NULL, 0, 10.0, "query, limit"},
+    {SL_GET, "/api/v1/models", SL_LANE_COMPUTE, sl_models_search, NULL, 0, 10.0, "query, limit"},
     {SL_GET, "/api/v1/models/{name}", SL_LANE_COMPUTE, sl_models_get, NULL, 0, 28.0, "revision"},
     {SL_GET, "/api/v1/models/{org}/{name}", SL_LANE_COMPUTE, sl_models_get, NULL, 0, 28.0,
      "revision"},

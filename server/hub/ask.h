@@ -14,7 +14,7 @@ typedef struct sl_hub_patience {
 bool sl_hub_is_silent(const sl_hub *hub);
 
 /** The body of the last try is in `body`, which the caller initialised with its limit. Also learns
- * whether anybody answers at the endpoint. */
+ * whether anybody answers at the endpoint, and how long it asks not to be asked. */
 sl_hub_outcome sl_hub_ask(sl_hub_worker *worker, const sl_hub_question *question,
                           const sl_hub_patience *patience, const atomic_bool *cancelled,
                           sl_buffer *body, sl_hub_reply *reply);

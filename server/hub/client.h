@@ -37,6 +37,7 @@ typedef struct sl_hub_limits {
     double missing_s;       /* what was not found is not asked for again so soon */
     double unchecked_s;     /* nor what could not be cross-checked */
     double silent_s;        /* nor a cached revision, after nobody answered */
+    double limited_max_s;   /* nor anything of its kind, at most, when the Hub asks to slow down */
     double slow_s;          /* nor while others have waited this long for any answer */
     uint32_t tries;
     uint32_t redirects;
@@ -73,6 +74,7 @@ struct sl_hub_worker {
     sl_buffer *body; /* borrowed from the fetch under way */
     bool oversized;  /* the body grew past its limit */
     bool refused;    /* an address was refused during the hop under way */
+    bool awaited;    /* others take note of the question under way: nobody answered it yet */
 };
 
 #endif

@@ -91,20 +91,23 @@ fail_verdict(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject 
     return SL_OK;
 }
 
-static sl_code
-fail_rate(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
-          sl_errors *err)
+sl_code
+sl_hub_fail_rate(const sl_hub *hub, const sl_hub_subject *subject, double retry_after_s,
+                 sl_errors *err)
 {
     const char *const more = hub->token[0] == '\0' ? "; HF_TOKEN raises the limit" : "";
     const sl_code code = sl_fail(err, SL_E_RATE_LIMITED, "rate_limited", subject->pointer,
                                  "the Hugging Face Hub asks to slow down, while fetching %.96s",
                                  subject->repository);
-    if (reply->retry_after_s < 0.0) {
+    if (retry_after_s < 0.0) {
         sl_hint(err, "try again in some minutes%s", more);
         return code;
     }
-    sl_hint(err, "try again in %.0f seconds%s", reply->retry_after_s, more);
-    sl_retry_after(err, reply->retry_after_s < 1.0 ? 1 : (uint32_t)reply->retry_after_s);
+    uint32_t seconds = (uint32_t)retry_after_s; /* of nine digits at most */
+    if (seconds < retry_after_s || seconds == 0)
+        seconds++;
+    sl_hint(err, "try again in %u seconds%s", seconds, more);
+    sl_retry_after(err, seconds);
     return code;
 }
 
@@ -122,13 +125,13 @@ fail_status(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *
     if (reply->status == 200 || reply->status == 304) {
         code = sl_fail(err, SL_E_UPSTREAM, "not_the_hub", subject->pointer,
                        "an answer for %.64s did not come from the Hugging Face Hub: it names no "
-                       "commit or no entity tag",
+                       "commit, another one, or no entity tag",
                        subject->repository);
         sl_hint(err, "check HF_ENDPOINT, and that no login page or proxy answers instead");
         return code;
     }
     if (reply->status == 429)
-        return fail_rate(hub, reply, subject, err);
+        return sl_hub_fail_rate(hub, subject, reply->retry_after_s, err);
     code = sl_fail(err, SL_E_UPSTREAM, "upstream_error", subject->pointer,
                    "the Hugging Face Hub answered %ld for %.96s%s", reply->status,
                    subject->repository, reply->from_endpoint ? "" : ", from its content host");

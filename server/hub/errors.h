@@ -17,6 +17,10 @@ bool sl_hub_is_unreachable(sl_hub_outcome outcome, const sl_hub_reply *reply);
 /** The Hub knows that the commit has no such file. */
 sl_code sl_hub_fail_file(const sl_hub_subject *subject, sl_errors *err);
 
+/** The Hub asks to slow down, for so many seconds; negative when it did not say. */
+sl_code sl_hub_fail_rate(const sl_hub *hub, const sl_hub_subject *subject, double retry_after_s,
+                         sl_errors *err);
+
 /** Nothing is held, and the Hub is not to be asked. */
 sl_code sl_hub_fail_offline(const sl_hub_subject *subject, sl_errors *err);
 

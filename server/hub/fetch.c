@@ -65,7 +65,8 @@ known_missing(const sl_hub *hub, const sl_hub_subject *subject, sl_errors *err)
     return false;
 }
 
-/* Keeps what the Hub said is not there: a file of a commit for ever, names for a while. */
+/* Keeps what the Hub said is not there: a file of a commit for ever, names for a while. A file
+ * beside another, which came, says nothing of names. */
 static void
 learn_missing(const sl_hub *hub, const sl_hub_subject *subject, const sl_hub_reply *reply,
               const sl_error *failure)
@@ -76,10 +77,19 @@ learn_missing(const sl_hub *hub, const sl_hub_subject *subject, const sl_hub_rep
         if (sl_hub_is_commit(reply->commit))
             sl_hub_cache_store_lack(hub->cache_dir, subject->repository, reply->commit,
                                     subject->file);
-    } else if ((of_revision || sl_text_equal(failure->rule, "repository_not_found")) &&
+    } else if (!subject->beside &&
+               (of_revision || sl_text_equal(failure->rule, "repository_not_found")) &&
                recent_key(subject, of_revision, key)) {
         sl_hub_recent_add(hub->state->recent, key, failure, hub->limits.missing_s);
     }
+}
+
+static bool
+known_limited(const sl_hub *hub, const sl_hub_subject *subject, double limited_s, sl_errors *err)
+{
+    if (limited_s > 0.0)
+        (void)sl_hub_fail_rate(hub, subject, limited_s, err);
+    return limited_s > 0.0;
 }
 
 static bool
@@ -120,12 +130,15 @@ recall_revision(const sl_hub *hub, const sl_hub_subject *subject, sl_arena *aren
                                         subject->file, arena, held) ||
              sl_hub_official_find_revision(hub->official_dir, subject->repository,
                                            subject->revision, subject->file, arena, held);
-    if (*known && (hub->offline || sl_hub_is_silent(hub))) {
+    const double limited_s = sl_hub_recent_limited_s(hub->state->recent, SL_HUB_BUCKET_FILES);
+    if (*known && (hub->offline || limited_s > 0.0 || sl_hub_is_silent(hub))) {
         give(held, true, true, out);
         return SL_HUB_KNOWN;
     }
     if (!hub->offline)
-        return known_missing(hub, subject, err) ? SL_HUB_KNOWN_NOT : SL_HUB_UNKNOWN;
+        return known_missing(hub, subject, err) || known_limited(hub, subject, limited_s, err)
+                   ? SL_HUB_KNOWN_NOT
+                   : SL_HUB_UNKNOWN;
     if (sl_hub_official_commit(hub->official_dir, subject->repository, subject->revision, commit) &&
         lacks(hub, subject, commit))
         (void)sl_hub_fail_file(subject, err);
@@ -185,7 +198,7 @@ static void
 accept_unchanged(const sl_hub *hub, const sl_hub_reply *reply, const sl_hub_subject *subject,
                  sl_hub_cached *held, sl_hub_file *out)
 {
-    if (sl_hub_is_commit(reply->commit) && !sl_text_equal(reply->commit, held->commit)) {
+    if (!sl_text_equal(reply->commit, held->commit)) {
         (void)sl_text_copy(held->commit, sizeof held->commit, reply->commit);
         sl_hub_cache_store(hub->cache_dir, subject->repository, subject->revision, subject->file,
                            held);
@@ -204,6 +217,15 @@ log_stale(const sl_hub_subject *subject, const sl_hub_reply *reply, const char *
         sl_log_text("hub_request_id", reply->request_id),
     };
     sl_log(SL_LOG_WARN, "the Hub could not be asked, a cached revision was used", fields, 5);
+}
+
+/* A file of the Hub, of the commit that was asked for where one was. */
+static bool
+is_file(const sl_hub_subject *subject, const sl_hub_reply *reply)
+{
+    return reply->status == 200 && sl_hub_is_commit(reply->commit) && reply->etag[0] != '\0' &&
+           (!sl_hub_is_commit(subject->revision) ||
+            sl_text_holds_ignoring_case(reply->commit, subject->revision));
 }
 
 /* Asks the Hub and falls back to what is held; held is NULL when nothing is. */
@@ -227,15 +249,15 @@ ask_for_file(sl_hub_worker *worker, const sl_hub_subject *subject, sl_hub_cached
                        "the address of %.96s is too long", subject->repository);
 
     sl_code code = SL_OK;
-    const sl_hub_question question = {.url = url, .etag = held != NULL ? held->etag : ""};
+    const sl_hub_question question = {
+        .url = url, .etag = held != NULL ? held->etag : "", .beside = subject->beside};
     sl_buffer_init(&body, SL_HUB_FILE_MAX_BYTES);
     const sl_hub_outcome outcome =
         sl_hub_ask(worker, &question, &patience, cancelled, &body, &reply);
-    const bool file = outcome == SL_HUB_ANSWERED && reply.status == 200 &&
-                      sl_hub_is_commit(reply.commit) && reply.etag[0] != '\0';
-    if (file) {
+    if (outcome == SL_HUB_ANSWERED && is_file(subject, &reply)) {
         code = accept_file(hub, &reply, &body, subject, arena, out, err);
-    } else if (outcome == SL_HUB_ANSWERED && reply.status == 304 && held != NULL) {
+    } else if (outcome == SL_HUB_ANSWERED && reply.status == 304 && held != NULL &&
+               sl_hub_is_commit(reply.commit)) {
         accept_unchanged(hub, &reply, subject, held, out);
     } else if (held != NULL && sl_hub_is_unreachable(outcome, &reply)) {
         log_stale(subject, &reply, held->commit);

@@ -29,6 +29,7 @@ static const sl_hub_limits default_limits = {
     .missing_s = 30.0,
     .unchecked_s = 300.0,
     .silent_s = 5.0,
+    .limited_max_s = 300.0,
     .slow_s = 2.0,
     .tries = 3,
     .redirects = 5,

@@ -67,7 +67,7 @@ sl_code sl_hub_fetch(sl_hub_worker *worker, const sl_hub_subject *subject,
 typedef enum sl_hub_recollection {
     SL_HUB_UNKNOWN,  /* the Hub is to be asked */
     SL_HUB_KNOWN,    /* *out is filled */
-    SL_HUB_KNOWN_NOT /* err is filled: offline, or known to be missing */
+    SL_HUB_KNOWN_NOT /* err is filled: offline, known to be missing, or limited in rate */
 } sl_hub_recollection;
 
 /** The part of sl_hub_fetch that needs no network: from memory and disk, in microseconds. */
@@ -103,7 +103,7 @@ typedef struct sl_hub_model {
     sl_hub_file config;
     sl_hub_file quantization;  /* hf_quant_config.json where config.json names no quantisation and
                                  the repository has one; text NULL otherwise */
-    bool quantization_missing; /* there is one, and it could not be had */
+    bool quantization_missing; /* there is one, or may be, and it could not be had */
     sl_hub_info info;
 } sl_hub_model;
 
@@ -124,9 +124,12 @@ typedef struct sl_hub_ticket {
     /* Private to the client, guarded by its lock. */
     struct sl_hub_ticket *next;
     struct sl_hub_ticket *followers;
+    uint32_t follower_count;
     void (*wake)(void *context);
     void *context;
 } sl_hub_ticket;
+
+enum { SL_HUB_FOLLOWERS_MAX = 256 }; /* of one fetch; each gets a copy of up to 1 MiB */
 
 /** Answers the ticket without the network where that is possible: false when the Hub is to be
  * asked. The id is checked here: errors as sl_hub_check_id, too. */
@@ -143,8 +146,9 @@ bool sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket,
 /**
  * Waits for the fetch under way, holding no thread: `wake` is called once, from another thread,
  * perhaps before this returns. The ticket is then done, or that fetch ended without a verdict (its
- * own request was cancelled) and the ticket is to be fetched again. False: there is no such fetch
- * any more; wake is not called.
+ * own request was cancelled) and the ticket is to be fetched again. False, and wake is not called:
+ * there is no such fetch any more, or SL_HUB_FOLLOWERS_MAX wait for it already: then the ticket is
+ * done, with the rule busy (UNAVAILABLE).
  */
 bool sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *context),
                        void *context) SL_MUST_CHECK;
@@ -189,6 +193,12 @@ typedef struct sl_hub_found {
     bool from_cache; /* the names of cached models were searched, not the Hub */
     bool stale;      /* ... because the Hub could not be asked */
 } sl_hub_found;
+
+/** The part of sl_hub_search that needs no network, where the Hub is not to be asked. KNOWN_NOT:
+ * errors as sl_hub_search. */
+sl_hub_recollection sl_hub_search_recall(const sl_hub *hub, const char *query, uint32_t limit,
+                                         sl_arena *arena, sl_hub_found *out,
+                                         sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Models whose name holds `query`, at most `limit`, the most downloaded first. Without an answer of

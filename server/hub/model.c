@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "hub/ask.h"
 #include "hub/check.h"
 #include "json/reader.h"
 
@@ -82,7 +83,7 @@ names_quantization(const sl_hub_file *config)
     return named;
 }
 
-/* Where nobody said whether there is such a file, a cache may hold it all the same. */
+/* Where nobody said whether there is such a file, there may be one all the same. */
 static bool
 may_have_quantization(const sl_hub_model *model)
 {
@@ -90,19 +91,53 @@ may_have_quantization(const sl_hub_model *model)
            !names_quantization(&model->config);
 }
 
+/* No revision holds a blank: the failure of none is taken for this. */
+static bool
+unasked_key(const sl_hub_ticket *ticket, char key[SL_HUB_RECENT_KEY_SIZE])
+{
+    return sl_text_format(key, SL_HUB_RECENT_KEY_SIZE, "%s@%s quantization", ticket->repository,
+                          ticket->model.config.commit);
+}
+
+/* Where it is not known that there is such a file, it is asked for once in a while. */
+static bool
+is_to_be_asked_for(const sl_hub *hub, const sl_hub_ticket *ticket)
+{
+    char key[SL_HUB_RECENT_KEY_SIZE];
+    sl_error ignored;
+    return ticket->model.info.known || !(sl_hub_is_silent(hub) || !unasked_key(ticket, key) ||
+                                         sl_hub_recent_find(hub->state->recent, key, &ignored));
+}
+
+/* True when it is missing for all we know, by how asking for it has failed. Offline nobody can know
+ * whether there is one. */
+static bool
+is_missed(const sl_hub *hub, const sl_hub_model *model, const sl_errors *failure)
+{
+    return model->info.known ||
+           (!hub->offline && !sl_text_equal(failure->list[0].rule, "file_not_found"));
+}
+
 /* The quantisation from the caches, without the network; false when it is to be asked for. */
 static bool
 recall_quantization(const sl_hub *hub, sl_hub_ticket *ticket)
 {
-    sl_errors ignored = {.count = 0};
+    sl_errors err = {.count = 0};
     sl_hub_model *const model = &ticket->model;
     if (!may_have_quantization(model))
         return true;
     const sl_hub_subject subject = quantization_of(ticket);
-    const sl_hub_recollection found =
-        sl_hub_recall(hub, &subject, ticket->arena, &model->quantization, &ignored);
-    model->quantization_missing = model->info.known && found == SL_HUB_KNOWN_NOT;
-    return found != SL_HUB_UNKNOWN || !model->info.known;
+    switch (sl_hub_recall(hub, &subject, ticket->arena, &model->quantization, &err)) {
+    case SL_HUB_KNOWN:
+        return true;
+    case SL_HUB_KNOWN_NOT:
+        model->quantization_missing = is_missed(hub, model, &err);
+        return true;
+    case SL_HUB_UNKNOWN:
+        break;
+    }
+    model->quantization_missing = !is_to_be_asked_for(hub, ticket);
+    return model->quantization_missing;
 }
 
 /* What goes with a config at hand, likewise. */
@@ -140,7 +175,8 @@ sl_hub_model_recall(const sl_hub *hub, sl_hub_ticket *ticket)
 static void
 fetch_rest(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bool *cancelled)
 {
-    sl_errors ignored = {.count = 0};
+    sl_errors err = {.count = 0};
+    char key[SL_HUB_RECENT_KEY_SIZE];
     sl_hub_model *const model = &ticket->model;
     if (!sl_hub_check_recall(worker->hub, ticket->repository, model->config.commit, ticket->arena,
                              &model->info))
@@ -149,8 +185,13 @@ fetch_rest(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bool *canc
     if (recall_quantization(worker->hub, ticket))
         return;
     const sl_hub_subject subject = quantization_of(ticket);
-    model->quantization_missing = sl_hub_fetch(worker, &subject, cancelled, ticket->arena,
-                                               &model->quantization, &ignored) != SL_OK;
+    if (sl_hub_fetch(worker, &subject, cancelled, ticket->arena, &model->quantization, &err) ==
+        SL_OK)
+        return;
+    model->quantization_missing = is_missed(worker->hub, model, &err);
+    if (model->quantization_missing && !atomic_load(cancelled) && unasked_key(ticket, key))
+        sl_hub_recent_add(worker->hub->state->recent, key, &err.list[0],
+                          worker->hub->limits.unchecked_s);
 }
 
 static void
@@ -258,6 +299,7 @@ sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bo
     const bool leads = find_leader(hub, ticket) == NULL;
     if (leads) {
         ticket->followers = NULL;
+        ticket->follower_count = 0;
         ticket->next = hub->state->leaders;
         hub->state->leaders = ticket;
     }
@@ -269,6 +311,17 @@ sl_hub_model_fetch(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bo
     return leads;
 }
 
+static void
+end_busy(const sl_hub *hub, sl_hub_ticket *ticket)
+{
+    sl_errors err = {.count = 0};
+    const sl_code code =
+        sl_fail(&err, SL_E_UNAVAILABLE, "busy", ticket->pointer,
+                "%d requests wait for %.96s already", SL_HUB_FOLLOWERS_MAX, ticket->repository);
+    end(ticket, code, &err);
+    count(hub, SL_HUB_RESULT_FAILED);
+}
+
 bool
 sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *context),
                   void *context)
@@ -277,12 +330,17 @@ sl_hub_model_wait(const sl_hub *hub, sl_hub_ticket *ticket, void (*wake)(void *c
 
     lock(hub);
     sl_hub_ticket *const leader = find_leader(hub, ticket);
-    if (leader != NULL) {
+    const bool full = leader != NULL && leader->follower_count == SL_HUB_FOLLOWERS_MAX;
+    const bool waits = leader != NULL && !full;
+    if (waits) {
         ticket->wake = wake;
         ticket->context = context;
         ticket->next = leader->followers;
         leader->followers = ticket;
+        leader->follower_count++;
     }
     unlock(hub);
-    return leader != NULL;
+    if (full)
+        end_busy(hub, ticket);
+    return waits;
 }

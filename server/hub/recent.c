@@ -23,6 +23,7 @@ struct sl_hub_recent {
     uint32_t asking;       /* questions on their way */
     double waits_since_s;  /* when the first of them left, or the last answer came */
     double silent_until_s; /* nobody was there */
+    double limited_until_s[SL_HUB_BUCKET_COUNT];
 };
 
 sl_hub_recent *
@@ -131,4 +132,26 @@ sl_hub_recent_is_silent(sl_hub_recent *recent, double slow_s)
                         (recent->asking > 0 && now_s - recent->waits_since_s > slow_s);
     unlock(recent);
     return silent;
+}
+
+void
+sl_hub_recent_limit(sl_hub_recent *recent, sl_hub_bucket bucket, double for_s)
+{
+    const double until_s = sl_clock_now_s() + for_s;
+    assert(bucket < SL_HUB_BUCKET_COUNT);
+    lock(recent);
+    if (until_s > recent->limited_until_s[bucket])
+        recent->limited_until_s[bucket] = until_s;
+    unlock(recent);
+}
+
+double
+sl_hub_recent_limited_s(sl_hub_recent *recent, sl_hub_bucket bucket)
+{
+    const double now_s = sl_clock_now_s();
+    assert(bucket < SL_HUB_BUCKET_COUNT);
+    lock(recent);
+    const double left_s = recent->limited_until_s[bucket] - now_s;
+    unlock(recent);
+    return left_s > 0.0 ? left_s : 0.0;
 }

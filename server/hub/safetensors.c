@@ -2,12 +2,13 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "hub/repository.h"
 #include "hub/scan.h"
 #include "json/reader.h"
 
-enum { TENSOR_MAX_BYTES = 4096, AXES_MAX = 16, LENGTH_BYTES = 8 };
+enum { TENSOR_MAX_BYTES = 4096, AXES_MAX = 16, LENGTH_BYTES = 8, LOOK_EVERY = 4096 };
 
 bool
 sl_hub_header_size(const char *bytes, size_t size, uint64_t *out)
@@ -21,6 +22,14 @@ sl_hub_header_size(const char *bytes, size_t size, uint64_t *out)
         return false;
     *out = length;
     return true;
+}
+
+/* The clock is looked at now and then. */
+static bool
+is_over(const sl_hub_until *until, uint32_t member)
+{
+    return member % LOOK_EVERY == 0 &&
+           (atomic_load(until->cancelled) || sl_clock_now_s() >= until->end_s);
 }
 
 /* Adds to the entry of the type, which is made when there is none. */
@@ -84,13 +93,15 @@ count_tensor(const sl_hub_member *member, sl_hub_info *info)
 }
 
 bool
-sl_hub_header_count(const char *json, size_t size, sl_hub_info *info)
+sl_hub_header_count(const char *json, size_t size, const sl_hub_until *until, sl_hub_info *info)
 {
+    uint32_t seen = 0;
     sl_hub_scan scan;
     sl_hub_member member;
     sl_hub_scan_open(&scan, json, size);
     while (sl_hub_scan_next(&scan, &member)) {
-        if (!sl_hub_member_is(&member, "__metadata__") && !count_tensor(&member, info))
+        if (is_over(until, seen++) ||
+            (!sl_hub_member_is(&member, "__metadata__") && !count_tensor(&member, info)))
             return false;
     }
     return !scan.failed;
@@ -128,13 +139,15 @@ is_listed(const char *const *list, size_t count, const sl_hub_member *member)
 }
 
 static bool
-list_shards(const sl_hub_member *map, sl_arena *arena, const char **list, size_t *count)
+list_shards(const sl_hub_member *map, const sl_hub_until *until, sl_arena *arena, const char **list,
+            size_t *count)
 {
+    uint32_t seen = 0;
     sl_hub_scan scan;
     sl_hub_member member;
     sl_hub_scan_open(&scan, map->value, map->value_size);
     while (sl_hub_scan_next(&scan, &member)) {
-        if (!is_shard_name(&member))
+        if (is_over(until, seen++) || !is_shard_name(&member))
             return false;
         if (is_listed(list, *count, &member))
             continue;
@@ -149,8 +162,8 @@ list_shards(const sl_hub_member *map, sl_arena *arena, const char **list, size_t
 }
 
 bool
-sl_hub_index_shards(const char *json, size_t size, sl_arena *arena, const char ***out,
-                    size_t *count)
+sl_hub_index_shards(const char *json, size_t size, const sl_hub_until *until, sl_arena *arena,
+                    const char ***out, size_t *count)
 {
     const char **const list = sl_arena_alloc(arena, SL_HUB_SHARDS_MAX, sizeof *list);
     sl_hub_scan scan;
@@ -162,7 +175,7 @@ sl_hub_index_shards(const char *json, size_t size, sl_arena *arena, const char *
     while (list != NULL && sl_hub_scan_next(&scan, &member)) {
         if (!sl_hub_member_is(&member, "weight_map"))
             continue;
-        if (found || !list_shards(&member, arena, list, count))
+        if (found || !list_shards(&member, until, arena, list, count))
             return false;
         found = true;
     }

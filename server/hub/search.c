@@ -54,12 +54,27 @@ search_caches(const sl_hub *hub, const char *query, uint32_t limit, sl_arena *ar
     return SL_OK;
 }
 
+sl_hub_recollection
+sl_hub_search_recall(const sl_hub *hub, const char *query, uint32_t limit, sl_arena *arena,
+                     sl_hub_found *out, sl_errors *err)
+{
+    assert(hub != NULL && query != NULL && arena != NULL && out != NULL && err != NULL);
+    assert(limit >= 1 && limit <= SL_HUB_SEARCH_MAX);
+
+    if (check_query(query, err) != SL_OK)
+        return SL_HUB_KNOWN_NOT;
+    if (!hub->offline && !sl_hub_is_silent(hub) &&
+        sl_hub_recent_limited_s(hub->state->recent, SL_HUB_BUCKET_API) <= 0.0)
+        return SL_HUB_UNKNOWN;
+    return search_caches(hub, query, limit, arena, out, err) == SL_OK ? SL_HUB_KNOWN
+                                                                      : SL_HUB_KNOWN_NOT;
+}
+
 sl_code
 sl_hub_search(sl_hub_worker *worker, const char *query, uint32_t limit,
               const atomic_bool *cancelled, sl_arena *arena, sl_hub_found *out, sl_errors *err)
 {
-    assert(worker != NULL && query != NULL && cancelled != NULL && arena != NULL && out != NULL);
-    assert(limit >= 1 && limit <= SL_HUB_SEARCH_MAX);
+    assert(worker != NULL && cancelled != NULL);
 
     const sl_hub *const hub = worker->hub;
     const sl_hub_patience patience = {hub->limits.search_s, hub->limits.search_s, 1};
@@ -67,12 +82,16 @@ sl_hub_search(sl_hub_worker *worker, const char *query, uint32_t limit,
     sl_hub_reply reply;
     sl_buffer body;
 
-    const sl_code code = check_query(query, err);
-    if (code != SL_OK)
-        return code;
-    const sl_hub_question question = {.url = url, .etag = ""};
-    if (hub->offline || sl_hub_is_silent(hub) ||
-        !sl_hub_search_url(hub->endpoint, query, limit, url, sizeof url))
+    switch (sl_hub_search_recall(hub, query, limit, arena, out, err)) {
+    case SL_HUB_KNOWN:
+        return SL_OK;
+    case SL_HUB_KNOWN_NOT:
+        return err->list[err->count - 1].code;
+    case SL_HUB_UNKNOWN:
+        break;
+    }
+    const sl_hub_question question = {.url = url, .etag = "", .bucket = SL_HUB_BUCKET_API};
+    if (!sl_hub_search_url(hub->endpoint, query, limit, url, sizeof url))
         return search_caches(hub, query, limit, arena, out, err);
 
     sl_buffer_init(&body, SL_HUB_LIST_MAX_BYTES);

@@ -67,6 +67,21 @@ on_progress(void *context, curl_off_t total, curl_off_t now, curl_off_t up_total
     return atomic_load(worker->cancelled) ? 1 : 0;
 }
 
+/* The first of them is the status line of the first hop: the endpoint is there, however long what
+ * follows may take. */
+static size_t
+on_header(char *bytes, size_t one, size_t size, void *context)
+{
+    sl_hub_worker *const worker = context;
+    (void)bytes;
+    (void)one;
+    if (worker->awaited) {
+        worker->awaited = false;
+        sl_hub_recent_asked(worker->hub->state->recent, SL_HUB_HEARD, 0.0);
+    }
+    return size;
+}
+
 /* Bytes arrive decoded, so that this bound also holds for what was packed or of unknown length. */
 static size_t
 on_body(char *bytes, size_t one, size_t size, void *context)
@@ -105,6 +120,10 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     /* Redirects are followed by hand: each target is judged before it is asked. */
     ok = ok && curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L) == CURLE_OK;
+#if LIBCURL_VERSION_NUM >= 0x075700 /* 7.87.0 */
+    /* Else the end of a question would wait for the thread that still looks for its name. */
+    ok = ok && curl_easy_setopt(h, CURLOPT_QUICK_EXIT, 1L) == CURLE_OK;
+#endif
     ok = ok && curl_easy_setopt(h, CURLOPT_PROXY, hub->proxy) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROXY, "") == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_USERAGENT, hub->user_agent) == CURLE_OK;
@@ -120,6 +139,9 @@ sl_hub_transfer_prepare(sl_hub_worker *worker)
     ok = ok && curl_easy_setopt(h, CURLOPT_XFERINFOFUNCTION, on_progress) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_XFERINFODATA, worker) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_NOPROGRESS, 0L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_HEADERFUNCTION, on_header) == CURLE_OK;
+    ok = ok && curl_easy_setopt(h, CURLOPT_HEADERDATA, worker) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_WRITEFUNCTION, on_body) == CURLE_OK;
     ok = ok && curl_easy_setopt(h, CURLOPT_WRITEDATA, worker) == CURLE_OK;
     return ok;

@@ -35,6 +35,8 @@ typedef struct sl_hub_question {
     const char *url;      /* at the endpoint */
     const char *etag;     /* sent as If-None-Match; "" for none */
     uint64_t first, size; /* the bytes asked for; size 0 for the whole file */
+    sl_hub_bucket bucket;
+    bool beside; /* for what is good to have: that it is not answered says nothing of the Hub */
 } sl_hub_question;
 
 /**

@@ -253,7 +253,6 @@ test('a bad token is called one, without being shown', async (t) => {
 const broken = [
     ['server_error', 502, 'upstream_error'],
     ['unavailable', 502, 'upstream_error'],
-    ['rate_limited', 503, 'rate_limited'],
     ['reset', 502, undefined],
     ['truncated', 502, 'truncated'],
     ['oversized', 502, 'too_large'],
@@ -282,8 +281,7 @@ test('a broken Hub is a problem of the Hub, said in so many words', async (t) =>
 });
 
 test('a Hub that stumbles once is asked again', async () => {
-    for (const fault of [{ kind: 'unavailable', times: 1 }, { kind: 'reset', times: 1 },
-        { kind: 'rate_limited', times: 1, retryAfter: '0' }]) {
+    for (const fault of [{ kind: 'unavailable', times: 1 }, { kind: 'reset', times: 1 }]) {
         hub.put('org/stumbles', { files, fault: { ...fault } });
         const response = await model('org/stumbles');
         assert.equal(response.status, 200, `${fault.kind}: ${response.text}`);

@@ -17,6 +17,10 @@ enum { ARENA_BYTES = 256 * 1024, HITS = 4, WAIT_MAX_S = 1000000000, LENGTH_BYTES
 
 #define COMMIT "0123456789abcdef0123456789abcdef01234567"
 
+/* No time is over. */
+static const atomic_bool never;
+static const sl_hub_until for_ever = {&never, 1e300};
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void
@@ -71,7 +75,7 @@ use_safetensors(const char *text, size_t size)
     uint64_t length = 0;
     if (sl_hub_header_size(text, size, &length))
         assert(size >= LENGTH_BYTES && length <= SL_HUB_HEADER_MAX_BYTES);
-    if (sl_hub_header_count(text, size, &info)) {
+    if (sl_hub_header_count(text, size, &for_ever, &info)) {
         uint64_t sum = 0;
         for (uint32_t i = 0; i < info.dtype_count; i++)
             sum += info.dtypes[i].elements;
@@ -82,7 +86,7 @@ use_safetensors(const char *text, size_t size)
     const char **shards = NULL;
     size_t count = 0;
     assert(arena != NULL);
-    if (sl_hub_index_shards(text, size, arena, &shards, &count)) {
+    if (sl_hub_index_shards(text, size, &for_ever, arena, &shards, &count)) {
         assert(count >= 1 && count <= SL_HUB_SHARDS_MAX);
         for (size_t i = 0; i < count; i++)
             assert(strchr(shards[i], '/') == NULL && shards[i][0] != '.' &&

@@ -15,15 +15,46 @@ a_check_that_fails_costs_neither_the_answer_nor_a_second_try(void)
     for (size_t i = 0; i < COUNT(heads); i++) {
         bench *const b = bench_new();
         sl_hub_ticket ticket;
+        b->hub->limits.missing_s = 60.0;
         bench_config_then(b, standin_config, heads[i], "<p>no document</p>");
         sl_expect_text(bench_fetch(b, "main", &ticket), "", heads[i]);
         CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
+        /* Nobody said whether the quantisation has a file of its own: that was asked for too. */
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+        CU_ASSERT_TRUE(ticket.model.quantization_missing);
         ticket = bench_ticket(b, COMMIT);
         CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
         CU_ASSERT_FALSE(ticket.model.info.known);
-        CU_ASSERT_EQUAL(standin_requests(b->server), 2);
+        CU_ASSERT_TRUE(ticket.model.quantization_missing);
+        ticket = bench_ticket(b, "main");
+        CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket)); /* no name is known to be missing */
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
         bench_free(b);
+    }
+}
+
+static void
+a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other(void)
+{
+    static const char *const alike[] = {COMMIT "#info", COMMIT "@info", COMMIT "info"};
+    for (size_t i = 0; i < COUNT(alike); i++) {
+        bench *const b = bench_new();
+        sl_hub_ticket ticket;
+        b->hub->limits.missing_s = 60.0;
+        standin_reply(b->server, "404 N\r\nX-Error-Code: RevisionNotFound", "");
+        sl_expect_text(bench_fetch(b, alike[i], &ticket), "revision_not_found", alike[i]);
+        bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+        CU_ASSERT_TRUE(ticket.model.info.known);
+        bench_free(b);
+
+        bench *const other = bench_new();
+        bench_config_then(other, standin_config, "500 N", "");
+        sl_expect_text(bench_fetch(other, "main", &ticket), "", "fetched");
+        CU_ASSERT_FALSE(ticket.model.info.known);
+        ticket = bench_ticket(other, alike[i]);
+        CU_ASSERT_FALSE(sl_hub_model_recall(other->hub, &ticket));
+        bench_free(other);
     }
 }
 
@@ -140,6 +171,21 @@ a_header_that_does_not_come_as_asked_is_not_counted(void)
         sl_expect_text(bench_fetch(b, "main", &ticket), "", "the config came");
         CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_NOT_COUNTED);
         CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+
+        /* What the Hub said is not forgotten, and the count asked for again after a while. */
+        ticket = bench_ticket(b, COMMIT);
+        CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+        CU_ASSERT_TRUE(ticket.model.info.known);
+        sl_expect_text(ticket.model.info.gated, "false", "gated");
+        bench_restart(b);
+        ticket = bench_ticket(b, COMMIT);
+        CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
+        standin_forget(b->server);
+        reply_part(b->server, tensors, 0, 100001);
+        sl_expect_text(bench_fetch(b, COMMIT, &ticket), "", "counted");
+        CU_ASSERT_EQUAL(ticket.model.info.source, SL_HUB_COUNTED_HEADERS);
+        CU_ASSERT_EQUAL(ticket.model.info.total, 10);
+        CU_ASSERT_EQUAL(standin_requests(b->server), 1);
         bench_free(b);
     }
 }
@@ -218,6 +264,29 @@ a_model_is_whole_even_where_nothing_can_be_kept(void)
 }
 
 static void
+without_the_information_the_quantisation_is_asked_for_all_the_same(void)
+{
+    static const char lacking[] = "404 N\r\nX-Error-Code: EntryNotFound\r\nX-Repo-Commit: " COMMIT;
+    for (int there = 0; there < 2; there++) {
+        bench *const b = bench_new();
+        sl_hub_ticket ticket;
+        bench_config_then(b, standin_config, "500 N", "");
+        standin_reply(b->server, there ? FILE_HEAD "X-A: b" : lacking, "{\"quantization\": {}}");
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+        CU_ASSERT_FALSE(ticket.model.info.known);
+        CU_ASSERT_FALSE(ticket.model.quantization_missing);
+        CU_ASSERT_EQUAL(ticket.model.quantization.text != NULL, there != 0);
+        bench_restart(b); /* what a commit holds is known for ever */
+        b->hub->limits.check_s = 0.0;
+        sl_expect_text(bench_fetch(b, COMMIT, &ticket), "", "again");
+        CU_ASSERT_FALSE(ticket.model.quantization_missing);
+        CU_ASSERT_EQUAL(ticket.model.quantization.text != NULL, there != 0);
+        CU_ASSERT_EQUAL(standin_requests(b->server), 3);
+        bench_free(b);
+    }
+}
+
+static void
 a_quantisation_that_cannot_be_had_is_told(void)
 {
     bench *const b = bench_new();
@@ -237,6 +306,7 @@ a_quantisation_that_cannot_be_had_is_told(void)
     }
 static const sl_case cases[] = {
     CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
+    CASE(a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other),
     CASE(without_a_count_of_the_hub_the_header_of_the_file_is_counted),
     CASE(a_long_header_takes_a_second_part),
     CASE(the_files_of_an_index_are_counted_together),
@@ -245,6 +315,7 @@ static const sl_case cases[] = {
     CASE(a_config_that_names_its_quantisation_needs_no_other_file),
     CASE(a_quantisation_that_a_cache_holds_is_found_without_the_hub),
     CASE(a_model_is_whole_even_where_nothing_can_be_kept),
+    CASE(without_the_information_the_quantisation_is_asked_for_all_the_same),
     CASE(a_quantisation_that_cannot_be_had_is_told),
 };
 

@@ -22,6 +22,7 @@ typedef struct canned {
     char *bytes;
     size_t size;
     bool reset;
+    bool silent;
 } canned;
 
 struct standin {
@@ -102,7 +103,7 @@ answer(standin *server, int fd)
     free(reply.bytes);
     if (reply.reset)
         return;
-    if (hold)
+    if (hold || reply.silent)
         (void)recv(fd, text, sizeof text, 0);
     /* Leave without a reset, or the client might lose what is still on its way. */
     (void)shutdown(fd, SHUT_WR);
@@ -195,6 +196,12 @@ void
 standin_reset(standin *server)
 {
     append(server, (canned){.reset = true});
+}
+
+void
+standin_say_nothing(standin *server)
+{
+    append(server, (canned){.silent = true});
 }
 
 void
@@ -339,6 +346,7 @@ bench_restart(bench *b)
     b->hub->limits.rate_margin_s = 0.0;
     b->hub->limits.missing_s = 0.0;
     b->hub->limits.silent_s = 0.0;
+    b->hub->limits.limited_max_s = 0.0;
     b->worker = sl_hub_worker_new(b->hub);
     assert(b->worker != NULL);
 }

@@ -27,6 +27,8 @@ void standin_reply_bytes(standin *server, const char *head, const void *body, si
 void standin_reply(standin *server, const char *head, const char *body);
 /** Appends a reply that resets the connection instead. */
 void standin_reset(standin *server);
+/** Appends a reply of no byte, until the client leaves. */
+void standin_say_nothing(standin *server);
 /** Replies stay open after their last byte until the client leaves. */
 void standin_hold(standin *server);
 /** Sets *flag as soon as a request was read. */

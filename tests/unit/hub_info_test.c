@@ -15,6 +15,10 @@
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 #define COMMIT "0123456789abcdef0123456789abcdef01234567"
 
+/* No time is over. */
+static const atomic_bool never;
+static const sl_hub_until for_ever = {&never, 1e300};
+
 static bool
 read_info(const char *text, sl_hub_info *out)
 {
@@ -179,8 +183,8 @@ a_header_is_counted_by_type(void)
         ","
         "\"c\":{\"dtype\":\"BF16\",\"shape\":[5,0]}}   ";
     sl_hub_info info = {.known = true};
-    CU_ASSERT_TRUE(sl_hub_header_count(header, sizeof header - 1, &info));
-    CU_ASSERT_TRUE(sl_hub_header_count(header, sizeof header - 1, &info));
+    CU_ASSERT_TRUE(sl_hub_header_count(header, sizeof header - 1, &for_ever, &info));
+    CU_ASSERT_TRUE(sl_hub_header_count(header, sizeof header - 1, &for_ever, &info));
     CU_ASSERT_EQUAL(info.total, 14);
     CU_ASSERT_EQUAL(info.dtype_count, 2);
     CU_ASSERT_EQUAL(info.dtypes[0].elements, 12);
@@ -217,12 +221,12 @@ a_header_that_cannot_be_is_refused(void)
     };
     for (size_t i = 0; i < COUNT(wrong); i++) {
         sl_hub_info info = {.known = true};
-        if (sl_hub_header_count(wrong[i], strlen(wrong[i]), &info))
+        if (sl_hub_header_count(wrong[i], strlen(wrong[i]), &for_ever, &info))
             sl_expect_text(wrong[i], "refused", "header");
     }
     sl_hub_info full = {.known = true, .total = UINT64_MAX};
     static const char one[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[1]}}";
-    CU_ASSERT_FALSE(sl_hub_header_count(one, sizeof one - 1, &full));
+    CU_ASSERT_FALSE(sl_hub_header_count(one, sizeof one - 1, &for_ever, &full));
 }
 
 static void
@@ -261,13 +265,35 @@ an_index_names_each_file_once(void)
     const char **shards = NULL;
     size_t count = 0;
     assert(arena != NULL);
-    CU_ASSERT_TRUE_FATAL(sl_hub_index_shards(index, sizeof index - 1, arena, &shards, &count));
+    CU_ASSERT_TRUE_FATAL(
+        sl_hub_index_shards(index, sizeof index - 1, &for_ever, arena, &shards, &count));
     CU_ASSERT_EQUAL_FATAL(count, 2);
     sl_expect_text(shards[0], "model-00001-of-00002.safetensors", "first");
     sl_expect_text(shards[1], "model-00002-of-00002.safetensors", "second");
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        if (sl_hub_index_shards(wrong[i], strlen(wrong[i]), arena, &shards, &count))
+        if (sl_hub_index_shards(wrong[i], strlen(wrong[i]), &for_ever, arena, &shards, &count))
             sl_expect_text(wrong[i], "refused", "index");
+    }
+    sl_arena_free(arena);
+}
+
+static void
+a_long_document_is_left_when_the_time_is_over(void)
+{
+    static const char header[] = "{\"a\":{\"dtype\":\"BF16\",\"shape\":[2]}}";
+    static const char index[] = "{\"weight_map\":{\"a\":\"m.safetensors\"}}";
+    const atomic_bool always = true;
+    const sl_hub_until cancelled = {&always, 1e300}, late = {&never, 0.0};
+    const sl_hub_until *const over[] = {&cancelled, &late};
+    sl_arena *const arena = sl_arena_new(1 << 20);
+    const char **shards = NULL;
+    size_t count = 0;
+    assert(arena != NULL);
+    for (size_t i = 0; i < COUNT(over); i++) {
+        sl_hub_info info = {.known = false};
+        CU_ASSERT_FALSE(sl_hub_header_count(header, sizeof header - 1, over[i], &info));
+        CU_ASSERT_FALSE(
+            sl_hub_index_shards(index, sizeof index - 1, over[i], arena, &shards, &count));
     }
     sl_arena_free(arena);
 }
@@ -286,8 +312,9 @@ an_index_of_too_many_files_is_refused(void)
         for (int i = 0; i < files; i++)
             sl_buffer_format(&text, "%s\"%d\":\"m%d.safetensors\"", i > 0 ? "," : "", i, i);
         sl_buffer_text(&text, "}}");
-        CU_ASSERT_EQUAL(sl_hub_index_shards(text.data, text.size, arena, &shards, &count),
-                        files == SL_HUB_SHARDS_MAX);
+        CU_ASSERT_EQUAL(
+            sl_hub_index_shards(text.data, text.size, &for_ever, arena, &shards, &count),
+            files == SL_HUB_SHARDS_MAX);
         sl_buffer_clear(&text);
     }
     sl_arena_free(arena);
@@ -352,6 +379,8 @@ static const sl_case cases[] = {
     {"a_header_that_cannot_be_is_refused", a_header_that_cannot_be_is_refused},
     {"a_text_that_nests_deep_is_not_walked", a_text_that_nests_deep_is_not_walked},
     {"an_index_names_each_file_once", an_index_names_each_file_once},
+    {"a_long_document_is_left_when_the_time_is_over",
+     a_long_document_is_left_when_the_time_is_over},
     {"an_index_of_too_many_files_is_refused", an_index_of_too_many_files_is_refused},
     {"a_list_of_models_keeps_what_can_be_asked_for", a_list_of_models_keeps_what_can_be_asked_for},
     {"addresses_ask_for_the_fields_that_are_read", addresses_ask_for_the_fields_that_are_read},

@@ -95,6 +95,33 @@ many_requests_for_one_model_are_one_download(void)
 }
 
 static void
+a_crowd_beyond_the_bound_is_told_at_once(void)
+{
+    static sl_hub_ticket crowd[SL_HUB_FOLLOWERS_MAX + 1];
+    bench *const b = bench_new();
+    leading l;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    start_leading(&l, b);
+    for (size_t i = 0; i < COUNT(crowd); i++) {
+        crowd[i] = bench_ticket(b, "main");
+        CU_ASSERT_EQUAL(sl_hub_model_wait(b->hub, &crowd[i], wake, &l.woken),
+                        i < SL_HUB_FOLLOWERS_MAX);
+    }
+    const sl_hub_ticket *const last = &crowd[SL_HUB_FOLLOWERS_MAX];
+    CU_ASSERT_TRUE(last->done);
+    CU_ASSERT_EQUAL(last->code, SL_E_UNAVAILABLE);
+    sl_expect_text(last->failure.rule, "busy", "rule");
+    sl_expect_text(last->failure.pointer, "/model", "pointer");
+    CU_ASSERT_EQUAL(atomic_load(&l.woken), 0);
+    atomic_store(&l.gate, true);
+    (void)pthread_join(l.thread, NULL);
+    CU_ASSERT_EQUAL(atomic_load(&l.woken), SL_HUB_FOLLOWERS_MAX);
+    for (size_t i = 0; i < SL_HUB_FOLLOWERS_MAX; i++)
+        CU_ASSERT_EQUAL(crowd[i].code, SL_OK);
+    bench_free(b);
+}
+
+static void
 a_failure_is_shared_at_the_place_each_request_names(void)
 {
     bench *const b = bench_new();
@@ -339,6 +366,78 @@ a_slow_hub_is_left_alone_as_soon_as_it_shows(void)
     bench_free(b);
 }
 
+/* True when a held revision would be asked about. */
+static bool
+would_ask(bench *b)
+{
+    sl_hub_ticket ticket = bench_ticket(b, "main");
+    return !sl_hub_model_recall(b->hub, &ticket);
+}
+
+static void
+a_check_that_runs_out_of_its_own_time_makes_nobody_silent(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    b->hub->limits.silent_s = 60.0;
+    b->hub->limits.check_s = 0.1;
+    standin_reply(b->server, FILE_HEAD "X-A: b", standin_config);
+    standin_say_nothing(b->server);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    CU_ASSERT_FALSE(ticket.model.info.known);
+    CU_ASSERT_TRUE(would_ask(b));
+
+    /* Nor does the last of several tries, when the budget leaves it no time of its own. */
+    b->hub->limits.transfer_s = 0.3;
+    b->hub->limits.budget_s = 0.2;
+    standin_forget(b->server);
+    standin_reply(b->server, "503 N", "");
+    standin_say_nothing(b->server);
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "timeout", "second try");
+    CU_ASSERT_TRUE(would_ask(b));
+    b->hub->limits.budget_s = 0.4;
+    sl_expect_text(bench_fetch(b, "v3", &ticket), "timeout", "the first and only");
+    CU_ASSERT_FALSE(would_ask(b));
+    bench_free(b);
+}
+
+static void
+redirect_to(standin *from, uint16_t port)
+{
+    char head[96];
+    (void)sl_text_format(head, sizeof head, "302 Found\r\nLocation: http://127.0.0.1:%u/blob",
+                         port);
+    standin_reply(from, head, "");
+}
+
+static void
+a_dead_content_host_makes_nobody_silent(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    leading l;
+    b->hub->limits.silent_s = 60.0;
+    b->hub->limits.slow_s = 0.05;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    standin_forget(b->server);
+    redirect_to(b->server, 1); /* nobody listens there */
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "connection_failed", "closed");
+    CU_ASSERT_TRUE(would_ask(b));
+
+    standin_forget(b->server);
+    redirect_to(b->server, standin_port(b->other));
+    standin_say_nothing(b->other);
+    start_leading(&l, b);
+    atomic_store(&l.gate, true);
+    pause_ms(100);
+    CU_ASSERT_TRUE(would_ask(b));
+    atomic_store(&l.cancelled, true);
+    (void)pthread_join(l.thread, NULL);
+    CU_ASSERT_TRUE(would_ask(b));
+    bench_free(b);
+}
+
 static void
 a_held_revision_is_asked_about_once_and_briefly(void)
 {
@@ -352,6 +451,24 @@ a_held_revision_is_asked_about_once_and_briefly(void)
     sl_expect_text(bench_fetch(b, "main", &ticket), "", "slow");
     CU_ASSERT_TRUE(ticket.model.config.stale);
     CU_ASSERT_EQUAL(standin_requests(b->server), 1);
+    bench_free(b);
+}
+
+static void
+an_unchanged_file_of_no_commit_is_none_of_the_hub(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    static const char *const heads[] = {"304 N", "304 N\r\nX-Repo-Commit: main"};
+    for (size_t i = 0; i < COUNT(heads); i++) {
+        standin_forget(b->server);
+        standin_reply(b->server, heads[i], "");
+        sl_expect_text(bench_fetch(b, "main", &ticket), "", heads[i]);
+        CU_ASSERT_TRUE(ticket.model.config.stale);
+        sl_expect_text(ticket.model.config.commit, COMMIT, "commit");
+    }
     bench_free(b);
 }
 
@@ -373,6 +490,40 @@ the_wait_the_hub_asks_for_is_passed_on(void)
         CU_ASSERT_EQUAL(sl_hub_result_count(b->hub, SL_HUB_RESULT_RATE_LIMITED), 1);
         bench_free(b);
     }
+}
+
+static void
+while_the_hub_asks_to_slow_down_nothing_is_asked(void)
+{
+    bench *const b = bench_new();
+    sl_hub_ticket ticket;
+    bench_config_then(b, standin_config, INFO_HEAD, COUNTED);
+    sl_expect_text(bench_fetch(b, "main", &ticket), "", "fetched");
+    b->hub->limits.limited_max_s = 50.0;
+    standin_forget(b->server);
+    standin_reply(b->server, "429 N\r\nRetry-After: 77", "");
+    sl_expect_text(bench_fetch(b, "v2", &ticket), "rate_limited", "said");
+    CU_ASSERT_EQUAL(ticket.failure.retry_after_s, 77);
+
+    ticket = bench_ticket(b, "v3");
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    sl_expect_text(ticket.failure.rule, "rate_limited", "known");
+    CU_ASSERT_EQUAL(ticket.code, SL_E_RATE_LIMITED);
+    CU_ASSERT_TRUE(ticket.failure.retry_after_s >= 40 && ticket.failure.retry_after_s <= 50);
+    ticket = bench_ticket(b, "main");
+    CU_ASSERT_TRUE(sl_hub_model_recall(b->hub, &ticket));
+    CU_ASSERT_TRUE(ticket.model.config.stale);
+    CU_ASSERT_EQUAL(standin_requests(b->server), 1);
+    bench_free(b);
+
+    bench *const brief = bench_new();
+    brief->hub->limits.limited_max_s = 0.05;
+    standin_reply(brief->server, "429 N\r\nRetry-After: 77", "");
+    sl_expect_text(bench_fetch(brief, "main", &ticket), "rate_limited", "said");
+    pause_ms(80);
+    ticket = bench_ticket(brief, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(brief->hub, &ticket));
+    bench_free(brief);
 }
 
 static sl_hub_found
@@ -409,6 +560,15 @@ a_search_asks_the_hub_and_else_the_caches(void)
         sl_expect_text(found.hits[0].id, "org/name", "id");
         CU_ASSERT_EQUAL(standin_requests(b->server), 1);
     }
+    /* The Hub limits searches apart from files. */
+    b->hub->limits.limited_max_s = 60.0;
+    standin_forget(b->server);
+    standin_reply(b->server, "429 N\r\nRetry-After: 77", "");
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_TRUE(search(b, "NAM", 5).stale);
+    CU_ASSERT_EQUAL(standin_requests(b->server), 1);
+    ticket = bench_ticket(b, "main");
+    CU_ASSERT_FALSE(sl_hub_model_recall(b->hub, &ticket));
     b->settings.hub_offline = true;
     bench_restart(b);
     CU_ASSERT_EQUAL(search(b, "other", 5).count, 0);
@@ -436,6 +596,7 @@ a_search_that_is_cancelled_says_so(void)
     }
 static const sl_case cases[] = {
     CASE(many_requests_for_one_model_are_one_download),
+    CASE(a_crowd_beyond_the_bound_is_told_at_once),
     CASE(a_failure_is_shared_at_the_place_each_request_names),
     CASE(who_waits_for_a_cancelled_request_is_woken_to_try_again),
     CASE(other_revisions_and_repositories_are_other_fetches),
@@ -446,8 +607,12 @@ static const sl_case cases[] = {
     CASE(a_file_that_a_commit_lacks_is_remembered_for_ever),
     CASE(a_silent_hub_is_left_alone_where_something_is_held),
     CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
+    CASE(a_check_that_runs_out_of_its_own_time_makes_nobody_silent),
+    CASE(a_dead_content_host_makes_nobody_silent),
     CASE(a_held_revision_is_asked_about_once_and_briefly),
+    CASE(an_unchanged_file_of_no_commit_is_none_of_the_hub),
     CASE(the_wait_the_hub_asks_for_is_passed_on),
+    CASE(while_the_hub_asks_to_slow_down_nothing_is_asked),
     CASE(a_search_asks_the_hub_and_else_the_caches),
     CASE(a_search_that_is_cancelled_says_so),
 };

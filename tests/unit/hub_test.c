@@ -1,9 +1,12 @@
 /* The client against a stand-in on loopback: every rule, and what must never leave. */
 #include <assert.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "hub_fixture.h"
 
@@ -209,6 +212,19 @@ redirects_end_after_five(void)
 }
 
 static void
+another_commit_than_was_asked_for_is_refused(void)
+{
+    static const char other[] = "89abcdef0123456789abcdef0123456789abcdef";
+    static const char upper[] = "0123456789ABCDEF0123456789ABCDEF01234567";
+    bench *const b = bench_new();
+    standin_reply(b->server, standin_file_head, standin_config);
+    sl_expect_text(bench_get(b, other), "not_the_hub", "another");
+    sl_expect_text(bench_get(b, upper), "", "the same in capitals");
+    sl_expect_text(b->file.commit, COMMIT, "as the Hub writes it");
+    bench_free(b);
+}
+
+static void
 a_content_host_gives_no_verdict_on_the_repository(void)
 {
     bench *const b = bench_new();
@@ -255,6 +271,55 @@ the_endpoint_itself_may_be_inside_our_network(void)
     CU_ASSERT_TRUE(standin_requests(b->server) > 0);
     curl_slist_free_all(names);
     bench_free(b);
+}
+
+/* Stands in for the resolver in libcurl too: names are found out only once the gate is open. */
+static atomic_bool names_gate;
+static atomic_uint names_asked, names_answered;
+
+int
+getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+            struct addrinfo **out)
+{
+    static const struct timespec slice = {.tv_nsec = 1000L * 1000};
+    (void)name;
+    (void)service;
+    (void)hints;
+    (void)out;
+    (void)atomic_fetch_add(&names_asked, 1);
+    for (int i = 0; i < 20000 && !atomic_load(&names_gate); i++)
+        (void)nanosleep(&slice, NULL);
+    (void)atomic_fetch_add(&names_answered, 1);
+    return EAI_AGAIN;
+}
+
+static void
+a_slow_resolver_holds_nobody_past_the_deadline(void)
+{
+    static const struct timespec slice = {.tv_nsec = 1000L * 1000};
+    bench *const b = bench_new();
+    (void)sl_text_copy(b->settings.hub_endpoint, sizeof b->settings.hub_endpoint,
+                       "https://slow.example");
+    bench_restart(b);
+    b->hub->limits.connect_s = 0.1;
+    b->hub->limits.transfer_s = 0.2;
+    b->hub->limits.tries = 2;
+    sl_hub_worker_free(b->worker);
+    b->worker = sl_hub_worker_new(b->hub);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b->worker);
+    const double started_s = sl_clock_now_s();
+    sl_expect_text(bench_get(b, "main"), "connection_failed", "no name");
+    CU_ASSERT_TRUE(sl_clock_now_s() - started_s < 5.0);
+    CU_ASSERT_TRUE(atomic_load(&names_asked) > 0);
+    CU_ASSERT_EQUAL(atomic_load(&names_answered), 0);
+    bench_free(b);
+    CU_ASSERT_TRUE(sl_clock_now_s() - started_s < 5.0);
+
+    /* The threads that were left behind end before the process does. */
+    atomic_store(&names_gate, true);
+    while (atomic_load(&names_answered) < atomic_load(&names_asked))
+        (void)nanosleep(&slice, NULL);
+    (void)nanosleep(&(struct timespec){.tv_nsec = 50L * 1000 * 1000}, NULL);
 }
 
 static void
@@ -449,11 +514,14 @@ static const sl_case cases[] = {
     {"a_renamed_repository_is_followed_with_the_token",
      a_renamed_repository_is_followed_with_the_token},
     {"redirects_end_after_five", redirects_end_after_five},
+    {"another_commit_than_was_asked_for_is_refused", another_commit_than_was_asked_for_is_refused},
     {"a_content_host_gives_no_verdict_on_the_repository",
      a_content_host_gives_no_verdict_on_the_repository},
     {"answers_may_not_lead_into_our_network", answers_may_not_lead_into_our_network},
     {"the_endpoint_itself_may_be_inside_our_network",
      the_endpoint_itself_may_be_inside_our_network},
+    {"a_slow_resolver_holds_nobody_past_the_deadline",
+     a_slow_resolver_holds_nobody_past_the_deadline},
     {"a_damaged_body_is_neither_given_nor_kept", a_damaged_body_is_neither_given_nor_kept},
     {"numbers_that_only_python_writes_are_let_through",
      numbers_that_only_python_writes_are_let_through},
