@@ -1,6 +1,7 @@
 /* All that a model's description needs, fetched once for everybody who asks at the same time. */
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "hub/ask.h"
 #include "hub/check.h"
@@ -171,27 +172,52 @@ sl_hub_model_recall(const sl_hub *hub, sl_hub_ticket *ticket)
     return true;
 }
 
-/* The rest is good to have: what cannot be had in a short time is left out. */
+/* Remembers that the quantisation could not be had, so that it is not asked for every time. */
+static void
+miss_quantization(const sl_hub *hub, sl_hub_ticket *ticket, const sl_error *why)
+{
+    char key[SL_HUB_RECENT_KEY_SIZE];
+
+    ticket->model.quantization_missing = true;
+    if (unasked_key(ticket, key))
+        sl_hub_recent_add(hub->state->recent, key, why, hub->limits.unchecked_s);
+}
+
+static void
+fetch_quantization(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bool *cancelled)
+{
+    sl_errors err = {.count = 0};
+    sl_hub_model *const model = &ticket->model;
+    const sl_hub_subject subject = quantization_of(ticket);
+
+    if (sl_hub_fetch(worker, &subject, cancelled, ticket->arena, &model->quantization, &err) ==
+        SL_OK)
+        return;
+    if (is_missed(worker->hub, model, &err) && !atomic_load(cancelled))
+        miss_quantization(worker->hub, ticket, &err.list[0]);
+    else
+        model->quantization_missing = is_missed(worker->hub, model, &err);
+}
+
+/* The rest is good to have: what cannot be had in a short time is left out. A Hub that took all of
+ * it to say nothing about the files is not asked for one more. */
 static void
 fetch_rest(sl_hub_worker *worker, sl_hub_ticket *ticket, const atomic_bool *cancelled)
 {
-    sl_errors err = {.count = 0};
-    char key[SL_HUB_RECENT_KEY_SIZE];
+    static const sl_error unheard = {.code = SL_E_UPSTREAM, .rule = "timeout"};
+    const double end_s = sl_clock_now_s() + worker->hub->limits.check_s;
     sl_hub_model *const model = &ticket->model;
+
     if (!sl_hub_check_recall(worker->hub, ticket->repository, model->config.commit, ticket->arena,
                              &model->info))
         sl_hub_check_fetch(worker, ticket->repository, model->config.commit, cancelled,
                            ticket->arena, &model->info);
     if (recall_quantization(worker->hub, ticket))
         return;
-    const sl_hub_subject subject = quantization_of(ticket);
-    if (sl_hub_fetch(worker, &subject, cancelled, ticket->arena, &model->quantization, &err) ==
-        SL_OK)
-        return;
-    model->quantization_missing = is_missed(worker->hub, model, &err);
-    if (model->quantization_missing && !atomic_load(cancelled) && unasked_key(ticket, key))
-        sl_hub_recent_add(worker->hub->state->recent, key, &err.list[0],
-                          worker->hub->limits.unchecked_s);
+    if (!model->info.known && sl_clock_now_s() >= end_s)
+        miss_quantization(worker->hub, ticket, &unheard);
+    else
+        fetch_quantization(worker, ticket, cancelled);
 }
 
 static void
