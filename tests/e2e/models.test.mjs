@@ -281,11 +281,12 @@ test('a broken Hub is a problem of the Hub, said in so many words', async (t) =>
 });
 
 test('a Hub that stumbles once is asked again', async () => {
-    for (const fault of [{ kind: 'unavailable', times: 1 }, { kind: 'reset', times: 1 }]) {
-        hub.put('org/stumbles', { files, fault: { ...fault } });
-        const response = await model('org/stumbles');
+    for (const fault of [{ kind: 'unavailable' }, { kind: 'reset' },
+        { kind: 'rate_limited', retryAfter: '1' }]) {
+        const id = `stumbles/${fault.kind}`; /* none has a copy to fall back to */
+        hub.put(id, { files, fault: { ...fault, times: 1 } });
+        const response = await model(id);
         assert.equal(response.status, 200, `${fault.kind}: ${response.text}`);
-        hub.remove('org/stumbles');
     }
 });
 

@@ -407,7 +407,7 @@ function redirectTo(res, location) {
 
 export const FAULTS = {
     rate_limited(state, req, res, { fault }) {
-        res.setHeader('ratelimit', '"api";r=0;t=7');
+        res.setHeader('ratelimit', `"api";r=0;t=${fault.retryAfter ?? 7}`);
         if (fault.retryAfter !== undefined)
             res.setHeader('Retry-After', fault.retryAfter);
         refuse(res, 429, null, 'We had to rate limit you.');
