@@ -9,7 +9,7 @@
 #include "shardline/term.h"
 
 enum {
-    SL_RANK_TERMS_MAX = 16,
+    SL_RANK_TERMS_MAX = 20,
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
@@ -27,7 +27,8 @@ typedef struct sl_rank_memory {
     uint64_t peak_allocated_bytes;
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
-    const char *phase; /* when the peak is reached: "head", "backward" */
+    const char *phase; /* when the peak is reached: "head", "backward", "last_backward",
+                          "optimizer" */
     uint32_t term_count;
     sl_term terms[SL_RANK_TERMS_MAX]; /* they sum to device_total_bytes */
 } sl_rank_memory;

@@ -144,8 +144,11 @@ typedef struct sl_software {
     double residual_ratio;
     double loss_forward_bytes_per_logit;
     double loss_backward_bytes_per_logit;
-    double logits_peak_bytes; /* per logit, at the loss */
-    bool eager_activations;   /* unfused code keeps silu(gate) and a transposed attention output */
+    double logits_peak_bytes;   /* per logit, at the loss */
+    double fragmentation_ratio; /* reserved over allocated, and the range that was measured */
+    double fragmentation_low_ratio;
+    double fragmentation_high_ratio;
+    bool eager_activations; /* unfused code keeps silu(gate) and a transposed attention output */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool overlap_gradient_reduce;

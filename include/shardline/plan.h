@@ -10,6 +10,9 @@ enum { SL_PIPELINE_MAX = 128, SL_CHOICES_MAX = 64 };
 typedef enum sl_framework {
     SL_FRAMEWORK_MEGATRON,
     SL_FRAMEWORK_DDP,
+    SL_FRAMEWORK_FSDP1,     /* PyTorch FullyShardedDataParallel: flat parameters */
+    SL_FRAMEWORK_FSDP2,     /* PyTorch fully_shard: every parameter on its own */
+    SL_FRAMEWORK_DEEPSPEED, /* ZeRO */
     SL_FRAMEWORK_COUNT
 } sl_framework;
 
@@ -17,6 +20,7 @@ typedef enum sl_recompute {
     SL_RECOMPUTE_NONE,
     SL_RECOMPUTE_SELECTIVE, /* the attention core */
     SL_RECOMPUTE_FULL,      /* every block from its input */
+    SL_RECOMPUTE_OPERATORS, /* all but every other product and the attention (torchtitan's op) */
     SL_RECOMPUTE_COUNT
 } sl_recompute;
 
@@ -24,8 +28,30 @@ typedef enum sl_optimizer {
     SL_OPTIMIZER_ADAMW,
     SL_OPTIMIZER_SGD,
     SL_OPTIMIZER_SGD_MOMENTUM,
+    SL_OPTIMIZER_ADAMW_8BIT,
+    SL_OPTIMIZER_ADAMW_4BIT,
+    SL_OPTIMIZER_ADAFACTOR,
+    SL_OPTIMIZER_MUON,
     SL_OPTIMIZER_COUNT
 } sl_optimizer;
+
+/** How the cross-entropy over the vocabulary is computed. */
+typedef enum sl_loss {
+    SL_LOSS_PROFILE,  /* as the software profile says */
+    SL_LOSS_EAGER,    /* logits, their fp32 copy, log-softmax and its gradient all exist at once */
+    SL_LOSS_FUSED,    /* in place of the logits */
+    SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
+    SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
+    SL_LOSS_COUNT
+} sl_loss;
+
+/** Whether gathered parameters are let go between forward and backward. */
+typedef enum sl_reshard {
+    SL_RESHARD_DEFAULT, /* stage 3 without a pipeline does, everything else does not */
+    SL_RESHARD_ALWAYS,
+    SL_RESHARD_NEVER,
+    SL_RESHARD_COUNT
+} sl_reshard;
 
 typedef enum sl_schedule {
     SL_SCHEDULE_1F1B,
@@ -50,6 +76,8 @@ typedef struct sl_workload {
     sl_optimizer optimizer;
     sl_recompute recompute;
     sl_attention_kernel attention;
+    sl_loss loss;
+    bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */
     sl_layout layout;
@@ -64,6 +92,8 @@ typedef struct sl_plan {
     uint32_t expert;
     uint32_t data;
     uint32_t zero_stage;
+    uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
+    sl_reshard reshard;
     sl_schedule schedule;
 } sl_plan;
 

@@ -265,8 +265,7 @@ answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *requ
         .input_hash = hash,
     };
 
-    /* ZeRO stages 2 and 3 are known as an accounting only, yet. */
-    const bool accounting_only = a->model == NULL || a->read.plan.zero_stage > 1;
+    const bool accounting_only = sl_estimate_accounting_alone(&a->read);
     sl_code code = sl_api_choice(request, "require", requirements, 1, &require, &err);
     if (code == SL_OK && accounting_only) {
         code = sl_estimate_request_check(&a->read, NULL, &err);

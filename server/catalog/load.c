@@ -284,6 +284,9 @@ read_software(table *t)
     s->loss_forward_bytes_per_logit = number(t, "loss_forward_bytes_per_logit");
     s->loss_backward_bytes_per_logit = number(t, "loss_backward_bytes_per_logit");
     s->logits_peak_bytes = number(t, "logits_peak_bytes");
+    s->fragmentation_ratio = number(t, "fragmentation_ratio");
+    s->fragmentation_low_ratio = number(t, "fragmentation_low_ratio");
+    s->fragmentation_high_ratio = number(t, "fragmentation_high_ratio");
     s->eager_activations = flag(t, "eager_activations");
     s->weight_gradient_fused = flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = flag(t, "dummy_weight_gradients");

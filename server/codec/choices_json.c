@@ -34,6 +34,11 @@ framework_is_legal(const trial *t, uint32_t framework)
 {
     sl_question changed = t->base;
     changed.workload.framework = (sl_framework)framework;
+    if (framework != (uint32_t)t->base.workload.framework) {
+        /* Each framework has stages and modes of its own: whoever changes it chooses them anew. */
+        changed.unknown |= SL_UNKNOWN_ZERO_STAGE | SL_UNKNOWN_RECOMPUTE;
+        changed.plan.shard_group = 0;
+    }
     changed.software = sl_catalog_software(t->catalog, sl_name(&sl_framework_names, framework),
                                            &changed.software_count);
     return changed.software != NULL && is_legal(t, &changed, "/workload/framework");

@@ -7,12 +7,9 @@
 static const char *const kinds[] = {"pretraining", "finetuning", "inference"};
 
 static const char *const frameworks[] = {
-    [SL_FRAMEWORK_MEGATRON] = "megatron",
-    [SL_FRAMEWORK_DDP] = "ddp",
-    "fsdp1",
-    "fsdp2",
-    "deepspeed",
-    "dp",
+    [SL_FRAMEWORK_MEGATRON] = "megatron",   [SL_FRAMEWORK_DDP] = "ddp",
+    [SL_FRAMEWORK_FSDP1] = "fsdp1",         [SL_FRAMEWORK_FSDP2] = "fsdp2",
+    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", "dp",
 };
 
 /* fp8 is in the engine's vocabulary of rates, but no training in it is modelled. */
@@ -30,18 +27,35 @@ static const char *const optimizers[] = {
     [SL_OPTIMIZER_ADAMW] = "adamw",
     [SL_OPTIMIZER_SGD] = "sgd",
     [SL_OPTIMIZER_SGD_MOMENTUM] = "sgd_momentum",
-    "adamw_8bit",
-    "adamw_4bit",
-    "adafactor",
-    "muon",
+    [SL_OPTIMIZER_ADAMW_8BIT] = "adamw_8bit",
+    [SL_OPTIMIZER_ADAMW_4BIT] = "adamw_4bit",
+    [SL_OPTIMIZER_ADAFACTOR] = "adafactor",
+    [SL_OPTIMIZER_MUON] = "muon",
 };
+_Static_assert(COUNT(optimizers) == SL_OPTIMIZER_COUNT, "a word for every optimizer");
 
 static const char *const recomputes[] = {
     [SL_RECOMPUTE_NONE] = "none",
     [SL_RECOMPUTE_SELECTIVE] = "selective",
     [SL_RECOMPUTE_FULL] = "full",
+    [SL_RECOMPUTE_OPERATORS] = "op_sac",
 };
 _Static_assert(COUNT(recomputes) == SL_RECOMPUTE_COUNT, "a word for every mode");
+
+static const char *const losses[] = {
+    [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
+    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel",
+};
+_Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
+
+static const char *const shardings[] = {
+    [SL_SHARDING_NO_SHARD] = "no_shard",
+    [SL_SHARDING_GRAD_OP] = "shard_grad_op",
+    [SL_SHARDING_FULL] = "full_shard",
+    [SL_SHARDING_HYBRID] = "hybrid_shard",
+    [SL_SHARDING_HYBRID_ZERO2] = "hybrid_shard_zero2",
+};
+_Static_assert(COUNT(shardings) == SL_SHARDING_COUNT, "a word for every mode");
 
 static const char *const schedules[] = {
     [SL_SCHEDULE_1F1B] = "1f1b",
@@ -93,6 +107,8 @@ const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frame
 const sl_names sl_precision_names = {precisions, SL_PRECISION_FP8, COUNT(precisions)};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
+const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
+const sl_names sl_sharding_names = {shardings, SL_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};

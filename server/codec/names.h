@@ -23,11 +23,23 @@ extern const sl_names sl_framework_names;
 extern const sl_names sl_precision_names;
 extern const sl_names sl_optimizer_names;
 extern const sl_names sl_recompute_names;
+extern const sl_names sl_loss_names;
 extern const sl_names sl_schedule_names;
 extern const sl_names sl_collective_names;
 extern const sl_names sl_lifetime_names;
 extern const sl_names sl_origin_names;
 extern const sl_names sl_activation_accounting_names;
+
+/* FSDP's names for what zero_stage and shard_group say. */
+typedef enum sl_sharding_word {
+    SL_SHARDING_NO_SHARD,
+    SL_SHARDING_GRAD_OP,
+    SL_SHARDING_FULL,
+    SL_SHARDING_HYBRID,
+    SL_SHARDING_HYBRID_ZERO2,
+    SL_SHARDING_COUNT
+} sl_sharding_word;
+extern const sl_names sl_sharding_names;
 
 /* Words of `attention` beyond the kernels' own: what each stands for is settled with the
  * cluster. */

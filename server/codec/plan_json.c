@@ -32,6 +32,8 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, w->recompute));
     sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
     sl_put_bool(writer, "dropout", w->dropout);
+    sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
+    sl_put_bool(writer, "compile", w->compile);
     put_known(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
 }
@@ -48,6 +50,11 @@ plan_write(sl_writer *writer, const sl_plan *plan)
     sl_put_uint(writer, "expert", plan->expert);
     sl_put_uint(writer, "data", plan->data);
     sl_put_uint(writer, "zero_stage", plan->zero_stage);
+    put_known(writer, "shard_group", plan->shard_group);
+    if (plan->reshard != SL_RESHARD_DEFAULT)
+        sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
+    else
+        sl_put_null(writer, "reshard_after_forward");
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
     sl_write_object_end(writer);
 }

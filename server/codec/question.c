@@ -5,9 +5,9 @@
 
 #include "base/text.h"
 #include "codec/inventory.h"
-#include "json/members.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "json/members.h"
 #include "json/writer.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -90,6 +90,29 @@ settle_data(sl_estimate_request *request)
     const uint64_t data = world / product;
     request->data_open = data * product != world;
     plan->data = data > 0 ? (uint32_t)data : 1;
+}
+
+/* Groups of FSDP's hybrid modes: of a node's ranks, or as many as the copies leave. What does not
+ * divide stays as it is, for the engine to refuse. */
+static void
+settle_shard_group(sl_estimate_request *request)
+{
+    sl_plan *const plan = &request->plan;
+    const uint32_t inner = plan->tensor * plan->context;
+    const uint32_t per_node = request->cluster.accelerators_per_node;
+    if (plan->shard_group == 0 && request->copies > 1)
+        plan->shard_group =
+            plan->data % request->copies == 0 ? plan->data / request->copies : request->copies;
+    else if (plan->shard_group == 0 && request->hybrid && per_node > inner)
+        plan->shard_group = per_node / inner < plan->data ? per_node / inner : plan->data;
+}
+
+bool
+sl_estimate_accounting_alone(const sl_estimate_request *request)
+{
+    return request->source == SL_MODEL_FROM_PARAMETERS ||
+           (request->accounting != SL_ACCOUNTING_EXACT && request->plan.zero_stage > 1 &&
+            request->workload.framework == SL_FRAMEWORK_MEGATRON);
 }
 
 /* What people train in on this part: bf16 where it has it. */
@@ -178,6 +201,7 @@ settle(sl_estimate_request *request, sl_errors *err)
     assert(request != NULL && request->has_cluster && err != NULL);
 
     settle_data(request);
+    settle_shard_group(request);
     settle_precision(request);
     settle_attention(request);
     settle_whole_batch(request);

@@ -52,7 +52,9 @@ typedef struct sl_estimate_request {
         framework_word; /* into sl_framework_names; beyond the engine's for an accounting only */
     bool has_cluster;   /* `cluster` is complete */
     bool data_auto;
-    bool data_open; /* data_auto, and the cluster does not divide: plan.data is a guess */
+    bool data_open;  /* data_auto, and the cluster does not divide: plan.data is a guess */
+    uint32_t copies; /* of the states, "replicate"; 0 = not said. Settled with the cluster */
+    bool hybrid;     /* one copy a node; settled with the cluster */
     bool schedule_said;
     bool precision_open;            /* not said: settled with the cluster */
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
@@ -90,6 +92,10 @@ sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec,
 
 /** The question about `model`, borrowing from the request. Needs has_cluster. */
 sl_question sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model);
+
+/** Whether a named accounting is all that can answer: for a bare number of parameters, and for ZeRO
+ * stages that the framework does not have. */
+bool sl_estimate_accounting_alone(const sl_estimate_request *request);
 
 /** sl_question_check, and not_divisible at /parallelism with the legal products when "data": "auto"
  * has no solution. question: NULL for a bare number of parameters, which only has the latter. */

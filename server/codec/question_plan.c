@@ -1,9 +1,9 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "json/members.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
@@ -20,11 +20,11 @@ static const sl_member plan_members[] = {
     {"schedule", NULL},
     {"replicate", NULL},
     {"order", "tp-cp-ep-dp-pp"},
-    {"sharding", ""},
-    {"shard_group", ""},
+    {"sharding", NULL},
+    {"shard_group", NULL},
     {"pipeline_layout", ""},
     {"placement", ""},
-    {"reshard_after_forward", ""},
+    {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
     {"gather_dtype", ""},
     {"context_kind", ""},
@@ -111,21 +111,59 @@ read_zero_stage(sl_estimate_request *request, sl_errors *err)
     request->plan.zero_stage = (uint32_t)stage;
     if (!said)
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;
-    if (stage < 2)
-        return SL_OK;
-    /* The teaching accountings know every stage. */
-    if (request->accounting != SL_ACCOUNTING_EXACT) {
-        if (request->source != SL_MODEL_FROM_PARAMETERS)
-            sl_notes_add(&request->notes, "accounting_alone", true,
-                         "ZeRO stages 2 and 3 are answered by the accounting alone: activations, "
-                         "buffers and context are not counted, and fits speaks of states only");
-        return SL_OK;
-    }
-    const sl_code refused =
-        sl_node_fail_at(object, "zero_stage", err, SL_E_UNSUPPORTED, "not_modelled",
-                        "stages 2 and 3 are not modelled yet, got %u", (unsigned)stage);
-    sl_hint(err, "0, 1");
-    return refused;
+    if (sl_estimate_accounting_alone(request) && request->source != SL_MODEL_FROM_PARAMETERS)
+        sl_notes_add(&request->notes, "accounting_alone", true,
+                     "megatron has no ZeRO stages 2 and 3: they are answered by the accounting "
+                     "alone: activations, buffers and context are not counted, and fits speaks of "
+                     "states only");
+    return SL_OK;
+}
+
+/* FSDP's word for stage and group in one; numbers beside it must say the same. */
+static sl_code
+read_sharding(sl_estimate_request *request, sl_errors *err)
+{
+    static const uint32_t stages[] = {
+        [SL_SHARDING_NO_SHARD] = 0, [SL_SHARDING_GRAD_OP] = 2,      [SL_SHARDING_FULL] = 3,
+        [SL_SHARDING_HYBRID] = 3,   [SL_SHARDING_HYBRID_ZERO2] = 2,
+    };
+    const sl_node *const object = &request->parallelism_object;
+    uint32_t word = 0;
+    bool said = false;
+    const sl_code code = sl_names_read(object, "sharding", &sl_sharding_names, &word, &said, err);
+    if (code != SL_OK || !said)
+        return code;
+    const bool stage_open = (request->unknown & SL_UNKNOWN_ZERO_STAGE) != 0;
+    if (!stage_open && request->plan.zero_stage != stages[word])
+        return sl_node_fail_at(object, "sharding", err, SL_E_RANGE, "conflicting_fields",
+                               "is zero_stage %u, but zero_stage says %u", stages[word],
+                               request->plan.zero_stage);
+    request->plan.zero_stage = stages[word];
+    request->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
+    request->hybrid = word == SL_SHARDING_HYBRID || word == SL_SHARDING_HYBRID_ZERO2;
+    return SL_OK;
+}
+
+/* How many ranks share one copy of the states, or how many copies there are: one says the other. */
+static sl_code
+read_shard_group(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->parallelism_object;
+    uint64_t group = 0, copies = 0;
+    bool said = false, copies_said = false, reshard = false;
+    sl_code first = sl_node_uint(object, "shard_group", 1, SL_PARALLEL_MAX, &group, &said, err);
+    sl_keep(&first,
+            sl_node_uint(object, "replicate", 1, SL_PARALLEL_MAX, &copies, &copies_said, err));
+    if (said && copies_said)
+        sl_keep(&first, sl_node_fail_at(object, "replicate", err, SL_E_RANGE, "conflicting_fields",
+                                        "says what shard_group says: give one of them"));
+    request->plan.shard_group = (uint32_t)group;
+    request->copies = (uint32_t)copies;
+    said = false;
+    sl_keep(&first, sl_node_bool(object, "reshard_after_forward", &reshard, &said, err));
+    if (said)
+        request->plan.reshard = reshard ? SL_RESHARD_ALWAYS : SL_RESHARD_NEVER;
+    return first;
 }
 
 /* Absent: what virtual_pipeline asks for. Whether the two go together is the engine's to judge. */
@@ -190,9 +228,10 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_single(object, "context", err));
     sl_keep(&first, read_single(object, "expert", err));
     sl_keep(&first, read_single(object, "expert_tensor", err));
-    sl_keep(&first, read_single(object, "replicate", err));
     sl_keep(&first, read_data(request, err));
     sl_keep(&first, read_zero_stage(request, err));
+    sl_keep(&first, read_sharding(request, err));
+    sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     /* One rank has nothing to split along the sequence: nothing is open then. */

@@ -1,9 +1,9 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "json/members.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
@@ -26,9 +26,9 @@ static const sl_member workload_members[] = {
     {"layout", NULL},
     {"accounting", NULL},
     {"activation_accounting", NULL},
-    {"compile", "false"},
+    {"compile", NULL},
     {"cuda_graphs", "none"},
-    {"loss", ""},
+    {"loss", NULL},
     {"activation_profile", ""},
     {"documents", ""},
     {"fp8", ""},
@@ -90,7 +90,8 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
     if (found == NULL) {
         code = sl_node_fail_at(object, "software", err, SL_E_UNSUPPORTED, "not_modelled",
                                "no software profile describes \"%.60s\" yet", name);
-        sl_hint(err, "megatron-lm-2022, nemo-24.07, mbridge-26.04, pytorch-ddp-2.x");
+        sl_hint(err, "megatron-lm-2022, nemo-24.07, mbridge-26.04, pytorch-ddp-2.x, "
+                     "torchtitan-2024-12, deepspeed-0.x");
         return code;
     }
     const int framework =
@@ -181,8 +182,24 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     return first;
 }
 
+/* The object form; core_attention is what the word "selective" says. */
 static sl_code
-read_recompute(sl_estimate_request *request, sl_errors *err)
+read_recompute_mode(const sl_node *object, sl_errors *warnings, uint32_t *out, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"mode", NULL}, {"method", ""}, {"layers", ""}, {"modules", ""}};
+    static const char *const modes[] = {"none", "core_attention", "full", "op_sac", "modules"};
+    static const sl_names names = {modes, SL_RECOMPUTE_COUNT, COUNT(modes)};
+    sl_node mode;
+    bool said = false;
+    sl_code first = sl_members_check(object, members, COUNT(members), warnings, err);
+    sl_keep(&first, sl_node_required(object, "mode", &mode, err));
+    sl_keep(&first, sl_names_read(object, "mode", &names, out, &said, err));
+    return first;
+}
+
+static sl_code
+read_recompute(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     const sl_node *const object = &request->workload_object;
     sl_node member;
@@ -190,15 +207,12 @@ read_recompute(sl_estimate_request *request, sl_errors *err)
         request->unknown |= SL_UNKNOWN_RECOMPUTE;
         return SL_OK;
     }
-    if (sl_node_kind(&member) == SL_JSON_OBJECT) {
-        const sl_code code = sl_node_fail(&member, err, SL_E_UNSUPPORTED, "not_modelled",
-                                          "recompute by method and modules is not modelled yet");
-        sl_hint(err, "none, selective, full");
-        return code;
-    }
     uint32_t mode = 0;
     bool said = false;
-    const sl_code code = sl_names_read(object, "recompute", &sl_recompute_names, &mode, &said, err);
+    const sl_code code =
+        sl_node_kind(&member) == SL_JSON_OBJECT
+            ? read_recompute_mode(&member, warnings, &mode, err)
+            : sl_names_read(object, "recompute", &sl_recompute_names, &mode, &said, err);
     request->workload.recompute = (sl_recompute)mode;
     return code;
 }
@@ -283,9 +297,13 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
             sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
     sl_keep(&first, read_words(request, catalog, err));
     sl_keep(&first, read_counts(request, err));
-    sl_keep(&first, read_recompute(request, err));
+    sl_keep(&first, read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));
     bool said = false;
+    uint32_t loss = SL_LOSS_PROFILE;
+    sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));
+    workload->loss = (sl_loss)loss;
+    sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
     request->attention_word = SL_ATTENTION_UNFUSED;
     sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,
                                   &request->attention_word, &said, err));

@@ -4,6 +4,7 @@
 #include "engine/check_plain.h"
 #include "engine/collective.h"
 #include "engine/schedule.h"
+#include "engine/states.h"
 
 uint64_t
 sl_plan_world(const sl_plan *plan)
@@ -239,9 +240,6 @@ check_framework(const sl_question *question, sl_errors *err)
     if (plan->expert > 1)
         code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert",
                        "this model has no experts, got %u", plan->expert);
-    if (plan->zero_stage > 1 && is_known(question, SL_UNKNOWN_ZERO_STAGE))
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
-                       "stages 2 and 3 are not modelled yet, got %u", plan->zero_stage);
     if (question->workload.framework != SL_FRAMEWORK_DDP)
         return code;
 
@@ -256,6 +254,52 @@ check_framework(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
                        "ddp shards nothing, got %u", plan->zero_stage);
         sl_hint(err, "0, or framework megatron with 1");
+    }
+    return code;
+}
+
+/* Which stages a framework has, and what they go with. */
+static sl_code
+check_sharding(const sl_question *question, sl_errors *err)
+{
+    static const struct {
+        uint32_t first, last;
+        const char *rule;
+    } stages[SL_FRAMEWORK_COUNT] = {
+        [SL_FRAMEWORK_MEGATRON] = {0, 1, "megatron shards optimizer states: 0 or 1"},
+        [SL_FRAMEWORK_DDP] = {0, 0, "ddp shards nothing: 0"},
+        [SL_FRAMEWORK_FSDP1] = {0, 3, "fsdp has no_shard (0), shard_grad_op (2), full_shard (3)"},
+        [SL_FRAMEWORK_FSDP2] = {2, 3, "fsdp2 has shard_grad_op (2) and full_shard (3)"},
+        [SL_FRAMEWORK_DEEPSPEED] = {0, 3, "deepspeed has stages 0 to 3"},
+    };
+    const sl_plan *plan = &question->plan;
+    const sl_framework framework = question->workload.framework;
+    const bool whole = plan->shard_group == 0;
+    sl_code code = SL_OK;
+
+    if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && framework != SL_FRAMEWORK_DDP &&
+        (plan->zero_stage < stages[framework].first || plan->zero_stage > stages[framework].last ||
+         (sl_framework_is_fsdp(framework) && plan->zero_stage == 1))) {
+        code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
+                       "%s; got %u", stages[framework].rule, plan->zero_stage);
+        sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, or framework fsdp2 or deepspeed"
+                                                        : "2, 3");
+    }
+    if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
+        is_known(question, SL_UNKNOWN_ZERO_STAGE))
+        code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
+                       "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
+    if (!whole && !sl_framework_is_fsdp(framework))
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
+                       "a shard group below the data group is modelled for fsdp only");
+    else if (!whole && plan->data % plan->shard_group != 0)
+        code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
+                             "data-parallel ranks", plan->data, err);
+    if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
+        is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
+                       "op_sac is selective checkpointing of fsdp training code");
+        sl_hint(err, "none, selective, full");
     }
     return code;
 }
@@ -334,7 +378,7 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_world,    check_tensor,   check_pipeline,
+        check_framework, check_sharding, check_world,    check_tensor,   check_pipeline,
         check_batch,     check_sequence, check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;

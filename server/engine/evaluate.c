@@ -289,9 +289,9 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
         c.plan.sequence = true;
         try_fix(question, c, "sequence", scratch, out);
     }
-    if (now.plan.zero_stage == 0) {
+    for (uint32_t stage = now.plan.zero_stage + 1; stage <= 3; stage++) {
         sl_combination c = now;
-        c.plan.zero_stage = 1;
+        c.plan.zero_stage = stage;
         try_fix(question, c, "zero_stage", scratch, out);
     }
 }

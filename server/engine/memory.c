@@ -5,13 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/gather.h"
 #include "shardline/units.h"
 
-/* Reserved over allocated with static shapes: 1.028-1.093 on the worst rank of Megatron B200
- * runs. */
-static const double fragmentation_ratio = 1.05;
-static const double fragmentation_low_ratio = 1.028;
-static const double fragmentation_high_ratio = 1.093;
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
 static const double bytes_max = 9007199254740992.0;
 /* CUDA context and loaded kernels, then NCCL buffers by communicator (nccl issues 864, 964;
@@ -20,62 +16,43 @@ static const double context_bytes = 0.50 * SL_GIB_BYTES;
 static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
+/* Bytes of a loss that is not the profile's, per logit at its peak: eager code holds the 16-bit
+ * logits, their fp32 copy, log-softmax and its gradient; fused code works in place. */
+static const double eager_logit_bytes = 14.0;
+static const double fused_logit_bytes = 2.0;
+static const double loss_chunks = 8.0;
+
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
-    double elements;
+    sl_elements elements;
+    sl_gathered gathered;
     double in_flight; /* micro-batches */
     double blocks_saved;
     double ends_saved; /* embedding and head */
     double recomputed; /* one block rebuilt in backward */
-    double logits_peak;
     double logits_width;
+    double logit_bytes;
     double head_transient;
     double widest_gradient;
     double dummy_elements;
     double received, sent;          /* of one micro-batch, from and to the stages beside it */
     double block_saved, block_kept; /* of the block that rebuilds most */
+    double largest_block;           /* what one block saves */
 } rank_bytes;
 
-sl_layout
-sl_memory_layout(const sl_workload *workload)
-{
-    const sl_layout *asked = &workload->layout;
-    const bool half = sl_precision_bytes(workload->precision) < 4.0;
-    const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
-    const bool fp16 = workload->precision == SL_PRECISION_FP16;
-    static const double states[] = {
-        [SL_OPTIMIZER_ADAMW] = 8.0,
-        [SL_OPTIMIZER_SGD] = 0.0,
-        [SL_OPTIMIZER_SGD_MOMENTUM] = 4.0,
-    };
-    _Static_assert(sizeof states / sizeof states[0] == SL_OPTIMIZER_COUNT, "states per optimizer");
-    sl_layout layout = {
-        .parameter_bytes = megatron && half ? 2.0 : 4.0,
-        .gradient_bytes = megatron && fp16 ? 2.0 : 4.0,
-        .master_bytes = megatron && half ? 4.0 : 0.0,
-        .optimizer_bytes = states[workload->optimizer] + (megatron && fp16 ? 4.0 : 0.0),
-    };
-
-    if (asked->parameter_bytes >= 0.0)
-        layout.parameter_bytes = asked->parameter_bytes;
-    if (asked->gradient_bytes >= 0.0)
-        layout.gradient_bytes = asked->gradient_bytes;
-    if (asked->master_bytes >= 0.0)
-        layout.master_bytes = asked->master_bytes;
-    if (asked->optimizer_bytes >= 0.0)
-        layout.optimizer_bytes = asked->optimizer_bytes;
-    return layout;
-}
-
-double
-sl_memory_stage_elements(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
-{
-    double elements = 0.0;
-
-    for (uint32_t k = 0; k < model->kind_count; k++)
-        elements += stage->layers[k] * prices[k].elements;
-    return elements;
-}
+/* What lives beside states and buffers at one moment of the step. */
+typedef struct phase {
+    const char *name;
+    double gradients; /* at rest, reduced */
+    double gathered;
+    double unreduced; /* gradients whole, on their way to be reduced */
+    double activations;
+    double rebuilt;
+    double logits;
+    double transient;
+    double copies; /* of gradients, for the optimizer */
+    double idle;   /* not alive, but in segments too small for what is: kept reserved */
+} phase;
 
 double
 sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
@@ -153,8 +130,30 @@ kept_bytes(const sl_memory_case *c, const sl_kind_price *price)
         return price->input_bytes;
     case SL_RECOMPUTE_SELECTIVE:
         return price->saved_bytes - price->core_bytes;
+    case SL_RECOMPUTE_OPERATORS:
+        return fmin(price->saved_bytes, price->products_bytes);
     default:
         return price->saved_bytes;
+    }
+}
+
+/* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
+ * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
+static double
+logit_bytes(const sl_memory_case *c)
+{
+    switch (c->workload->loss) {
+    case SL_LOSS_EAGER:
+        return eager_logit_bytes *
+               (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
+    case SL_LOSS_FUSED:
+        return fused_logit_bytes;
+    case SL_LOSS_CHUNKED:
+        return eager_logit_bytes / loss_chunks;
+    case SL_LOSS_PARALLEL:
+        return eager_logit_bytes;
+    default:
+        return c->software->logits_peak_bytes;
     }
 }
 
@@ -168,7 +167,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     rank_bytes b = {
-        .elements = sl_memory_stage_elements(model, c->prices, stage),
+        .elements = sl_states_stage(model, c->prices, stage),
+        .gathered = sl_gather_measure(c, stage),
         .in_flight = chunks / plan->virtual_pipeline,
         .dummy_elements = dummy_gradient_elements(c, stage),
         .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
@@ -183,6 +183,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             const double kept = kept_bytes(c, price);
             b.blocks_saved += b.in_flight * stage->layers[k] * kept;
             b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
+            b.largest_block = fmax(b.largest_block, price->saved_bytes);
             if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
                 b.block_saved = price->saved_bytes;
                 b.block_kept = kept;
@@ -192,7 +193,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         } else {
             b.ends_saved += price->saved_bytes;
             b.logits_width = price->logits;
-            b.logits_peak = price->logits * c->software->logits_peak_bytes;
+            b.logit_bytes = logit_bytes(c);
             b.head_transient =
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
         }
@@ -217,35 +218,102 @@ communicator_bytes(const sl_plan *plan, double *count)
     return bytes;
 }
 
-double
-sl_memory_shard(const sl_plan *plan)
+static double
+phase_bytes(const phase *p)
 {
-    return plan->zero_stage >= 1 ? (double)plan->data * plan->context : 1.0;
+    return p->gradients + p->gathered + p->unreduced + p->activations + p->rebuilt + p->logits +
+           p->transient + p->copies;
+}
+
+/* Gradients that are tensors of their own are set to none after a step, and come back as each unit
+ * is reduced; Megatron and DDP keep theirs in buffers. */
+static bool
+gradients_persist(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
+           c->workload->framework == SL_FRAMEWORK_DDP ||
+           sl_plan_microbatches(c->workload, c->plan) > 1;
+}
+
+static phase
+find_peak(const sl_memory_case *c, const rank_bytes *b)
+{
+    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double gradients = b->elements.all * layout.gradient_bytes / shards.gradients;
+    const double early = gradients_persist(c) ? gradients : 0.0;
+    const double activations = b->blocks_saved + b->ends_saved;
+    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
+    const bool casts = c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
+                       layout.gradient_bytes < layout.master_bytes;
+    const double logits = b->logits_width * b->logit_bytes;
+    const phase phases[] = {
+        {.name = "backward",
+         .gradients = early,
+         .idle = gradients - early,
+         .gathered = b->gathered.backward_bytes,
+         .unreduced = b->gathered.backward_gradients,
+         .activations = activations,
+         .rebuilt = b->recomputed,
+         .transient = b->widest_gradient},
+        {.name = "head",
+         .gradients = early,
+         .idle = gradients - early,
+         .gathered = b->gathered.head_bytes,
+         .unreduced = b->gathered.head_gradients,
+         .activations = activations,
+         .logits = logits,
+         .transient = b->head_transient},
+        {.name = "last_backward",
+         .gradients = gradients,
+         .gathered = b->gathered.backward_bytes,
+         .unreduced = b->gathered.backward_gradients,
+         .activations = b->largest_block,
+         .transient = b->widest_gradient},
+        {.name = "optimizer",
+         .gradients = gradients,
+         .copies = casts ? b->elements.all * layout.master_bytes / shards.optimizer : 0.0},
+    };
+    phase peak = phases[0];
+
+    /* Of equal ones the head is named: it comes first. */
+    if (logits > 0.0 && phase_bytes(&phases[1]) >= phase_bytes(&peak))
+        peak = phases[1];
+    for (uint32_t i = 2; i < sizeof phases / sizeof phases[0]; i++)
+        if (phase_bytes(&phases[i]) > phase_bytes(&peak))
+            peak = phases[i];
+    return peak;
 }
 
 static void
-add_states(const sl_memory_case *c, const rank_bytes *b, sl_rank_memory *rank)
+add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
-    const sl_layout layout = sl_memory_layout(c->workload);
-    const double shard = sl_memory_shard(c->plan);
-    const double n = b->elements;
+    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     const bool autocast = ddp && c->slice->element_bytes < 4.0;
 
-    ADD_TERM(rank, SL_TERM_PARAMETERS, n * layout.parameter_bytes, {"parameters", n},
-             {"bytes_per_parameter", layout.parameter_bytes});
-    ADD_TERM(rank, SL_TERM_GRADIENTS, n * layout.gradient_bytes, {"parameters", n},
-             {"bytes_per_parameter", layout.gradient_bytes});
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, n * layout.master_bytes / shard, {"parameters", n},
-             {"bytes_per_parameter", layout.master_bytes}, {"shards", shard});
-    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, n * layout.optimizer_bytes / shard, {"parameters", n},
-             {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shard});
+    ADD_TERM(rank, SL_TERM_PARAMETERS, n * layout.parameter_bytes / shards.parameters,
+             {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
+             {"shards", shards.parameters});
+    ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
+             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients});
+    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, n * layout.master_bytes / shards.optimizer,
+             {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
+             {"shards", shards.optimizer});
+    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, n * layout.optimizer_bytes / shards.optimizer,
+             {"parameters", n}, {"bytes_per_parameter", layout.optimizer_bytes},
+             {"shards", shards.optimizer});
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});
     if (ddp && c->plan->data > 1)
         ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
                  {"bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
+             {"element_bytes", c->slice->element_bytes},
+             {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
     ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
     ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, 2.0 * (b->received + b->sent) / c->slice->spread,
@@ -254,35 +322,41 @@ add_states(const sl_memory_case *c, const rank_bytes *b, sl_rank_memory *rank)
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
 }
 
-/* The two phases that can be the peak; the states are alive in both. */
+/* What is alive at the peak; the states are alive in every phase. */
 static void
-add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes *b,
+add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes *b, const phase *p,
                sl_rank_memory *rank)
 {
-    const double head = b->logits_peak + b->head_transient;
-    const double backward = b->recomputed + b->widest_gradient;
-    const bool head_binds = head > 0.0 && head >= backward;
+    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double n = b->elements.all;
     const double per_block = stage->blocks > 0 && b->in_flight > 0.0
                                  ? b->blocks_saved / b->in_flight / stage->blocks
                                  : 0.0;
-
-    rank->phase = head_binds ? "head" : "backward";
-    ADD_TERM(rank, SL_TERM_ACTIVATIONS, b->blocks_saved + b->ends_saved,
-             {"microbatches_in_flight", b->in_flight}, {"blocks", stage->blocks},
-             {"bytes_per_block", per_block}, {"embedding_and_head_bytes", b->ends_saved},
-             {"tokens", c->slice->tokens}, {"tensor", c->slice->tensor},
-             {"ranks_sharing_norms", c->slice->spread});
     const double row_bytes = c->slice->element_bytes * c->slice->tokens;
-    if (head_binds)
-        ADD_TERM(rank, SL_TERM_LOGITS, b->logits_peak, {"logits", b->logits_width},
-                 {"bytes_per_logit", c->software->logits_peak_bytes});
-    else
-        ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, b->recomputed, {"block_bytes", b->block_saved},
-                 {"kept_bytes", b->block_kept});
-    const double transient = head_binds ? b->head_transient : b->widest_gradient;
-    ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, transient,
+
+    rank->phase = p->name;
+    ADD_TERM(rank, SL_TERM_GATHERED_PARAMETERS, p->gathered,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"root_parameters", b->gathered.root_elements},
+             {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"element_bytes", c->slice->element_bytes},
+             {"reduced_bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
+             {"blocks", stage->blocks}, {"bytes_per_block", per_block},
+             {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
+             {"bytes_per_logit", b->logit_bytes});
+    ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->block_saved},
+             {"kept_bytes", b->block_kept});
+    ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, p->transient,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
-             {"width", transient / row_bytes});
+             {"width", p->transient / row_bytes});
+    ADD_TERM(rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
+             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer});
 }
 
 static bool
@@ -294,16 +368,19 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
 
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
     const rank_bytes b = measure_rank(c, &stage, r);
+    const phase peak = find_peak(c, &b);
 
     rank->term_count = 0;
-    add_states(c, &b, rank);
-    add_peak_phase(c, &stage, &b, rank);
+    add_states(c, &b, &peak, rank);
+    add_peak_phase(c, &stage, &b, &peak, rank);
     for (uint32_t i = 0; i < rank->term_count; i++)
         allocated += rank->terms[i].value;
 
     const double outside = context_bytes + ceil(communicator_bytes(c->plan, &communicators));
-    ADD_TERM(rank, SL_TERM_FRAGMENTATION, allocated * (fragmentation_ratio - 1.0),
-             {"peak_allocated_bytes", allocated}, {"reserved_over_allocated", fragmentation_ratio});
+    ADD_TERM(rank, SL_TERM_FRAGMENTATION,
+             allocated * (c->software->fragmentation_ratio - 1.0) + peak.idle,
+             {"peak_allocated_bytes", allocated}, {"idle_gradient_bytes", peak.idle},
+             {"reserved_over_allocated", c->software->fragmentation_ratio});
     const double reserved = allocated + rank->terms[rank->term_count - 1].value;
     ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
              {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
@@ -365,9 +442,9 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
-    out->reserved_low_bytes =
-        (uint64_t)ceil((double)fullest->peak_allocated_bytes * fragmentation_low_ratio);
-    out->reserved_high_bytes =
-        (uint64_t)ceil((double)fullest->peak_allocated_bytes * fragmentation_high_ratio);
+    out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
+                                             c->software->fragmentation_low_ratio);
+    out->reserved_high_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
+                                              c->software->fragmentation_high_ratio);
     return true;
 }

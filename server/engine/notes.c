@@ -3,6 +3,7 @@
 
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
+#include "engine/states.h"
 
 static void
 add(sl_estimate *out, bool warning, const char *code, const char *text)
@@ -29,14 +30,14 @@ note_unknown(const sl_question *question, sl_estimate *out)
         {SL_UNKNOWN_SEQUENCE, "sequence_open",
          "parallelism.sequence was not given: off and on were evaluated"},
         {SL_UNKNOWN_ZERO_STAGE, "zero_stage_open",
-         "zero_stage was not given: 0 and 1 were evaluated"},
+         "zero_stage was not given: the stages that the framework is taken for were evaluated"},
     };
 
     if ((question->unknown & (uint32_t)SL_UNKNOWN_RECOMPUTE) != 0)
         add(out, false, "recompute_open",
             sl_model_is_plain(question->model)
                 ? "recompute was not given: none and full were evaluated"
-                : "recompute was not given: none, selective and full were evaluated");
+                : "recompute was not given: every mode of the framework was evaluated");
     for (uint32_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if ((question->unknown & (uint32_t)fields[i].field) != 0)
             add(out, false, fields[i].code, fields[i].text);
@@ -125,8 +126,36 @@ note_memory(const sl_question *question, sl_estimate *out)
         add(out, false, "reserved_assumed",
             "what the driver reserves was not read for this part: 1 % of its memory is assumed");
     add(out, false, "fragmentation_assumed",
-        "reserved over allocated is taken as 1.05, 1.028 to 1.093 on published Megatron runs; "
-        "other frameworks and variable shapes fragment more");
+        "reserved over allocated is the software profile's: 1.05 with static shapes (published "
+        "Megatron runs 1.028 to 1.093), 1.25 for FSDP 1; variable shapes fragment more");
+}
+
+/* What the sharding frameworks add, and how little of their time was measured. */
+static void
+note_sharding(sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+
+    if (sl_framework_is_fsdp(framework) || framework == SL_FRAMEWORK_DEEPSPEED)
+        add(out, true, "sharded_time_unvalidated",
+            "the step time of fsdp and deepspeed is a first closed form: gathers and reductions "
+            "hide under forward and backward as a whole; it was held against no measured run yet");
+    if (framework == SL_FRAMEWORK_DEEPSPEED)
+        add(out, true, "deepspeed_memory_unvalidated",
+            "buffers of deepspeed are its defaults (buckets of 5e8, at most 1e9 live elements); "
+            "no complete measured run decides them");
+    if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
+        add(out, false, "op_sac_policy",
+            "op_sac keeps every other product and the attention, as torchtitan does; half of the "
+            "rest of forward is priced as run again");
+    if (out->workload.compile)
+        add(out, true, "compile_time",
+            "compile changes what is kept; how much faster generated kernels run is not modelled");
+    if (out->workload.optimizer == SL_OPTIMIZER_MUON)
+        add(out, true, "muon_time", "the products of Muon's orthogonalisation are not priced");
+    if (out->plan.shard_group > 0 && out->plan.shard_group < out->plan.data)
+        add(out, false, "hybrid_copies",
+            "states are divided within shard_group and held once by every such group");
 }
 
 /* Whether what a layer passes on had to be guessed from what it keeps. */
@@ -192,13 +221,13 @@ note_plan(const sl_question *question, sl_estimate *out)
         add(out, true, "key_values_gathered",
             "fewer key-value heads than tensor ranks: Megatron gathers the mixed projection, a "
             "collective that is not priced");
-    if (out->workload.framework == SL_FRAMEWORK_DDP) {
+    if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
+    if (out->software->eager_activations && !out->workload.compile)
         add(out, true, "eager_host",
-            "eager DDP may be bound by the host that launches kernels: that lane is not modelled, "
+            "eager code may be bound by the host that launches kernels: that lane is not modelled, "
             "small models can take longer");
-    }
     if (!out->fits)
         add(out, true, "does_not_fit",
             "the plan needs more device memory than is usable: times are those of a run that "
@@ -213,6 +242,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_rates(question, out);
     note_links(question, out);
     note_memory(question, out);
+    note_sharding(out);
     note_plan(question, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",

@@ -264,10 +264,59 @@ price_plain_memory(const sl_slice *slice, const sl_operator *op, sl_kind_price *
 }
 
 static void
+price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
+{
+    const double elements = sl_slice_elements(slice, tensor);
+
+    out->elements += elements;
+    if (tensor->linear)
+        out->matrix_elements += elements;
+    if (tensor->axes < 2) {
+        out->factored_elements += elements;
+        return;
+    }
+
+    const double rows = (double)tensor->shape[tensor->axes - 2];
+    const double columns = (double)tensor->shape[tensor->axes - 1];
+
+    out->factored_elements += elements * (rows + columns) / (rows * columns);
+}
+
+/* torchtitan's op: every other product keeps its output, in the order they run, and so do the
+ * attention and what tensor parallelism reduces. A row cut leaves each rank a whole partial sum. */
+static double
+products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_bytes)
+{
+    double bytes = input_bytes;
+    uint32_t products = 0;
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *tensor = &kind->tensors[i];
+        sl_matrices of;
+        if (!tensor->linear || !sl_tensor_matrices(tensor, &of) || products++ % 2 != 0)
+            continue;
+        /* A compiled block knows that the next block's input holds what its last product gave. */
+        if (!slice->eager && tensor->cut == SL_CUT_ROW)
+            continue;
+        bytes += slice->element_bytes * (double)of.outputs * slice->tokens /
+                 (tensor->cut == SL_CUT_COLUMN ? slice->tensor : 1.0);
+    }
+    for (uint32_t i = 0; i < kind->operator_count; i++) {
+        const sl_operator *op = &kind->operators[i];
+        if (op->kind == SL_OPERATOR_ATTENTION)
+            bytes += slice->tokens / slice->tensor *
+                     (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
+        if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && slice->spread > 1.0)
+            bytes += slice->element_bytes * (double)op->outputs * slice->tokens / slice->spread;
+    }
+    return bytes;
+}
+
+static void
 price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
     for (uint32_t i = 0; i < kind->tensor_count; i++)
-        out->elements += sl_slice_elements(slice, &kind->tensors[i]);
+        price_tensor(slice, &kind->tensors[i], out);
 
     for (uint32_t i = 0; i < kind->operator_count; i++) {
         const sl_operator *op = &kind->operators[i];
@@ -284,6 +333,7 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
+    out->products_bytes = products_bytes(slice, kind, out->input_bytes);
 }
 
 void

@@ -20,9 +20,12 @@ typedef struct sl_traffic {
 
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
+    double matrix_elements;        /* of them, weights of linear layers */
+    double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */
+    double products_bytes;         /* what recomputation by operators keeps instead */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */

@@ -40,6 +40,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .framework = workload->framework,
         .attention = workload->attention,
         .dropout = workload->dropout,
+        .eager = software->eager_activations && !workload->compile,
         .pipelined = plan->pipeline > 1,
     };
 }
@@ -116,7 +117,7 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double qkv = (double)op->inputs / slice->tensor;
     const double output = (double)op->outputs / slice->tensor;
-    const double copies = slice->software->eager_activations ? 2.0 : 1.0;
+    const double copies = slice->eager ? 2.0 : 1.0;
     double bytes = slice->element_bytes * (qkv + copies * output) * slice->tokens;
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
@@ -146,7 +147,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return attention_saved_bytes(slice, op);
     case SL_OPERATOR_ACTIVATION: {
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
-        const bool gate_kept = slice->software->eager_activations && op->inputs > op->outputs;
+        const bool gate_kept = slice->eager && op->inputs > op->outputs;
         const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
         return e * width / slice->tensor * tokens;
     }

@@ -22,6 +22,7 @@ typedef struct sl_slice {
     sl_framework framework;
     sl_attention_kernel attention;
     bool dropout;
+    bool eager;     /* pointwise results are kept where fused code rebuilds them */
     bool pipelined; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 

@@ -41,7 +41,10 @@ measure_rank(const sl_memory_case *c, uint32_t r)
                                 sl_price_exposed_s(price->tensor_backward));
         if (!sl_schedule_is_block(model, k))
             continue;
-        if (c->workload->recompute == SL_RECOMPUTE_FULL) {
+        if (c->workload->recompute == SL_RECOMPUTE_OPERATORS) {
+            /* Every other product runs again; which share of the rest does was not measured. */
+            t.recompute_s += layers * 0.5 * (price->forward_s - price->core_forward_s);
+        } else if (c->workload->recompute == SL_RECOMPUTE_FULL) {
             t.recompute_s += layers * price->forward_s;
             t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
         } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
@@ -157,35 +160,89 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
 }
 
 typedef struct data_time {
-    double reduce_s, gather_s;
-    double reduce_bytes, gather_bytes;
-    double reduce_exposed_s, gather_exposed_s;
+    double reduce_s, gather_s, replica_s;
+    double reduce_bytes, gather_bytes, replica_bytes;
+    double reduce_exposed_s, gather_exposed_s; /* that of the reduction with the replicas' */
 } data_time;
 
+/* The ranks that share one copy of the states, and those that hold the same part of other copies. */
+typedef struct data_groups {
+    sl_group shard, replicas;
+} data_groups;
+
+static data_groups
+find_data_groups(const sl_memory_case *c)
+{
+    const sl_plan *plan = c->plan;
+    const uint64_t stride = (uint64_t)plan->tensor * plan->context;
+    const uint64_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+
+    return (data_groups){
+        .shard = sl_group_of(c->question->cluster, shard, stride),
+        .replicas = sl_group_of(c->question->cluster, plan->data / shard, stride * shard),
+    };
+}
+
+typedef struct data_rounds {
+    double reduces, gathers; /* of all gradients, of all parameters, in a step */
+} data_rounds;
+
+/* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
+ * each. Divided parameters are gathered for each forward, and for each backward where they were let
+ * go; whole ones once, after the optimizer wrote its part. */
+static data_rounds
+count_rounds(const sl_memory_case *c)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const bool divided = shards.parameters > 1.0;
+
+    return (data_rounds){
+        .reduces = shards.gradients > 1.0 ? m : 1.0,
+        .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
+                   : c->plan->zero_stage >= 1 ? 1.0
+                                              : 0.0,
+    };
+}
+
 static data_time
-measure_data(const sl_memory_case *c, const sl_group *group, const rank_time *t, uint32_t r,
+measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
              double drained_s)
 {
     const sl_cluster *cluster = c->question->cluster;
-    const sl_layout layout = sl_memory_layout(c->workload);
     const bool sharded = c->plan->zero_stage >= 1;
+    const data_rounds rounds = count_rounds(c);
     sl_stage stage;
     data_time d = {0};
 
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const double n = sl_memory_stage_elements(c->question->model, c->prices, &stage);
-    d.reduce_bytes = n * layout.gradient_bytes;
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const double reduce_bytes = elements.all * layout.gradient_bytes;
+    const double gather_bytes =
+        elements.all * fmin(layout.parameter_bytes, c->slice->element_bytes);
+    d.reduce_bytes = rounds.reduces * reduce_bytes;
     d.reduce_s =
+        rounds.reduces *
         sl_collective_s(cluster, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                        group, d.reduce_bytes);
-    d.reduce_exposed_s = fmax(
-        0.0, sl_price_visible_s(d.reduce_s, t->backward_s, c->software->overlap_gradient_reduce) -
-                 drained_s);
-    if (sharded) {
-        d.gather_bytes = n * layout.parameter_bytes;
-        d.gather_s = sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, group, d.gather_bytes);
-        d.gather_exposed_s =
-            sl_price_visible_s(d.gather_s, t->forward_s, c->software->overlap_parameter_gather);
+                        &groups->shard, reduce_bytes);
+    if (groups->replicas.ranks > 1.0) {
+        const double part = reduce_bytes / groups->shard.ranks;
+        d.replica_bytes = rounds.reduces * part;
+        d.replica_s = rounds.reduces *
+                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
+    }
+    d.reduce_exposed_s =
+        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s, rounds.reduces * t->backward_s,
+                                     c->software->overlap_gradient_reduce) -
+                      drained_s);
+    if (rounds.gathers > 0.0) {
+        /* Backward, which a second gather runs under, takes about twice the forward. */
+        d.gather_bytes = rounds.gathers * gather_bytes;
+        d.gather_s = rounds.gathers * sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
+                                                      &groups->shard, gather_bytes);
+        d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * t->forward_s,
+                                                c->software->overlap_parameter_gather);
     }
     return d;
 }
@@ -196,7 +253,6 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
-    const sl_layout layout = sl_memory_layout(c->workload);
 
     if (!model->tied || plan->pipeline == 1)
         return 0.0;
@@ -206,7 +262,8 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
 
     assert(embedding->tensor_count >= 1);
     *level = pair.level;
-    *bytes = sl_slice_elements(c->slice, &embedding->tensors[0]) * layout.gradient_bytes;
+    const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
+    *bytes = table.all * sl_states_layout(c->workload, &table).gradient_bytes;
     return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
 }
 
@@ -214,14 +271,14 @@ static void
 evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], sl_time *out)
 {
     const sl_plan *plan = c->plan;
-    const sl_group group = sl_group_of(c->question->cluster, (uint64_t)plan->data,
-                                       (uint64_t)plan->tensor * plan->context);
+    const data_groups groups = find_data_groups(c);
+    const sl_group group = groups.shard;
     double drained_s = 0.0;
     double tied_bytes = 0.0;
     data_time worst = {0};
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
-        const data_time d = measure_data(c, &group, &times[r], r, drained_s);
+        const data_time d = measure_data(c, &groups, &times[r], r, drained_s);
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s)
             worst = d;
@@ -244,6 +301,8 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
                       group.level, worst.reduce_bytes, worst.reduce_s, worst.reduce_exposed_s);
     add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
                       worst.gather_s, worst.gather_exposed_s);
+    add_communication(out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
+                      worst.replica_bytes, worst.replica_s, 0.0);
     add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes, tied_s,
                       tied_s);
 }
@@ -254,9 +313,20 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
 static void
 evaluate_optimizer(const sl_memory_case *c, sl_time *out)
 {
-    const sl_layout layout = sl_memory_layout(c->workload);
-    const double shard = sl_memory_shard(c->plan);
+    const double shard = sl_states_shards(c->workload, c->plan).optimizer;
+    sl_elements most = {0};
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_stage stage;
+        sl_schedule_stage(c->question->model, c->plan, r, &stage);
+        const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
+        if (here.all > most.all)
+            most = here;
+    }
+
+    const sl_layout layout = sl_states_layout(c->workload, &most);
     const double g = layout.gradient_bytes;
+    const double zeroed = g / sl_states_shards(c->workload, c->plan).gradients;
     /* Without a master copy the update reads the parameters themselves. */
     const double weights = layout.master_bytes > 0.0
                                ? 2.0 * layout.master_bytes + layout.parameter_bytes
@@ -264,16 +334,10 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
     const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
     const double bandwidth =
         optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
-    double most = 0.0;
 
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_stage stage;
-        sl_schedule_stage(c->question->model, c->plan, r, &stage);
-        most = fmax(most, sl_memory_stage_elements(c->question->model, c->prices, &stage));
-    }
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most * (sharded / shard + g) / bandwidth,
-             {"parameters", most}, {"bytes_per_parameter", sharded}, {"shards", shard},
-             {"zeroed_bytes_per_parameter", g}, {"bandwidth_bytes_per_s", bandwidth});
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most.all * (sharded / shard + zeroed) / bandwidth,
+             {"parameters", most.all}, {"bytes_per_parameter", sharded}, {"shards", shard},
+             {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
 }
 
 /* One row per kind of collective of the tensor group, over the step and the slowest stage. */

@@ -6,11 +6,13 @@
 /* Formula and source of every figure, for the reader. Symbols are the inputs' names. */
 static const sl_term_info terms[] = {
     [SL_TERM_PARAMETERS] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
-                            "parameters on this rank x bytes_per_parameter",
-                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP"},
+                            "parameters on this rank x bytes_per_parameter / shards",
+                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
+                            "FSDP; Rajbhandari 2020"},
     [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
-                           "parameters on this rank x bytes_per_parameter of the main gradient",
-                           "Megatron-LM docs/source/api-guide/dist_optimizer.md"},
+                           "parameters on this rank x bytes_per_parameter of the main gradient / "
+                           "shards; none at a peak before the first is reduced",
+                           "Megatron-LM docs/source/api-guide/dist_optimizer.md; Rajbhandari 2020"},
     [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
                                 "parameters on this rank x bytes_per_parameter / shards",
                                 "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
@@ -21,6 +23,21 @@ static const sl_term_info terms[] = {
                                 "parameters x bytes of the 16-bit copy that autocast keeps from "
                                 "forward to backward",
                                 "PyTorch autocast weight cache"},
+    [SL_TERM_GATHERED_PARAMETERS] =
+        {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
+         "parameters of the root unit, of the block in use and of the one prefetched, in the "
+         "precision that computes; all of the rank where they are not let go; DeepSpeed: at most "
+         "stage3_max_live_parameters",
+         "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},
+    [SL_TERM_UNSHARDED_GRADIENTS] =
+        {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
+         "gradients of one block before they are divided, the reduction's input and output in "
+         "reduced_bytes_per_parameter, and the head's until the root unit's backward",
+         "PyTorch fully_shard and FullyShardedDataParallel"},
+    [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+                               "parameters x bytes_per_parameter / shards: gradients cast for the "
+                               "fp32 step",
+                               "DeepSpeed stage_1_and_2.py, its memory estimator"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
@@ -46,13 +63,18 @@ static const sl_term_info terms[] = {
                                   "parameters x bytes_per_parameter: buckets copy all gradients "
                                   "unless gradient_as_bucket_view is set",
                                   "PyTorch DistributedDataParallel reducer"},
+    [SL_TERM_REDUCE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+                                "elements x element_bytes: a reduce bucket of 5e8 elements, two "
+                                "with overlap_comm",
+                                "DeepSpeed zero/config.py"},
     [SL_TERM_PIPELINE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
          "2 x (received_bytes + sent_bytes) / ranks_sharing: hidden x tokens x element_bytes of "
          "each stage beside it, or the output of a plain layer",
          "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
-                               "peak_allocated_bytes x (reserved_over_allocated - 1)",
+                               "peak_allocated_bytes x (reserved_over_allocated - 1) + "
+                               "idle_gradient_bytes: freed gradients keep their segments",
                                "reserved over allocated of published Megatron runs, static shapes"},
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
                          "context_bytes + communicator_bytes",

@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 #include "engine/evaluate.h"
+#include "engine/states.h"
 
-enum { COMBINATIONS_MAX = 1024, MICRO_BATCHES = 4 };
+enum { COMBINATIONS_MAX = 4096, MICRO_BATCHES = 4 };
 
 /* Where a walk through all values stands; each counter below its limit. */
 typedef struct walk {
@@ -74,6 +75,21 @@ software_plausible(const sl_question *question, const sl_software *software)
     return newest < released;
 }
 
+/* Sharding is what these are for: nobody takes them to hold everything whole. */
+static uint32_t
+least_stage(sl_framework framework)
+{
+    if (sl_framework_is_fsdp(framework))
+        return 2;
+    return framework == SL_FRAMEWORK_DEEPSPEED ? 1 : 0;
+}
+
+static bool
+stage_plausible(const sl_question *asked)
+{
+    return asked->plan.zero_stage >= least_stage(asked->workload.framework);
+}
+
 /* The values at `w`, or false when they are implausible or legal nowhere. */
 static bool
 combine(const sl_question *question, const walk *w, sl_combination *out)
@@ -106,10 +122,12 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
     /* The same run under another name would count twice in the median. */
     if (is_unknown(question, SL_UNKNOWN_RECOMPUTE) && !sl_recompute_matters(&asked.workload))
         return false;
+    if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE) && !stage_plausible(&asked))
+        return false;
     /* A single rank has nothing to split: the second value would be the first again. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&
          is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
-        (asked.plan.zero_stage > 0 && asked.plan.data == 1 &&
+        (asked.plan.zero_stage > least_stage(asked.workload.framework) && asked.plan.data == 1 &&
          is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
@@ -143,7 +161,7 @@ survey_priced(survey *s, walk w)
 {
     const sl_question *question = s->question;
     const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_COUNT : 1;
-    const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 2 : 1;
+    const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
     sl_priced priced;
     bool fresh = true;
 

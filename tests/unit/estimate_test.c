@@ -66,7 +66,8 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "not_modelled", "/parallelism/context", "");
     q = gpt_question(1);
     q.plan.zero_stage = 3;
-    expect_fault(&q, "not_modelled", "/parallelism/zero_stage", "");
+    expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage",
+                 "0, 1, or framework fsdp2 or deepspeed");
     q = gpt_question(1);
     q.workload.precision = SL_PRECISION_FP8;
     expect_fault(&q, "precision_not_supported", "/workload/precision", "");

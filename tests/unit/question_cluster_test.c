@@ -234,7 +234,8 @@ choices_are_the_legal_values_of_each_setting(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"zero_stage\":[0,1]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"sequence\":[false,true]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"recompute\":[\"none\",\"selective\",\"full\"]"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"framework\":[\"megatron\"]"));
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(out.data, "\"framework\":[\"megatron\",\"fsdp1\",\"fsdp2\",\"deepspeed\"]"));
     CU_ASSERT_PTR_NOT_NULL(
         strstr(out.data, "\"attention\":[\"unfused\",\"flash2\",\"flash3\",\"cudnn\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"errors\":[]"));

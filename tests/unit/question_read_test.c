@@ -150,16 +150,14 @@ what_is_not_modelled_is_refused_by_name(void)
         const char *members, *pointer;
     } cases[] = {
         {"\"kind\":\"inference\"", "/workload/kind"},
-        {"\"framework\":\"fsdp2\"", "/workload/framework"},
-        {"\"software\":\"torchtitan-2024-12\"", "/workload/software"},
+        {"\"framework\":\"dp\"", "/workload/framework"},
+        {"\"software\":\"maxtext\"", "/workload/software"},
         {"\"precision\":\"fp8\"", "/workload/precision"},
         {"\"precision\":\"mxfp8\"", "/workload/precision"},
-        {"\"optimizer\":\"muon\"", "/workload/optimizer"},
-        {"\"recompute\":{\"mode\":\"full\"}", "/workload/recompute"},
+        {"\"recompute\":{\"mode\":\"modules\"}", "/workload/recompute/mode"},
+        {"\"recompute\":{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/layers"},
         {"\"attention\":\"flex\"", "/workload/attention"},
-        {"\"compile\":true", "/workload/compile"},
         {"\"cuda_graphs\":\"full\"", "/workload/cuda_graphs"},
-        {"\"loss\":\"fused\"", "/workload/loss"},
         {"\"activation_profile\":\"eager\"", "/workload/activation_profile"},
         {"\"documents\":{\"mean_length\":1}", "/workload/documents"},
         {"\"fp8\":{\"recipe\":\"block\"}", "/workload/fp8"},
@@ -179,6 +177,47 @@ what_is_not_modelled_is_refused_by_name(void)
     }
 }
 
+/* FSDP's words and the numbers they stand for. */
+static void
+sharding_words_say_stage_and_group(void)
+{
+    static const struct {
+        const char *plan;
+        uint32_t stage, group;
+        sl_reshard reshard;
+    } cases[] = {
+        {"{\"sharding\":\"full_shard\"}", 3, 0, SL_RESHARD_DEFAULT},
+        {"{\"sharding\":\"shard_grad_op\"}", 2, 0, SL_RESHARD_DEFAULT},
+        {"{\"sharding\":\"no_shard\"}", 0, 0, SL_RESHARD_DEFAULT},
+        {"{\"sharding\":\"hybrid_shard\"}", 3, 8, SL_RESHARD_DEFAULT},
+        {"{\"sharding\":\"hybrid_shard_zero2\",\"tensor\":2}", 2, 4, SL_RESHARD_DEFAULT},
+        {"{\"zero_stage\":3,\"replicate\":2}", 3, 8, SL_RESHARD_DEFAULT},
+        {"{\"zero_stage\":3,\"shard_group\":4}", 3, 4, SL_RESHARD_DEFAULT},
+        {"{\"zero_stage\":3,\"reshard_after_forward\":false}", 3, 0, SL_RESHARD_NEVER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reading r;
+        read_parts(&r, NULL, NULL,
+                   "{\"accelerator\":\"nvidia-h100-sxm5-80gb\",\"nodes\":2,"
+                   "\"accelerators_per_node\":8}",
+                   cases[i].plan);
+        CU_ASSERT_EQUAL(r.code, SL_OK);
+        CU_ASSERT_EQUAL(r.request.plan.zero_stage, cases[i].stage);
+        CU_ASSERT_EQUAL(r.request.plan.shard_group, cases[i].group);
+        CU_ASSERT_EQUAL(r.request.plan.reshard, cases[i].reshard);
+        CU_ASSERT_EQUAL(r.request.unknown & SL_UNKNOWN_ZERO_STAGE, 0);
+        clear(&r);
+    }
+
+    reading r;
+    read_parts(&r, NULL, NULL, NULL, "{\"zero_stage\":2,\"sharding\":\"full_shard\"}");
+    expect_refused(&r, "/parallelism/sharding", "conflicting_fields");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"replicate\":2,\"shard_group\":4}");
+    expect_refused(&r, "/parallelism/replicate", "conflicting_fields");
+    clear(&r);
+}
+
 static void
 plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
@@ -186,15 +225,10 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         {"\"context\":2", "/parallelism/context"},
         {"\"expert\":8", "/parallelism/expert"},
         {"\"expert_tensor\":2", "/parallelism/expert_tensor"},
-        {"\"replicate\":2", "/parallelism/replicate"},
-        {"\"zero_stage\":3", "/parallelism/zero_stage"},
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
-        {"\"sharding\":\"full_shard\"", "/parallelism/sharding"},
-        {"\"shard_group\":8", "/parallelism/shard_group"},
         {"\"pipeline_layout\":[3,4]", "/parallelism/pipeline_layout"},
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
-        {"\"reshard_after_forward\":false", "/parallelism/reshard_after_forward"},
         {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
         {"\"gather_dtype\":\"bf16\"", "/parallelism/gather_dtype"},
         {"\"context_kind\":\"a2a\"", "/parallelism/context_kind"},
@@ -448,6 +482,7 @@ main(int argc, char **argv)
         CASE(missing_parts_are_named_all_at_once),
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
+        CASE(sharding_words_say_stage_and_group),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
         CASE(wrong_values_are_told_from_unmodelled_ones),

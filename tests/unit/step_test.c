@@ -68,7 +68,7 @@ time_terms_sum_to_the_step(void)
     sl_question q = gpt_question(2, 8, 1024, 16);
 
     for (uint32_t p = 1; p <= 8; p *= 2)
-        for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
+        for (uint32_t mode = 0; mode < SL_RECOMPUTE_OPERATORS; mode++) {
             q.plan.pipeline = p;
             q.plan.data = 16 / p;
             q.plan.zero_stage = p % 4 == 0;

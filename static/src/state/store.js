@@ -53,10 +53,18 @@ export function setPlan(next) {
     if (after !== before) history.pushState(null, "", after === "" ? location.pathname : after);
 }
 
-/** A release belongs to its framework: another framework leaves it open. @param {Record<string, any>} changes */
+/** The ZeRO stage that people take each framework for. */
+const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
+
+/**
+ * A release belongs to its framework: another framework leaves it open, and starts with its own stage.
+ * @param {Record<string, any>} changes
+ */
 export function change(changes) {
     const moved = "framework" in changes && changes.framework !== plan.value.framework;
-    setPlan({ ...plan.value, ...(moved ? { software: "" } : {}), ...changes });
+    const own = moved ? { software: "", zero: STAGE[changes.framework] ?? 0 } : {};
+    const sac = moved && plan.value.recompute === "op_sac" ? { recompute: "full" } : {};
+    setPlan({ ...plan.value, ...own, ...sac, ...changes });
 }
 
 /** @param {Record<string, any>} patch  a merge patch of the request */

@@ -6,15 +6,15 @@ import { exact } from "../units.js";
 import { Choice, Count, Switch } from "./field.js";
 
 const WORDS = {
-    framework: { megatron: "Megatron", ddp: "DDP" },
+    framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed" },
     software: { "": "unknown" },
-    recompute: { "": "unknown" },
+    recompute: { op_sac: "by operator", "": "unknown" },
     attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. */
 const DDP_NEEDS = [["tensor", 1, "Tensor 1"], ["sequence", false, "no sequence parallelism"], ["pipeline", 1, "Pipeline 1"],
-    ["virtualPipeline", 1, "Virtual pipeline 1"], ["zero", 0, "ZeRO stage 0"]];
+    ["virtualPipeline", 1, "Virtual pipeline 1"]];
 
 function whyNotDdp() {
     const missing = DDP_NEEDS.filter(([key, value]) => plan.value[key] !== value).map(([, , words]) => words);
@@ -78,7 +78,7 @@ export function Parallelism() {
                        help="Splits norms and dropout along the sequence inside the tensor group" />
             <${Choice} name="pipeline" fallback=${[1, 2, 4, 8]} />
             <${Choice} name="virtualPipeline" fallback=${[1]} help="Model chunks per stage (interleaving)" />
-            <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks" />
+            <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks: optimizer states from 1, gradients from 2, parameters at 3" />
             <${Extras} />
             <${Product} />
         </section>`;

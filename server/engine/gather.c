@@ -1,0 +1,90 @@
+#include "engine/gather.h"
+
+#include <math.h>
+
+/* Defaults of DeepSpeed's zero_optimization. */
+static const double bucket_elements = 5e8;
+static const double live_elements_max = 1e9;
+
+typedef struct units {
+    double largest, root, head, all;
+} units;
+
+static units
+measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
+{
+    units u = {0};
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const double elements = stage->layers[k] * prices[k].elements;
+        if (stage->layers[k] == 0)
+            continue;
+        u.all += elements;
+        if (sl_schedule_is_block(model, k))
+            u.largest = fmax(u.largest, prices[k].elements);
+        else
+            u.root += elements;
+        if (!sl_schedule_is_block(model, k) && k != model->layers[0])
+            u.head += elements;
+    }
+    return u;
+}
+
+/* A rank that holds both ends of a tied pair has one table: the head's gradient is as wide as it. */
+static double
+head_elements(const sl_model *model, const units *u)
+{
+    return model->tied ? u->root : u->head;
+}
+
+static void
+measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double element = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
+    const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
+    const double head = head_elements(c->question->model, u);
+
+    if (sl_states_reshards(c->workload, c->plan)) {
+        out->head_bytes = element * (u->root + u->largest);
+        out->backward_bytes = element * (u->root + u->largest + (1.0 + copies) * prefetched);
+    } else {
+        out->head_bytes = out->backward_bytes = element * u->all;
+    }
+    /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
+    const double reduced = layout.gradient_bytes > element ? layout.gradient_bytes : 0.0;
+    out->head_gradients = element * head;
+    out->backward_gradients =
+        element * head +
+        u->largest * (element + reduced + layout.gradient_bytes / shards.gradients);
+}
+
+static void
+measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
+{
+    const double element = c->slice->element_bytes;
+
+    if (c->plan->zero_stage >= 1)
+        out->reduce_buffers =
+            element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
+    if (c->plan->zero_stage < 3)
+        return;
+    out->head_bytes = out->backward_bytes = element * fmin(u->all, live_elements_max);
+    out->backward_gradients = element * u->largest;
+}
+
+sl_gathered
+sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
+{
+    const units u = measure_units(c->question->model, c->prices, stage);
+    sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
+
+    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
+        measure_deepspeed(c, &u, &out);
+    else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
+        measure_fsdp(c, &u, &out);
+    return out;
+}

@@ -1,0 +1,33 @@
+/** What sharded parameters cost while they are in use: gathered copies and whole gradients. */
+#ifndef SL_ENGINE_GATHER_H
+#define SL_ENGINE_GATHER_H
+
+#include "engine/memory.h"
+
+/**
+ * Bytes on one rank beside its shards. A unit is a block; embedding, final norm and head are the
+ * root unit, which stays gathered from forward to backward.
+ */
+typedef struct sl_gathered {
+    double unit_elements;      /* of the largest block */
+    double root_elements;      /* of the root unit on this rank */
+    double head_bytes;         /* gathered parameters when the loss is computed */
+    double backward_bytes;     /* ... and while the largest block runs backward */
+    double head_gradients;     /* gradients not yet reduced, when the loss is computed */
+    double backward_gradients; /* ... and in the backward of a block */
+    double reduce_buffers;     /* for as long as the process lives */
+} sl_gathered;
+
+/**
+ * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
+ * flat output that is copied out of; without resharding: all parameters of the rank.
+ * Gradients of a block: the compute precision's copy and the reduce's input in
+ * layout.gradient_bytes; the head's stay whole until the root's backward.
+ * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
+ * bucket of 5e8 elements, two with overlap_comm.
+ * All zero where every rank holds its parameters whole and reduces them in place.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
+ */
+sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
+
+#endif

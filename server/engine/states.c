@@ -1,0 +1,104 @@
+#include "engine/states.h"
+
+#include <assert.h>
+
+/* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
+static const double block_8bit = 256.0;
+static const double block_4bit = 128.0;
+
+sl_elements
+sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
+{
+    sl_elements sum = {0};
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const double layers = stage->layers[k];
+        sum.all += layers * prices[k].elements;
+        sum.factored += layers * prices[k].factored_elements;
+        if (sl_schedule_is_block(model, k))
+            sum.matrices += layers * prices[k].matrix_elements;
+    }
+    return sum;
+}
+
+static double
+optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
+{
+    switch (optimizer) {
+    case SL_OPTIMIZER_ADAMW:
+        return 8.0;
+    case SL_OPTIMIZER_SGD:
+        return 0.0;
+    case SL_OPTIMIZER_SGD_MOMENTUM:
+        return 4.0;
+    case SL_OPTIMIZER_ADAMW_8BIT:
+        return 2.0 * (1.0 + 4.0 / block_8bit);
+    case SL_OPTIMIZER_ADAMW_4BIT:
+        return 2.0 * (0.5 + 4.0 / block_4bit);
+    case SL_OPTIMIZER_ADAFACTOR:
+        return e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
+    case SL_OPTIMIZER_MUON:
+        return e->all > 0.0 ? (4.0 * e->matrices + 8.0 * (e->all - e->matrices)) / e->all : 0.0;
+    case SL_OPTIMIZER_COUNT:
+        break;
+    }
+    assert(false);
+    return 0.0;
+}
+
+sl_layout
+sl_states_layout(const sl_workload *workload, const sl_elements *elements)
+{
+    const sl_layout *asked = &workload->layout;
+    const bool half = sl_precision_bytes(workload->precision) < 4.0;
+    const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
+    const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
+    const bool fp16 = workload->precision == SL_PRECISION_FP16;
+    const double states = optimizer_bytes(workload->optimizer, elements);
+    sl_layout layout = {
+        .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
+        .gradient_bytes = (megatron && fp16) || (deepspeed && half) ? 2.0 : 4.0,
+        .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
+        .optimizer_bytes = states + (megatron && fp16 ? 4.0 : 0.0),
+    };
+
+    if (asked->parameter_bytes >= 0.0)
+        layout.parameter_bytes = asked->parameter_bytes;
+    if (asked->gradient_bytes >= 0.0)
+        layout.gradient_bytes = asked->gradient_bytes;
+    if (asked->master_bytes >= 0.0)
+        layout.master_bytes = asked->master_bytes;
+    if (asked->optimizer_bytes >= 0.0)
+        layout.optimizer_bytes = asked->optimizer_bytes;
+    return layout;
+}
+
+bool
+sl_framework_is_fsdp(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
+}
+
+sl_shards
+sl_states_shards(const sl_workload *workload, const sl_plan *plan)
+{
+    const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
+    const double shard = ranks * plan->context;
+    const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
+
+    return (sl_shards){
+        .parameters = plan->zero_stage >= whole_below ? shard : 1.0,
+        .gradients = plan->zero_stage >= 2 ? shard : 1.0,
+        .optimizer = plan->zero_stage >= 1 ? shard : 1.0,
+    };
+}
+
+bool
+sl_states_reshards(const sl_workload *workload, const sl_plan *plan)
+{
+    if (plan->reshard != SL_RESHARD_DEFAULT)
+        return plan->reshard == SL_RESHARD_ALWAYS;
+    /* With a pipeline each micro-batch would gather again: torchtitan keeps them then. */
+    return plan->zero_stage >= 3 &&
+           (plan->pipeline == 1 || workload->framework == SL_FRAMEWORK_DEEPSPEED);
+}

@@ -1,0 +1,52 @@
+/** What a rank holds at rest: bytes per parameter, and over how many ranks each part is divided. */
+#ifndef SL_ENGINE_STATES_H
+#define SL_ENGINE_STATES_H
+
+#include "engine/price.h"
+#include "engine/schedule.h"
+
+/** Parameters a rank works with, before any sharding over data ranks [count]. */
+typedef struct sl_elements {
+    double all;
+    double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
+} sl_elements;
+
+sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
+                            const sl_stage *stage);
+
+/**
+ * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied:
+ * parameter + gradient + master + AdamW states.
+ *   Megatron   bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 12 (fp32 gradient copy)
+ *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
+ *   DeepSpeed  16 bit  2 + 2 + 4 + 8
+ *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
+ * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
+ * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix; Muon 4 for
+ * the matrices of blocks and 8 for the rest.
+ * Source: Megatron-LM docs dist_optimizer.md; PyTorch AMP and FSDP docs; Rajbhandari 2020;
+ * bitsandbytes, torchao; Shazeer 2018.
+ */
+sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
+
+/** Over how many ranks each part is divided; 1 = every rank holds it whole. */
+typedef struct sl_shards {
+    double parameters;
+    double gradients;
+    double optimizer; /* and master weights */
+} sl_shards;
+
+/**
+ * ZeRO stage 1 divides optimizer states, 2 gradients too, 3 parameters too (Rajbhandari 2020).
+ * FSDP keeps parameters divided outside of forward and backward in both its modes: SHARD_GRAD_OP
+ * (2) differs from FULL_SHARD (3) in when it lets go of what it gathered.
+ */
+sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
+
+bool sl_framework_is_fsdp(sl_framework framework);
+
+/** Whether parameters gathered for forward are let go until backward. */
+bool sl_states_reshards(const sl_workload *workload, const sl_plan *plan);
+
+#endif

@@ -1,0 +1,238 @@
+/* ZeRO and FSDP: what each rank holds at rest, what it gathers, and which moment is the peak. */
+#include <math.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
+static const double TOKENS = 2048.0;
+
+static double
+block_elements(void)
+{
+    return HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
+}
+
+static double
+root_elements(void)
+{
+    return 2.0 * ROWS * HIDDEN + HIDDEN;
+}
+
+static double
+all_elements(void)
+{
+    return BLOCKS * block_elements() + root_elements();
+}
+
+/* Llama of the fixture on one node of 8; two micro-batches a step unless told otherwise. */
+static sl_question
+llama_question(sl_framework framework, uint32_t stage)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    software.eager_activations = true;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    q.workload.framework = framework;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.zero_stage = stage;
+    return q;
+}
+
+static const sl_rank_memory *
+answer_rank(const sl_question *q)
+{
+    return &sl_fixture_answer(q)->memory.ranks[0];
+}
+
+static void
+expect_states(const sl_question *q, double parameters, double gradients, double optimizer,
+              const char *what)
+{
+    const sl_rank_memory *rank = answer_rank(q);
+    const double n = all_elements();
+
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), parameters * n, 1e-8, what);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), gradients * n, 1e-8, what);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS) +
+                       sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES),
+                   optimizer * n, 1e-8, what);
+}
+
+static void
+zero_divides_states_then_gradients_then_parameters(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 0);
+
+    expect_states(&q, 2.0, 2.0, 12.0, "stage 0: 16 N");
+    q.plan.zero_stage = 1;
+    expect_states(&q, 2.0, 2.0, 12.0 / 8.0, "stage 1: 4 N + 12 N / 8");
+    q.plan.zero_stage = 2;
+    expect_states(&q, 2.0, 2.0 / 8.0, 12.0 / 8.0, "stage 2: 2 N + 14 N / 8");
+    q.plan.zero_stage = 3;
+    expect_states(&q, 2.0 / 8.0, 2.0 / 8.0, 12.0 / 8.0, "stage 3: 16 N / 8");
+}
+
+static void
+fsdp_keeps_fp32_shards_of_everything(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    expect_states(&q, 4.0 / 8.0, 4.0 / 8.0, 8.0 / 8.0, "full_shard: 16 N / 8");
+    q.plan.zero_stage = 2;
+    expect_states(&q, 4.0 / 8.0, 4.0 / 8.0, 8.0 / 8.0, "shard_grad_op at rest");
+    q.plan.zero_stage = 3;
+    q.plan.shard_group = 2;
+    expect_states(&q, 4.0 / 2.0, 4.0 / 2.0, 8.0 / 2.0, "hybrid, groups of two");
+    q.workload.precision = SL_PRECISION_FP32;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    expect_states(&q, 4.0 / 2.0, 4.0 / 2.0, 8.0 / 2.0, "fp32 weighs as much at rest");
+}
+
+static void
+every_optimizer_has_its_bytes(void)
+{
+    const double matrices = BLOCKS * (block_elements() - 2.0 * HIDDEN);
+    const double rest = all_elements() - matrices;
+    const double factored = 4.0 * (BLOCKS * (2.0 * (HIDDEN + HIDDEN) + 2.0 * (HIDDEN + KEYS) +
+                                             3.0 * (HIDDEN + FFN) + 2.0 * HIDDEN) +
+                                   2.0 * (ROWS + HIDDEN) + HIDDEN);
+    const struct {
+        sl_optimizer optimizer;
+        double bytes;
+        const char *what;
+    } rows[] = {
+        {SL_OPTIMIZER_ADAMW, 8.0 * all_elements(), "two fp32 moments"},
+        {SL_OPTIMIZER_SGD, 0.0, "none"},
+        {SL_OPTIMIZER_SGD_MOMENTUM, 4.0 * all_elements(), "one"},
+        {SL_OPTIMIZER_ADAMW_8BIT, 2.03125 * all_elements(), "2 (1 + 4 / 256)"},
+        {SL_OPTIMIZER_ADAMW_4BIT, 1.0625 * all_elements(), "2 (1/2 + 4 / 128)"},
+        {SL_OPTIMIZER_ADAFACTOR, factored, "4 (R + C) a matrix, 4 n a vector"},
+        {SL_OPTIMIZER_MUON, 4.0 * matrices + 8.0 * rest, "one moment of matrices, two of the rest"},
+    };
+
+    _Static_assert(sizeof rows / sizeof rows[0] == SL_OPTIMIZER_COUNT, "a row per optimizer");
+    for (uint32_t i = 0; i < SL_OPTIMIZER_COUNT; i++) {
+        sl_question q = llama_question(SL_FRAMEWORK_DDP, 0);
+        q.workload.optimizer = rows[i].optimizer;
+        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_OPTIMIZER_STATES), rows[i].bytes,
+                       1e-8, rows[i].what);
+    }
+}
+
+/* Of a single micro-batch no gradient exists when the loss peaks; its segments stay reserved. */
+static void
+gradients_of_one_micro_batch_are_not_there_at_the_head(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double gradients = 4.0 / 8.0 * all_elements();
+
+    software.logits_peak_bytes = 14.0;
+    const double two = sl_fixture_bytes(answer_rank(&q), SL_TERM_GRADIENTS);
+    sl_expect_near(two, gradients, 1e-8, "two micro-batches: those of the first");
+    q.workload.global_batch = 8;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "head", "phase");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 0.0);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_FRAGMENTATION),
+                   0.05 * (double)rank->peak_allocated_bytes + gradients, 1e-8,
+                   "5 % and the freed gradients");
+}
+
+static void
+gathered_parameters_are_the_root_and_two_blocks(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    software.logits_peak_bytes = 0.0; /* so that a block's backward is the peak */
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root_elements() + 3.0 * block_elements()), 1e-8,
+                   "in use, prefetched and the flat output it is copied from");
+    q.workload.framework = SL_FRAMEWORK_FSDP1;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root_elements() + 2.0 * block_elements()), 1e-8, "no flat output");
+    q.plan.reshard = SL_RESHARD_NEVER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * all_elements(), 1e-8, "all of them");
+    q.plan.reshard = SL_RESHARD_DEFAULT;
+    q.plan.zero_stage = 2;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * all_elements(), 1e-8, "shard_grad_op keeps them");
+}
+
+/* torchtitan's op: block input, every other product's output (q, v, gate, down), attention. */
+static void
+recompute_by_operators_keeps_every_other_product(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double kept = 2.0 * (HIDDEN + HIDDEN + KEYS + FFN + HIDDEN) + 2.0 * HIDDEN + 4.0 * 32.0;
+    const sl_rank_memory *rank = NULL;
+
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    rank = answer_rank(&q);
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            sl_expect_near(rank->terms[i].inputs[2].value, TOKENS * kept, 1e-12,
+                           "8 h + 2 h_k + 2 f + 4 a");
+    q.workload.compile = true;
+    rank = answer_rank(&q);
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            sl_expect_near(rank->terms[i].inputs[2].value, TOKENS * (kept - 2.0 * HIDDEN), 1e-12,
+                           "the next block's input holds the last product's output");
+}
+
+static void
+the_step_of_deepspeed_casts_gradients(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 0);
+
+    q.plan.data = 8;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "optimizer", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), 4.0 * all_elements(), 1e-8,
+                   "fp32 copies");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 0.0);
+}
+
+static void
+a_loss_in_chunks_frees_the_logits(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 8192;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
+                   "2 + 4 + 4 + 4 bytes a logit");
+    const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
+    q.workload.loss = SL_LOSS_CHUNKED;
+    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes < eager);
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(zero_divides_states_then_gradients_then_parameters),
+    CASE(fsdp_keeps_fp32_shards_of_everything),
+    CASE(every_optimizer_has_its_bytes),
+    CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
+    CASE(gathered_parameters_are_the_root_and_two_blocks),
+    CASE(recompute_by_operators_keeps_every_other_product),
+    CASE(the_step_of_deepspeed_casts_gradients),
+    CASE(a_loss_in_chunks_frees_the_logits),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "sharded_memory", cases, sizeof cases / sizeof cases[0]);
+}
