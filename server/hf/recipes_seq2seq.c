@@ -19,8 +19,7 @@
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "1024", NULL, NULL}, \
     {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL}, \
     HEADS, TIED, LABELS, \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL}, \
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+    PREDICTS("class == 0")
 
 static const sl_hf_symbol bart_symbols[] = {
     BART_SIZES,
@@ -104,8 +103,7 @@ static const sl_stack bart_stacks[] = {
     {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "0", NULL, NULL}, \
     {SL_HF_COMPUTED, "tied", NULL, NULL, "1", NULL, NULL}, \
     {SL_HF_NUMBER, "file_tied", "tie_word_embeddings", NULL, "1", "1", NULL}, \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "(class == 0) + (class == 3)", NULL, NULL}, \
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+    PREDICTS("(class == 0) + (class == 3)")
 
 static const sl_hf_symbol t5_symbols[] = {
     T5_SIZES("32128", "2048", "6", "8", "0"),
@@ -186,8 +184,7 @@ static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "positions", "max_target_positions", NULL, "448", NULL, NULL},
     {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL},
     HEADS, TIED,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class == 0"),
 };
 
 static const sl_part whisper_embeddings[] = {
