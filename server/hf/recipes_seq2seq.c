@@ -74,11 +74,14 @@ static const sl_part bart_head[] = {
     SL_LINEAR("classification_head.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 2"),
 };
 
+#define BART_STACKS(family) \
+    {.prefix = "model.", .repeat = "1", SL_PARTS(family##_embeddings), .titles = {{"", "embedding"}}}, \
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(family##_encoder), .titles = {{"", "encoder"}}}, \
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(family##_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}}, \
+    {.prefix = "", .repeat = "1", SL_PARTS(family##_head), .titles = {{"", "head"}}}
+
 static const sl_stack bart_stacks[] = {
-    {.prefix = "model.", .repeat = "1", SL_PARTS(bart_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(bart_encoder), .titles = {{"", "encoder"}}},
-    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(bart_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(bart_head), .titles = {{"", "head"}}},
+    BART_STACKS(bart),
 };
 
 /* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name. The classes tie the head whatever the file says
@@ -170,7 +173,7 @@ static const sl_stack t5_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(t5_head), .titles = {{"", "head"}}},
 };
 
-/* whisper: 0 ConditionalGeneration, 1 Model. Keys have no bias. */
+/* whisper: 0 ConditionalGeneration, 1 Model. */
 static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "51865", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "384", NULL, NULL},
@@ -215,10 +218,7 @@ static const sl_part whisper_head[] = {
 };
 
 static const sl_stack whisper_stacks[] = {
-    {.prefix = "model.", .repeat = "1", SL_PARTS(whisper_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(whisper_encoder), .titles = {{"", "encoder"}}},
-    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(whisper_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(whisper_head), .titles = {{"", "head"}}},
+    BART_STACKS(whisper),
 };
 
 /* Encoders with a decoder whose files may say that the head is untied. */
