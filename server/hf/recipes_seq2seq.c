@@ -223,7 +223,7 @@ static const sl_stack whisper_stacks[] = {
 
 /* Encoders with a decoder whose files may say that the head is untied. */
 #define T5(type, names, values) \
-    {.model_type = type, .classes = names, .dtype = "float32", .encoder = true, SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
+    {.model_type = (type), .classes = (names), .dtype = "float32", .encoder = true, SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
 
 static const sl_hf_recipe recipes[] = {
     ENCODER("bart", "BartForConditionalGeneration BartModel BartForSequenceClassification", "model.", bart, bart),

@@ -49,7 +49,7 @@ static const sl_part siglip_head[] = {
 };
 
 #define SIGLIP_TOWER(prefix_of) \
-    {.prefix = prefix_of, .repeat = "1", SL_PARTS(siglip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
+    {.prefix = (prefix_of), .repeat = "1", SL_PARTS(siglip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
     {.prefix = prefix_of "encoder.layers.{}.", .repeat = "tower_layers", SL_PARTS(clip_block), .beside = true, .titles = {{"", "vision"}}}
 
 #define SIGLIP_HEAD(prefix_of) \
@@ -179,7 +179,7 @@ static const sl_stack paddleocr_vl_towers[] = {
     SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, "")
 
 #define QWEN_TOWER(module, family) \
-    {.prefix = module, .repeat = "1", SL_PARTS(family##_patches), .beside = true, .titles = {{"", "vision_ends"}}}, \
+    {.prefix = (module), .repeat = "1", SL_PARTS(family##_patches), .beside = true, .titles = {{"", "vision_ends"}}}, \
     {.prefix = module "blocks.{}.", .repeat = "tower_layers", SL_PARTS(family##_block), .beside = true, .titles = {{"", "vision"}}}
 
 /* qwen2_vl: embed_dim is the tower's width, hidden_size that of its output. */
