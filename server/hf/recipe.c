@@ -16,7 +16,7 @@ typedef struct variants {
     uint64_t values[SL_DECODER_KINDS_MAX][SL_HF_EACH_MAX];
 } variants;
 
-enum { GROUP_COUNT = 7 };
+enum { TABLE_COUNT = 7 };
 
 const sl_part sl_hf_embed_tokens[1] = {
     SL_TENSOR("embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
@@ -27,28 +27,20 @@ const sl_part sl_hf_norm_and_head[2] = {
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
 };
 
-static sl_hf_recipes
-group(size_t at)
-{
-    static sl_hf_recipes (*const groups[GROUP_COUNT])(void) = {
-        sl_hf_bert_recipes,  sl_hf_seq2seq_recipes, sl_hf_vision_recipes, sl_hf_delta_recipes,
-        sl_hf_mamba_recipes, sl_hf_expert_recipes,  sl_hf_single_recipes,
-    };
-
-    assert(at < GROUP_COUNT);
-    return groups[at]();
-}
+static const sl_hf_recipes *const tables[TABLE_COUNT] = {
+    &sl_hf_bert_recipes,  &sl_hf_seq2seq_recipes, &sl_hf_vision_recipes, &sl_hf_delta_recipes,
+    &sl_hf_mamba_recipes, &sl_hf_expert_recipes,  &sl_hf_single_recipes,
+};
 
 const sl_hf_recipe *
 sl_hf_recipe_find(const char *model_type)
 {
     assert(model_type != NULL);
 
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const sl_hf_recipes recipes = group(i);
-        for (size_t k = 0; k < recipes.count; k++) {
-            if (sl_text_equal(recipes.recipes[k].model_type, model_type))
-                return &recipes.recipes[k];
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        for (size_t k = 0; k < tables[i]->count; k++) {
+            if (sl_text_equal(tables[i]->recipes[k].model_type, model_type))
+                return &tables[i]->recipes[k];
         }
     }
     return NULL;
@@ -59,11 +51,10 @@ sl_hf_recipe_name(size_t at)
 {
     size_t left = at;
 
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const sl_hf_recipes recipes = group(i);
-        if (left < recipes.count)
-            return recipes.recipes[left].model_type;
-        left -= recipes.count;
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (left < tables[i]->count)
+            return tables[i]->recipes[left].model_type;
+        left -= tables[i]->count;
     }
     return NULL;
 }

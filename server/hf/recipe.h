@@ -68,15 +68,15 @@ typedef struct sl_hf_recipes {
 } sl_hf_recipes;
 
 /** Encoders of text; encoders with decoders; encoders of images. */
-sl_hf_recipes sl_hf_bert_recipes(void);
-sl_hf_recipes sl_hf_seq2seq_recipes(void);
-sl_hf_recipes sl_hf_vision_recipes(void);
+extern const sl_hf_recipes sl_hf_bert_recipes;
+extern const sl_hf_recipes sl_hf_seq2seq_recipes;
+extern const sl_hf_recipes sl_hf_vision_recipes;
 /** Decoders with linear attention; with state space; with experts unlike any other family's; with
  * something else of their own. */
-sl_hf_recipes sl_hf_delta_recipes(void);
-sl_hf_recipes sl_hf_mamba_recipes(void);
-sl_hf_recipes sl_hf_expert_recipes(void);
-sl_hf_recipes sl_hf_single_recipes(void);
+extern const sl_hf_recipes sl_hf_delta_recipes;
+extern const sl_hf_recipes sl_hf_mamba_recipes;
+extern const sl_hf_recipes sl_hf_expert_recipes;
+extern const sl_hf_recipes sl_hf_single_recipes;
 
 /** NULL when the type is not described by a recipe. */
 const sl_hf_recipe *sl_hf_recipe_find(const char *model_type);

@@ -21,7 +21,8 @@
 /* clang-format off */
 
 /* A decoder keeps keys and values; what attends across is not modelled. */
-#define BERT_SIZES \
+#define BERT_SIZES(vocab) \
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, vocab, NULL, NULL}, \
     {SL_HF_NUMBER, "decodes", "is_decoder", NULL, "0", NULL, NULL}, \
     {SL_HF_REFUSED, "crosses", "add_cross_attention", NULL, "0", NULL, NULL}, \
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "768", NULL, NULL}, \
@@ -53,10 +54,8 @@ static const sl_part bert_embeddings[] = {
 
 /* bert: 0 MaskedLM, 1 LMHead, 2 PreTraining, 3 Model, 4 SequenceClassification, 5 TokenClassification, 6 QuestionAnswering */
 static const sl_hf_symbol bert_symbols[] = {
-    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
-    BERT_SIZES,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 3", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    BERT_SIZES("30522"),
+    PREDICTS("class < 3"),
     {SL_HF_COMPUTED, "pooler", NULL, NULL, "(class >= 2) * (class <= 4)", NULL, NULL},
 };
 
@@ -79,21 +78,22 @@ static const sl_stack bert_stacks[] = {
 };
 
 /* roberta, xlm-roberta, camembert: 0 MaskedLM, 1 CausalLM, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
-#define ROBERTA_TRAITS \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 2", NULL, NULL}, \
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
-
 static const sl_hf_symbol roberta_symbols[] = {
-    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "50265", NULL, NULL},
-    BERT_SIZES,
-    ROBERTA_TRAITS,
+    BERT_SIZES("50265"),
+    PREDICTS("class < 2"),
 };
 
 static const sl_hf_symbol xlm_roberta_symbols[] = {
-    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "30522", NULL, NULL},
-    BERT_SIZES,
-    ROBERTA_TRAITS,
+    BERT_SIZES("30522"),
+    PREDICTS("class < 2"),
 };
+
+/* Of RoBERTa and ELECTRA, whose classes are numbered alike from 3 on. */
+#define ROBERTA_CLASSIFIERS \
+    SL_LINEAR("classifier.dense", "hidden, hidden", OTHER, REPLICATED, "class == 3"), \
+    SL_LINEAR("classifier.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 3"), \
+    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "class == 4"), \
+    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5")
 
 static const sl_part roberta_head[] = {
     SL_LINEAR("pooler.dense", "hidden, hidden", MLP, REPLICATED, "class == 2"),
@@ -101,10 +101,7 @@ static const sl_part roberta_head[] = {
     SL_NORM("lm_head.layer_norm", "hidden", LM_HEAD, "predicts"),
     SL_TENSOR("lm_head.bias", "vocab", LM_HEAD, VOCABULARY, 0, "predicts"),
     SL_HEAD("lm_head.decoder", "vocab, hidden", "predicts"),
-    SL_LINEAR("classifier.dense", "hidden, hidden", OTHER, REPLICATED, "class == 3"),
-    SL_LINEAR("classifier.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 3"),
-    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "class == 4"),
-    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5"),
+    ROBERTA_CLASSIFIERS,
 };
 
 static const sl_stack roberta_stacks[] = {
@@ -128,17 +125,20 @@ static const sl_hf_symbol albert_symbols[] = {
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
     {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL},
     HEADS, TIED, LABELS,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class < 2", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class < 2"),
     {SL_HF_COMPUTED, "pooler", NULL, NULL, "(class >= 1) * (class <= 3)", NULL, NULL},
     {SL_HF_EACH_COMPUTED, "again", NULL, NULL, "block >= groups * inner", NULL, NULL},
 };
 
+/* Embeddings narrower than the hidden size: of ALBERT and ELECTRA. */
+#define NARROW_EMBEDDINGS \
+    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""), \
+    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, ""), \
+    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, ""), \
+    SL_NORM("embeddings.LayerNorm", "embed", NORMS, "")
+
 static const sl_part albert_embeddings[] = {
-    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""),
-    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, ""),
-    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, ""),
-    SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
+    NARROW_EMBEDDINGS,
     SL_LINEAR("encoder.embedding_hidden_mapping_in", "hidden, embed", EMBEDDING, REPLICATED, ""),
 };
 
@@ -180,8 +180,7 @@ static const sl_hf_symbol distilbert_symbols[] = {
     {SL_HF_NUMBER, "ffn", "hidden_dim", NULL, "3072", NULL, NULL},
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
     HEADS, TIED, LABELS,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class == 0"),
 };
 
 static const sl_part distilbert_embeddings[] = {
@@ -230,15 +229,11 @@ static const sl_hf_symbol electra_symbols[] = {
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
     {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL},
     HEADS, TIED, LABELS,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class == 0"),
 };
 
 static const sl_part electra_embeddings[] = {
-    SL_TENSOR("embeddings.word_embeddings.weight", "vocab, embed", EMBEDDING, VOCABULARY, 0, ""),
-    SL_TENSOR("embeddings.position_embeddings.weight", "positions, embed", EMBEDDING, REPLICATED, 0, ""),
-    SL_TENSOR("embeddings.token_type_embeddings.weight", "types, embed", EMBEDDING, REPLICATED, 0, ""),
-    SL_NORM("embeddings.LayerNorm", "embed", NORMS, ""),
+    NARROW_EMBEDDINGS,
     SL_LINEAR("embeddings_project", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
 };
 
@@ -249,10 +244,7 @@ static const sl_part electra_head[] = {
     SL_HEAD("generator_lm_head", "vocab, embed", "predicts"),
     SL_LINEAR("discriminator_predictions.dense", "hidden, hidden", MLP, REPLICATED, "class == 1"),
     SL_LINEAR("discriminator_predictions.dense_prediction", "1, hidden", OTHER, REPLICATED, "class == 1"),
-    SL_LINEAR("classifier.dense", "hidden, hidden", OTHER, REPLICATED, "class == 3"),
-    SL_LINEAR("classifier.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 3"),
-    SL_LINEAR("classifier", "labels, hidden", OTHER, REPLICATED, "class == 4"),
-    SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 5"),
+    ROBERTA_CLASSIFIERS,
 };
 
 static const sl_stack electra_stacks[] = {
@@ -285,8 +277,7 @@ static const sl_hf_symbol deberta_v2_symbols[] = {
     {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "position_input != 0", NULL, NULL},
     {SL_HF_COMPUTED, "spans", NULL, NULL, "2 * buckets + 2 * positions * (buckets == 0)", NULL, NULL},
     TIED, LABELS,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class == 0"),
 };
 
 static const sl_part deberta_v2_embeddings[] = {
@@ -343,8 +334,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_bert_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_bert_recipes = {recipes, SL_COUNT_OF(recipes)};

@@ -8,30 +8,65 @@
 
 /* clang-format off */
 
+/* ---- What Qwen3-Next and Qwen3.5 share ---- */
+
+#define DELTA_NET_SIZES(kv_heads) \
+    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, kv_heads, NULL, NULL}, \
+    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "256", NULL, NULL}, \
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "32768", NULL, NULL}, \
+    {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL}, \
+    {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL}, \
+    {SL_HF_NUMBER, "conv", "linear_conv_kernel_dim", NULL, "4", NULL, NULL}, \
+    {SL_HF_NUMBER, "key_dim", "linear_key_head_dim", NULL, "128", NULL, NULL}, \
+    {SL_HF_NUMBER, "value_dim", "linear_value_head_dim", NULL, "128", NULL, NULL}, \
+    {SL_HF_NUMBER, "key_heads", "linear_num_key_heads", NULL, "16", NULL, NULL}, \
+    {SL_HF_NUMBER, "value_heads", "linear_num_value_heads", NULL, "32", NULL, NULL}
+
+#define QWEN_EXPERTS(experts, top_k) \
+    {SL_HF_NUMBER, "experts", "num_experts", "num_local_experts", experts, NULL, NULL}, \
+    {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, top_k, NULL, NULL}, \
+    {SL_HF_NUMBER, "expert_width", "moe_intermediate_size", NULL, "512", NULL, NULL}, \
+    {SL_HF_NUMBER, "shared_width", "shared_expert_intermediate_size", NULL, "512", NULL, NULL}
+
+#define DELTA_NET_STATE \
+    {SL_HF_CHOICE, "state_type", "mamba_ssm_dtype", "mamba_ssm_cache_dtype", "1", NULL, "float32 bfloat16 float16"}, \
+    {SL_HF_COMPUTED, "state_element", NULL, NULL, "2 + 2 * (state_type == 0)", NULL, NULL}, \
+    {SL_HF_COMPUTED, "keys", NULL, NULL, "key_heads * key_dim", NULL, NULL}, \
+    {SL_HF_COMPUTED, "values", NULL, NULL, "value_heads * value_dim", NULL, NULL}
+
+/* Each head of the queries comes with a gate of its width. */
+#define GATED_ATTENTION \
+    SL_MATRIX("self_attn.q_proj", "2 * heads * head_dim, hidden", ATTENTION, COLUMN, "attends"), \
+    SL_TENSOR("self_attn.q_proj.bias", "2 * heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"), \
+    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"), \
+    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"), \
+    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"), \
+    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"), \
+    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, "attends"), \
+    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, "attends"), \
+    SL_MATRIX("self_attn.o_proj", "hidden, heads * head_dim", ATTENTION, ROW, "attends"), \
+    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attends * attention_bias")
+
+/* Behind the projections into the net, which each family cuts its own way. */
+#define DELTA_NET \
+    SL_TENSOR("linear_attn.conv1d.weight", "2 * keys + values, 1, conv", ATTENTION, COLUMN, 0, "attends == 0"), \
+    SL_TENSOR("linear_attn.dt_bias", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"), \
+    SL_TENSOR("linear_attn.A_log", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"), \
+    SL_SCALE("linear_attn.norm", "value_dim", ATTENTION, "attends == 0"), \
+    SL_MATRIX("linear_attn.out_proj", "hidden, values", ATTENTION, ROW, "attends == 0")
+
+#define DELTA_NET_CACHES \
+    .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "value_heads * key_dim * value_dim * state_element + 2 * (2 * keys + values) * (conv - 1)"}}
+
 /* ---- Qwen3-Next: three of four blocks hold a gated delta net, all hold experts ---- */
 
 static const sl_hf_symbol qwen3_next_symbols[] = {
     SL_SIZES("151936", "2048", "5632", "48", "16"),
-    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "2", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "32768", NULL, NULL},
-    {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "linear_conv_kernel_dim", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "key_dim", "linear_key_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "value_dim", "linear_value_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "key_heads", "linear_num_key_heads", NULL, "16", NULL, NULL},
-    {SL_HF_NUMBER, "value_heads", "linear_num_value_heads", NULL, "32", NULL, NULL},
-    {SL_HF_NUMBER, "experts", "num_experts", "num_local_experts", "512", NULL, NULL},
-    {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, "10", NULL, NULL},
-    {SL_HF_NUMBER, "expert_width", "moe_intermediate_size", NULL, "512", NULL, NULL},
-    {SL_HF_NUMBER, "shared_width", "shared_expert_intermediate_size", NULL, "512", NULL, NULL},
+    DELTA_NET_SIZES("2"),
+    QWEN_EXPERTS("512", "10"),
     {SL_HF_NUMBER, "sparse_step", "decoder_sparse_step", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "interval", "full_attention_interval", NULL, "4", NULL, NULL},
-    {SL_HF_CHOICE, "state_type", "mamba_ssm_dtype", "mamba_ssm_cache_dtype", "1", NULL, "float32 bfloat16 float16"},
-    {SL_HF_COMPUTED, "state_element", NULL, NULL, "2 + 2 * (state_type == 0)", NULL, NULL},
-    {SL_HF_COMPUTED, "keys", NULL, NULL, "key_heads * key_dim", NULL, NULL},
-    {SL_HF_COMPUTED, "values", NULL, NULL, "value_heads * value_dim", NULL, NULL},
+    DELTA_NET_STATE,
     {SL_HF_EACH_CHOICE, "attends", "layer_types", NULL, "(block + 1) % interval == 0", NULL, "linear_attention full_attention"},
     {SL_HF_EACH_MEMBER, "mlp_only", "mlp_only_layers", NULL, "0", NULL, NULL},
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "(mlp_only == 0) * (experts > 0) * ((block + 1) % sparse_step == 0)", NULL, NULL},
@@ -39,23 +74,10 @@ static const sl_hf_symbol qwen3_next_symbols[] = {
 
 static const sl_part qwen3_next_block[] = {
     SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "2 * heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.q_proj.bias", "2 * heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, "attends"),
-    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, "attends"),
-    SL_MATRIX("self_attn.o_proj", "hidden, heads * head_dim", ATTENTION, ROW, "attends"),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attends * attention_bias"),
+    GATED_ATTENTION,
     SL_MATRIX("linear_attn.in_proj_qkvz", "2 * keys + 2 * values, hidden", ATTENTION, COLUMN, "attends == 0"),
     SL_MATRIX("linear_attn.in_proj_ba", "2 * value_heads, hidden", ATTENTION, COLUMN, "attends == 0"),
-    SL_TENSOR("linear_attn.conv1d.weight", "2 * keys + values, 1, conv", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_TENSOR("linear_attn.dt_bias", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_TENSOR("linear_attn.A_log", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_SCALE("linear_attn.norm", "value_dim", ATTENTION, "attends == 0"),
-    SL_MATRIX("linear_attn.out_proj", "hidden, values", ATTENTION, ROW, "attends == 0"),
+    DELTA_NET,
     SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
     SL_GATED_MLP("mlp", "ffn", MLP, "sparse == 0"),
     SL_MATRIX("mlp.gate", "experts, hidden", ROUTER, REPLICATED, "sparse"),
@@ -66,7 +88,7 @@ static const sl_part qwen3_next_block[] = {
 
 static const sl_stack qwen3_next_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_next_block), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "delta_net_experts"}, {"", "delta_net_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "value_heads * key_dim * value_dim * state_element + 2 * (2 * keys + values) * (conv - 1)"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_next_block), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
     SL_NORM_AND_HEAD_STACK,
 };
 
@@ -74,22 +96,10 @@ static const sl_stack qwen3_next_stacks[] = {
 
 static const sl_hf_symbol qwen3_5_symbols[] = {
     SL_SIZES("248320", "4096", "12288", "32", "16"),
-    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "32768", NULL, NULL},
-    {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "linear_conv_kernel_dim", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "key_dim", "linear_key_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "value_dim", "linear_value_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "key_heads", "linear_num_key_heads", NULL, "16", NULL, NULL},
-    {SL_HF_NUMBER, "value_heads", "linear_num_value_heads", NULL, "32", NULL, NULL},
+    DELTA_NET_SIZES("4"),
     {SL_HF_NUMBER, "interval", "full_attention_interval", NULL, "4", NULL, NULL},
     {SL_HF_NUMBER, "mtp", "mtp_num_hidden_layers", NULL, "0", NULL, NULL},
-    {SL_HF_CHOICE, "state_type", "mamba_ssm_dtype", "mamba_ssm_cache_dtype", "1", NULL, "float32 bfloat16 float16"},
-    {SL_HF_COMPUTED, "state_element", NULL, NULL, "2 + 2 * (state_type == 0)", NULL, NULL},
-    {SL_HF_COMPUTED, "keys", NULL, NULL, "key_heads * key_dim", NULL, NULL},
-    {SL_HF_COMPUTED, "values", NULL, NULL, "value_heads * value_dim", NULL, NULL},
+    DELTA_NET_STATE,
     {SL_HF_COMPUTED, "experts", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "top_k", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "expert_width", NULL, NULL, "0", NULL, NULL},
@@ -102,51 +112,23 @@ static const sl_hf_symbol qwen3_5_moe_symbols[] = {
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "2048", NULL, NULL},
     {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "40", NULL, NULL},
     {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "16", NULL, NULL},
-    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "2", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "32768", NULL, NULL},
-    {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "linear_conv_kernel_dim", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "key_dim", "linear_key_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "value_dim", "linear_value_head_dim", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "key_heads", "linear_num_key_heads", NULL, "16", NULL, NULL},
-    {SL_HF_NUMBER, "value_heads", "linear_num_value_heads", NULL, "32", NULL, NULL},
-    {SL_HF_NUMBER, "experts", "num_experts", "num_local_experts", "256", NULL, NULL},
-    {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, "8", NULL, NULL},
-    {SL_HF_NUMBER, "expert_width", "moe_intermediate_size", NULL, "512", NULL, NULL},
-    {SL_HF_NUMBER, "shared_width", "shared_expert_intermediate_size", NULL, "512", NULL, NULL},
+    DELTA_NET_SIZES("2"),
+    QWEN_EXPERTS("256", "8"),
     {SL_HF_NUMBER, "interval", "full_attention_interval", NULL, "4", NULL, NULL},
     {SL_HF_NUMBER, "mtp", "mtp_num_hidden_layers", NULL, "0", NULL, NULL},
-    {SL_HF_CHOICE, "state_type", "mamba_ssm_dtype", "mamba_ssm_cache_dtype", "1", NULL, "float32 bfloat16 float16"},
-    {SL_HF_COMPUTED, "state_element", NULL, NULL, "2 + 2 * (state_type == 0)", NULL, NULL},
-    {SL_HF_COMPUTED, "keys", NULL, NULL, "key_heads * key_dim", NULL, NULL},
-    {SL_HF_COMPUTED, "values", NULL, NULL, "value_heads * value_dim", NULL, NULL},
+    DELTA_NET_STATE,
     {SL_HF_COMPUTED, "ffn", NULL, NULL, "expert_width", NULL, NULL},
     {SL_HF_EACH_CHOICE, "attends", "layer_types", NULL, "(block + 1) % interval == 0", NULL, "linear_attention full_attention"},
 };
 
 static const sl_part qwen3_5_block[] = {
     SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "2 * heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.q_proj.bias", "2 * heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "attends"),
-    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attends * attention_bias"),
-    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, "attends"),
-    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, "attends"),
-    SL_MATRIX("self_attn.o_proj", "hidden, heads * head_dim", ATTENTION, ROW, "attends"),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attends * attention_bias"),
+    GATED_ATTENTION,
     SL_MATRIX("linear_attn.in_proj_qkv", "2 * keys + values, hidden", ATTENTION, COLUMN, "attends == 0"),
     SL_MATRIX("linear_attn.in_proj_z", "values, hidden", ATTENTION, COLUMN, "attends == 0"),
     SL_MATRIX("linear_attn.in_proj_b", "value_heads, hidden", ATTENTION, COLUMN, "attends == 0"),
     SL_MATRIX("linear_attn.in_proj_a", "value_heads, hidden", ATTENTION, COLUMN, "attends == 0"),
-    SL_TENSOR("linear_attn.conv1d.weight", "2 * keys + values, 1, conv", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_TENSOR("linear_attn.dt_bias", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_TENSOR("linear_attn.A_log", "value_heads", ATTENTION, COLUMN, 0, "attends == 0"),
-    SL_SCALE("linear_attn.norm", "value_dim", ATTENTION, "attends == 0"),
-    SL_MATRIX("linear_attn.out_proj", "hidden, values", ATTENTION, ROW, "attends == 0"),
+    DELTA_NET,
     SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
     SL_GATED_MLP("mlp", "ffn", MLP, "experts == 0"),
     SL_TENSOR("mlp.gate.weight", "experts, hidden", ROUTER, REPLICATED, 0, "experts"),
@@ -158,7 +140,7 @@ static const sl_part qwen3_5_block[] = {
 
 static const sl_stack qwen3_5_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_5_block), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "delta_net_experts"}, {"", "delta_net_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "value_heads * key_dim * value_dim * state_element + 2 * (2 * keys + values) * (conv - 1)"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_5_block), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
     SL_NORM_AND_HEAD_STACK,
 };
 
@@ -204,18 +186,25 @@ static const sl_stack minimax_stacks[] = {
 
 /* ---- LFM2: short convolutions or attention ---- */
 
+#define LFM2_SIZES \
+    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "8", NULL, NULL}, \
+    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "hidden / heads", NULL, NULL}, \
+    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "128000", NULL, NULL}, \
+    {SL_HF_NUMBER, "tied", "tie_embedding", "tie_word_embeddings", "1", NULL, NULL}, \
+    {SL_HF_NUMBER, "conv", "conv_L_cache", NULL, "3", NULL, NULL}, \
+    {SL_HF_NUMBER, "conv_bias", "conv_bias", NULL, "0", NULL, NULL}
+
+#define LFM2_ATTENDS \
+    {SL_HF_EACH_MEMBER, "named", "full_attn_idxs", NULL, "1", NULL, NULL}, \
+    {SL_HF_EACH_CHOICE, "attends", "layer_types", NULL, "named", NULL, "conv full_attention"}
+
 static const sl_hf_symbol lfm2_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "65536", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "hidden_size", NULL, "2560", NULL, NULL},
     {SL_HF_NUMBER, "ffn_raw", "block_ff_dim", "intermediate_size", "12288", NULL, NULL},
     {SL_HF_NUMBER, "layers", "num_hidden_layers", NULL, "32", NULL, NULL},
     {SL_HF_NUMBER, "heads", "num_attention_heads", NULL, "32", NULL, NULL},
-    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "8", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "hidden / heads", NULL, NULL},
-    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "128000", NULL, NULL},
-    {SL_HF_NUMBER, "tied", "tie_embedding", "tie_word_embeddings", "1", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "conv_L_cache", NULL, "3", NULL, NULL},
-    {SL_HF_NUMBER, "conv_bias", "conv_bias", NULL, "0", NULL, NULL},
+    LFM2_SIZES,
     {SL_HF_NUMBER, "adjusts", "block_auto_adjust_ff_dim", NULL, "1", NULL, NULL},
     {SL_HF_NUMBER, "multiple", "block_multiple_of", NULL, "256", NULL, NULL},
     /* Two thirds, times a factor, up to the next multiple. */
@@ -226,26 +215,19 @@ static const sl_hf_symbol lfm2_symbols[] = {
     {SL_HF_COMPUTED, "top_k", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "expert_width", NULL, NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "expert_bias", NULL, NULL, "0", NULL, NULL},
-    {SL_HF_EACH_MEMBER, "named", "full_attn_idxs", NULL, "1", NULL, NULL},
-    {SL_HF_EACH_CHOICE, "attends", "layer_types", NULL, "named", NULL, "conv full_attention"},
+    LFM2_ATTENDS,
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "0", NULL, NULL},
 };
 
 static const sl_hf_symbol lfm2_moe_symbols[] = {
     SL_SIZES("65536", "2048", "7168", "32", "32"),
-    {SL_HF_NUMBER, "kv_heads", "num_key_value_heads", NULL, "8", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "head_dim", NULL, "hidden / heads", NULL, NULL},
-    {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "128000", NULL, NULL},
-    {SL_HF_NUMBER, "tied", "tie_embedding", "tie_word_embeddings", "1", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "conv_L_cache", NULL, "3", NULL, NULL},
-    {SL_HF_NUMBER, "conv_bias", "conv_bias", NULL, "0", NULL, NULL},
+    LFM2_SIZES,
     {SL_HF_NUMBER, "dense_layers", "num_dense_layers", NULL, "2", NULL, NULL},
     {SL_HF_NUMBER, "experts", "num_experts", NULL, "32", NULL, NULL},
     {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, "4", NULL, NULL},
     {SL_HF_NUMBER, "expert_width", "moe_intermediate_size", NULL, "1792", NULL, NULL},
     {SL_HF_NUMBER, "expert_bias", "use_expert_bias", NULL, "1", NULL, NULL},
-    {SL_HF_EACH_MEMBER, "named", "full_attn_idxs", NULL, "1", NULL, NULL},
-    {SL_HF_EACH_CHOICE, "attends", "layer_types", NULL, "named", NULL, "conv full_attention"},
+    LFM2_ATTENDS,
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "block >= dense_layers", NULL, NULL},
 };
 
@@ -371,8 +353,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_delta_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_delta_recipes = {recipes, SL_COUNT_OF(recipes)};

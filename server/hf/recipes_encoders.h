@@ -18,6 +18,11 @@
 
 #define TIED {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "1", "1", NULL}
 
+/* Which classes have a head over the vocabulary: without one there is nothing to tie. */
+#define PREDICTS(classes) \
+    {SL_HF_COMPUTED, "predicts", NULL, NULL, classes, NULL, NULL}, \
+    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+
 #define ENCODER(type, names, root, values, parts) \
     {.model_type = type, .classes = names, .dtype = "float32", .encoder = true, .base = root, SL_VALUES(values##_symbols), SL_STACKS(parts##_stacks)}
 

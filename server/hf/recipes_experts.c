@@ -24,32 +24,39 @@ static const sl_hf_symbol laguna_symbols[] = {
     {SL_HF_EACH_CHOICE, "sparse", "mlp_layer_types", NULL, "block > 0", NULL, "dense sparse"},
 };
 
+/* What the blocks of Laguna and Step-3.5 share: all but their experts. */
+#define LAGUNA_BLOCK \
+    SL_SCALE("input_layernorm", "hidden", NORMS, ""), \
+    SL_MATRIX("self_attn.q_proj", "block_heads * head_dim, hidden", ATTENTION, COLUMN, ""), \
+    SL_TENSOR("self_attn.q_proj.bias", "block_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"), \
+    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""), \
+    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"), \
+    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""), \
+    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"), \
+    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, ""), \
+    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, ""), \
+    SL_MATRIX("self_attn.o_proj", "hidden, block_heads * head_dim", ATTENTION, ROW, ""), \
+    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"), \
+    SL_MATRIX("self_attn.g_proj", "block_heads, hidden", ATTENTION, COLUMN, ""), \
+    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""), \
+    SL_GATED_MLP("mlp", "ffn", MLP, "sparse == 0")
+
 /* The routers' correction is a parameter here, and counts as router. */
 static const sl_part laguna_block[] = {
-    SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "block_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.q_proj.bias", "block_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, ""),
-    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, ""),
-    SL_MATRIX("self_attn.o_proj", "hidden, block_heads * head_dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_MATRIX("self_attn.g_proj", "block_heads, hidden", ATTENTION, COLUMN, ""),
-    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlp", "ffn", MLP, "sparse == 0"),
+    LAGUNA_BLOCK,
     SL_MATRIX("mlp.gate", "experts, hidden", ROUTER, REPLICATED, "sparse"),
     SL_TENSOR("mlp.experts.e_score_correction_bias", "experts", ROUTER, REPLICATED, 0, "sparse"),
     SL_GATED_EXPERTS("mlp.experts.{}", "expert_width", "sparse"),
     SL_GATED_MLP("mlp.shared_expert", "shared_width", SHARED_EXPERTS, "sparse"),
 };
 
+#define LAGUNA_STACKS(block) \
+    SL_EMBED_TOKENS_STACK, \
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(block), .titles = {{"sparse * windowed", "experts_window"}, {"sparse", "experts"}, {"windowed", "dense_window"}, {"", "dense"}}, .caches = {{.when = "windowed", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .per_token = "2 * kv_heads * head_dim"}}}, \
+    SL_NORM_AND_HEAD_STACK
+
 static const sl_stack laguna_stacks[] = {
-    SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(laguna_block), .titles = {{"sparse * windowed", "experts_window"}, {"sparse", "experts"}, {"windowed", "dense_window"}, {"", "dense"}}, .caches = {{.when = "windowed", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .per_token = "2 * kv_heads * head_dim"}}},
-    SL_NORM_AND_HEAD_STACK,
+    LAGUNA_STACKS(laguna_block),
 };
 
 /* ---- Step-3.5 and the language part of Step-3.7 ---- */
@@ -76,20 +83,7 @@ static const sl_hf_symbol step3p5_symbols[] = {
 };
 
 static const sl_part step3p5_block[] = {
-    SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "block_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.q_proj.bias", "block_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, ""),
-    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, ""),
-    SL_MATRIX("self_attn.o_proj", "hidden, block_heads * head_dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_MATRIX("self_attn.g_proj", "block_heads, hidden", ATTENTION, COLUMN, ""),
-    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlp", "ffn", MLP, "sparse == 0"),
+    LAGUNA_BLOCK,
     SL_MATRIX("moe.gate", "experts, hidden", ROUTER, REPLICATED, "sparse"),
     SL_BUFFER("moe.router_bias", "experts", "sparse"),
     SL_TENSOR("moe.gate_proj.weight", "experts, expert_width, hidden", ROUTED_EXPERTS, COLUMN, 1, "sparse"),
@@ -99,9 +93,7 @@ static const sl_part step3p5_block[] = {
 };
 
 static const sl_stack step3p5_stacks[] = {
-    SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(step3p5_block), .titles = {{"sparse * windowed", "experts_window"}, {"sparse", "experts"}, {"windowed", "dense_window"}, {"", "dense"}}, .caches = {{.when = "windowed", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .per_token = "2 * kv_heads * head_dim"}}},
-    SL_NORM_AND_HEAD_STACK,
+    LAGUNA_STACKS(step3p5_block),
 };
 
 /* ---- DeepSeek-V4: one latent that is key and value, windowed, and compressed beyond the window;
@@ -226,35 +218,26 @@ static const sl_hf_symbol longcat_flash_symbols[] = {
     {SL_HF_NUMBER, "router_bias", "router_bias", NULL, "0", NULL, NULL},
 };
 
+#define LONGCAT_HALF(at) \
+    SL_SCALE("input_layernorm." at, "hidden", NORMS, ""), \
+    SL_MATRIX("self_attn." at ".q_a_proj", "query_rank, hidden", ATTENTION, REPLICATED, ""), \
+    SL_TENSOR("self_attn." at ".q_a_proj.bias", "query_rank", ATTENTION, REPLICATED, 0, "attention_bias"), \
+    SL_SCALE("self_attn." at ".q_a_layernorm", "query_rank", ATTENTION, ""), \
+    SL_MATRIX("self_attn." at ".q_b_proj", "heads * head_dim, query_rank", ATTENTION, COLUMN, ""), \
+    SL_MATRIX("self_attn." at ".kv_a_proj_with_mqa", "kv_rank + rotary_dim, hidden", ATTENTION, REPLICATED, ""), \
+    SL_TENSOR("self_attn." at ".kv_a_proj_with_mqa.bias", "kv_rank + rotary_dim", ATTENTION, REPLICATED, 0, "attention_bias"), \
+    SL_SCALE("self_attn." at ".kv_a_layernorm", "kv_rank", ATTENTION, ""), \
+    SL_MATRIX("self_attn." at ".kv_b_proj", "heads * (plain_dim + value_dim), kv_rank", ATTENTION, COLUMN, ""), \
+    SL_MATRIX("self_attn." at ".o_proj", "hidden, heads * value_dim", ATTENTION, ROW, ""), \
+    SL_TENSOR("self_attn." at ".o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"), \
+    SL_SCALE("post_attention_layernorm." at, "hidden", NORMS, ""), \
+    SL_GATED_MLP("mlps." at, "ffn", MLP, "")
+
 /* The class allots rows of gate_up_proj to the experts that do nothing, too, and they are counted as it
  * does; published checkpoints hold matrices of the other experts only. */
 static const sl_part longcat_flash_block[] = {
-    SL_SCALE("input_layernorm.0", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.0.q_a_proj", "query_rank, hidden", ATTENTION, REPLICATED, ""),
-    SL_TENSOR("self_attn.0.q_a_proj.bias", "query_rank", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("self_attn.0.q_a_layernorm", "query_rank", ATTENTION, ""),
-    SL_MATRIX("self_attn.0.q_b_proj", "heads * head_dim, query_rank", ATTENTION, COLUMN, ""),
-    SL_MATRIX("self_attn.0.kv_a_proj_with_mqa", "kv_rank + rotary_dim, hidden", ATTENTION, REPLICATED, ""),
-    SL_TENSOR("self_attn.0.kv_a_proj_with_mqa.bias", "kv_rank + rotary_dim", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("self_attn.0.kv_a_layernorm", "kv_rank", ATTENTION, ""),
-    SL_MATRIX("self_attn.0.kv_b_proj", "heads * (plain_dim + value_dim), kv_rank", ATTENTION, COLUMN, ""),
-    SL_MATRIX("self_attn.0.o_proj", "hidden, heads * value_dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.0.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("post_attention_layernorm.0", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlps.0", "ffn", MLP, ""),
-    SL_SCALE("input_layernorm.1", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.1.q_a_proj", "query_rank, hidden", ATTENTION, REPLICATED, ""),
-    SL_TENSOR("self_attn.1.q_a_proj.bias", "query_rank", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("self_attn.1.q_a_layernorm", "query_rank", ATTENTION, ""),
-    SL_MATRIX("self_attn.1.q_b_proj", "heads * head_dim, query_rank", ATTENTION, COLUMN, ""),
-    SL_MATRIX("self_attn.1.kv_a_proj_with_mqa", "kv_rank + rotary_dim, hidden", ATTENTION, REPLICATED, ""),
-    SL_TENSOR("self_attn.1.kv_a_proj_with_mqa.bias", "kv_rank + rotary_dim", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("self_attn.1.kv_a_layernorm", "kv_rank", ATTENTION, ""),
-    SL_MATRIX("self_attn.1.kv_b_proj", "heads * (plain_dim + value_dim), kv_rank", ATTENTION, COLUMN, ""),
-    SL_MATRIX("self_attn.1.o_proj", "hidden, heads * value_dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.1.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("post_attention_layernorm.1", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlps.1", "ffn", MLP, ""),
+    LONGCAT_HALF("0"),
+    LONGCAT_HALF("1"),
     SL_MATRIX("mlp.router.classifier", "experts + zero_experts, hidden", ROUTER, REPLICATED, ""),
     SL_TENSOR("mlp.router.classifier.bias", "experts + zero_experts", ROUTER, REPLICATED, 0, "router_bias"),
     SL_BUFFER("mlp.router.e_score_correction_bias", "experts + zero_experts", ""),
@@ -422,8 +405,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_expert_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_expert_recipes = {recipes, SL_COUNT_OF(recipes)};

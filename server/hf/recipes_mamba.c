@@ -21,6 +21,16 @@
     SL_MATRIX(module ".out_proj", "hidden, inner", STATE_SPACE, ROW, here), \
     SL_TENSOR(module ".out_proj.bias", "hidden", STATE_SPACE, REPLICATED, 0, "(" here ") * " output_bias)
 
+/* The two ends of Nemotron-H, Mamba and Mamba 2. */
+static const sl_part backbone_embedding[] = {
+    SL_TENSOR("embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
+};
+
+static const sl_part backbone_end[] = {
+    SL_SCALE("backbone.norm_f", "hidden", NORMS, ""),
+    SL_HEAD("lm_head", "vocab, hidden", "has_head"),
+};
+
 /* ---- Nemotron-H and Nemotron-3: one mixer a block: M Mamba 2, * attention, - MLP, E experts ---- */
 
 static const sl_hf_symbol nemotron_h_symbols[] = {
@@ -62,10 +72,6 @@ static const sl_hf_symbol nemotron_h_symbols[] = {
     {SL_HF_EACH_COMPUTED, "sparse", NULL, NULL, "type % 4 == 3", NULL, NULL},
 };
 
-static const sl_part nemotron_h_embedding[] = {
-    SL_TENSOR("embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
-};
-
 /* The two projections into and out of the experts' latent space count as MLP. */
 static const sl_part nemotron_h_block[] = {
     SL_SCALE("norm", "hidden", NORMS, ""),
@@ -90,15 +96,10 @@ static const sl_part nemotron_h_block[] = {
     SL_TENSOR("mixer.shared_experts.down_proj.bias", "hidden", SHARED_EXPERTS, REPLICATED, 0, "sparse * mlp_bias"),
 };
 
-static const sl_part nemotron_h_end[] = {
-    SL_SCALE("backbone.norm_f", "hidden", NORMS, ""),
-    SL_HEAD("lm_head", "vocab, hidden", "has_head"),
-};
-
 static const sl_stack nemotron_h_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(nemotron_h_embedding), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
     {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(nemotron_h_block), .titles = {{"recurs", "state_space"}, {"attends", "attention"}, {"dense", "mlp"}, {"", "experts"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "recurs", .state_bytes = "ssm_heads * ssm_head_dim * state * state_element + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(nemotron_h_end), .titles = {{"", "head"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
 };
 
 /* ---- Mamba and Falcon Mamba (the latter's extra norms have no weights) ---- */
@@ -117,10 +118,6 @@ static const sl_hf_symbol mamba_symbols[] = {
     {SL_HF_NUMBER, "inner", "intermediate_size", NULL, "expand * hidden", NULL, NULL},
 };
 
-static const sl_part mamba_embedding[] = {
-    SL_TENSOR("embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
-};
-
 static const sl_part mamba_block[] = {
     SL_SCALE("norm", "hidden", NORMS, ""),
     SL_MATRIX("mixer.in_proj", "2 * inner, hidden", STATE_SPACE, COLUMN, ""),
@@ -135,15 +132,10 @@ static const sl_part mamba_block[] = {
     SL_TENSOR("mixer.out_proj.bias", "hidden", STATE_SPACE, REPLICATED, 0, "use_bias"),
 };
 
-static const sl_part mamba_end[] = {
-    SL_SCALE("backbone.norm_f", "hidden", NORMS, ""),
-    SL_HEAD("lm_head", "vocab, hidden", "has_head"),
-};
-
 static const sl_stack mamba_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(mamba_embedding), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
     {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba_block), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * inner * state + 2 * inner * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(mamba_end), .titles = {{"", "head"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
 };
 
 /* ---- Mamba 2 ---- */
@@ -171,9 +163,9 @@ static const sl_part mamba2_block[] = {
 };
 
 static const sl_stack mamba2_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(mamba_embedding), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
     {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba2_block), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * ssm_heads * ssm_head_dim * state + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(mamba_end), .titles = {{"", "head"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
 };
 
 /* ---- Jamba: Mamba or attention, MLP or experts, each by its own period ---- */
@@ -236,6 +228,18 @@ static const sl_stack jamba_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), .titles = {{"", "head"}}},
 };
 
+/* Of Bamba, Falcon-H1 and Granite 4: where the mixer is one of several, its keys say so. */
+#define MAMBA2_SIZES \
+    {SL_HF_NUMBER, "ssm_heads", "mamba_n_heads", NULL, "128", NULL, NULL}, \
+    {SL_HF_NUMBER, "groups", "mamba_n_groups", NULL, "1", NULL, NULL}, \
+    {SL_HF_NUMBER, "state", "mamba_d_state", NULL, "256", NULL, NULL}, \
+    {SL_HF_NUMBER, "conv", "mamba_d_conv", NULL, "4", NULL, NULL}, \
+    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL}
+
+#define MAMBA2_BIASES \
+    {SL_HF_NUMBER, "conv_bias", "mamba_conv_bias", NULL, "1", NULL, NULL}, \
+    {SL_HF_NUMBER, "use_bias", "mamba_proj_bias", NULL, "0", NULL, NULL}
+
 /* ---- Bamba: Mamba 2, or attention where attn_layer_indices says so ---- */
 
 static const sl_hf_symbol bamba_symbols[] = {
@@ -244,13 +248,8 @@ static const sl_hf_symbol bamba_symbols[] = {
     {SL_HF_COMPUTED, "head_dim", NULL, NULL, "hidden / heads", NULL, NULL},
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "262144", NULL, NULL},
     {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "ssm_heads", "mamba_n_heads", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "groups", "mamba_n_groups", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "state", "mamba_d_state", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "mamba_d_conv", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL},
-    {SL_HF_NUMBER, "conv_bias", "mamba_conv_bias", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "use_bias", "mamba_proj_bias", NULL, "0", NULL, NULL},
+    MAMBA2_SIZES,
+    MAMBA2_BIASES,
     {SL_HF_COMPUTED, "inner", NULL, NULL, "expand * hidden", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},
     {SL_HF_EACH_MEMBER, "attends", "attn_layer_indices", NULL, "0", NULL, NULL},
@@ -281,14 +280,9 @@ static const sl_hf_symbol falcon_h1_symbols[] = {
     {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "mlp_bias", "mlp_bias", NULL, "0", NULL, NULL},
-    {SL_HF_NUMBER, "ssm_heads", "mamba_n_heads", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "groups", "mamba_n_groups", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "state", "mamba_d_state", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "mamba_d_conv", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL},
+    MAMBA2_SIZES,
     {SL_HF_NUMBER, "inner", "mamba_d_ssm", NULL, "1024", "expand * hidden", NULL},
-    {SL_HF_NUMBER, "conv_bias", "mamba_conv_bias", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "use_bias", "mamba_proj_bias", NULL, "0", NULL, NULL},
+    MAMBA2_BIASES,
     {SL_HF_NUMBER, "out_bias", "projectors_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "gated_norm", "mamba_rms_norm", NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},
@@ -326,13 +320,8 @@ static const sl_hf_symbol granitemoehybrid_symbols[] = {
     {SL_HF_NUMBER, "attention_bias", "attention_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "experts", "num_local_experts", NULL, "8", "0", NULL},
     {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, "2", NULL, NULL},
-    {SL_HF_NUMBER, "ssm_heads", "mamba_n_heads", NULL, "128", NULL, NULL},
-    {SL_HF_NUMBER, "groups", "mamba_n_groups", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "state", "mamba_d_state", NULL, "256", NULL, NULL},
-    {SL_HF_NUMBER, "conv", "mamba_d_conv", NULL, "4", NULL, NULL},
-    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL},
-    {SL_HF_NUMBER, "conv_bias", "mamba_conv_bias", NULL, "1", NULL, NULL},
-    {SL_HF_NUMBER, "use_bias", "mamba_proj_bias", NULL, "0", NULL, NULL},
+    MAMBA2_SIZES,
+    MAMBA2_BIASES,
     {SL_HF_COMPUTED, "inner", NULL, NULL, "expand * hidden", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},
     {SL_HF_EACH_CHOICE, "type", "layer_types", "layers_block_type", "0", NULL, "mamba attention linear_attention full_attention"},
@@ -372,8 +361,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_mamba_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_mamba_recipes = {recipes, SL_COUNT_OF(recipes)};

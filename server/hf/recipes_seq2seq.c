@@ -19,8 +19,7 @@
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "1024", NULL, NULL}, \
     {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL}, \
     HEADS, TIED, LABELS, \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL}, \
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+    PREDICTS("class == 0")
 
 static const sl_hf_symbol bart_symbols[] = {
     BART_SIZES,
@@ -40,31 +39,28 @@ static const sl_part bart_embeddings[] = {
     SL_NORM("decoder.layernorm_embedding", "hidden", NORMS, ""),
 };
 
+/* What blocks of BART and of Whisper are made of. `key` is the form of k_proj, which has no bias in Whisper. */
+#define BART_ATTENTION(module, key) \
+    key(module ".k_proj", "hidden, hidden", ATTENTION, COLUMN, ""), \
+    SL_LINEAR(module ".v_proj", "hidden, hidden", ATTENTION, COLUMN, ""), \
+    SL_LINEAR(module ".q_proj", "hidden, hidden", ATTENTION, COLUMN, ""), \
+    SL_LINEAR(module ".out_proj", "hidden, hidden", ATTENTION, ROW, ""), \
+    SL_NORM(module "_layer_norm", "hidden", NORMS, "")
+
+#define BART_MLP(width) \
+    SL_LINEAR("fc1", width ", hidden", MLP, COLUMN, ""), \
+    SL_LINEAR("fc2", "hidden, " width, MLP, ROW, ""), \
+    SL_NORM("final_layer_norm", "hidden", NORMS, "")
+
 static const sl_part bart_encoder[] = {
-    SL_LINEAR("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
-    SL_LINEAR("fc1", "encoder_ffn, hidden", MLP, COLUMN, ""),
-    SL_LINEAR("fc2", "hidden, encoder_ffn", MLP, ROW, ""),
-    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+    BART_ATTENTION("self_attn", SL_LINEAR),
+    BART_MLP("encoder_ffn"),
 };
 
 static const sl_part bart_decoder[] = {
-    SL_LINEAR("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
-    SL_LINEAR("encoder_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("encoder_attn_layer_norm", "hidden", NORMS, ""),
-    SL_LINEAR("fc1", "ffn, hidden", MLP, COLUMN, ""),
-    SL_LINEAR("fc2", "hidden, ffn", MLP, ROW, ""),
-    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+    BART_ATTENTION("self_attn", SL_LINEAR),
+    BART_ATTENTION("encoder_attn", SL_LINEAR),
+    BART_MLP("ffn"),
 };
 
 static const sl_part bart_head[] = {
@@ -78,17 +74,27 @@ static const sl_part bart_head[] = {
     SL_LINEAR("classification_head.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 2"),
 };
 
+#define BART_STACKS(family) \
+    {.prefix = "model.", .repeat = "1", SL_PARTS(family##_embeddings), .titles = {{"", "embedding"}}}, \
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(family##_encoder), .titles = {{"", "encoder"}}}, \
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(family##_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}}, \
+    {.prefix = "", .repeat = "1", SL_PARTS(family##_head), .titles = {{"", "head"}}}
+
 static const sl_stack bart_stacks[] = {
-    {.prefix = "model.", .repeat = "1", SL_PARTS(bart_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(bart_encoder), .titles = {{"", "encoder"}}},
-    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(bart_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(bart_head), .titles = {{"", "head"}}},
+    BART_STACKS(bart),
 };
 
 /* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name. The classes tie the head whatever the file says
  * (version 5: "tie_word_embeddings": false of the v1.1, FLAN and mT5 files is overruled), so it is not read. The published
  * v1.1, FLAN and mT5 checkpoints do store an lm_head.weight of their own: vocab * hidden more than counted here. */
-#define T5_SIZES \
+#define T5_SIZES(vocab, ffn, encoder_layers, heads, mlp_form) \
+    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, vocab, NULL, NULL}, \
+    {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL}, \
+    {SL_HF_NUMBER, "head_dim", "d_kv", NULL, "64", NULL, NULL}, \
+    {SL_HF_NUMBER, "ffn", "d_ff", NULL, ffn, NULL, NULL}, \
+    {SL_HF_NUMBER, "encoder_layers", "num_layers", NULL, encoder_layers, NULL, NULL}, \
+    {SL_HF_NUMBER, "heads", "num_heads", NULL, heads, NULL, NULL}, \
+    {SL_HF_CHOICE, "mlp_form", "feed_forward_proj", NULL, mlp_form, NULL, "relu gated-gelu gelu gated-silu silu gated-relu"}, \
     {SL_HF_COMPUTED, "gated", NULL, NULL, "mlp_form % 2", NULL, NULL}, \
     {SL_HF_NUMBER, "decoder_layers", "num_decoder_layers", NULL, "encoder_layers", NULL, NULL}, \
     {SL_HF_NUMBER, "buckets", "relative_attention_num_buckets", NULL, "32", NULL, NULL}, \
@@ -100,30 +106,14 @@ static const sl_stack bart_stacks[] = {
     {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "0", NULL, NULL}, \
     {SL_HF_COMPUTED, "tied", NULL, NULL, "1", NULL, NULL}, \
     {SL_HF_NUMBER, "file_tied", "tie_word_embeddings", NULL, "1", "1", NULL}, \
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "(class == 0) + (class == 3)", NULL, NULL}, \
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL}
+    PREDICTS("(class == 0) + (class == 3)")
 
 static const sl_hf_symbol t5_symbols[] = {
-    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "32128", NULL, NULL},
-    {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL},
-    {SL_HF_NUMBER, "head_dim", "d_kv", NULL, "64", NULL, NULL},
-    {SL_HF_NUMBER, "ffn", "d_ff", NULL, "2048", NULL, NULL},
-    {SL_HF_NUMBER, "encoder_layers", "num_layers", NULL, "6", NULL, NULL},
-    {SL_HF_NUMBER, "heads", "num_heads", NULL, "8", NULL, NULL},
-    {SL_HF_CHOICE, "mlp_form", "feed_forward_proj", NULL, "0", NULL, "relu gated-gelu gelu gated-silu silu gated-relu"},
-    T5_SIZES,
+    T5_SIZES("32128", "2048", "6", "8", "0"),
     {SL_HF_EACH_COMPUTED, "biased", NULL, NULL, "block == 0", NULL, NULL},
 };
 
-#define MT5_SIZES \
-    {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "250112", NULL, NULL}, \
-    {SL_HF_NUMBER, "hidden", "d_model", NULL, "512", NULL, NULL}, \
-    {SL_HF_NUMBER, "head_dim", "d_kv", NULL, "64", NULL, NULL}, \
-    {SL_HF_NUMBER, "ffn", "d_ff", NULL, "1024", NULL, NULL}, \
-    {SL_HF_NUMBER, "encoder_layers", "num_layers", NULL, "8", NULL, NULL}, \
-    {SL_HF_NUMBER, "heads", "num_heads", NULL, "6", NULL, NULL}, \
-    {SL_HF_CHOICE, "mlp_form", "feed_forward_proj", NULL, "1", NULL, "relu gated-gelu gelu gated-silu silu gated-relu"}, \
-    T5_SIZES
+#define MT5_SIZES T5_SIZES("250112", "1024", "8", "6", "1")
 
 static const sl_hf_symbol mt5_symbols[] = {
     MT5_SIZES,
@@ -140,37 +130,34 @@ static const sl_part t5_embeddings[] = {
     SL_TENSOR("shared.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
 };
 
+#define T5_ATTENTION(module) \
+    SL_MATRIX(module ".q", "inner, hidden", ATTENTION, COLUMN, ""), \
+    SL_MATRIX(module ".k", "inner, hidden", ATTENTION, COLUMN, ""), \
+    SL_MATRIX(module ".v", "inner, hidden", ATTENTION, COLUMN, ""), \
+    SL_MATRIX(module ".o", "hidden, inner", ATTENTION, ROW, "")
+
+#define T5_SELF_ATTENTION \
+    T5_ATTENTION("layer.0.SelfAttention"), \
+    SL_TENSOR("layer.0.SelfAttention.relative_attention_bias.weight", "buckets, heads", ATTENTION, COLUMN, 1, "biased"), \
+    SL_SCALE("layer.0.layer_norm", "hidden", NORMS, "")
+
+#define T5_MLP(module) \
+    SL_MATRIX(module ".DenseReluDense.wi", "ffn, hidden", MLP, COLUMN, "gated == 0"), \
+    SL_MATRIX(module ".DenseReluDense.wi_0", "ffn, hidden", MLP, COLUMN, "gated"), \
+    SL_MATRIX(module ".DenseReluDense.wi_1", "ffn, hidden", MLP, COLUMN, "gated"), \
+    SL_MATRIX(module ".DenseReluDense.wo", "hidden, ffn", MLP, ROW, ""), \
+    SL_SCALE(module ".layer_norm", "hidden", NORMS, "")
+
 static const sl_part t5_encoder[] = {
-    SL_MATRIX("layer.0.SelfAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.o", "hidden, inner", ATTENTION, ROW, ""),
-    SL_TENSOR("layer.0.SelfAttention.relative_attention_bias.weight", "buckets, heads", ATTENTION, COLUMN, 1, "biased"),
-    SL_SCALE("layer.0.layer_norm", "hidden", NORMS, ""),
-    SL_MATRIX("layer.1.DenseReluDense.wi", "ffn, hidden", MLP, COLUMN, "gated == 0"),
-    SL_MATRIX("layer.1.DenseReluDense.wi_0", "ffn, hidden", MLP, COLUMN, "gated"),
-    SL_MATRIX("layer.1.DenseReluDense.wi_1", "ffn, hidden", MLP, COLUMN, "gated"),
-    SL_MATRIX("layer.1.DenseReluDense.wo", "hidden, ffn", MLP, ROW, ""),
-    SL_SCALE("layer.1.layer_norm", "hidden", NORMS, ""),
+    T5_SELF_ATTENTION,
+    T5_MLP("layer.1"),
 };
 
 static const sl_part t5_decoder[] = {
-    SL_MATRIX("layer.0.SelfAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.0.SelfAttention.o", "hidden, inner", ATTENTION, ROW, ""),
-    SL_TENSOR("layer.0.SelfAttention.relative_attention_bias.weight", "buckets, heads", ATTENTION, COLUMN, 1, "biased"),
-    SL_SCALE("layer.0.layer_norm", "hidden", NORMS, ""),
-    SL_MATRIX("layer.1.EncDecAttention.q", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.1.EncDecAttention.k", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.1.EncDecAttention.v", "inner, hidden", ATTENTION, COLUMN, ""),
-    SL_MATRIX("layer.1.EncDecAttention.o", "hidden, inner", ATTENTION, ROW, ""),
+    T5_SELF_ATTENTION,
+    T5_ATTENTION("layer.1.EncDecAttention"),
     SL_SCALE("layer.1.layer_norm", "hidden", NORMS, ""),
-    SL_MATRIX("layer.2.DenseReluDense.wi", "ffn, hidden", MLP, COLUMN, "gated == 0"),
-    SL_MATRIX("layer.2.DenseReluDense.wi_0", "ffn, hidden", MLP, COLUMN, "gated"),
-    SL_MATRIX("layer.2.DenseReluDense.wi_1", "ffn, hidden", MLP, COLUMN, "gated"),
-    SL_MATRIX("layer.2.DenseReluDense.wo", "hidden, ffn", MLP, ROW, ""),
-    SL_SCALE("layer.2.layer_norm", "hidden", NORMS, ""),
+    T5_MLP("layer.2"),
 };
 
 static const sl_part t5_head[] = {
@@ -186,7 +173,7 @@ static const sl_stack t5_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(t5_head), .titles = {{"", "head"}}},
 };
 
-/* whisper: 0 ConditionalGeneration, 1 Model. Keys have no bias. */
+/* whisper: 0 ConditionalGeneration, 1 Model. */
 static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "51865", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "384", NULL, NULL},
@@ -200,8 +187,7 @@ static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "positions", "max_target_positions", NULL, "448", NULL, NULL},
     {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL},
     HEADS, TIED,
-    {SL_HF_COMPUTED, "predicts", NULL, NULL, "class == 0", NULL, NULL},
-    {SL_HF_COMPUTED, "tied", NULL, NULL, "tied * predicts", NULL, NULL},
+    PREDICTS("class == 0"),
 };
 
 static const sl_part whisper_embeddings[] = {
@@ -213,30 +199,14 @@ static const sl_part whisper_embeddings[] = {
 };
 
 static const sl_part whisper_encoder[] = {
-    SL_MATRIX("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
-    SL_LINEAR("fc1", "encoder_ffn, hidden", MLP, COLUMN, ""),
-    SL_LINEAR("fc2", "hidden, encoder_ffn", MLP, ROW, ""),
-    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+    BART_ATTENTION("self_attn", SL_MATRIX),
+    BART_MLP("encoder_ffn"),
 };
 
 static const sl_part whisper_decoder[] = {
-    SL_MATRIX("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("self_attn_layer_norm", "hidden", NORMS, ""),
-    SL_MATRIX("encoder_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("encoder_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("encoder_attn_layer_norm", "hidden", NORMS, ""),
-    SL_LINEAR("fc1", "ffn, hidden", MLP, COLUMN, ""),
-    SL_LINEAR("fc2", "hidden, ffn", MLP, ROW, ""),
-    SL_NORM("final_layer_norm", "hidden", NORMS, ""),
+    BART_ATTENTION("self_attn", SL_MATRIX),
+    BART_ATTENTION("encoder_attn", SL_MATRIX),
+    BART_MLP("ffn"),
 };
 
 static const sl_part whisper_head[] = {
@@ -248,15 +218,12 @@ static const sl_part whisper_head[] = {
 };
 
 static const sl_stack whisper_stacks[] = {
-    {.prefix = "model.", .repeat = "1", SL_PARTS(whisper_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(whisper_encoder), .titles = {{"", "encoder"}}},
-    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(whisper_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(whisper_head), .titles = {{"", "head"}}},
+    BART_STACKS(whisper),
 };
 
 /* Encoders with a decoder whose files may say that the head is untied. */
 #define T5(type, names, values) \
-    {.model_type = type, .classes = names, .dtype = "float32", .encoder = true, SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
+    {.model_type = (type), .classes = (names), .dtype = "float32", .encoder = true, SL_VALUES(values##_symbols), SL_STACKS(t5_stacks), .note_when = "(file_tied == 0) * predicts", .note = "the class ties the head to the embedding whatever the file says; checkpoints made before hold a head of their own, as large as the embedding"}
 
 static const sl_hf_recipe recipes[] = {
     ENCODER("bart", "BartForConditionalGeneration BartModel BartForSequenceClassification", "model.", bart, bart),
@@ -269,8 +236,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_seq2seq_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_seq2seq_recipes = {recipes, SL_COUNT_OF(recipes)};

@@ -6,6 +6,40 @@
 
 /* clang-format off */
 
+/* ---- What Gemma 4 and Gemma 3n share ---- */
+
+/* `inputs` is where there are inputs per layer. Their table counts as embedding, what projects them as
+ * other. */
+#define GEMMA_EMBEDDING(inputs) \
+    SL_TENSOR("embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""), \
+    SL_TENSOR("embed_tokens_per_layer.weight", "input_vocab, layers * inputs", EMBEDDING, VOCABULARY, 0, inputs), \
+    SL_MATRIX("per_layer_model_projection", "layers * inputs, hidden", OTHER, COLUMN, inputs), \
+    SL_SCALE("per_layer_projection_norm", "inputs", NORMS, inputs)
+
+#define GEMMA_LAYER_INPUTS(inputs) \
+    SL_MATRIX("per_layer_input_gate", "inputs, hidden", OTHER, COLUMN, inputs), \
+    SL_MATRIX("per_layer_projection", "hidden, inputs", OTHER, ROW, inputs), \
+    SL_SCALE("post_per_layer_input_norm", "hidden", NORMS, inputs)
+
+/* Blocks that reuse keys and values have none of their own: they may be published with projections, which
+ * no class reads. `own_values` is where values are not those of another block, nor the keys. */
+#define GEMMA_BLOCK(kv_heads, head_dim, own_values) \
+    SL_SCALE("input_layernorm", "hidden", NORMS, ""), \
+    SL_MATRIX("self_attn.q_proj", "heads * " head_dim ", hidden", ATTENTION, COLUMN, ""), \
+    SL_TENSOR("self_attn.q_proj.bias", "heads * " head_dim, ATTENTION, COLUMN, 0, "attention_bias"), \
+    SL_SCALE("self_attn.q_norm", head_dim, ATTENTION, ""), \
+    SL_MATRIX("self_attn.k_proj", kv_heads " * " head_dim ", hidden", ATTENTION, COLUMN, "reuses == 0"), \
+    SL_TENSOR("self_attn.k_proj.bias", kv_heads " * " head_dim, ATTENTION, COLUMN, 0, "(reuses == 0) * attention_bias"), \
+    SL_SCALE("self_attn.k_norm", head_dim, ATTENTION, "reuses == 0"), \
+    SL_MATRIX("self_attn.v_proj", kv_heads " * " head_dim ", hidden", ATTENTION, COLUMN, own_values), \
+    SL_TENSOR("self_attn.v_proj.bias", kv_heads " * " head_dim, ATTENTION, COLUMN, 0, "(" own_values ") * attention_bias"), \
+    SL_MATRIX("self_attn.o_proj", "hidden, heads * " head_dim, ATTENTION, ROW, ""), \
+    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"), \
+    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""), \
+    SL_SCALE("pre_feedforward_layernorm", "hidden", NORMS, ""), \
+    SL_GATED_MLP("mlp", "width", MLP, ""), \
+    SL_SCALE("post_feedforward_layernorm", "hidden", NORMS, "")
+
 /* ---- Gemma 4, the language part ---- */
 
 static const sl_hf_symbol gemma4_symbols[] = {
@@ -37,31 +71,12 @@ static const sl_hf_symbol gemma4_symbols[] = {
     {SL_HF_EACH_COMPUTED, "width", NULL, NULL, "ffn * (1 + (double_wide * reuses != 0))", NULL, NULL},
 };
 
-/* The table of the inputs per layer counts as embedding, what projects them as other. Blocks that
- * reuse keys and values may be published with projections of their own: no class reads those. */
 static const sl_part gemma4_embedding[] = {
-    SL_TENSOR("embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
-    SL_TENSOR("embed_tokens_per_layer.weight", "input_vocab, layers * inputs", EMBEDDING, VOCABULARY, 0, "inputs"),
-    SL_MATRIX("per_layer_model_projection", "layers * inputs, hidden", OTHER, COLUMN, "inputs"),
-    SL_SCALE("per_layer_projection_norm", "inputs", NORMS, "inputs"),
+    GEMMA_EMBEDDING("inputs"),
 };
 
 static const sl_part gemma4_block[] = {
-    SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "heads * dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.q_proj.bias", "heads * dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_SCALE("self_attn.q_norm", "dim", ATTENTION, ""),
-    SL_MATRIX("self_attn.k_proj", "kv * dim, hidden", ATTENTION, COLUMN, "reuses == 0"),
-    SL_TENSOR("self_attn.k_proj.bias", "kv * dim", ATTENTION, COLUMN, 0, "(reuses == 0) * attention_bias"),
-    SL_SCALE("self_attn.k_norm", "dim", ATTENTION, "reuses == 0"),
-    SL_MATRIX("self_attn.v_proj", "kv * dim, hidden", ATTENTION, COLUMN, "(reuses == 0) * (full * k_eq_v == 0)"),
-    SL_TENSOR("self_attn.v_proj.bias", "kv * dim", ATTENTION, COLUMN, 0, "(reuses == 0) * (full * k_eq_v == 0) * attention_bias"),
-    SL_MATRIX("self_attn.o_proj", "hidden, heads * dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
-    SL_SCALE("pre_feedforward_layernorm", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlp", "width", MLP, ""),
-    SL_SCALE("post_feedforward_layernorm", "hidden", NORMS, ""),
+    GEMMA_BLOCK("kv", "dim", "(reuses == 0) * (full * k_eq_v == 0)"),
     SL_SCALE("post_feedforward_layernorm_1", "hidden", NORMS, "moe"),
     SL_SCALE("post_feedforward_layernorm_2", "hidden", NORMS, "moe"),
     SL_SCALE("pre_feedforward_layernorm_2", "hidden", NORMS, "moe"),
@@ -70,9 +85,7 @@ static const sl_part gemma4_block[] = {
     SL_TENSOR("router.per_expert_scale", "experts", ROUTER, REPLICATED, 0, "moe"),
     SL_TENSOR("experts.gate_up_proj", "experts, 2 * expert_width, hidden", ROUTED_EXPERTS, COLUMN, 1, "moe"),
     SL_TENSOR("experts.down_proj", "experts, hidden, expert_width", ROUTED_EXPERTS, ROW, 2, "moe"),
-    SL_MATRIX("per_layer_input_gate", "inputs, hidden", OTHER, COLUMN, "inputs"),
-    SL_MATRIX("per_layer_projection", "hidden, inputs", OTHER, ROW, "inputs"),
-    SL_SCALE("post_per_layer_input_norm", "hidden", NORMS, "inputs"),
+    GEMMA_LAYER_INPUTS("inputs"),
     SL_BUFFER("layer_scalar", "1", ""),
 };
 
@@ -107,10 +120,7 @@ static const sl_hf_symbol gemma3n_symbols[] = {
 };
 
 static const sl_part gemma3n_embedding[] = {
-    SL_TENSOR("embed_tokens.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
-    SL_TENSOR("embed_tokens_per_layer.weight", "input_vocab, layers * inputs", EMBEDDING, VOCABULARY, 0, ""),
-    SL_MATRIX("per_layer_model_projection", "layers * inputs, hidden", OTHER, COLUMN, ""),
-    SL_SCALE("per_layer_projection_norm", "inputs", NORMS, ""),
+    GEMMA_EMBEDDING(""),
     SL_MATRIX("altup_projections.0", "hidden, hidden", OTHER, COLUMN, "streams > 1"),
     SL_MATRIX("altup_projections.1", "hidden, hidden", OTHER, COLUMN, "streams > 2"),
     SL_MATRIX("altup_projections.2", "hidden, hidden", OTHER, COLUMN, "streams > 3"),
@@ -119,21 +129,7 @@ static const sl_part gemma3n_embedding[] = {
 /* The scale of the corrected output counts as MLP, everything else of AltUp and Laurel but their norms
  * as other. */
 static const sl_part gemma3n_block[] = {
-    SL_SCALE("input_layernorm", "hidden", NORMS, ""),
-    SL_MATRIX("self_attn.q_proj", "heads * head_dim, hidden", ATTENTION, COLUMN, ""),
-    SL_TENSOR("self_attn.q_proj.bias", "heads * head_dim", ATTENTION, COLUMN, 0, "attention_bias"),
-    SL_SCALE("self_attn.q_norm", "head_dim", ATTENTION, ""),
-    SL_MATRIX("self_attn.k_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "reuses == 0"),
-    SL_TENSOR("self_attn.k_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "(reuses == 0) * attention_bias"),
-    SL_SCALE("self_attn.k_norm", "head_dim", ATTENTION, "reuses == 0"),
-    SL_MATRIX("self_attn.v_proj", "kv_heads * head_dim, hidden", ATTENTION, COLUMN, "reuses == 0"),
-    SL_TENSOR("self_attn.v_proj.bias", "kv_heads * head_dim", ATTENTION, COLUMN, 0, "(reuses == 0) * attention_bias"),
-    SL_MATRIX("self_attn.o_proj", "hidden, heads * head_dim", ATTENTION, ROW, ""),
-    SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attention_bias"),
-    SL_SCALE("post_attention_layernorm", "hidden", NORMS, ""),
-    SL_SCALE("pre_feedforward_layernorm", "hidden", NORMS, ""),
-    SL_GATED_MLP("mlp", "width", MLP, ""),
-    SL_SCALE("post_feedforward_layernorm", "hidden", NORMS, ""),
+    GEMMA_BLOCK("kv_heads", "head_dim", "reuses == 0"),
     SL_TENSOR("altup.correct_output_scale", "hidden", MLP, REPLICATED, 0, ""),
     SL_MATRIX("altup.correction_coefs", "streams, streams", OTHER, REPLICATED, ""),
     SL_MATRIX("altup.prediction_coefs", "streams * streams, streams", OTHER, REPLICATED, ""),
@@ -142,9 +138,7 @@ static const sl_part gemma3n_block[] = {
     SL_MATRIX("laurel.linear_left", "rank, hidden", OTHER, COLUMN, ""),
     SL_MATRIX("laurel.linear_right", "hidden, rank", OTHER, ROW, ""),
     SL_SCALE("laurel.post_laurel_norm", "hidden", NORMS, ""),
-    SL_MATRIX("per_layer_input_gate", "inputs, hidden", OTHER, COLUMN, ""),
-    SL_MATRIX("per_layer_projection", "hidden, inputs", OTHER, ROW, ""),
-    SL_SCALE("post_per_layer_input_norm", "hidden", NORMS, ""),
+    GEMMA_LAYER_INPUTS(""),
 };
 
 static const sl_part gemma3n_end[] = {
@@ -294,8 +288,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_single_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_single_recipes = {recipes, SL_COUNT_OF(recipes)};

@@ -26,14 +26,7 @@
 /* ---- CLIP and SigLIP towers: llava, llava_next, gemma3, paligemma, idefics3, smolvlm, paddleocr_vl ---- */
 
 static const sl_part clip_block[] = {
-    SL_NORM("layer_norm1", "tower_hidden", OTHER, ""),
-    SL_LINEAR("self_attn.k_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
-    SL_NORM("layer_norm2", "tower_hidden", OTHER, ""),
-    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
+    CLIP_BLOCK("tower_hidden", "tower_ffn", OTHER, OTHER, OTHER),
 };
 
 /* "pre_layrnorm" is how the checkpoints spell it. */
@@ -51,23 +44,12 @@ static const sl_part siglip_ends[] = {
     SL_NORM("post_layernorm", "tower_hidden", OTHER, ""),
 };
 
-/* Pools by attention with one learned query. */
 static const sl_part siglip_head[] = {
-    SL_TENSOR("probe", "1, 1, tower_hidden", OTHER, REPLICATED, 0, ""),
-    SL_TENSOR("attention.in_proj_weight", "3 * tower_hidden, tower_hidden", OTHER, REPLICATED, 0, ""),
-    SL_TENSOR("attention.in_proj_bias", "3 * tower_hidden", OTHER, REPLICATED, 0, ""),
-    SL_LINEAR("attention.out_proj", "tower_hidden, tower_hidden", OTHER, REPLICATED, ""),
-    SL_NORM("layernorm", "tower_hidden", OTHER, ""),
-    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, REPLICATED, ""),
-    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, REPLICATED, ""),
+    SIGLIP_HEAD_PARTS("", ""),
 };
 
-#define CLIP_TOWER \
-    {.prefix = "vision_tower.vision_model.", .repeat = "1", SL_PARTS(clip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
-    {.prefix = "vision_tower.vision_model.encoder.layers.{}.", .repeat = "tower_layers", SL_PARTS(clip_block), .beside = true, .titles = {{"", "vision"}}}
-
 #define SIGLIP_TOWER(prefix_of) \
-    {.prefix = prefix_of, .repeat = "1", SL_PARTS(siglip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
+    {.prefix = (prefix_of), .repeat = "1", SL_PARTS(siglip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
     {.prefix = prefix_of "encoder.layers.{}.", .repeat = "tower_layers", SL_PARTS(clip_block), .beside = true, .titles = {{"", "vision"}}}
 
 #define SIGLIP_HEAD(prefix_of) \
@@ -95,14 +77,17 @@ static const sl_part llava_next_newline[] = {
     SL_TENSOR("image_newline", "text_hidden", OTHER, REPLICATED, 0, ""),
 };
 
+#define LLAVA_TOWER \
+    {.prefix = "vision_tower.vision_model.", .repeat = "1", SL_PARTS(clip_ends), .beside = true, .titles = {{"", "vision_embedding"}}}, \
+    {.prefix = "vision_tower.vision_model.encoder.layers.{}.", .repeat = "tower_layers", SL_PARTS(clip_block), .beside = true, .titles = {{"", "vision"}}}, \
+    {.prefix = "multi_modal_projector.", .repeat = "1", SL_PARTS(llava_projector), .beside = true, .titles = {{"", "projector"}}}
+
 static const sl_stack llava_towers[] = {
-    CLIP_TOWER,
-    {.prefix = "multi_modal_projector.", .repeat = "1", SL_PARTS(llava_projector), .beside = true, .titles = {{"", "projector"}}},
+    LLAVA_TOWER,
 };
 
 static const sl_stack llava_next_towers[] = {
-    CLIP_TOWER,
-    {.prefix = "multi_modal_projector.", .repeat = "1", SL_PARTS(llava_projector), .beside = true, .titles = {{"", "projector"}}},
+    LLAVA_TOWER,
     {.prefix = "", .repeat = "1", SL_PARTS(llava_next_newline), .beside = true, .titles = {{"", "image_newline"}}},
 };
 
@@ -186,6 +171,17 @@ static const sl_stack paddleocr_vl_towers[] = {
     {SL_HF_NUMBER, "merge", "vision_config.spatial_merge_size", NULL, "2", NULL, NULL}, \
     {SL_HF_COMPUTED, "merged", NULL, NULL, "tower_hidden * merge * merge", NULL, NULL}
 
+/* `norm` is the form of the norms, which have no bias in qwen2_5_vl. */
+#define QWEN_ATTENTION(norm) \
+    norm("norm1", "tower_hidden", OTHER, ""), \
+    norm("norm2", "tower_hidden", OTHER, ""), \
+    SL_LINEAR("attn.qkv", "3 * tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
+    SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, "")
+
+#define QWEN_TOWER(module, family) \
+    {.prefix = (module), .repeat = "1", SL_PARTS(family##_patches), .beside = true, .titles = {{"", "vision_ends"}}}, \
+    {.prefix = module "blocks.{}.", .repeat = "tower_layers", SL_PARTS(family##_block), .beside = true, .titles = {{"", "vision"}}}
+
 /* qwen2_vl: embed_dim is the tower's width, hidden_size that of its output. */
 static const sl_hf_symbol qwen2_vl_tower_symbols[] = {
     {SL_HF_NUMBER, "tower_hidden", "vision_config.embed_dim", NULL, "1280", NULL, NULL},
@@ -195,25 +191,24 @@ static const sl_hf_symbol qwen2_vl_tower_symbols[] = {
     QWEN_PATCHES("14"),
 };
 
+#define QWEN2_PATCHES(norm) \
+    SL_TENSOR("patch_embed.proj.weight", "tower_hidden, channels, frames, patch * patch", OTHER, REPLICATED, 0, ""), \
+    norm("merger.ln_q", "tower_hidden", OTHER, ""), \
+    SL_LINEAR("merger.mlp.0", "merged, merged", OTHER, COLUMN, ""), \
+    SL_LINEAR("merger.mlp.2", "outputs, merged", OTHER, ROW, "")
+
 static const sl_part qwen2_vl_patches[] = {
-    SL_TENSOR("patch_embed.proj.weight", "tower_hidden, channels, frames, patch * patch", OTHER, REPLICATED, 0, ""),
-    SL_NORM("merger.ln_q", "tower_hidden", OTHER, ""),
-    SL_LINEAR("merger.mlp.0", "merged, merged", OTHER, COLUMN, ""),
-    SL_LINEAR("merger.mlp.2", "outputs, merged", OTHER, ROW, ""),
+    QWEN2_PATCHES(SL_NORM),
 };
 
 static const sl_part qwen2_vl_block[] = {
-    SL_NORM("norm1", "tower_hidden", OTHER, ""),
-    SL_NORM("norm2", "tower_hidden", OTHER, ""),
-    SL_LINEAR("attn.qkv", "3 * tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
+    QWEN_ATTENTION(SL_NORM),
     SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
     SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
 };
 
 static const sl_stack qwen2_vl_towers[] = {
-    {.prefix = "visual.", .repeat = "1", SL_PARTS(qwen2_vl_patches), .beside = true, .titles = {{"", "vision_ends"}}},
-    {.prefix = "visual.blocks.{}.", .repeat = "tower_layers", SL_PARTS(qwen2_vl_block), .beside = true, .titles = {{"", "vision"}}},
+    QWEN_TOWER("visual.", qwen2_vl),
 };
 
 /* qwen2_5_vl */
@@ -226,25 +221,18 @@ static const sl_hf_symbol qwen2_5_vl_tower_symbols[] = {
 };
 
 static const sl_part qwen2_5_vl_patches[] = {
-    SL_TENSOR("patch_embed.proj.weight", "tower_hidden, channels, frames, patch * patch", OTHER, REPLICATED, 0, ""),
-    SL_SCALE("merger.ln_q", "tower_hidden", OTHER, ""),
-    SL_LINEAR("merger.mlp.0", "merged, merged", OTHER, COLUMN, ""),
-    SL_LINEAR("merger.mlp.2", "outputs, merged", OTHER, ROW, ""),
+    QWEN2_PATCHES(SL_SCALE),
 };
 
 static const sl_part qwen2_5_vl_block[] = {
-    SL_SCALE("norm1", "tower_hidden", OTHER, ""),
-    SL_SCALE("norm2", "tower_hidden", OTHER, ""),
-    SL_LINEAR("attn.qkv", "3 * tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
+    QWEN_ATTENTION(SL_SCALE),
     SL_LINEAR("mlp.gate_proj", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
     SL_LINEAR("mlp.up_proj", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
     SL_LINEAR("mlp.down_proj", "tower_hidden, tower_ffn", OTHER, ROW, ""),
 };
 
 static const sl_stack qwen2_5_vl_towers[] = {
-    {.prefix = "visual.", .repeat = "1", SL_PARTS(qwen2_5_vl_patches), .beside = true, .titles = {{"", "vision_ends"}}},
-    {.prefix = "visual.blocks.{}.", .repeat = "tower_layers", SL_PARTS(qwen2_5_vl_block), .beside = true, .titles = {{"", "vision"}}},
+    QWEN_TOWER("visual.", qwen2_5_vl),
 };
 
 /* qwen3_vl, qwen3_vl_moe: features of some blocks have mergers of their own. qwen3_5, qwen3_5_moe have none of those,
@@ -276,10 +264,7 @@ static const sl_part qwen3_vl_patches[] = {
 };
 
 static const sl_part qwen3_vl_block[] = {
-    SL_NORM("norm1", "tower_hidden", OTHER, ""),
-    SL_NORM("norm2", "tower_hidden", OTHER, ""),
-    SL_LINEAR("attn.qkv", "3 * tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("attn.proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
+    QWEN_ATTENTION(SL_NORM),
     SL_LINEAR("mlp.linear_fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
     SL_LINEAR("mlp.linear_fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
 };
@@ -290,17 +275,13 @@ static const sl_part qwen3_vl_deep_merger[] = {
     SL_LINEAR("linear_fc2", "outputs, merged", OTHER, ROW, ""),
 };
 
-#define QWEN3_TOWER \
-    {.prefix = "model.visual.", .repeat = "1", SL_PARTS(qwen3_vl_patches), .beside = true, .titles = {{"", "vision_ends"}}}, \
-    {.prefix = "model.visual.blocks.{}.", .repeat = "tower_layers", SL_PARTS(qwen3_vl_block), .beside = true, .titles = {{"", "vision"}}}
-
 static const sl_stack qwen3_vl_towers[] = {
-    QWEN3_TOWER,
+    QWEN_TOWER("model.visual.", qwen3_vl),
     {.prefix = "model.visual.deepstack_merger_list.{}.", .repeat = "deep", SL_PARTS(qwen3_vl_deep_merger), .beside = true, .titles = {{"", "deep_merger"}}},
 };
 
 static const sl_stack qwen3_5_towers[] = {
-    QWEN3_TOWER,
+    QWEN_TOWER("model.visual.", qwen3_vl),
 };
 
 /* qwen2_audio: the encoder of Whisper. Keys have no bias. */

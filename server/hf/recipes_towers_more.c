@@ -5,6 +5,17 @@
 
 /* ---- Towers of the Llama family ---- */
 
+/* `projection` is the form of those of the attention, which have no bias in mllama. */
+#define LLAMA_BLOCK(projection) \
+    projection("self_attn.q_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
+    projection("self_attn.k_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
+    projection("self_attn.v_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
+    projection("self_attn.o_proj", "tower_hidden, tower_hidden", OTHER, ROW, ""), \
+    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""), \
+    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""), \
+    SL_NORM("input_layernorm", "tower_hidden", OTHER, ""), \
+    SL_NORM("post_attention_layernorm", "tower_hidden", OTHER, "")
+
 /* llama4 */
 const sl_hf_symbol sl_hf_llama4_tower_symbols[] = {
     VISION_SIZES("768", "5632", "34", "448", "14"),
@@ -25,14 +36,7 @@ static const sl_part llama4_ends[] = {
 };
 
 static const sl_part llama4_block[] = {
-    SL_LINEAR("self_attn.q_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.k_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.o_proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
-    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
-    SL_NORM("input_layernorm", "tower_hidden", OTHER, ""),
-    SL_NORM("post_attention_layernorm", "tower_hidden", OTHER, ""),
+    LLAMA_BLOCK(SL_LINEAR),
 };
 
 const sl_stack sl_hf_llama4_towers[] = {
@@ -65,22 +69,12 @@ static const sl_part mllama_ends[] = {
     SL_LINEAR("multi_modal_projector", "text_hidden, features", OTHER, REPLICATED, ""),
 };
 
-#define MLLAMA_BLOCK \
-    SL_MATRIX("self_attn.q_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
-    SL_MATRIX("self_attn.k_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
-    SL_MATRIX("self_attn.v_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""), \
-    SL_MATRIX("self_attn.o_proj", "tower_hidden, tower_hidden", OTHER, ROW, ""), \
-    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""), \
-    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""), \
-    SL_NORM("input_layernorm", "tower_hidden", OTHER, ""), \
-    SL_NORM("post_attention_layernorm", "tower_hidden", OTHER, "")
-
 static const sl_part mllama_block[] = {
-    MLLAMA_BLOCK,
+    LLAMA_BLOCK(SL_MATRIX),
 };
 
 static const sl_part mllama_global_block[] = {
-    MLLAMA_BLOCK,
+    LLAMA_BLOCK(SL_MATRIX),
     SL_TENSOR("gate_attn", "1", OTHER, REPLICATED, 0, ""),
     SL_TENSOR("gate_ffn", "1", OTHER, REPLICATED, 0, ""),
 };
@@ -158,6 +152,12 @@ static const sl_part gemma4_sound_ends[] = {
     SL_MATRIX("embed_audio.embedding_projection", "text_hidden, sound_outputs", OTHER, REPLICATED, ""),
 };
 
+#define SOUND_MLP(module) \
+    SL_SCALE(module ".pre_layer_norm", "sound", OTHER, ""), \
+    CLIPPED(module ".ffw_layer_1", "4 * sound, sound", COLUMN, "sound_clip"), \
+    CLIPPED(module ".ffw_layer_2", "sound, 4 * sound", ROW, "sound_clip"), \
+    SL_SCALE(module ".post_layer_norm", "sound", OTHER, "")
+
 /* The two parts of a block of the tower for sound: more tensors than one list holds. */
 static const sl_part gemma4_sound_mixer[] = {
     SL_SCALE("norm_pre_attn", "sound", OTHER, ""),
@@ -177,14 +177,8 @@ static const sl_part gemma4_sound_mixer[] = {
 };
 
 static const sl_part gemma4_sound_mlp[] = {
-    SL_SCALE("feed_forward1.pre_layer_norm", "sound", OTHER, ""),
-    CLIPPED("feed_forward1.ffw_layer_1", "4 * sound, sound", COLUMN, "sound_clip"),
-    CLIPPED("feed_forward1.ffw_layer_2", "sound, 4 * sound", ROW, "sound_clip"),
-    SL_SCALE("feed_forward1.post_layer_norm", "sound", OTHER, ""),
-    SL_SCALE("feed_forward2.pre_layer_norm", "sound", OTHER, ""),
-    CLIPPED("feed_forward2.ffw_layer_1", "4 * sound, sound", COLUMN, "sound_clip"),
-    CLIPPED("feed_forward2.ffw_layer_2", "sound, 4 * sound", ROW, "sound_clip"),
-    SL_SCALE("feed_forward2.post_layer_norm", "sound", OTHER, ""),
+    SOUND_MLP("feed_forward1"),
+    SOUND_MLP("feed_forward2"),
 };
 
 const sl_stack sl_hf_gemma4_towers[] = {

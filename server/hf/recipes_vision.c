@@ -3,6 +3,7 @@
  * is 1 where it has a head over the vocabulary. Checkpoints are float32 where configs are silent; names
  * are those of the classes. Patches count as other, poolers in the MLP. */
 #include "hf/recipes_encoders.h"
+#include "hf/recipes_towers.h"
 
 /* clang-format off */
 
@@ -123,14 +124,7 @@ static const sl_part clip_text_embeddings[] = {
 };
 
 static const sl_part clip_text_block[] = {
-    SL_NORM("layer_norm1", "hidden", NORMS, ""),
-    SL_LINEAR("self_attn.k_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "hidden, hidden", ATTENTION, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "hidden, hidden", ATTENTION, ROW, ""),
-    SL_NORM("layer_norm2", "hidden", NORMS, ""),
-    SL_LINEAR("mlp.fc1", "ffn, hidden", MLP, COLUMN, ""),
-    SL_LINEAR("mlp.fc2", "hidden, ffn", MLP, ROW, ""),
+    CLIP_BLOCK("hidden", "ffn", NORMS, ATTENTION, MLP),
 };
 
 static const sl_part clip_text_head[] = {
@@ -148,14 +142,7 @@ static const sl_part clip_vision_embeddings[] = {
 
 /* Also of SigLIP. */
 static const sl_part clip_vision_block[] = {
-    SL_NORM("layer_norm1", "tower_hidden", OTHER, ""),
-    SL_LINEAR("self_attn.k_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.v_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.q_proj", "tower_hidden, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("self_attn.out_proj", "tower_hidden, tower_hidden", OTHER, ROW, ""),
-    SL_NORM("layer_norm2", "tower_hidden", OTHER, ""),
-    SL_LINEAR("mlp.fc1", "tower_ffn, tower_hidden", OTHER, COLUMN, ""),
-    SL_LINEAR("mlp.fc2", "tower_hidden, tower_ffn", OTHER, ROW, ""),
+    CLIP_BLOCK("tower_hidden", "tower_ffn", OTHER, OTHER, OTHER),
 };
 
 static const sl_part clip_vision_head[] = {
@@ -185,7 +172,7 @@ static const sl_stack clip_vision_stacks[] = {
     {.prefix = "", .repeat = "1", SL_PARTS(clip_vision_head), .titles = {{"", "head"}}},
 };
 
-/* siglip_vision_model: one class. The head pools by attention, with one learned query. */
+/* siglip_vision_model: one class. */
 static const sl_hf_symbol siglip_vision_symbols[] = {
     CLIP_VISION_SIZES(""),
     {SL_HF_NUMBER, "patch", "patch_size", NULL, "16", NULL, NULL},
@@ -201,13 +188,7 @@ static const sl_part siglip_vision_embeddings[] = {
 
 static const sl_part siglip_vision_head[] = {
     SL_NORM("post_layernorm", "tower_hidden", OTHER, ""),
-    SL_TENSOR("head.probe", "1, 1, tower_hidden", OTHER, REPLICATED, 0, "vision_head"),
-    SL_TENSOR("head.attention.in_proj_weight", "3 * tower_hidden, tower_hidden", OTHER, REPLICATED, 0, "vision_head"),
-    SL_TENSOR("head.attention.in_proj_bias", "3 * tower_hidden", OTHER, REPLICATED, 0, "vision_head"),
-    SL_LINEAR("head.attention.out_proj", "tower_hidden, tower_hidden", OTHER, REPLICATED, "vision_head"),
-    SL_NORM("head.layernorm", "tower_hidden", OTHER, "vision_head"),
-    SL_LINEAR("head.mlp.fc1", "tower_ffn, tower_hidden", OTHER, REPLICATED, "vision_head"),
-    SL_LINEAR("head.mlp.fc2", "tower_hidden, tower_ffn", OTHER, REPLICATED, "vision_head"),
+    SIGLIP_HEAD_PARTS("head.", "vision_head"),
 };
 
 static const sl_stack siglip_vision_stacks[] = {
@@ -226,8 +207,4 @@ static const sl_hf_recipe recipes[] = {
 
 /* clang-format on */
 
-sl_hf_recipes
-sl_hf_vision_recipes(void)
-{
-    return (sl_hf_recipes){recipes, SL_COUNT_OF(recipes)};
-}
+const sl_hf_recipes sl_hf_vision_recipes = {recipes, SL_COUNT_OF(recipes)};

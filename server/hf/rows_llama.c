@@ -437,8 +437,4 @@ static const sl_hf_type types[] = {
     },
 };
 
-sl_hf_rows
-sl_hf_llama_rows(void)
-{
-    return (sl_hf_rows){types, sizeof types / sizeof types[0]};
-}
+const sl_hf_rows sl_hf_llama_rows = {types, sizeof types / sizeof types[0]};

@@ -13,20 +13,13 @@ static const struct {
     {"paddleocr_vl_text", "ernie4_5"}, {"qwen2_vl_text", "qwen2"},     {"qwen2_5_vl_text", "qwen2"},
 };
 
-enum { ALIAS_COUNT = sizeof aliases / sizeof aliases[0], GROUP_COUNT = 3 };
+enum { ALIAS_COUNT = sizeof aliases / sizeof aliases[0], TABLE_COUNT = 3 };
 
-static sl_hf_rows
-group(size_t at)
-{
-    static sl_hf_rows (*const groups[GROUP_COUNT])(void) = {
-        sl_hf_llama_rows,
-        sl_hf_gpt_rows,
-        sl_hf_expert_rows,
-    };
-
-    assert(at < GROUP_COUNT);
-    return groups[at]();
-}
+static const sl_hf_rows *const tables[TABLE_COUNT] = {
+    &sl_hf_llama_rows,
+    &sl_hf_gpt_rows,
+    &sl_hf_expert_rows,
+};
 
 const sl_hf_type *
 sl_hf_type_find(const char *model_type)
@@ -38,11 +31,10 @@ sl_hf_type_find(const char *model_type)
         if (sl_text_equal(aliases[i].model_type, model_type))
             wanted = aliases[i].same_as;
     }
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const sl_hf_rows rows = group(i);
-        for (size_t k = 0; k < rows.count; k++) {
-            if (sl_text_equal(rows.rows[k].model_type, wanted))
-                return &rows.rows[k];
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        for (size_t k = 0; k < tables[i]->count; k++) {
+            if (sl_text_equal(tables[i]->rows[k].model_type, wanted))
+                return &tables[i]->rows[k];
         }
     }
     return NULL;
@@ -53,11 +45,10 @@ sl_hf_type_name(size_t at)
 {
     size_t left = at;
 
-    for (size_t i = 0; i < GROUP_COUNT; i++) {
-        const sl_hf_rows rows = group(i);
-        if (left < rows.count)
-            return rows.rows[left].model_type;
-        left -= rows.count;
+    for (size_t i = 0; i < TABLE_COUNT; i++) {
+        if (left < tables[i]->count)
+            return tables[i]->rows[left].model_type;
+        left -= tables[i]->count;
     }
     return left < ALIAS_COUNT ? aliases[left].model_type : NULL;
 }

@@ -127,11 +127,11 @@ typedef struct sl_hf_rows {
 } sl_hf_rows;
 
 /** Decoders that differ from Llama in flags and names. */
-sl_hf_rows sl_hf_llama_rows(void);
+extern const sl_hf_rows sl_hf_llama_rows;
 /** Older decoders, each with key names and blocks of its own. */
-sl_hf_rows sl_hf_gpt_rows(void);
+extern const sl_hf_rows sl_hf_gpt_rows;
 /** Mixtures of experts and latent attention. */
-sl_hf_rows sl_hf_expert_rows(void);
+extern const sl_hf_rows sl_hf_expert_rows;
 
 /** NULL when the type is not modelled. */
 const sl_hf_type *sl_hf_type_find(const char *model_type);
