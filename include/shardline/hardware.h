@@ -68,6 +68,7 @@ typedef enum sl_collective {
     SL_COLLECTIVE_ALL_GATHER,
     SL_COLLECTIVE_REDUCE_SCATTER,
     SL_COLLECTIVE_SEND_RECEIVE,
+    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own: see engine/collective.h */
     SL_COLLECTIVE_COUNT
 } sl_collective;
 

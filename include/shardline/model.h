@@ -80,6 +80,7 @@ typedef enum sl_operator_kind {
     SL_OPERATOR_ACTIVATION, /* inputs -> outputs; gated when inputs = 2 * outputs */
     SL_OPERATOR_RESIDUAL,   /* dropout (where the workload has it) and add */
     SL_OPERATOR_LOSS,       /* cross-entropy over `inputs` logits */
+    SL_OPERATOR_ROUTE,      /* tokens of `inputs` features to `visits` of `experts`, and back */
     SL_OPERATOR_PLAIN,      /* a whole layer, known by its figures alone */
     SL_OPERATOR_KIND_COUNT
 } sl_operator_kind;
@@ -98,6 +99,8 @@ typedef struct sl_operator {
     uint32_t kv_heads;
     uint32_t head_dim;
     uint32_t window;            /* positions a query sees; 0 = all before it */
+    uint32_t experts;           /* routed experts that share the work; 0 = every token is worked on */
+    uint32_t visits;            /* of those, how many a token goes to */
     bool shares_input;          /* its input is kept by the operator before it: not counted twice */
     uint64_t sample_flops;      /* plain only, like the next two: forward, of one sample */
     uint64_t sample_kept_bytes; /* from forward to backward */

@@ -90,6 +90,7 @@ typedef struct sl_plan {
     uint32_t virtual_pipeline; /* model chunks per rank; 1 = none */
     uint32_t context;
     uint32_t expert;
+    uint32_t expert_tensor; /* cut of each routed expert; 0 = as tensor */
     uint32_t data;
     uint32_t zero_stage;
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */

@@ -382,10 +382,10 @@ read_collective_law(table *t)
 {
     static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter",
                                         "send_receive"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_COLLECTIVE_COUNT,
-                   "every collective has a name");
+    _Static_assert(sizeof names / sizeof names[0] == SL_COLLECTIVE_ALL_TO_ALL,
+                   "every collective with a law has a name");
     sl_accelerator *const a = law_owner(t);
-    const int collective = sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_COUNT);
+    const int collective = sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_ALL_TO_ALL);
     const uint32_t ranks = whole32(t, "ranks");
     if (a == NULL || collective < 0 || (ranks != 2 && ranks != 4 && ranks != 8)) {
         fault(t, "collective", "is not one we know over 2, 4 or 8 ranks");

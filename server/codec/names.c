@@ -80,6 +80,7 @@ static const char *const collectives[] = {
     [SL_COLLECTIVE_ALL_GATHER] = "all_gather",
     [SL_COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
     [SL_COLLECTIVE_SEND_RECEIVE] = "send_receive",
+    [SL_COLLECTIVE_ALL_TO_ALL] = "all_to_all",
 };
 _Static_assert(COUNT(collectives) == SL_COLLECTIVE_COUNT, "a word for every collective");
 
@@ -102,7 +103,7 @@ _Static_assert(COUNT(origins) == SL_ORIGIN_COUNT, "a word for every origin");
 static const char *const activation_accountings[] = {"exact", "sbhl", "sbhl-10-24t",
                                                      "sbhl-10-24t-attention"};
 
-const sl_names sl_kind_names = {kinds, 1, COUNT(kinds)};
+const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
 const sl_names sl_precision_names = {precisions, SL_PRECISION_FP8, COUNT(precisions)};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};

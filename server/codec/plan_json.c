@@ -48,6 +48,7 @@ plan_write(sl_writer *writer, const sl_plan *plan)
     sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
     sl_put_uint(writer, "context", plan->context);
     sl_put_uint(writer, "expert", plan->expert);
+    put_known(writer, "expert_tensor", plan->expert_tensor);
     sl_put_uint(writer, "data", plan->data);
     sl_put_uint(writer, "zero_stage", plan->zero_stage);
     put_known(writer, "shard_group", plan->shard_group);

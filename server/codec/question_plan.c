@@ -226,8 +226,10 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_degree(object, "pipeline", &plan->pipeline, err));
     sl_keep(&first, read_degree(object, "virtual_pipeline", &plan->virtual_pipeline, err));
     sl_keep(&first, read_single(object, "context", err));
-    sl_keep(&first, read_single(object, "expert", err));
-    sl_keep(&first, read_single(object, "expert_tensor", err));
+    sl_keep(&first, read_degree(object, "expert", &plan->expert, err));
+    uint32_t expert_tensor = 0;
+    sl_keep(&first, read_degree(object, "expert_tensor", &expert_tensor, err));
+    plan->expert_tensor = expert_tensor;
     sl_keep(&first, read_data(request, err));
     sl_keep(&first, read_zero_stage(request, err));
     sl_keep(&first, read_sharding(request, err));

@@ -237,9 +237,6 @@ check_framework(const sl_question *question, sl_errors *err)
     if (plan->context > 1)
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
                        "context parallelism is not modelled yet, got %u", plan->context);
-    if (plan->expert > 1)
-        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert",
-                       "this model has no experts, got %u", plan->expert);
     if (question->workload.framework != SL_FRAMEWORK_DDP)
         return code;
 
@@ -301,6 +298,40 @@ check_sharding(const sl_question *question, sl_errors *err)
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");
     }
+    return code;
+}
+
+/* Experts are dealt out whole, over the ranks of one stage. */
+static sl_code
+check_expert(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t experts = question->model->experts;
+    const uint32_t cut = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
+    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * plan->data;
+    const sl_framework framework = question->workload.framework;
+    const char *pointer = "/parallelism/expert";
+    sl_code code = SL_OK;
+
+    if (experts == 0 && plan->expert > 1)
+        return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
+                       plan->expert);
+    if (experts == 0)
+        return SL_OK;
+    if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                       "expert parallelism is modelled for megatron and fsdp2, got %u",
+                       plan->expert);
+    if (cut != 1 && cut != plan->tensor) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
+                       "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
+        sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
+    }
+    if (code == SL_OK)
+        code = check_divides(plan->expert, experts, pointer, "routed experts", ranks, err);
+    if (code == SL_OK && ranks % ((uint64_t)plan->expert * cut) != 0)
+        code = check_divides(plan->expert, ranks / cut, pointer,
+                             "ranks of tensor x context x data over expert_tensor", ranks, err);
     return code;
 }
 
@@ -378,7 +409,7 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_world,    check_tensor,   check_pipeline,
+        check_framework, check_sharding, check_expert, check_world,    check_tensor,   check_pipeline,
         check_batch,     check_sequence, check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;

@@ -247,11 +247,31 @@ network_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group, 
     return best_s;
 }
 
+/* Each rank sends an equal part to every other. Inside a node that moves what an all-gather of as many
+ * bytes moves; across nodes each rank uses its own share of the cards, and only what leaves the node
+ * takes it. */
+static double
+exchange_s(const sl_cluster *cluster, const sl_group *group, double bytes)
+{
+    const sl_accelerator *part = &cluster->accelerator;
+
+    if (group->level != SL_LEVEL_NETWORK)
+        return in_node_s(part, group->level, SL_COLLECTIVE_ALL_GATHER, group->ranks, bytes);
+
+    const double own = line_rate_ratio * cluster->nics_per_node * cluster->nic_bytes_per_s /
+                       cluster->accelerators_per_node / cluster->oversubscription_ratio;
+    const double outside = bytes * (group->nodes - 1.0) / group->nodes;
+
+    return p2p_network_us * SL_US_S + outside / own;
+}
+
 double
 sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group, double bytes)
 {
     if (group->ranks <= 1.0 || bytes <= 0.0)
         return 0.0;
+    if (kind == SL_COLLECTIVE_ALL_TO_ALL)
+        return exchange_s(cluster, group, bytes);
     if (group->level != SL_LEVEL_NETWORK)
         return in_node_s(&cluster->accelerator, group->level, kind, group->ranks, bytes);
     if (kind == SL_COLLECTIVE_SEND_RECEIVE)

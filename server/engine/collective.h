@@ -51,6 +51,8 @@ bool sl_collective_links_known(const sl_cluster *cluster);
  *   steps = 2(n-1) for all-reduce, n-1 otherwise;  ni = 2(k-1) or k-1
  *   B = min(0.96 * NICs of the members in a node * NIC rate / oversubscription,
  *           ring inside the node * G / (G-1))
+ * All-to-all (bytes: what one rank sends and keeps): inside a node as an all-gather of as many bytes;
+ * across k nodes  t = base + S (k-1)/k / (0.96 * NIC rate of one rank / oversubscription).
  * Source: NCCL src/graph/tuning.cc (latencies, protocol shares). With nothing fitted the ring
  * agrees with SimAI's 1-128 node table to 7.9 % mean.
  */

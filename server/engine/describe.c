@@ -342,8 +342,6 @@ add_blocks(sl_model *model, const sl_dense_spec *spec, const sl_names *names)
             continue;
         model->experts = spec->experts.count;
         model->experts_per_token = spec->experts.per_token;
-        model->unpriced =
-            spec->latent.kv_rank != 0 ? "latent attention and routed experts" : "routed experts";
     }
     model->layer_count = 0;
     model->layers[model->layer_count++] = 0;
@@ -395,7 +393,7 @@ sl_model_describe_dense(const sl_dense_spec *spec, sl_model *model, sl_errors *e
     model->mtp_parameters = 0;
     model->experts = 0;
     model->experts_per_token = 0;
-    model->unpriced = spec->latent.kv_rank != 0 ? "latent attention" : NULL;
+    model->unpriced = spec->latent.index_heads != 0 ? "attention to indexed positions" : NULL;
     model->kind_count = 0;
     memset(model->beside, 0, sizeof model->beside);
     add_embedding(model, spec, names);

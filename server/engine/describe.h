@@ -96,7 +96,7 @@ void sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_n
 void sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names,
                 bool shares_input);
 
-/** Router, routed and shared experts: tensors only. */
+/** Router, routed and shared experts. */
 void sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names);
 
 #endif

@@ -104,6 +104,54 @@ add_indexer(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *name
                         SL_CUT_REPLICATED, latent->index_dim);
 }
 
+/* Keys are expanded for every head, as wide as queries; values are narrower. The kernel's work is that
+ * of heads as wide as the mean of both. */
+static void
+add_latent_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint32_t window)
+{
+    const sl_latent *latent = &spec->latent;
+    const uint32_t wide = latent->plain_dim + latent->rotary_dim;
+    const uint64_t queries = (uint64_t)spec->heads * wide;
+    const uint64_t values = (uint64_t)spec->heads * latent->value_dim;
+    const uint64_t pairs = (uint64_t)spec->heads * (latent->plain_dim + latent->value_dim);
+    const uint64_t kept = (uint64_t)latent->kv_rank + latent->rotary_dim;
+
+    if (latent->query_rank == 0) {
+        (void)sl_add_operator(kind, "query", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, spec->hidden,
+                              queries);
+    } else {
+        (void)sl_add_operator(kind, "query_down", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED,
+                              spec->hidden, latent->query_rank);
+        (void)sl_add_operator(kind, "query_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED,
+                              latent->query_rank, latent->query_rank);
+        (void)sl_add_operator(kind, "query_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN,
+                              latent->query_rank, queries);
+    }
+    sl_operator *down = sl_add_operator(kind, "kv_down", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED,
+                                        spec->hidden, kept);
+    down->shares_input = true;
+    (void)sl_add_operator(kind, "kv_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED, latent->kv_rank,
+                          latent->kv_rank);
+    (void)sl_add_operator(kind, "kv_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, latent->kv_rank, pairs);
+
+    sl_operator *rotary =
+        sl_add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN,
+                        (uint64_t)spec->heads * latent->rotary_dim + latent->rotary_dim,
+                        (uint64_t)spec->heads * latent->rotary_dim + latent->rotary_dim);
+    rotary->heads = spec->heads;
+    rotary->kv_heads = 1;
+    rotary->head_dim = latent->rotary_dim;
+
+    sl_operator *attention = sl_add_operator(kind, "attention", SL_OPERATOR_ATTENTION,
+                                             SL_CUT_COLUMN, 2 * queries + values, values);
+    attention->heads = attention->kv_heads = spec->heads;
+    attention->head_dim = (wide + latent->value_dim) / 2;
+    attention->window = window;
+    sl_operator *output = sl_add_operator(kind, "attention_output", SL_OPERATOR_MATMUL, SL_CUT_ROW,
+                                          values, spec->hidden);
+    output->shares_input = true;
+}
+
 /* The way down to a latent is whole on every rank, the way up to the heads is cut. */
 static void
 add_latent(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, uint32_t window)
@@ -143,10 +191,7 @@ add_latent(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     if (latent->index_heads != 0)
         add_indexer(kind, spec, names);
 
-    sl_operator *attention = sl_add_operator(kind, "attention", SL_OPERATOR_ATTENTION,
-                                             SL_CUT_COLUMN, queries + pairs, values);
-    set_heads(attention, spec);
-    attention->window = window;
+    add_latent_operators(kind, spec, window);
     /* The indexer keeps one key of its own for every position. */
     const uint64_t index = latent->index_heads != 0 ? latent->index_dim : 0;
     kind->cache = (sl_cache){

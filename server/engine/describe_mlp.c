@@ -124,6 +124,47 @@ add_shared_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_name
                                    spec->hidden, 1, false});
 }
 
+/* A gated MLP of the block, cut like the dense one: two products around the activation. */
+static void
+add_gated_operators(sl_layer_kind *kind, const char *const names[3], uint64_t hidden,
+                    uint64_t width, const sl_experts *routed)
+{
+    sl_operator *const ops[] = {
+        sl_add_operator(kind, names[0], SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, 2 * width),
+        sl_add_operator(kind, names[1], SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, 2 * width, width),
+        sl_add_operator(kind, names[2], SL_OPERATOR_MATMUL, SL_CUT_ROW, width, hidden),
+    };
+
+    for (size_t i = 0; routed != NULL && i < sizeof ops / sizeof ops[0]; i++) {
+        ops[i]->experts = routed->count;
+        ops[i]->visits = routed->per_token;
+    }
+}
+
+/* The router keeps the normed hidden state, which the shared experts read too; the routed ones keep
+ * what arrived. */
+static void
+add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
+{
+    static const char *const routed[] = {"expert_up", "expert_activation", "expert_down"};
+    static const char *const shared[] = {"shared_up", "shared_activation", "shared_down"};
+    const sl_experts *experts = &spec->experts;
+
+    (void)sl_add_operator(kind, "router", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED, spec->hidden,
+                          experts->count);
+    sl_operator *route = sl_add_operator(kind, "route", SL_OPERATOR_ROUTE, SL_CUT_REPLICATED,
+                                         spec->hidden, experts->count);
+    route->experts = experts->count;
+    route->visits = experts->per_token;
+    add_gated_operators(kind, routed, spec->hidden, experts->width, experts);
+    if (experts->shared_width == 0)
+        return;
+
+    const uint32_t first = kind->operator_count;
+    add_gated_operators(kind, shared, spec->hidden, experts->shared_width, NULL);
+    kind->operators[first].shares_input = true;
+}
+
 void
 sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names)
 {
@@ -141,4 +182,5 @@ sl_add_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *n
     add_routed_experts(kind, spec, names);
     if (spec->experts.shared_width != 0)
         add_shared_experts(kind, spec, names);
+    add_expert_operators(kind, spec);
 }

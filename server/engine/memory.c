@@ -205,7 +205,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
 static double
 communicator_bytes(const sl_plan *plan, double *count)
 {
-    const uint64_t groups[] = {plan->tensor, plan->pipeline, plan->data};
+    const uint64_t groups[] = {plan->tensor, plan->pipeline, plan->data, plan->expert};
     double bytes = 0.0;
 
     *count = 0.0;
@@ -216,6 +216,12 @@ communicator_bytes(const sl_plan *plan, double *count)
         bytes += groups[i] == 2 ? pair_communicator_bytes : group_communicator_bytes;
     }
     return bytes;
+}
+
+static double
+at_rest(const rank_bytes *b, const sl_shards *shards, double divided)
+{
+    return sl_states_at_rest(&b->elements, divided, shards->routed);
 }
 
 static double
@@ -240,7 +246,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 {
     const sl_layout layout = sl_states_layout(c->workload, &b->elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double gradients = b->elements.all * layout.gradient_bytes / shards.gradients;
+    const double gradients = layout.gradient_bytes * at_rest(b, &shards, shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
     const double activations = b->blocks_saved + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
@@ -272,7 +278,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .transient = b->widest_gradient},
         {.name = "optimizer",
          .gradients = gradients,
-         .copies = casts ? b->elements.all * layout.master_bytes / shards.optimizer : 0.0},
+         .copies = casts ? layout.master_bytes * at_rest(b, &shards, shards.optimizer) : 0.0},
     };
     phase peak = phases[0];
 
@@ -294,17 +300,21 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     const bool autocast = ddp && c->slice->element_bytes < 4.0;
 
-    ADD_TERM(rank, SL_TERM_PARAMETERS, n * layout.parameter_bytes / shards.parameters,
+    ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards, shards.parameters),
              {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
-             {"shards", shards.parameters});
+             {"shards", shards.parameters},
+             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
-             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients});
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, n * layout.master_bytes / shards.optimizer,
+             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients},
+             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, layout.master_bytes * at_rest(b, &shards, shards.optimizer),
              {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
-             {"shards", shards.optimizer});
-    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, n * layout.optimizer_bytes / shards.optimizer,
+             {"shards", shards.optimizer},
+             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer),
              {"parameters", n}, {"bytes_per_parameter", layout.optimizer_bytes},
-             {"shards", shards.optimizer});
+             {"shards", shards.optimizer},
+             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});
@@ -356,7 +366,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / row_bytes});
     ADD_TERM(rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
-             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer});
+             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
+             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
 }
 
 static bool

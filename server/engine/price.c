@@ -17,6 +17,7 @@ typedef struct pricing {
     const sl_cluster *cluster;
     const sl_slice *slice;
     sl_group tensor_group;
+    sl_group expert_group;
     sl_kind_price *out;
 } pricing;
 
@@ -110,18 +111,23 @@ price_product(const pricing *p, const sl_operator *op)
     const double tokens = slice->tokens;
     const double in = sl_slice_inputs(slice, op);
     const double out = sl_slice_outputs(slice, op);
+    const double batch = sl_slice_experts(slice, op);
+    const double rows = sl_slice_rows(slice, op) / batch;
+    const double visits = op->experts > 0 ? op->visits : 1.0;
     const double forward_s =
-        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = out, .k = in});
+        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = rows, .n = out, .k = in});
     const double dgrad_s =
-        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = tokens, .n = in, .k = out});
+        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = rows, .n = in, .k = out});
     const double wgrad_s =
-        sl_kernel_product_s(slice, (sl_product){.batch = 1.0, .m = out, .n = in, .k = tokens}) +
-        accumulate_s(slice, in * out);
+        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = out, .n = in, .k = rows}) +
+        accumulate_s(slice, batch * in * out);
 
     p->out->forward_s += forward_s;
     p->out->backward_s += dgrad_s + wgrad_s;
-    p->out->matmul_flops += 2.0 * tokens * (double)op->inputs * (double)op->outputs;
+    p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
 
+    if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
+        return;
     if (op->cut == SL_CUT_ROW)
         close_region(p, tokens * (double)op->outputs * slice->element_bytes);
     else if (op->cut != SL_CUT_REPLICATED)
@@ -164,6 +170,35 @@ price_lookup(const pricing *p, const sl_operator *op)
 
     price_streaming(p, elements, 4.0, 6.0, copy_ratio);
     close_region(p, bytes); /* each rank looked up its own rows only */
+}
+
+/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
+ * other way round. A cut expert needs its tokens on every rank of the cut. */
+static void
+price_route(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double sent = slice->tokens * op->visits / slice->tensor;
+    const double bytes = sent * (double)op->inputs * slice->element_bytes;
+    const double exchange_s =
+        sl_collective_s(p->cluster, SL_COLLECTIVE_ALL_TO_ALL, &p->expert_group, bytes);
+    sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
+
+    price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
+    for (uint32_t i = 0; i < 2; i++) {
+        both[i]->bytes += 2.0 * bytes;
+        both[i]->busy_s += 2.0 * exchange_s;
+        both[i]->exposed_s += 2.0 * exchange_s;
+    }
+    if (slice->expert_tensor <= 1.0)
+        return;
+
+    const double gathered = bytes * slice->expert_tensor;
+
+    add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
@@ -230,7 +265,9 @@ price_operator(const pricing *p, const sl_operator *op)
         price_attention(p, op);
         break;
     case SL_OPERATOR_ACTIVATION:
-        price_streaming(p, slice->tokens * (double)op->outputs / slice->tensor,
+        price_streaming(p,
+                        sl_slice_rows(slice, op) * (double)op->outputs /
+                            (op->experts > 0 ? slice->expert_tensor : slice->tensor),
                         op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
                         software->activation_ratio);
         break;
@@ -240,6 +277,9 @@ price_operator(const pricing *p, const sl_operator *op)
         break;
     case SL_OPERATOR_LOSS:
         price_loss(p, op);
+        break;
+    case SL_OPERATOR_ROUTE:
+        price_route(p, op);
         break;
     case SL_OPERATOR_PLAIN:
         price_plain(p, op);
@@ -269,6 +309,8 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
     const double elements = sl_slice_elements(slice, tensor);
 
     out->elements += elements;
+    if (sl_slice_is_routed(tensor))
+        out->routed_elements += elements;
     if (tensor->linear)
         out->matrix_elements += elements;
     if (tensor->axes < 2) {
@@ -329,7 +371,8 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         if (op->kind == SL_OPERATOR_ACTIVATION)
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,
-                     slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens);
+                     slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
+                         (op->experts > 0 ? slice->expert_tensor : slice->tensor));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
@@ -341,11 +384,13 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
                sl_kind_price out[SL_KINDS_MAX])
 {
     const sl_group tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1);
+    const sl_group expert_group =
+        sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor);
     const double hidden_bytes = slice->element_bytes * (double)model->hidden * slice->tokens;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
-        const pricing p = {cluster, slice, tensor_group, &out[k]};
+        const pricing p = {cluster, slice, tensor_group, expert_group, &out[k]};
 
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
         price_memory(slice, kind, &out[k]);

@@ -20,6 +20,7 @@ typedef struct sl_traffic {
 
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
+    double routed_elements;        /* of them, in routed experts */
     double matrix_elements;        /* of them, weights of linear layers */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
@@ -38,6 +39,8 @@ typedef struct sl_kind_price {
     double backward_s;
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
+    sl_traffic expert_forward; /* all-to-all, there and back */
+    sl_traffic expert_backward;
 } sl_kind_price;
 
 /** Seconds of all collectives that computing does not hide. */

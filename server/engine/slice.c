@@ -34,6 +34,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .tokens = sequences * sequence / plan->context,
         .sequences = sequences,
         .tensor = plan->tensor,
+        .expert = plan->expert,
+        .expert_tensor = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = sl_precision_bytes(workload->precision),
         .precision = workload->precision,
@@ -56,11 +58,32 @@ sl_slice_vocabulary(const sl_slice *slice, double vocabulary)
     return ceil(vocabulary / multiple) * multiple;
 }
 
+bool
+sl_slice_is_routed(const sl_tensor *tensor)
+{
+    return tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
+}
+
+/* Experts are dealt out whole, each cut on its own: what is stored of them together does not matter. */
+static double
+routed_elements(const sl_slice *slice, const sl_tensor *tensor)
+{
+    double elements = tensor->experts > 0 ? tensor->experts : 1.0;
+
+    for (uint32_t i = 0; i < tensor->axes; i++)
+        elements *= (double)tensor->shape[i];
+    if (tensor->cut != SL_CUT_REPLICATED)
+        elements /= slice->expert_tensor;
+    return elements / slice->expert;
+}
+
 double
 sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
     if (tensor->buffer || (tensor->tied && !slice->pipelined))
         return 0.0;
+    if (sl_slice_is_routed(tensor))
+        return routed_elements(slice, tensor);
 
     double elements = 1.0;
     for (uint32_t i = 0; i < tensor->axes; i++) {
@@ -75,17 +98,38 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
     return elements;
 }
 
+/* Over how many ranks a cut operator is cut. */
+static double
+cut_ranks(const sl_slice *slice, const sl_operator *op)
+{
+    return op->experts > 0 ? slice->expert_tensor : slice->tensor;
+}
+
+double
+sl_slice_rows(const sl_slice *slice, const sl_operator *op)
+{
+    return op->experts > 0
+               ? slice->tokens * op->visits * slice->expert_tensor / slice->tensor
+               : slice->tokens;
+}
+
+double
+sl_slice_experts(const sl_slice *slice, const sl_operator *op)
+{
+    return op->experts > 0 ? op->experts / slice->expert : 1.0;
+}
+
 double
 sl_slice_inputs(const sl_slice *slice, const sl_operator *op)
 {
-    return op->cut == SL_CUT_ROW ? (double)op->inputs / slice->tensor : (double)op->inputs;
+    return op->cut == SL_CUT_ROW ? (double)op->inputs / cut_ranks(slice, op) : (double)op->inputs;
 }
 
 double
 sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
 {
     if (op->cut == SL_CUT_COLUMN)
-        return (double)op->outputs / slice->tensor;
+        return (double)op->outputs / cut_ranks(slice, op);
     if (op->cut == SL_CUT_VOCABULARY)
         return sl_slice_vocabulary(slice, (double)op->outputs) / slice->tensor;
     return (double)op->outputs;
@@ -141,6 +185,8 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_MATMUL:
         if (op->shares_input)
             return 0.0;
+        if (op->experts > 0) /* what arrived: already this rank's part */
+            return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
         return e * sl_slice_inputs(slice, op) * tokens /
                (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);
     case SL_OPERATOR_ATTENTION:
@@ -149,8 +195,10 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
         const bool gate_kept = slice->eager && op->inputs > op->outputs;
         const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
-        return e * width / slice->tensor * tokens;
+        return e * width / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
+    case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
+        return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread;
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
     case SL_OPERATOR_PLAIN:

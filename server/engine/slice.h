@@ -15,6 +15,8 @@ typedef struct sl_slice {
     double tokens;      /* of one micro-batch on this rank */
     double sequences;   /* or samples, of one micro-batch */
     double tensor;
+    double expert;        /* ranks that share the routed experts */
+    double expert_tensor; /* ... and the cut of each */
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes;
@@ -37,6 +39,18 @@ double sl_slice_vocabulary(const sl_slice *slice, double vocabulary);
 
 /** Parameters of a tensor that one tensor-parallel rank holds; the largest shard counts. */
 double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
+
+/** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the rest. */
+bool sl_slice_is_routed(const sl_tensor *tensor);
+
+/**
+ * Rows of one micro-batch that an operator works on, on this rank: its tokens, or what a balanced
+ * router sends to its experts, tokens * visits * expert_tensor / tensor.
+ */
+double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
+
+/** Routed experts on this rank; 1 for an operator every token goes through. */
+double sl_slice_experts(const sl_slice *slice, const sl_operator *op);
 
 /** Input and output features of a matrix product on this rank. */
 double sl_slice_inputs(const sl_slice *slice, const sl_operator *op);

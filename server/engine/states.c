@@ -14,6 +14,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const double layers = stage->layers[k];
         sum.all += layers * prices[k].elements;
+        sum.routed += layers * prices[k].routed_elements;
         sum.factored += layers * prices[k].factored_elements;
         if (sl_schedule_is_block(model, k))
             sum.matrices += layers * prices[k].matrix_elements;
@@ -84,13 +85,23 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {
     const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
     const double shard = ranks * plan->context;
+    const double expert_tensor = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
     const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
 
     return (sl_shards){
         .parameters = plan->zero_stage >= whole_below ? shard : 1.0,
         .gradients = plan->zero_stage >= 2 ? shard : 1.0,
         .optimizer = plan->zero_stage >= 1 ? shard : 1.0,
+        .routed = (double)plan->expert * expert_tensor / plan->tensor,
     };
+}
+
+double
+sl_states_at_rest(const sl_elements *elements, double shards, double routed)
+{
+    const double experts = shards > routed ? shards / routed : 1.0;
+
+    return (elements->all - elements->routed) / shards + elements->routed / experts;
 }
 
 bool

@@ -8,6 +8,7 @@
 /** Parameters a rank works with, before any sharding over data ranks [count]. */
 typedef struct sl_elements {
     double all;
+    double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
 } sl_elements;
@@ -35,6 +36,8 @@ typedef struct sl_shards {
     double parameters;
     double gradients;
     double optimizer; /* and master weights */
+    double routed;    /* over how many ranks fewer those of routed experts are: each part of them is
+                         divided over its shards / routed */
 } sl_shards;
 
 /**
@@ -43,6 +46,10 @@ typedef struct sl_shards {
  * (2) differs from FULL_SHARD (3) in when it lets go of what it gathered.
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
+
+/** Elements of a part on one rank at rest: dense ones over `shards`, routed ones over
+ * shards / routed, no fewer than 1. */
+double sl_states_at_rest(const sl_elements *elements, double shards, double routed);
 
 bool sl_framework_is_fsdp(sl_framework framework);
 

@@ -13,12 +13,13 @@ typedef struct rank_time {
     double backward_s;
     double recompute_s;
     double tensor_s; /* exposed, forward, backward and recomputation */
+    double expert_s; /* likewise, of routing */
 } rank_time;
 
 static double
 busy_s(const rank_time *t)
 {
-    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s;
+    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s;
 }
 
 static rank_time
@@ -39,6 +40,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.backward_s += layers * price->backward_s;
         t.tensor_s += layers * (sl_price_exposed_s(price->tensor_forward) +
                                 sl_price_exposed_s(price->tensor_backward));
+        t.expert_s += layers * (price->expert_forward.exposed_s + price->expert_backward.exposed_s);
         if (!sl_schedule_is_block(model, k))
             continue;
         if (c->workload->recompute == SL_RECOMPUTE_OPERATORS) {
@@ -46,6 +48,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
             t.recompute_s += layers * 0.5 * (price->forward_s - price->core_forward_s);
         } else if (c->workload->recompute == SL_RECOMPUTE_FULL) {
             t.recompute_s += layers * price->forward_s;
+            t.expert_s += layers * price->expert_forward.exposed_s;
             t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
         } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
                    c->workload->attention == SL_ATTENTION_UNFUSED) {
@@ -340,6 +343,28 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
              {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
 }
 
+/* What routing sends there and back over the step, on the slowest stage. */
+static void
+add_expert_row(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
+{
+    const sl_model *model = c->question->model;
+    const uint32_t inner = c->plan->expert_tensor > 0 ? c->plan->expert_tensor : c->plan->tensor;
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->expert, inner);
+    const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 : 1.0;
+    sl_traffic sum = {0};
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_traffic *forward = &c->prices[k].expert_forward;
+        const sl_traffic *backward = &c->prices[k].expert_backward;
+        const double runs = microbatches * stage->layers[k];
+        sum.bytes += runs * (forwards * forward->bytes + backward->bytes);
+        sum.busy_s += runs * (forwards * forward->busy_s + backward->busy_s);
+        sum.exposed_s += runs * (forwards * forward->exposed_s + backward->exposed_s);
+    }
+    add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, group.level, sum.bytes, sum.busy_s,
+                      sum.exposed_s);
+}
+
 /* One row per kind of collective of the tensor group, over the step and the slowest stage. */
 static void
 add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
@@ -364,6 +389,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
         add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
                           sum.exposed_s);
     }
+    add_expert_row(c, &stage, microbatches, out);
 }
 
 static void
@@ -380,6 +406,8 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
              {"microbatch_recompute_s", t->recompute_s});
     SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
              {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
+    SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
+             {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
     SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
              {"slowest_busy_s", busy_s(t)}, {"chunks_per_rank", c->plan->virtual_pipeline});
     add_tensor_rows(c, span->slowest, count, out);

@@ -95,6 +95,10 @@ static const sl_term_info terms[] = {
                                       "tensor group less what hides under weight gradients",
                                       "Shoeybi 2019; Korthikanti 2022; Megatron-LM "
                                       "tensor_parallel/layers.py"},
+    [SL_TERM_EXPERT_COMMUNICATION] = {"expert_communication", NULL, SL_LIFETIME_NONE,
+                                      "microbatches x microbatch_exposed_s: all-to-all of tokens "
+                                      "to their experts and back, nothing of it hidden",
+                                      "Lepikhin 2020 (GShard); Megatron-LM token_dispatcher.py"},
     [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
                                         "exposed_sends_per_step x send_s + fill_and_drain_s",
                                         "Narayanan 2021; Megatron-LM schedules.py"},
