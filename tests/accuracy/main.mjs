@@ -1,0 +1,56 @@
+/** tests/accuracy/run without its build: reads the rows, asks the server, prints the score. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { askAll } from './lib/ask.mjs';
+import { baselineOf, regressions } from './lib/baseline.mjs';
+import { readTable } from './lib/csv.mjs';
+import { jsonReport, rowReport, textReport } from './lib/report.mjs';
+import { scoreSources } from './lib/score.mjs';
+import { withServer } from './lib/server.mjs';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+export const ownData = here('data');
+export const baselineFile = here('baseline.json');
+
+export async function readRows(folder) {
+    return readTable(await readFile(join(folder, 'training_memory.csv'), 'utf8'));
+}
+
+async function main() {
+    const { values } = parseArgs({ options: {
+        data: { type: 'string', default: ownData },
+        json: { type: 'string' },
+        rows: { type: 'boolean', default: false },
+        check: { type: 'boolean', default: false },
+        update: { type: 'boolean', default: false },
+    } });
+    if ((values.check || values.update) && values.data !== ownData)
+        throw new Error('the baseline is that of our own rows: no --data with it');
+
+    const rows = await readRows(values.data);
+    const results = await withServer((url) => askAll(url, rows));
+    const sources = scoreSources(results);
+    if (values.rows)
+        console.log(`${rowReport(results)}\n`);
+    console.log(textReport(results, sources));
+    if (values.json !== undefined)
+        await writeFile(values.json, `${JSON.stringify(jsonReport(sources), null, 2)}\n`);
+    if (values.update)
+        await writeFile(baselineFile, `${JSON.stringify(baselineOf(sources), null, 2)}\n`);
+    if (!values.check)
+        return;
+    const worse = regressions(JSON.parse(await readFile(baselineFile, 'utf8')), sources);
+    for (const sentence of worse)
+        console.error(`worse: ${sentence}`);
+    process.exitCode = worse.length > 0 ? 1 : 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    main().catch((error) => {
+        console.error(`accuracy: ${error.message}`);
+        process.exitCode = 1;
+    });
+}
