@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { askAll } from './lib/ask.mjs';
-import { baselineOf, regressions } from './lib/baseline.mjs';
+import { baselineOf, improvements, regressions } from './lib/baseline.mjs';
 import { readTable } from './lib/csv.mjs';
 import { jsonReport, rowReport, textReport } from './lib/report.mjs';
 import { scoreSources } from './lib/score.mjs';
@@ -12,10 +12,9 @@ import { withServer } from './lib/server.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
-export const ownData = here('data');
-export const baselineFile = here('baseline.json');
+const ownData = here('data');
 
-export async function readRows(folder) {
+async function readRows(folder) {
     return readTable(await readFile(join(folder, 'training_memory.csv'), 'utf8'));
 }
 
@@ -24,6 +23,7 @@ async function main() {
         data: { type: 'string', default: ownData },
         json: { type: 'string' },
         rows: { type: 'boolean', default: false },
+        baseline: { type: 'string', default: here('baseline.json') },
         check: { type: 'boolean', default: false },
         update: { type: 'boolean', default: false },
     } });
@@ -39,18 +39,22 @@ async function main() {
     if (values.json !== undefined)
         await writeFile(values.json, `${JSON.stringify(jsonReport(sources), null, 2)}\n`);
     if (values.update)
-        await writeFile(baselineFile, `${JSON.stringify(baselineOf(sources), null, 2)}\n`);
-    if (!values.check)
-        return;
-    const worse = regressions(JSON.parse(await readFile(baselineFile, 'utf8')), sources);
+        await writeFile(values.baseline, `${JSON.stringify(baselineOf(sources), null, 2)}\n`);
+    if (values.check)
+        await check(values.baseline, sources);
+}
+
+async function check(file, sources) {
+    const baseline = JSON.parse(await readFile(file, 'utf8'));
+    const worse = regressions(baseline, sources);
     for (const sentence of worse)
         console.error(`worse: ${sentence}`);
+    for (const key of improvements(baseline, sources))
+        console.error(`better: ${key}; --update holds on to it`);
     process.exitCode = worse.length > 0 ? 1 : 0;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-    main().catch((error) => {
-        console.error(`accuracy: ${error.message}`);
-        process.exitCode = 1;
-    });
-}
+main().catch((error) => {
+    console.error(`accuracy: ${error.message}`);
+    process.exitCode = 1;
+});

@@ -33,3 +33,11 @@ export function regressions(baseline, sources) {
         found.push(`${key}: not in the baseline; --update adds it`);
     return found;
 }
+
+/** Sources that --update would hold to more than the baseline does. */
+export function improvements(baseline, sources) {
+    return Object.entries(baselineOf(sources))
+        .filter(([key, { mape, answered }]) => baseline[key] !== undefined
+            && (mape < baseline[key].mape - TOLERANCE || answered > baseline[key].answered))
+        .map(([key]) => key);
+}

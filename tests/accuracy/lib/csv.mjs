@@ -1,6 +1,6 @@
 /**
- * Tables of measured runs, read with patience: quoted commas and line ends, CRLF, a byte-order mark,
- * blank lines, short rows, columns nobody knows. All values are texts without outer blanks.
+ * Tables of measured runs, read with patience: quoted commas and line ends, CRLF, a byte-order
+ * mark, blank lines, short rows, columns nobody knows. All values are texts without outer blanks.
  */
 
 /** @returns {Object<string, string>[]} an object per row, keyed by the header */

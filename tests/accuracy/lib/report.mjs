@@ -64,7 +64,7 @@ export function rowReport(results) {
     ].join('  ')).join('\n');
 }
 
-/** The document that spec'd tools read: exactly these members. */
+/** The document that tools outside read: exactly these members. */
 export function jsonReport(sources) {
     const sections = Array.from(sources, ([key, { n, scored, headline: score }]) => [key, {
         n, scored, answered: score.answered, mape: score.mape, median: score.median,
