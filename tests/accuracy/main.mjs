@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { askAll } from './lib/ask.mjs';
 import { baselineOf, improvements, regressions } from './lib/baseline.mjs';
 import { readTable } from './lib/csv.mjs';
+import { oracleReport } from './lib/oracles.mjs';
 import { jsonReport, rowReport, textReport } from './lib/report.mjs';
 import { scoreSources } from './lib/score.mjs';
 import { withServer } from './lib/server.mjs';
@@ -18,18 +19,29 @@ async function readRows(folder) {
     return readTable(await readFile(join(folder, 'training_memory.csv'), 'utf8'));
 }
 
+async function readOracles(folder) {
+    const text = await readFile(join(folder, 'memory_oracles.jsonl'), 'utf8');
+    return text.split('\n').filter((line) => line.trim() !== '').map((line) => JSON.parse(line));
+}
+
 async function main() {
     const { values } = parseArgs({ options: {
         data: { type: 'string', default: ownData },
         json: { type: 'string' },
         rows: { type: 'boolean', default: false },
         baseline: { type: 'string', default: here('baseline.json') },
+        oracles: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
         update: { type: 'boolean', default: false },
     } });
     if ((values.check || values.update) && values.data !== ownData)
         throw new Error('the baseline is that of our own rows: no --data with it');
 
+    if (values.oracles) {
+        const cases = await readOracles(values.data);
+        console.log((await withServer((url) => oracleReport(url, cases))).join('\n'));
+        return;
+    }
     const rows = await readRows(values.data);
     const results = await withServer((url) => askAll(url, rows));
     const sources = scoreSources(results);

@@ -12,7 +12,8 @@ function reasonOf(status, problem) {
         : `${status} ${problem.title ?? ''} ${problem.detail ?? ''}`.trim();
 }
 
-async function ask(url, request) {
+/** Either { estimate } or { refusal }, the reasons that the server gives. */
+export async function estimateOf(url, request) {
     const response = await fetch(new URL('/api/v1/estimates', url), {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
@@ -30,7 +31,7 @@ async function resultOf(url, raw) {
     const { request, refusal } = requestOf(row);
     if (refusal !== undefined)
         return { row, refusal };
-    const answer = await ask(url, request);
+    const answer = await estimateOf(url, request);
     return { row, request,
         ...(answer.refusal === undefined ? scoreRow(row, answer.estimate) : answer) };
 }

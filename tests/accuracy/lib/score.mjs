@@ -29,7 +29,7 @@ export const measuredBytes = (row) => Number(row.measured_peak_gib) * GIB_BYTES;
 export const isComplete = (row) => !/partial|doubtful/i.test(row.completeness);
 
 /** The rank group a row measured: that of a stage, or the whole answer, which is the fullest. */
-function groupOf(memory, stage) {
+export function groupOf(memory, stage) {
     const { ranks } = memory;
     if (!/^(first|last)$/i.test(stage) || !Array.isArray(ranks) || ranks.length === 0)
         return memory;
@@ -97,6 +97,13 @@ export function quantile(numbers, share) {
     const low = Math.floor(place);
     const high = Math.ceil(place);
     return sorted[low] + (place - low) * (sorted[high] - sorted[low]);
+}
+
+/** The same figures of bare errors. */
+export function summarizeErrors(errors) {
+    const absolute = errors.map(Math.abs);
+    return { mape: mean(absolute), median: quantile(absolute, 0.5), p90: quantile(absolute, 0.9),
+        bias: mean(errors) };
 }
 
 /**
