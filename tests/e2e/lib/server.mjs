@@ -6,7 +6,7 @@
  *
  * database: true starts a throwaway cluster and stops it with the server; a cluster of
  * postgres.mjs is used and left running; a string is a libpq URL; false is none.
- * hub: a stand-in of tests/hub, or null for offline.
+ * hub: a stand-in of tests/hub, or null for offline. program: another build than binary() picks.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -27,8 +27,9 @@ export function binary() {
     return found;
 }
 
-export async function startServer({ database = false, hub = null, env = {} } = {}) {
-    const program = binary();
+export async function startServer({
+    database = false, hub = null, env = {}, program = binary(),
+} = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'slsrv-'));
     const owned = database === true ? await startPostgres() : null;
     const cluster = owned ?? (typeof database === 'object' ? database : null);

@@ -1,0 +1,52 @@
+/** Rows to a running server, and what came back. */
+import { requestOf, completeRow } from './request.mjs';
+import { measuredBytes, metricOf, scoreRow } from './score.mjs';
+
+/** As many requests at a time as a small machine has cores. */
+const CONCURRENT = 2;
+
+function reasonOf(status, problem) {
+    const errors = (problem.errors ?? []).map(({ pointer, code, detail }) =>
+        `${pointer || '/'} ${code}: ${detail}`);
+    return errors.length > 0 ? errors.join('; ')
+        : `${status} ${problem.title ?? ''} ${problem.detail ?? ''}`.trim();
+}
+
+/** Either { estimate } or { refusal }, the reasons that the server gives. */
+export async function estimateOf(url, request) {
+    const response = await fetch(new URL('/api/v1/estimates', url), {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(request),
+    });
+    const text = await response.text();
+    const json = /json/.test(response.headers.get('content-type') ?? '') ? JSON.parse(text) : {};
+    return response.ok ? { estimate: json } : { refusal: reasonOf(response.status, json) };
+}
+
+async function resultOf(url, raw) {
+    const row = completeRow(raw);
+    if (metricOf(row) === undefined)
+        return { row, refusal: `the mapping knows no metric "${row.metric}"` };
+    const { request, refusal } = requestOf(row);
+    if (refusal !== undefined)
+        return { row, refusal };
+    const answer = await estimateOf(url, request);
+    return { row, request,
+        ...(answer.refusal === undefined ? scoreRow(row, answer.estimate) : answer) };
+}
+
+/** Results in the order of the rows; rows that measured nothing are left out. */
+export async function askAll(url, rows) {
+    const measured = rows.filter((row) => measuredBytes(row) > 0);
+    const results = new Array(measured.length);
+    let next = 0;
+    const work = async () => {
+        while (next < measured.length) {
+            const mine = next++;
+            results[mine] = await resultOf(url, measured[mine]);
+        }
+    };
+    await Promise.all(Array.from({ length: CONCURRENT }, work));
+    return results;
+}

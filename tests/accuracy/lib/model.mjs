@@ -1,0 +1,133 @@
+/**
+ * The row's model as a small Hugging Face configuration. The name only picks the family; every
+ * number comes from the row's own columns.
+ */
+import { count, known, pairs, truth } from './words.mjs';
+
+const llamaLike = (model_type, architecture) => ({
+    model_type,
+    architecture,
+    keys: {
+        L: 'num_hidden_layers',
+        h: 'hidden_size',
+        a: 'num_attention_heads',
+        kv: 'num_key_value_heads',
+        head_dim: 'head_dim',
+        ffn: 'intermediate_size',
+        vocab: 'vocab_size',
+        seq_len: 'max_position_embeddings',
+    },
+});
+
+const families = {
+    llama: llamaLike('llama', 'LlamaForCausalLM'),
+    mistral: llamaLike('mistral', 'MistralForCausalLM'),
+    internlm: llamaLike('internlm', 'InternLMForCausalLM'),
+    qwen2: llamaLike('qwen2', 'Qwen2ForCausalLM'),
+    qwen3: llamaLike('qwen3', 'Qwen3ForCausalLM'),
+    gemma: llamaLike('gemma', 'GemmaForCausalLM'),
+    gemma2: llamaLike('gemma2', 'Gemma2ForCausalLM'),
+    mixtral: llamaLike('mixtral', 'MixtralForCausalLM'),
+    qwen3_moe: llamaLike('qwen3_moe', 'Qwen3MoeForCausalLM'),
+    deepseek: llamaLike('deepseek', 'DeepseekForCausalLM'),
+    deepseek_v2: llamaLike('deepseek_v2', 'DeepseekV2ForCausalLM'),
+    deepseek_v3: llamaLike('deepseek_v3', 'DeepseekV3ForCausalLM'),
+    gpt2: {
+        model_type: 'gpt2',
+        architecture: 'GPT2LMHeadModel',
+        keys: { L: 'n_layer', h: 'n_embd', a: 'n_head', ffn: 'n_inner', vocab: 'vocab_size',
+            seq_len: 'n_positions' },
+    },
+    bert: {
+        model_type: 'bert',
+        architecture: 'BertForMaskedLM',
+        classifier: 'BertForSequenceClassification',
+        keys: { L: 'num_hidden_layers', h: 'hidden_size', a: 'num_attention_heads',
+            ffn: 'intermediate_size', vocab: 'vocab_size', seq_len: 'max_position_embeddings' },
+    },
+};
+
+/** Names, in order; `moe` and `mla` say that the row has to have experts or latent attention. */
+const names = [
+    [/mixtral/, 'mixtral'],
+    [/mistral/, 'mistral'],
+    [/qwen-?3/, 'qwen3_moe', { moe: true }],
+    [/qwen-?3/, 'qwen3', { moe: false }],
+    [/qwen-?(2|1\.5)/, 'qwen2', { moe: false }],
+    [/kimi|dsv3|deepseek.*(v3|r1)/, 'deepseek_v3', { mla: true }],
+    [/deepseek/, 'deepseek_v2', { mla: true }],
+    [/deepseek/, 'deepseek', { moe: true, mla: false }],
+    [/internlm/, 'internlm', { moe: false }],
+    [/gemma-?2/, 'gemma2'],
+    [/gemma(?!-?[3-9])/, 'gemma'],
+    [/bert/, 'bert'],
+    [/llama(?!-?4)|vicuna|alpaca|smollm|^yi/, 'llama', { moe: false }],
+    [/^(megatron[ -])?gpt(?!-?(oss|-?j|-?neo))/, 'gpt2', { moe: false }],
+];
+
+const needed = ['L', 'h', 'a', 'vocab'];
+
+function familyOf(row) {
+    const has = { moe: Boolean(row.moe), mla: Boolean(row.mla) || row.kv === 'MLA' };
+    const found = names.find(([pattern, , wanted = {}]) => pattern.test(row.model.toLowerCase())
+        && Object.entries(wanted).every(([part, present]) => has[part] === present));
+    return families[found?.[1]];
+}
+
+/** Keys of experts, in the words of the family. */
+function experts(row, family) {
+    const { E, topk, moe_ffn, shared_ffn, dense_layers } = pairs(row.moe);
+    if (E === undefined)
+        return {};
+    const common = { num_experts_per_tok: topk };
+    switch (family.model_type) {
+    case 'mixtral':
+        return { ...common, num_local_experts: E, intermediate_size: moe_ffn };
+    case 'qwen3_moe':
+        return { ...common, num_experts: E, moe_intermediate_size: moe_ffn,
+            decoder_sparse_step: 1, mlp_only_layers: [...Array(dense_layers ?? 0).keys()] };
+    default:
+        return {
+            ...common,
+            n_routed_experts: E,
+            moe_intermediate_size: moe_ffn,
+            // The classes count shared experts in widths of a routed one.
+            n_shared_experts: shared_ffn === undefined ? undefined : shared_ffn / moe_ffn,
+            first_k_dense_replace: dense_layers ?? 0,
+            moe_layer_freq: 1,
+        };
+    }
+}
+
+/** Latent attention has no width of one head but that of its parts. */
+function latentAttention(row) {
+    const { q_lora, kv_lora, qk_nope, qk_rope, v } = pairs(row.mla);
+    if (kv_lora === undefined)
+        return {};
+    return { q_lora_rank: q_lora || null, kv_lora_rank: kv_lora, qk_nope_head_dim: qk_nope,
+        qk_rope_head_dim: qk_rope, v_head_dim: v, head_dim: undefined };
+}
+
+/** Either { config } or { refusal }, the reason why there is none. */
+export function modelOf(row) {
+    const family = familyOf(row);
+    if (family === undefined)
+        return { refusal: `the mapping knows no family for model "${row.model}"` };
+    const missing = needed.filter((column) => count(row[column], 1) === undefined);
+    if (missing.length > 0)
+        return { refusal: `the row does not give ${missing.join(', ')} of its model` };
+
+    const columns = Object.entries(family.keys);
+    const [, classes] = row.notes.match(/\b(\d+)-class head/) ?? [];
+    const classifies = classes !== undefined && family.classifier !== undefined;
+    const config = {
+        architectures: [classifies ? family.classifier : family.architecture],
+        model_type: family.model_type,
+        ...Object.fromEntries(columns.map(([column, key]) => [key, count(row[column], 1)])),
+        tie_word_embeddings: truth(row.tied),
+        num_labels: classifies ? Number(classes) : undefined,
+        ...latentAttention(row),
+        ...experts(row, family),
+    };
+    return { config: known(config) };
+}

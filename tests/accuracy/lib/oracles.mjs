@@ -1,0 +1,153 @@
+/**
+ * Agreement with the estimators of others (memory_oracles.jsonl), component by component. They are
+ * no measurements: where they differ from us, either may be right. A case becomes a row of the same
+ * columns as a measured run and takes the same way to a request; DeepSpeed's estimators know only a
+ * number of parameters and are set against the accounting nearest to theirs.
+ */
+import { estimateOf } from './ask.mjs';
+import { requestOf } from './request.mjs';
+import { groupOf, summarizeErrors } from './score.mjs';
+
+/** The estimators name no device; ours has to be some part, and memory does not depend on which. */
+const ANY_PART = { gpu: 'A100', gpu_mem_gib: '80' };
+
+const text = (value) => (value === null || value === undefined ? '' : String(Number(value)));
+
+const pairsOf = (object) => Object.entries(object)
+    .filter(([, value]) => typeof value === 'number')
+    .map(([name, value]) => `${name}=${value}`).join(';');
+
+const texts = (object) =>
+    Object.fromEntries(Object.entries(object).map(([name, value]) => [name, text(value)]));
+
+function megatronRow({ model, dims, ...plan }) {
+    const mla = dims.mla && { q_lora: dims.mla.q_lora ?? 0, kv_lora: dims.mla.kv_lora,
+        qk_nope: dims.mla.qk, qk_rope: dims.mla.rope, v: dims.mla.v };
+    return {
+        ...ANY_PART,
+        ...texts({ L: dims.L, h: dims.h, a: dims.a, kv: dims.kv, head_dim: mla ? null : dims.hd,
+            ffn: dims.f, vocab: plan.padded_vocab ?? dims.V, tied: dims.tied, tp: plan.tp,
+            pp: plan.pp, vpp: plan.vpp, dp: plan.dp, cp: plan.cp, ep: plan.ep,
+            etp: dims.E ? plan.etp : null, sp: plan.tp > 1, micro_batch: plan.micro_batch,
+            seq_len: plan.seq_len, num_microbatches: plan.num_microbatches }),
+        model: dims.swiglu ? model : `gpt ${model}`,
+        moe: dims.E ? pairsOf({ E: dims.E, topk: dims.topk, moe_ffn: dims.fe,
+            shared_ffn: dims.shared || undefined, dense_layers: dims.dense }) : '',
+        mla: mla ? pairsOf(mla) : '',
+        framework: 'Megatron-LM (TransformerEngine 2)',
+        schedule: plan.vpp > 1 ? 'interleaved 1F1B' : '',
+        sharding: plan.distributed_optimizer ? 'megatron distributed optimizer' : 'none',
+        precision_layout: 'bf16',
+        recompute: 'selective',
+        optimizer: 'AdamW',
+        attention: 'flash',
+    };
+}
+
+function cookbookRow(input) {
+    const width = Math.round(input.hidden_size * input.ffn_expansion_factor);
+    const experts = input.num_experts > 0;
+    const degrees = input.tensor_parallel_size * input.pipeline_parallel_size;
+    return {
+        ...ANY_PART,
+        ...texts({ L: input.num_layers, h: input.hidden_size, a: input.num_attention_heads,
+            kv: Math.round(input.num_attention_heads * input.kv_size_ratio), ffn: width,
+            vocab: input.vocab_size, tied: false, tp: input.tensor_parallel_size,
+            pp: input.pipeline_parallel_size, dp: input.num_gpus / degrees, cp: 1,
+            ep: input.expert_parallelism, micro_batch: input.batch_size_per_gpu,
+            seq_len: input.sequence_length }),
+        model: input.num_mlp_linears === 3 ? input.model : `gpt ${input.model}`,
+        moe: experts ? pairsOf({ E: input.num_experts, topk: 1, moe_ffn: width }) : '',
+        framework: input.zero_stage > 1 ? 'DeepSpeed' : 'Megatron-LM',
+        sharding: ['none', 'megatron distributed optimizer', 'zero2', 'zero3'][input.zero_stage],
+        precision_layout: 'bf16',
+        recompute: input.checkpoint_activations ? 'full' : 'none',
+        optimizer: input.optimizer.replace('_', ' '),
+        attention: 'unfused',
+    };
+}
+
+function deepspeedRequest(input, stage) {
+    if (input.cpu_offload || input.cpu_offload_optimizer)
+        return { refusal: 'an accounting offloads nothing' };
+    return { request: {
+        model: { parameters: input.total_params },
+        workload: { kind: 'pretraining', framework: 'deepspeed', accounting: 'mixed-2-4-12' },
+        parallelism: { data: input.gpus_per_node * input.num_nodes, zero_stage: stage },
+    } };
+}
+
+const states = ['parameters', 'gradients', 'optimizer', 'master_weights'];
+const kept = ['activations', 'logits'];
+const megatronComponents = (stateNames, activation, total) => ({
+    states: [stateNames, states],
+    activations: [[activation], kept],
+    total: [[total], [...states, ...kept]],
+});
+const deepspeedComponents = { states: [['gpu_model_states'], states] };
+
+/** How a tool's case is asked, and each component: [its outputs, our terms], both summed. */
+const tools = {
+    'Megatron-LM': [(input) => requestOf(megatronRow(input)),
+        megatronComponents(['weight_grad_optimizer'], 'activation_sp_selective',
+            'total_sp_selective')],
+    'Megatron-Bridge': [(input) => requestOf(megatronRow(input)),
+        megatronComponents(['dense_parameters_and_optimizer',
+            'routed_expert_parameters_and_optimizer'], 'activation', 'total')],
+    'DeepSpeed-ZeRO2': [(input) => deepspeedRequest(input, 2), deepspeedComponents],
+    'DeepSpeed-ZeRO3': [(input) => deepspeedRequest(input, 3), deepspeedComponents],
+    'EleutherAI-cookbook': [(input) => requestOf(cookbookRow(input)), {
+        parameters: [['per_gpu_model_mem'], ['parameters']],
+        gradients: [['per_gpu_gradient_mem'], ['gradients']],
+        optimizer: [['per_gpu_optimizer_mem'], ['optimizer', 'master_weights']],
+        activations: [['per_gpu_activation_mem'], kept],
+    }],
+};
+
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+/** Errors by component; one that is zero on either side has no ratio and is left out. */
+export function compare(components, outputs, estimate) {
+    const { terms = [] } = groupOf(estimate.memory, 'first');
+    const errors = Object.entries(components).map(([name, [theirs, ours]]) => {
+        const them = sum(theirs.map((output) => outputs[output] ?? 0));
+        const us = sum(terms.filter((term) => ours.includes(term.name))
+            .map((term) => term.bytes));
+        return [name, Math.log(us / them)];
+    });
+    return Object.fromEntries(errors.filter(([, error]) => Number.isFinite(error)));
+}
+
+export function questionOf({ tool, input }) {
+    return tools[tool]?.[0](input) ?? { refusal: `the mapping knows no estimator "${tool}"` };
+}
+
+/** @returns {string[]} lines for people: a table, then what was refused and how often */
+export async function oracleReport(url, cases) {
+    const errors = new Map();
+    const refused = new Map();
+    for (const oracle of cases) {
+        const { request, refusal } = questionOf(oracle);
+        const answer = refusal === undefined ? await estimateOf(url, request) : { refusal };
+        if (answer.refusal !== undefined) {
+            const reason = `${oracle.tool}: ${answer.refusal}`;
+            refused.set(reason, (refused.get(reason) ?? 0) + 1);
+            continue;
+        }
+        const found = compare(tools[oracle.tool][1], oracle.output_bytes, answer.estimate);
+        for (const [component, error] of Object.entries(found)) {
+            const key = `${oracle.tool} ${component}`;
+            errors.set(key, [...errors.get(key) ?? [], error]);
+        }
+    }
+    return [`${cases.length} cases of other estimators`, ...Array.from(errors, lineOf),
+        '', 'refused', ...Array.from(refused, ([reason, times]) => `${times} x ${reason}`)];
+}
+
+function lineOf([key, errors]) {
+    const { mape, median, p90, bias } = summarizeErrors(errors);
+    const percent = (share) => `${(100 * share).toFixed(1)} %`.padStart(8);
+    return `${key.padEnd(32)} ${String(errors.length).padStart(4)} compared,`
+        + ` mean ${percent(mape)}  median ${percent(median)}`
+        + `  P90 ${percent(p90)}  bias ${percent(bias)}`;
+}

@@ -1,0 +1,73 @@
+/** Results for people (a table, then what was refused) and for programs. */
+
+const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} %`);
+const GIB_BYTES = 2 ** 30;
+
+const headings = ['source', 'rows', 'scored', 'answered', 'mean', 'median', 'P90', 'bias',
+    'covered'];
+
+function table(lines) {
+    const widths = headings.map((_, i) => Math.max(...lines.map((line) => line[i].length)));
+    return lines.map((line) => line.map((text, i) =>
+        (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]))).join('  '));
+}
+
+function figures({ answered, mape, median, p90, bias, coverage90 }) {
+    return [String(answered), ...[mape, median, p90, bias, coverage90].map(percent)];
+}
+
+/** Sources with complete rows: the headline. */
+function headline(sources) {
+    const lines = [headings];
+    for (const [key, { n, scored, headline: score }] of sources) {
+        if (scored > 0)
+            lines.push([key, String(n), String(scored), ...figures(score)]);
+    }
+    return ['complete rows; a refused one counts as 100 %', ...table(lines)];
+}
+
+function partials(sources) {
+    const lines = [headings];
+    for (const [key, { n, partial }] of sources) {
+        if (partial.n > 0)
+            lines.push([key, String(n), '0', ...figures(partial)]);
+    }
+    return lines.length === 1 ? []
+        : ['', 'partial and doubtful rows, outside the headline', ...table(lines)];
+}
+
+/** Rows of one reason stand together. */
+function refusals(results) {
+    const reasons = new Map();
+    for (const { row, refusal } of results) {
+        if (refusal !== undefined)
+            reasons.set(refusal, [...reasons.get(refusal) ?? [], row.row_id || '?']);
+    }
+    return reasons.size === 0 ? []
+        : ['', 'refused', ...Array.from(reasons, ([reason, ids]) => `${ids.join(' ')}: ${reason}`)];
+}
+
+export function textReport(results, sources) {
+    return [...headline(sources), ...partials(sources), ...refusals(results)].join('\n');
+}
+
+/** One line a row, for whoever looks for what is wrong. */
+export function rowReport(results) {
+    return results.map(({ row, refusal, predicted_bytes: predicted, error }) => [
+        (row.row_id || '?').padEnd(8),
+        row.completeness.padEnd(13),
+        row.metric.padEnd(22),
+        `${row.measured_peak_gib} GiB`.padStart(12),
+        ...(refusal !== undefined ? ['refused'] : [
+            `${(predicted / GIB_BYTES).toFixed(3)} GiB`.padStart(12), percent(error).padStart(9)]),
+        row.model,
+    ].join('  ')).join('\n');
+}
+
+/** The document that tools outside read: exactly these members. */
+export function jsonReport(sources) {
+    const sections = Array.from(sources, ([key, { n, scored, headline: score }]) => [key, {
+        n, scored, answered: score.answered, mape: score.mape, median: score.median,
+        p90: score.p90, bias: score.bias, coverage90: score.coverage90 }]);
+    return { training_memory: Object.fromEntries(sections) };
+}

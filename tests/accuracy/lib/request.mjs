@@ -1,0 +1,102 @@
+/**
+ * One row of training_memory.csv as an estimate request, or the reason why there is none. This is
+ * the only mapping: the same rules for all rows, and no number that belongs to a row or a source.
+ */
+import { clusterOf } from './cluster.mjs';
+import { modelOf } from './model.mjs';
+import { frameworkOf, workloadOf } from './workload.mjs';
+import { count, firstMatch, known, truth } from './words.mjs';
+
+/** Every column the mapping and the score read; a table without one has it blank. */
+export const columns = ['row_id', 'source', 'completeness', 'framework', 'software', 'task',
+    'model', 'L', 'h', 'a', 'kv', 'head_dim', 'ffn', 'vocab', 'tied', 'moe', 'mla', 'gpu',
+    'gpu_mem_gib', 'num_gpus', 'gpus_per_node', 'tp', 'pp', 'vpp', 'schedule', 'dp', 'cp', 'ep',
+    'etp', 'sp', 'sharding', 'reshard_after_forward', 'cpu_offload', 'global_batch_sequences',
+    'micro_batch', 'seq_len', 'num_microbatches', 'recompute', 'precision_layout', 'optimizer',
+    'attention', 'compile', 'ce_impl', 'peft', 'lora_rank', 'base_quant', 'topology_id',
+    'measured_peak_gib', 'metric', 'stage', 'notes'];
+
+export function completeRow(row) {
+    return Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
+}
+
+/** Exact words: what stands beside them in a cell ("1F1B vocab-parallel") is another schedule. */
+const schedules = [
+    [/^1f1b( baseline)?$/i, '1f1b'],
+    [/^interleaved[ _]1f1b$/i, 'interleaved_1f1b'],
+    [/^(naive|gpipe|zb_h1|zb_h2|zb_v|dualpipe)$/i, (word) => word.toLowerCase()],
+];
+
+/** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */
+const TITAN_STAGES_PER_RANK = 2;
+
+function scheduleOf(row) {
+    const found = firstMatch(schedules, row.schedule);
+    return typeof found === 'function' ? found(row.schedule) : found;
+}
+
+/** FSDP's words for the stages; hybrids, which no stage says, go out as words. */
+const shardings = [[/hybrid/i, undefined], [/shard_grad_op|zero-?2/i, 2], [/no_shard/i, 0],
+    [/fsdp/i, 3]];
+const hybrids = [[/hybrid.*(zero-?2|grad)/i, 'hybrid_shard_zero2'], [/hybrid/i, 'hybrid_shard']];
+
+function zeroStageOf(row, framework) {
+    const stage = /zero-?([0-3])/i.exec(`${row.sharding} ${row.framework}`)?.[1];
+    const distributed = /distributed optimizer|dist opt|distributed$/i;
+    if (framework?.startsWith('fsdp'))
+        return firstMatch(shardings, row.sharding);
+    if (stage !== undefined)
+        return Number(stage);
+    if ([row.sharding, row.precision_layout, row.optimizer].some((text) => distributed.test(text)))
+        return 1;
+    return row.sharding === 'none' ? 0 : undefined;
+}
+
+function parallelismOf(row) {
+    const framework = frameworkOf(row);
+    const schedule = scheduleOf(row);
+    const titansOwn = schedule === 'interleaved_1f1b' && /torchtitan/i.test(row.framework)
+        ? TITAN_STAGES_PER_RANK : undefined;
+    return known({
+        tensor: count(row.tp, 1),
+        sequence: truth(row.sp),
+        pipeline: count(row.pp, 1),
+        virtual_pipeline: count(row.vpp, 1) ?? titansOwn,
+        schedule,
+        context: count(row.cp, 1),
+        context_kind: firstMatch([[/cp a2a/i, 'a2a'], [/cp p2p/i, 'p2p']], row.attention),
+        expert: count(row.ep, 1),
+        expert_tensor: count(row.etp, 1),
+        data: count(row.dp, 1),
+        zero_stage: zeroStageOf(row, framework),
+        sharding: firstMatch(hybrids, row.sharding),
+        reshard_after_forward: firstMatch([[/^(always|1|true)$/i, true],
+            [/^(never|0|false)$/i, false]], row.reshard_after_forward),
+    });
+}
+
+/** What a row says and the contract has no word for. */
+function unsayable(row) {
+    if (row.schedule !== '' && scheduleOf(row) === undefined)
+        return `the contract has no word for schedule "${row.schedule}"`;
+    const [, fraction] = row.cpu_offload.match(/fraction (0?\.\d+)/) ?? [];
+    if (fraction !== undefined)
+        return `the contract has no word for an offloaded fraction of ${fraction}`;
+    return undefined;
+}
+
+/** @returns {{request?: object, refusal?: string}} */
+export function requestOf(raw) {
+    const row = completeRow(raw);
+    const { config, refusal = unsayable(row) } = modelOf(row);
+    if (refusal !== undefined)
+        return { refusal };
+    return {
+        request: {
+            model: { config },
+            workload: workloadOf(row),
+            cluster: clusterOf(row),
+            parallelism: parallelismOf(row),
+        },
+    };
+}

@@ -1,0 +1,231 @@
+/** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
+import { count, firstMatch, known, pairs } from './words.mjs';
+
+/** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
+const frameworks = [
+    [/fsdp1/i, 'fsdp1'],
+    [/fsdp ?2/i, 'fsdp2'],
+    [/torchtitan/i, 'fsdp2'],
+    [/megatron/i, 'megatron'],
+    [/deepspeed|zero-?[0-3]|low-?level-?zero/i, 'deepspeed'],
+    [/fsdp/i, 'fsdp2'],
+    [/\bddp\b|torchtune|\bHF\b|hugging|unsloth|lightning|litgpt/i, 'ddp'],
+    [/\bdata ?parallel\b|\bdp\b/i, 'dp'],
+];
+
+/** Releases as profiles name them. Without one, every profile of the framework stays open. */
+const profiles = [
+    [/megatron-bridge/i, 'mbridge-26.04'],
+    [/megatron-lm.*(TransformerEngine|TE) 2\b/i, 'mbridge-26.04'],
+];
+
+/** These tools fine-tune; the others pretrain unless the row has an adapter. */
+const finetuners = /torchtune|\bHF\b|peft|unsloth|colossal|lightning|litgpt|llama-factory/i;
+
+const quantizedPrecisions = [[/nvfp4/i, 'nvfp4'], [/mxfp8/i, 'mxfp8'], [/float8|fp8/i, 'fp8']];
+const precisions = [
+    ...quantizedPrecisions,
+    [/bf16 compute/i, 'bf16'],
+    [/^tf32/i, 'tf32'],
+    [/^fp32/i, 'fp32'],
+    [/bf16/i, 'bf16'],
+    [/fp16/i, 'fp16'],
+];
+
+/** Bytes per parameter where the row's layout is not the one its framework has by itself. */
+const layouts = [
+    [/bf16 master weights, grads and optimizer states/i, [2, 2, 2, 4]],
+    [/bf16 param\+grad, fp32 master/i, [2, 2, 4, 8]],
+    [/pure bf16/i, [2, 2, 0, 4]],
+];
+const frozenBaseLayouts = [[/bf16 base/i, [2, 2, 0, 4]]];
+
+const optimizers = [
+    [/per recipe|\bor\b/i, undefined],
+    [/4-?bit/i, 'adamw_4bit'],
+    [/8-?bit|paged/i, 'adamw_8bit'],
+    [/adafactor/i, 'adafactor'],
+    [/muon/i, 'muon'],
+    [/adam/i, 'adamw'],
+    [/sgd.*momentum|momentum.*sgd/i, 'sgd_momentum'],
+    [/sgd/i, 'sgd'],
+];
+
+const attentions = [
+    [/eager|unfused|materialised/i, 'unfused'],
+    [/flash-?(attn|attention)?[- ]?3/i, 'flash3'],
+    [/flash-?(attn|attention)?[- ]?2/i, 'flash2'],
+    [/sdpa/i, 'sdpa'],
+    [/flex/i, 'flex'],
+    [/flash/i, 'flash'],
+    [/\bTE\b|cudnn/i, 'cudnn'],
+];
+
+const losses = [
+    [/chunked|tiled|CCE|liger/i, 'chunked'],
+    [/fused/i, 'fused'],
+    [/parallel/i, 'parallel'],
+    [/fp32 logits|eager/i, 'eager'],
+];
+
+const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
+
+const modules = /^(core_attn|mlp|layernorm|moe_act|mla_up_proj|moe|shared_experts)$/;
+
+function recomputeOf(row, isTitan) {
+    const text = row.recompute;
+    const parts = text.replace(/ selective$/, '').split(' + ');
+    if (text === '' || /not stated|none stated|per recipe/i.test(text))
+        return undefined;
+    if (/^none/i.test(text))
+        return 'none';
+    if (/^every 2nd layer/i.test(text) && count(row.L, 2) !== undefined)
+        return { mode: 'full', method: 'block', layers: Math.floor(Number(row.L) / 2) };
+    if (/^full|checkpointing/i.test(text))
+        return 'full';
+    if (/SAC/.test(text) || (isTitan && /^selective/i.test(text)))
+        return { mode: 'op_sac' };
+    if (parts.length === 1 && parts[0] === 'core_attn')
+        return { mode: 'core_attention' };
+    if (parts.every((part) => modules.test(part)))
+        return { mode: 'modules', modules: parts };
+    return /^selective/i.test(text) ? 'selective' : undefined;
+}
+
+/** Loss-parallel is what torchtitan does by itself once the head is split. */
+function lossOf(row, isTitan) {
+    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute);
+    return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
+}
+
+const adapterMethods = [
+    [/^q?lora-fa/i, 'lora_fa'],
+    [/^q?lora\b/i, 'lora'],
+    [/layernorm|^ln/i, 'ln_tuning'],
+];
+const attentionTargets = ['q_proj', 'v_proj'];
+const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
+const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
+const adapterTargets = [
+    [/all[ -]linear.*output/i, [...linearTargets, 'lm_head']],
+    [/all[ -]linear/i, linearTargets],
+    [/\bq, ?v\b/i, attentionTargets],
+    [/\bMLP\b/i, mlpTargets],
+];
+
+function adapterOf(row) {
+    if (row.peft === '')
+        return undefined;
+    const base = [[/double/i, 'nf4_double'], [/nf4/i, 'nf4'], [/int8/i, 'int8']];
+    const unquantized = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    return known({
+        method: firstMatch(adapterMethods, row.peft)
+            ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_'),
+        rank: count(row.lora_rank, 1),
+        targets: firstMatch(adapterTargets, row.peft),
+        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : unquantized),
+    });
+}
+
+function layoutOf(row) {
+    const lists = row.peft === '' ? [...layouts, ...frozenBaseLayouts] : [];
+    const bytes = firstMatch(lists, row.precision_layout);
+    if (bytes === undefined)
+        return undefined;
+    const [parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes] = bytes;
+    return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes };
+}
+
+function fp8Of(row, precision) {
+    const text = `${row.base_quant} ${row.precision_layout}`;
+    if (!['fp8', 'mxfp8', 'nvfp4'].includes(precision))
+        return undefined;
+    const [, last] = text.match(/layers 0-(\d+), bf16 tail/) ?? [];
+    const recipes = [[/mxfp8/i, 'mxfp8'], [/tensorwise/i, 'tensorwise'], [/rowwise/i, 'rowwise'],
+        [/block/i, 'block'], [/delayed/i, 'delayed'], [/current/i, 'current']];
+    return known({
+        recipe: firstMatch(recipes, text),
+        all_gather: /all-gather/i.test(row.base_quant) || undefined,
+        bf16_layers: last === undefined ? undefined : Number(row.L) - 1 - Number(last),
+    });
+}
+
+function moeOf(row) {
+    return known({
+        balance: firstMatch([[/forced balance/i, 'forced'], [/free routing/i, 'free']],
+            row.notes),
+        capacity_factor: pairs(row.moe).capacity_factor,
+        dispatcher: firstMatch([[/hybridep/i, 'hybridep'], [/deepep/i, 'deepep'],
+            [/all-?to-?all dispatcher/i, 'alltoall']], row.notes),
+    });
+}
+
+/** Where the row keeps states off the device. */
+export function offloadOf(row) {
+    const text = row.cpu_offload;
+    const states = /optimizer|deepspeed|zero|fsdp/i.test(text) && !/fraction 0$/.test(text);
+    const away = (condition) => (condition ? 'cpu' : undefined);
+    return known({
+        optimizer: away(states),
+        parameters: away(/zero-?3|fsdp/i.test(text)),
+        activations: away(/offload/i.test(row.recompute)),
+    });
+}
+
+export const frameworkOf = (row) =>
+    firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
+
+/** "torchtitan benchmarks 2024-12" names a release as torchtitan's profiles do: by month. */
+function softwareOf(row, isTitan) {
+    const month = /\b20\d\d-\d\d\b/.exec(row.source)?.[0];
+    const dated = isTitan && month !== undefined ? `torchtitan-${month}` : undefined;
+    return row.software || dated || firstMatch(profiles, row.framework);
+}
+
+/** Sequences of one step, where the row lets us multiply them. */
+function globalBatchOf(row) {
+    const data = count(row.dp, 1);
+    const perReplica = count(/local batch (\d+)/.exec(row.notes)?.[1], 1);
+    const microBatch = count(row.micro_batch, 1);
+    if (count(row.global_batch_sequences, 1) !== undefined)
+        return Number(row.global_batch_sequences);
+    if (data === undefined)
+        return undefined;
+    if (microBatch === undefined)
+        return perReplica === undefined ? undefined : perReplica * data;
+    // "4/8/32 (same peak reused)" are several runs; without pipeline one micro-batch is a step.
+    const [said] = row.num_microbatches.match(/^\d+/) ?? [];
+    const [, accumulated] = row.precision_layout.match(/grad accum (\d+)/) ?? [];
+    const steps = said ?? accumulated ?? (count(row.pp, 1) ?? 1) * (count(row.vpp, 1) ?? 1);
+    return microBatch * Number(steps) * data;
+}
+
+export function workloadOf(row) {
+    const isTitan = /torchtitan/i.test(row.framework);
+    const adapter = adapterOf(row);
+    const finetunes = adapter !== undefined || finetuners.test(row.framework)
+        || /sft|lora|finetun/i.test(row.task);
+    // A quantised base belongs to the adapter; without one the linears compute in that format.
+    const precision = (adapter === undefined && firstMatch(quantizedPrecisions, row.base_quant))
+        || firstMatch(precisions, row.precision_layout);
+    return known({
+        kind: finetunes ? 'finetuning' : 'pretraining',
+        framework: frameworkOf(row),
+        software: softwareOf(row, isTitan),
+        sequence_length: count(row.seq_len, 1),
+        global_batch_size: globalBatchOf(row),
+        micro_batch_size: count(row.micro_batch, 1),
+        precision,
+        fp8: fp8Of(row, precision),
+        layout: layoutOf(row),
+        optimizer: firstMatch(optimizers, row.optimizer),
+        recompute: recomputeOf(row, isTitan),
+        attention: firstMatch(attentions, row.attention),
+        loss: lossOf(row, isTitan),
+        compile: firstMatch(compiled, row.compile),
+        cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
+        moe: moeOf(row),
+        adapter,
+        offload: offloadOf(row),
+    });
+}

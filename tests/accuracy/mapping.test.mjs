@@ -1,0 +1,141 @@
+/** Rows to requests: one rule for all of them, and nothing where the row says nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requestOf } from './lib/request.mjs';
+
+const llama = { model: 'llama3-8b', L: '32', h: '4096', a: '32', kv: '8', head_dim: '128',
+    ffn: '14336', vocab: '128256', tied: '0' };
+const dense = { ...llama, framework: 'torchtitan (FSDP2)', gpu: 'H100', gpu_mem_gib: '94.99',
+    num_gpus: '16', tp: '2', sp: '1', pp: '1', dp: '8', cp: '1', ep: '1',
+    sharding: 'fsdp2 full shard', micro_batch: '2', seq_len: '8192',
+    recompute: 'selective per-op SAC', optimizer: 'AdamW (fused)', attention: 'SDPA flash',
+    precision_layout: 'fp32 sharded params+grads+Adam; bf16 compute/all-gather',
+    compile: '1', ce_impl: 'fp32 logits CE', metric: 'reserved', measured_peak_gib: '40' };
+const megatron = { ...dense, framework: 'Megatron-LM (TransformerEngine 2.11)', pp: '2', dp: '4',
+    sharding: 'megatron distributed optimizer (ZeRO-1 over dp*cp)', recompute: 'none',
+    precision_layout: 'bf16 param + fp32 main grad', ce_impl: 'TE fused cross-entropy' };
+
+const request = (row) => requestOf(row).request;
+const workload = (row) => request({ ...dense, ...row }).workload;
+const parallelism = (row) => request({ ...dense, ...row }).parallelism;
+
+test('a torchtitan row is asked in the words of the contract', () => {
+    assert.deepEqual(request(dense), {
+        model: { config: { architectures: ['LlamaForCausalLM'], model_type: 'llama',
+            num_hidden_layers: 32, hidden_size: 4096, num_attention_heads: 32,
+            num_key_value_heads: 8, head_dim: 128, intermediate_size: 14336, vocab_size: 128256,
+            max_position_embeddings: 8192, tie_word_embeddings: false } },
+        workload: { kind: 'pretraining', framework: 'fsdp2', sequence_length: 8192,
+            global_batch_size: 16, micro_batch_size: 2, precision: 'bf16', optimizer: 'adamw',
+            recompute: { mode: 'op_sac' }, attention: 'sdpa', loss: 'parallel', compile: true },
+        cluster: { accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2, accelerators_per_node: 8,
+            accelerator_overrides: { memory_bytes: 101994735862 } },
+        parallelism: { tensor: 2, sequence: true, pipeline: 1, context: 1, expert: 1, data: 8,
+            zero_stage: 3 },
+    });
+});
+
+test('a Megatron row keeps its stage of ZeRO and fills its pipeline', () => {
+    const { workload: work, parallelism: plan } = request(megatron);
+    assert.equal(work.framework, 'megatron');
+    assert.equal(work.software, 'mbridge-26.04');
+    assert.equal(work.loss, 'fused');
+    assert.equal(work.recompute, 'none');
+    assert.equal(work.global_batch_size, 2 * 2 * 4);
+    assert.equal(plan.zero_stage, 1);
+    assert.equal(request({ ...megatron, num_microbatches: '4/8/32 (same)' }).workload
+        .global_batch_size, 2 * 4 * 4);
+});
+
+test('what is blank is left out, not guessed', () => {
+    const { workload: work, cluster, parallelism: plan } = request({ ...llama });
+    assert.deepEqual(work, { kind: 'pretraining' });
+    assert.deepEqual(cluster, { accelerators_per_node: 8 });
+    assert.deepEqual(plan, {});
+});
+
+test('experts and latent attention become the keys of their class', () => {
+    const { config } = request({ model: 'deepseek-v2(4 layers)', L: '4', h: '5120', a: '128',
+        kv: '128', ffn: '12288', vocab: '102400', tied: '0',
+        moe: 'E=160;topk=6;moe_ffn=1536;shared_ffn=3072;dense_layers=1;capacity_factor=1',
+        mla: 'q_lora=0;kv_lora=512;qk_nope=128;qk_rope=64;v=128' }).model;
+    assert.equal(config.model_type, 'deepseek_v2');
+    assert.equal(config.n_routed_experts, 160);
+    assert.equal(config.n_shared_experts, 2);
+    assert.equal(config.first_k_dense_replace, 1);
+    assert.equal(config.q_lora_rank, null);
+    assert.equal(config.kv_lora_rank, 512);
+    assert.equal(config.head_dim, undefined);
+    const mixtral = request({ ...llama, model: 'mixtral-8x7b', moe: 'E=8;topk=2;moe_ffn=14336' });
+    assert.equal(mixtral.model.config.num_local_experts, 8);
+    const qwen = request({ ...llama, model: 'qwen3-30b-a3b', moe: 'E=128;topk=8;moe_ffn=768' });
+    assert.equal(qwen.model.config.model_type, 'qwen3_moe');
+});
+
+test('a model that cannot be described is refused with the reason', () => {
+    assert.match(requestOf({ ...dense, model: 'somebody-7b' }).refusal, /no family.*somebody-7b/);
+    assert.match(requestOf({ ...dense, L: '', vocab: '' }).refusal, /does not give L, vocab/);
+    assert.match(requestOf({ ...dense, model: 'gpt-oss-20b' }).refusal, /no family/);
+    assert.match(requestOf({ ...megatron, schedule: 'interlaced vocabulary' }).refusal,
+        /no word for schedule/);
+    assert.match(requestOf({ ...dense, cpu_offload: 'optimizer offload fraction 0.25' }).refusal,
+        /fraction of 0.25/);
+});
+
+test('recomputation is told by mode', () => {
+    const of = (recompute) => workload({ framework: 'Megatron-Bridge', sharding: '', recompute })
+        .recompute;
+    assert.equal(of('full (recipe default)'), 'full');
+    assert.equal(of('none (not stated)'), undefined);
+    assert.equal(of('HF gradient checkpointing'), 'full');
+    assert.equal(of('selective'), 'selective');
+    assert.deepEqual(of('core_attn selective'), { mode: 'core_attention' });
+    assert.deepEqual(of('mlp + core_attn'), { mode: 'modules', modules: ['mlp', 'core_attn'] });
+    assert.deepEqual(of('every 2nd layer'), { mode: 'full', method: 'block', layers: 16 });
+});
+
+test('a quantised base belongs to the adapter, without one the linears compute in it', () => {
+    const adapted = workload({ peft: 'QLoRA all linear', lora_rank: '8', base_quant: 'bnb nf4' });
+    assert.equal(adapted.kind, 'finetuning');
+    assert.equal(adapted.precision, 'bf16');
+    assert.deepEqual(adapted.adapter, { method: 'lora', rank: 8, base: 'nf4', targets: ['q_proj',
+        'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] });
+    const eight = workload({ base_quant: 'float8 tensorwise + float8 all-gather' });
+    assert.equal(eight.precision, 'fp8');
+    assert.deepEqual(eight.fp8, { recipe: 'tensorwise', all_gather: true });
+    assert.equal(workload({ base_quant: 'NVFP4 layers 0-26, bf16 tail' }).fp8.bf16_layers, 5);
+});
+
+test('optimizers, layouts and offload are read from their words', () => {
+    assert.equal(workload({ optimizer: 'torchao 4-bit AdamW' }).optimizer, 'adamw_4bit');
+    assert.equal(workload({ optimizer: '8-bit Adam (bnb)' }).optimizer, 'adamw_8bit');
+    assert.equal(workload({ optimizer: 'AdamW or paged/8-bit per recipe' }).optimizer, undefined);
+    assert.deepEqual(workload({ precision_layout: 'pure bf16 params/grads/Adam states (2+2+4)' })
+        .layout, { parameter_bytes: 2, gradient_bytes: 2, master_weight_bytes: 0,
+        optimizer_bytes: 4 });
+    assert.deepEqual(workload({ cpu_offload: 'fsdp cpu offload' }).offload,
+        { optimizer: 'cpu', parameters: 'cpu' });
+    assert.equal(workload({ cpu_offload: 'optimizer offload fraction 0' }).offload, undefined);
+});
+
+test('plans: sharding words, schedules, resharding, context parallelism', () => {
+    assert.equal(parallelism({ sharding: 'zero2', framework: 'DeepSpeed' }).zero_stage, 2);
+    assert.equal(parallelism({ sharding: 'none', framework: 'HF Trainer' }).zero_stage, 0);
+    assert.equal(parallelism({ sharding: 'fsdp1 shard_grad_op' }).zero_stage, 2);
+    assert.equal(parallelism({ sharding: 'fsdp2 hybrid' }).sharding, 'hybrid_shard');
+    assert.equal(parallelism({ reshard_after_forward: 'never' }).reshard_after_forward, false);
+    assert.equal(parallelism({ reshard_after_forward: 'default (true)' }).reshard_after_forward,
+        undefined);
+    const interleaved = parallelism({ pp: '4', schedule: 'interleaved 1F1B' });
+    assert.equal(interleaved.schedule, 'interleaved_1f1b');
+    assert.equal(interleaved.virtual_pipeline, 2);
+    assert.equal(parallelism({ attention: 'TE fused/flash; cp a2a' }).context_kind, 'a2a');
+});
+
+test('a part that comes in two sizes is told by the row\'s memory', () => {
+    const part = (gpu, gpu_mem_gib) => request({ ...dense, gpu, gpu_mem_gib }).cluster.accelerator;
+    assert.equal(part('A100', '79.1'), 'nvidia-a100-sxm4-80gb');
+    assert.equal(part('A100', '39.4'), 'nvidia-a100-sxm4-40gb');
+    assert.equal(part('GB200', '184.3'), 'nvidia-gb200');
+    assert.equal(part('24GB GPU', ''), undefined);
+});
