@@ -98,12 +98,12 @@ typedef struct sl_operator {
     uint32_t heads; /* attention and rotary only, like the next two */
     uint32_t kv_heads;
     uint32_t head_dim;
-    uint32_t window;            /* positions a query sees; 0 = all before it */
-    uint32_t experts;           /* routed experts that share the work; 0 = every token is worked on */
-    uint32_t visits;            /* of those, how many a token goes to */
-    bool shares_input;          /* its input is kept by the operator before it: not counted twice */
-    uint64_t sample_flops;      /* plain only, like the next two: forward, of one sample */
-    uint64_t sample_kept_bytes; /* from forward to backward */
+    uint32_t window;       /* positions a query sees; 0 = all before it */
+    uint32_t experts;      /* routed experts that share the work; 0 = every token is worked on */
+    uint32_t visits;       /* of those, how many a token goes to */
+    bool shares_input;     /* its input is kept by the operator before it: not counted twice */
+    uint64_t sample_flops; /* plain only, like the next two: forward, of one sample */
+    uint64_t sample_kept_bytes;   /* from forward to backward */
     uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
 } sl_operator;
 

@@ -77,6 +77,8 @@ typedef struct sl_workload {
     sl_recompute recompute;
     sl_attention_kernel attention;
     sl_loss loss;
+    double
+        imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said, counts as 1 */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */
@@ -129,6 +131,9 @@ double sl_precision_bytes(sl_precision precision);
 
 /** tensor * pipeline * context * data. */
 uint64_t sl_plan_world(const sl_plan *plan);
+
+/** Over how many ranks each routed expert is cut: as the rest where the plan does not say. */
+uint32_t sl_plan_expert_tensor(const sl_plan *plan);
 
 /** The cluster's accelerators over the other degrees; false when that is no whole number. */
 bool sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data);

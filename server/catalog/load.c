@@ -385,7 +385,8 @@ read_collective_law(table *t)
     _Static_assert(sizeof names / sizeof names[0] == SL_COLLECTIVE_ALL_TO_ALL,
                    "every collective with a law has a name");
     sl_accelerator *const a = law_owner(t);
-    const int collective = sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_ALL_TO_ALL);
+    const int collective =
+        sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_ALL_TO_ALL);
     const uint32_t ranks = whole32(t, "ranks");
     if (a == NULL || collective < 0 || (ranks != 2 && ranks != 4 && ranks != 8)) {
         fault(t, "collective", "is not one we know over 2, 4 or 8 ranks");

@@ -47,6 +47,7 @@ typedef enum sl_attention_word {
     SL_ATTENTION_WORD_SDPA = SL_ATTENTION_KERNEL_COUNT,
     SL_ATTENTION_WORD_FLASH,
     SL_ATTENTION_WORD_EAGER,
+    SL_ATTENTION_WORD_FLEX,
     SL_ATTENTION_WORD_COUNT
 } sl_attention_word;
 extern const sl_names sl_attention_names; /* modelled: SL_ATTENTION_WORD_COUNT */

@@ -92,6 +92,14 @@ settle_data(sl_estimate_request *request)
     plan->data = data > 0 ? (uint32_t)data : 1;
 }
 
+static void
+settle_experts(sl_estimate_request *request)
+{
+    /* Megatron cuts experts as the rest unless told otherwise; code around FSDP does not cut them. */
+    if (request->plan.expert_tensor == 0 && request->workload.framework != SL_FRAMEWORK_MEGATRON)
+        request->plan.expert_tensor = 1;
+}
+
 /* Groups of FSDP's hybrid modes: of a node's ranks, or as many as the copies leave. What does not
  * divide stays as it is, for the engine to refuse. */
 static void
@@ -141,6 +149,12 @@ settle_attention(sl_estimate_request *request)
         *kernel = SL_ATTENTION_FLASH2;
         sl_notes_add(&request->notes, "attention_read", false,
                      "attention \"sdpa\" counts as flash2, the kernel PyTorch picks");
+        break;
+    case SL_ATTENTION_WORD_FLEX:
+        *kernel = SL_ATTENTION_FLASH2;
+        sl_notes_add(
+            &request->notes, "attention_read", true,
+            "attention \"flex\" counts as flash2: its generated kernels were not measured");
         break;
     case SL_ATTENTION_WORD_FLASH:
         *kernel = a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 ? SL_ATTENTION_FLASH3
@@ -202,6 +216,7 @@ settle(sl_estimate_request *request, sl_errors *err)
 
     settle_data(request);
     settle_shard_group(request);
+    settle_experts(request);
     settle_precision(request);
     settle_attention(request);
     settle_whole_batch(request);

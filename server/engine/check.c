@@ -12,6 +12,12 @@ sl_plan_world(const sl_plan *plan)
     return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
 }
 
+uint32_t
+sl_plan_expert_tensor(const sl_plan *plan)
+{
+    return plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
+}
+
 bool
 sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data)
 {
@@ -110,13 +116,14 @@ check_world(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* A width of some MLP that `ranks` does not divide, or the widest one. */
+/* A width of some MLP that its cut does not divide, or the widest one. */
 static uint64_t
-hardest_width(const sl_model *model, uint64_t ranks)
+hardest_width(const sl_model *model, const sl_plan *plan)
 {
     for (uint32_t k = 0; k < model->kind_count; k++)
         for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
             const sl_operator *op = &model->kinds[k].operators[i];
+            const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
             if (op->kind == SL_OPERATOR_ACTIVATION && op->outputs % ranks != 0)
                 return op->outputs;
         }
@@ -138,7 +145,7 @@ check_tensor(const sl_question *question, sl_errors *err)
     if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
         code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
     if (code == SL_OK)
-        code = check_divides(plan->tensor, hardest_width(model, plan->tensor), pointer,
+        code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
                              "feed-forward width", most, err);
     if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
         question->workload.sequence_length % plan->tensor != 0)
@@ -307,7 +314,7 @@ check_expert(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
     const uint32_t experts = question->model->experts;
-    const uint32_t cut = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
+    const uint32_t cut = sl_plan_expert_tensor(plan);
     const uint64_t ranks = (uint64_t)plan->tensor * plan->context * plan->data;
     const sl_framework framework = question->workload.framework;
     const char *pointer = "/parallelism/expert";
@@ -319,12 +326,13 @@ check_expert(const sl_question *question, sl_errors *err)
     if (experts == 0)
         return SL_OK;
     if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
-                       "expert parallelism is modelled for megatron and fsdp2, got %u",
-                       plan->expert);
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                    "expert parallelism is modelled for megatron and fsdp2, got %u", plan->expert);
     if (cut != 1 && cut != plan->tensor) {
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
-                       "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
+                    "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
         sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
     }
     if (code == SL_OK)
@@ -409,8 +417,8 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_expert, check_world,    check_tensor,   check_pipeline,
-        check_batch,     check_sequence, check_hardware, sl_check_plain,
+        check_framework, check_sharding, check_expert,   check_world,    check_tensor,
+        check_pipeline,  check_batch,    check_sequence, check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;
 

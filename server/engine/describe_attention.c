@@ -127,8 +127,8 @@ add_latent_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint32_t wi
         (void)sl_add_operator(kind, "query_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN,
                               latent->query_rank, queries);
     }
-    sl_operator *down = sl_add_operator(kind, "kv_down", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED,
-                                        spec->hidden, kept);
+    sl_operator *down =
+        sl_add_operator(kind, "kv_down", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED, spec->hidden, kept);
     down->shares_input = true;
     (void)sl_add_operator(kind, "kv_norm", SL_OPERATOR_NORM, SL_CUT_REPLICATED, latent->kv_rank,
                           latent->kv_rank);

@@ -160,6 +160,12 @@ add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
     if (experts->shared_width == 0)
         return;
 
+    if (experts->shared_gate) {
+        sl_operator *gate = sl_add_operator(kind, "shared_gate", SL_OPERATOR_MATMUL,
+                                            SL_CUT_REPLICATED, spec->hidden, 1);
+        gate->shares_input = true;
+    }
+
     const uint32_t first = kind->operator_count;
     add_gated_operators(kind, shared, spec->hidden, experts->shared_width, NULL);
     kind->operators[first].shares_input = true;

@@ -300,20 +300,20 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     const bool autocast = ddp && c->slice->element_bytes < 4.0;
 
-    ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards, shards.parameters),
-             {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
-             {"shards", shards.parameters},
+    ADD_TERM(rank, SL_TERM_PARAMETERS,
+             layout.parameter_bytes * at_rest(b, &shards, shards.parameters), {"parameters", n},
+             {"bytes_per_parameter", layout.parameter_bytes}, {"shards", shards.parameters},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, layout.master_bytes * at_rest(b, &shards, shards.optimizer),
-             {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
-             {"shards", shards.optimizer},
+    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
+             layout.master_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
+             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
-    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer),
-             {"parameters", n}, {"bytes_per_parameter", layout.optimizer_bytes},
-             {"shards", shards.optimizer},
+    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
+             layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
+             {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shards.optimizer},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},

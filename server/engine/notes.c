@@ -195,6 +195,34 @@ note_plain(const sl_model *model, sl_estimate *out)
 }
 
 static void
+note_experts(const sl_question *question, sl_estimate *out)
+{
+    bool latent = false;
+
+    for (uint32_t k = 0; k < question->model->kind_count; k++)
+        for (uint32_t i = 0; i < question->model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &question->model->kinds[k].operators[i];
+            latent = latent || (op->kind == SL_OPERATOR_ATTENTION && op->inputs > 3 * op->outputs);
+        }
+    if (latent)
+        add(out, true, "latent_attention",
+            "latent attention is priced with keys and values expanded for every head, its kernel "
+            "as "
+            "one of heads as wide as the mean of keys and values");
+    if (question->model->experts == 0)
+        return;
+    add(out, true, "experts_unvalidated",
+        "routed experts are priced as one product for all of a rank, all-to-all without overlap; "
+        "their step time was held against no measured run yet");
+    if (out->workload.imbalance <= 1.0)
+        add(out, false, "experts_balanced",
+            "tokens are spread evenly over the experts: moe.imbalance says otherwise");
+    if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
+        add(out, false, "expert_tensor_assumed",
+            "expert_tensor was not given: routed experts are cut as the rest, by tensor");
+}
+
+static void
 note_plan(const sl_question *question, sl_estimate *out)
 {
     const sl_model *model = question->model;
@@ -244,6 +272,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_memory(question, out);
     note_sharding(out);
     note_plan(question, out);
+    note_experts(question, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",
         "stragglers, failures, data loading, host-bound launches and contention between "

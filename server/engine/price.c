@@ -373,6 +373,11 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
                          (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        /* Gradients of what experts gave and of what they got, each here and where it came from. */
+        if (op->kind == SL_OPERATOR_ROUTE)
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes,
+                     4.0 * slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }

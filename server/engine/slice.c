@@ -35,7 +35,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .sequences = sequences,
         .tensor = plan->tensor,
         .expert = plan->expert,
-        .expert_tensor = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor,
+        .expert_tensor = sl_plan_expert_tensor(plan),
+        .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = sl_precision_bytes(workload->precision),
         .precision = workload->precision,
@@ -108,9 +109,9 @@ cut_ranks(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_rows(const sl_slice *slice, const sl_operator *op)
 {
-    return op->experts > 0
-               ? slice->tokens * op->visits * slice->expert_tensor / slice->tensor
-               : slice->tokens;
+    return op->experts > 0 ? slice->tokens * op->visits * slice->expert_tensor / slice->tensor *
+                                 slice->imbalance
+                           : slice->tokens;
 }
 
 double

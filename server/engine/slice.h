@@ -17,6 +17,7 @@ typedef struct sl_slice {
     double tensor;
     double expert;        /* ranks that share the routed experts */
     double expert_tensor; /* ... and the cut of each */
+    double imbalance;     /* rows of the fullest of them over the mean */
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes;
@@ -45,7 +46,7 @@ bool sl_slice_is_routed(const sl_tensor *tensor);
 
 /**
  * Rows of one micro-batch that an operator works on, on this rank: its tokens, or what a balanced
- * router sends to its experts, tokens * visits * expert_tensor / tensor.
+ * router sends to its experts, tokens * visits * expert_tensor / tensor, times the imbalance.
  */
 double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
 

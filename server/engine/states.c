@@ -85,14 +85,13 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {
     const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
     const double shard = ranks * plan->context;
-    const double expert_tensor = plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
     const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
 
     return (sl_shards){
         .parameters = plan->zero_stage >= whole_below ? shard : 1.0,
         .gradients = plan->zero_stage >= 2 ? shard : 1.0,
         .optimizer = plan->zero_stage >= 1 ? shard : 1.0,
-        .routed = (double)plan->expert * expert_tensor / plan->tensor,
+        .routed = (double)plan->expert * sl_plan_expert_tensor(plan) / plan->tensor,
     };
 }
 

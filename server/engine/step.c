@@ -348,8 +348,8 @@ static void
 add_expert_row(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
-    const uint32_t inner = c->plan->expert_tensor > 0 ? c->plan->expert_tensor : c->plan->tensor;
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->expert, inner);
+    const sl_group group =
+        sl_group_of(c->question->cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
     const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 : 1.0;
     sl_traffic sum = {0};
 

@@ -165,11 +165,11 @@ static const sl_term_info terms[] = {
         {"hfu", "/throughput/hfu", SL_LIFETIME_NONE,
          "hardware_flops / (step_s x accelerators x peak_flops_per_s): with what is recomputed",
          "Korthikanti 2022 appendix A"},
-    [SL_TERM_EXPOSED_COMMUNICATION] = {"exposed_communication_s", "/time/exposed_communication_s",
-                                       SL_LIFETIME_NONE,
-                                       "tensor_s + pipeline_s + data_s: communication no computing "
-                                       "hides",
-                                       "derived"},
+    [SL_TERM_EXPOSED_COMMUNICATION] =
+        {"exposed_communication_s", "/time/exposed_communication_s", SL_LIFETIME_NONE,
+         "tensor_s + expert_s + pipeline_s + data_s: communication no computing "
+         "hides",
+         "derived"},
     [SL_TERM_TIME_TO_TRAIN] = {"time_to_train_s", "/time_to_train_s", SL_LIFETIME_NONE,
                                "tokens / tokens_per_step x step_s; failures and restarts not "
                                "counted",

@@ -156,12 +156,11 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"precision\":\"mxfp8\"", "/workload/precision"},
         {"\"recompute\":{\"mode\":\"modules\"}", "/workload/recompute/mode"},
         {"\"recompute\":{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/layers"},
-        {"\"attention\":\"flex\"", "/workload/attention"},
         {"\"cuda_graphs\":\"full\"", "/workload/cuda_graphs"},
         {"\"activation_profile\":\"eager\"", "/workload/activation_profile"},
         {"\"documents\":{\"mean_length\":1}", "/workload/documents"},
         {"\"fp8\":{\"recipe\":\"block\"}", "/workload/fp8"},
-        {"\"moe\":{}", "/workload/moe"},
+        {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":1", "/workload/mtp"},
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
         {"\"adapter\":{\"method\":\"lora\"}", "/workload/adapter"},
@@ -223,8 +222,6 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
     static const char *const cases[][2] = {
         {"\"context\":2", "/parallelism/context"},
-        {"\"expert\":8", "/parallelism/expert"},
-        {"\"expert_tensor\":2", "/parallelism/expert_tensor"},
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
         {"\"pipeline_layout\":[3,4]", "/parallelism/pipeline_layout"},
         {"\"placement\":[]", "/parallelism/placement"},
