@@ -131,7 +131,8 @@ static const sl_term_info terms[] = {
                               "peak_reserved_bytes + context_bytes", "derived"},
     [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE,
                       "forward + backward + recompute + tensor_communication + "
-                      "pipeline_communication + bubble + data_communication + optimizer + overhead",
+                      "expert_communication + pipeline_communication + bubble + data_communication "
+                      "+ optimizer + overhead",
                       "derived"},
     [SL_TERM_IDEAL] = {"ideal_s", "/time/ideal_s", SL_LIFETIME_NONE,
                        "model_flops / (accelerators x peak_flops_per_s)", "derived"},

@@ -138,12 +138,19 @@ test('a latent is what latent attention keeps of a token', async () => {
 });
 
 test('what can be counted but not planned is refused by name', async () => {
-    for (const [config, words] of [[mixture, /routed experts/], [latent, /latent attention/]]) {
-        const response = await client.post('/api/v1/estimates',
-            { ...estimate(), model: { config } });
-        assertProblem(response, 422, { pointer: '/model' });
-        assert.equal(response.json.errors[0].code, 'not_modelled');
-        assert.match(response.json.errors[0].detail, words);
+    const response = await client.post('/api/v1/estimates',
+        { ...estimate(), model: { config: { model_type: 'mamba', hidden_size: 256, num_hidden_layers: 2 } } });
+    assertProblem(response, 422, { pointer: '/model' });
+    assert.equal(response.json.errors[0].code, 'not_modelled');
+    assert.match(response.json.errors[0].detail, /blocks of this model type/);
+});
+
+test('mixtures and latent attention are planned, and say what was not measured', async () => {
+    for (const [config, code] of [[mixture, 'experts_unvalidated'], [latent, 'latent_attention']]) {
+        const { status, json } = await client.post('/api/v1/estimates', { ...estimate(), model: { config } });
+        assert.equal(status, 200);
+        assert.ok(json.memory.peak_allocated_bytes > 0 && json.time.step_s > 0);
+        assert.ok(json.warnings.some((warning) => warning.code === code), code);
     }
 });
 
