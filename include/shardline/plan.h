@@ -79,6 +79,7 @@ typedef struct sl_workload {
     sl_loss loss;
     double
         imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said, counts as 1 */
+    bool gather_fp8; /* sharded weights of linear layers are gathered in 8 bits */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */

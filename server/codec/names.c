@@ -12,7 +12,6 @@ static const char *const frameworks[] = {
     [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", "dp",
 };
 
-/* fp8 is in the engine's vocabulary of rates, but no training in it is modelled. */
 static const char *const precisions[] = {
     [SL_PRECISION_BF16] = "bf16",
     [SL_PRECISION_FP16] = "fp16",
@@ -105,7 +104,7 @@ static const char *const activation_accountings[] = {"exact", "sbhl", "sbhl-10-2
 
 const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
-const sl_names sl_precision_names = {precisions, SL_PRECISION_FP8, COUNT(precisions)};
+const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(precisions)};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};

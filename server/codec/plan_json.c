@@ -34,6 +34,14 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
     sl_put_bool(writer, "compile", w->compile);
+    sl_write_key(writer, "fp8");
+    if (w->precision == SL_PRECISION_FP8) {
+        sl_write_object(writer);
+        sl_put_bool(writer, "all_gather", w->gather_fp8);
+        sl_write_object_end(writer);
+    } else {
+        sl_write_null(writer);
+    }
     sl_write_key(writer, "moe");
     if (w->imbalance > 0) {
         sl_write_object(writer);

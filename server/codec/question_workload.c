@@ -31,7 +31,7 @@ static const sl_member workload_members[] = {
     {"loss", NULL},
     {"activation_profile", ""},
     {"documents", ""},
-    {"fp8", ""},
+    {"fp8", NULL},
     {"moe", NULL},
     {"mtp", ""},
     {"optimizer_in_backward", "false"},
@@ -234,6 +234,33 @@ read_dropout(sl_estimate_request *request, sl_errors *err)
     return code;
 }
 
+/* Recipes differ in scales and in what they round: nothing here weighs or times that yet. */
+static sl_code
+read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"recipe", NULL}, {"primary_weights", "false"}, {"all_gather", NULL}, {"bf16_layers", ""}};
+    static const char *const recipes[] = {"delayed", "current", "tensorwise",
+                                          "rowwise", "block",   "mxfp8"};
+    static const sl_names names = {recipes, COUNT(recipes), COUNT(recipes)};
+    sl_node fp8;
+    uint32_t recipe = 0;
+    bool said = false;
+    if (!sl_node_member(&request->workload_object, "fp8", &fp8))
+        return SL_OK;
+    sl_code first = sl_node_object(&fp8, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&fp8, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_names_read(&fp8, "recipe", &names, &recipe, &said, err));
+    sl_keep(&first, sl_node_bool(&fp8, "all_gather", &request->workload.gather_fp8, NULL, err));
+    if (first == SL_OK && request->workload.precision != SL_PRECISION_FP8)
+        first = sl_node_fail_at(&request->workload_object, "fp8", err, SL_E_RANGE, "inconsistent",
+                                "goes with precision fp8, got %s",
+                                sl_name(&sl_precision_names, request->workload.precision));
+    return first;
+}
+
 /* Free routing is as balanced as the request says; without a word on it both are priced as even. */
 static sl_code
 read_moe(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
@@ -346,6 +373,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));
     sl_keep(&first, read_moe(request, warnings, err));
+    sl_keep(&first, read_fp8(request, warnings, err));
     bool said = false;
     uint32_t loss = SL_LOSS_PROFILE;
     sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));

@@ -41,8 +41,9 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
 {
     if (kernel == SL_ATTENTION_UNFUSED)
         return true;
-    /* The fused kernels exist for 16-bit elements only. */
-    if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16)
+    /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for attention. */
+    if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16 &&
+        precision != SL_PRECISION_FP8)
         return false;
     for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
         if (part->attention[kernel][i].head_dim != 0)

@@ -43,23 +43,23 @@ measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double element = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double element = c->workload->gather_fp8 ? fmin(1.0, kept) : kept;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c->question->model, u);
 
     if (sl_states_reshards(c->workload, c->plan)) {
-        out->head_bytes = element * (u->root + u->largest);
-        out->backward_bytes = element * (u->root + u->largest + (1.0 + copies) * prefetched);
+        out->head_bytes = kept * u->root + element * u->largest;
+        out->backward_bytes = kept * u->root + element * (u->largest + (1.0 + copies) * prefetched);
     } else {
-        out->head_bytes = out->backward_bytes = element * u->all;
+        out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
     /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
-    const double reduced = layout.gradient_bytes > element ? layout.gradient_bytes : 0.0;
-    out->head_gradients = element * head;
+    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    out->head_gradients = kept * head;
     out->backward_gradients =
-        element * head +
-        u->largest * (element + reduced + layout.gradient_bytes / shards.gradients);
+        kept * head + u->largest * (kept + reduced + layout.gradient_bytes / shards.gradients);
 }
 
 static void

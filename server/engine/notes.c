@@ -62,6 +62,10 @@ note_rates(const sl_question *question, sl_estimate *out)
     else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
         add(out, true, "products_from_datasheet",
             "matrix products of this part are a generic share of the datasheet peak");
+    if (out->workload.precision == SL_PRECISION_FP8)
+        add(out, true, "fp8_copies",
+            "fp8 multiplies the linear layers and keeps everything else in 16 bits; cached 8-bit "
+            "weights and inputs saved in 8 bits are not counted, recipes are not told apart");
     if (!half)
         add(out, true, "precision_scaled",
             "matrix products were measured in 16 bits: this precision is scaled by the ratio of "

@@ -17,6 +17,13 @@ sl_precision_bytes(sl_precision precision)
     }
 }
 
+/* Training in 8 bits multiplies in them; what is kept between products stays in 16. */
+static double
+kept_bytes(sl_precision precision)
+{
+    return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -38,7 +45,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .expert_tensor = sl_plan_expert_tensor(plan),
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
-        .element_bytes = sl_precision_bytes(workload->precision),
+        .element_bytes = kept_bytes(workload->precision),
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,

@@ -20,7 +20,7 @@ typedef struct sl_slice {
     double imbalance;     /* rows of the fullest of them over the mean */
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
-    double element_bytes;
+    double element_bytes; /* of what is kept between operators */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
