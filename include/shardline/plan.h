@@ -45,6 +45,14 @@ typedef enum sl_loss {
     SL_LOSS_COUNT
 } sl_loss;
 
+/** How ranks that share a sequence see the keys and values of the others. */
+typedef enum sl_context_kind {
+    SL_CONTEXT_RING,     /* passed on from rank to rank under the attention ("p2p") */
+    SL_CONTEXT_EXCHANGE, /* sequences for heads and back: all-to-all ("a2a"; Ulysses) */
+    SL_CONTEXT_GATHER,   /* all of them gathered before the attention ("allgather") */
+    SL_CONTEXT_COUNT
+} sl_context_kind;
+
 /** Whether gathered parameters are let go between forward and backward. */
 typedef enum sl_reshard {
     SL_RESHARD_DEFAULT, /* stage 3 without a pipeline does, everything else does not */
@@ -92,6 +100,7 @@ typedef struct sl_plan {
     uint32_t pipeline;
     uint32_t virtual_pipeline; /* model chunks per rank; 1 = none */
     uint32_t context;
+    sl_context_kind context_kind;
     uint32_t expert;
     uint32_t expert_tensor; /* cut of each routed expert; 0 = as tensor */
     uint32_t data;

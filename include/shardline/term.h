@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-enum { SL_TERM_INPUTS_MAX = 10 };
+enum { SL_TERM_INPUTS_MAX = 12 };
 
 typedef enum sl_term_id {
     /* memory, in the order bars are drawn */
@@ -34,6 +34,7 @@ typedef enum sl_term_id {
     SL_TERM_BACKWARD,
     SL_TERM_RECOMPUTE,
     SL_TERM_TENSOR_COMMUNICATION,
+    SL_TERM_CONTEXT_COMMUNICATION,
     SL_TERM_EXPERT_COMMUNICATION,
     SL_TERM_PIPELINE_COMMUNICATION,
     SL_TERM_BUBBLE,

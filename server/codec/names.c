@@ -56,6 +56,13 @@ static const char *const shardings[] = {
 };
 _Static_assert(COUNT(shardings) == SL_SHARDING_COUNT, "a word for every mode");
 
+static const char *const contexts[] = {
+    [SL_CONTEXT_RING] = "p2p",
+    [SL_CONTEXT_EXCHANGE] = "a2a",
+    [SL_CONTEXT_GATHER] = "allgather",
+};
+_Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
+
 static const char *const schedules[] = {
     [SL_SCHEDULE_1F1B] = "1f1b",
     [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
@@ -109,6 +116,7 @@ const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optim
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_SHARDING_COUNT, COUNT(shardings)};
+const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};

@@ -63,6 +63,7 @@ plan_write(sl_writer *writer, const sl_plan *plan)
     sl_put_uint(writer, "pipeline", plan->pipeline);
     sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
     sl_put_uint(writer, "context", plan->context);
+    sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
     sl_put_uint(writer, "expert", plan->expert);
     put_known(writer, "expert_tensor", plan->expert_tensor);
     sl_put_uint(writer, "data", plan->data);

@@ -27,7 +27,7 @@ static const sl_member plan_members[] = {
     {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
     {"gather_dtype", ""},
-    {"context_kind", ""},
+    {"context_kind", NULL},
     {"overlap", ""},
     {"grad_reduce_dtype", ""},
 };
@@ -62,18 +62,20 @@ read_degree(const sl_node *object, const char *name, uint32_t *out, sl_errors *e
     return code;
 }
 
-/* A degree the API has and nothing models: 1 changes nothing. */
+/* Absent: what the framework does by itself, a ring in Megatron and a gather in torchtitan. */
 static sl_code
-read_single(const sl_node *object, const char *name, sl_errors *err)
+read_context_kind(sl_estimate_request *request, sl_errors *err)
 {
-    uint32_t value = 1;
-    const sl_code code = read_degree(object, name, &value, err);
-    if (code != SL_OK || value == 1)
-        return code;
-    const sl_code refused = sl_node_fail_at(object, name, err, SL_E_UNSUPPORTED, "not_modelled",
-                                            "\"%s\" above 1 is not modelled yet", name);
-    sl_hint(err, "1");
-    return refused;
+    uint32_t kind =
+        request->workload.framework == SL_FRAMEWORK_FSDP2 ? SL_CONTEXT_GATHER : SL_CONTEXT_RING;
+    bool said = false;
+    const sl_code code = sl_names_read(&request->parallelism_object, "context_kind",
+                                       &sl_context_names, &kind, &said, err);
+    request->plan.context_kind = (sl_context_kind)kind;
+    if (!said && request->plan.context > 1)
+        sl_notes_add(&request->notes, "context_kind_assumed", false,
+                     "context_kind was not given: %s", sl_name(&sl_context_names, kind));
+    return code;
 }
 
 static sl_code
@@ -225,7 +227,8 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_degree(object, "tensor", &plan->tensor, err));
     sl_keep(&first, read_degree(object, "pipeline", &plan->pipeline, err));
     sl_keep(&first, read_degree(object, "virtual_pipeline", &plan->virtual_pipeline, err));
-    sl_keep(&first, read_single(object, "context", err));
+    sl_keep(&first, read_degree(object, "context", &plan->context, err));
+    sl_keep(&first, read_context_kind(request, err));
     sl_keep(&first, read_degree(object, "expert", &plan->expert, err));
     uint32_t expert_tensor = 0;
     sl_keep(&first, read_degree(object, "expert_tensor", &expert_tensor, err));

@@ -242,9 +242,6 @@ check_framework(const sl_question *question, sl_errors *err)
     const sl_plan *plan = &question->plan;
     sl_code code = SL_OK;
 
-    if (plan->context > 1)
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
-                       "context parallelism is not modelled yet, got %u", plan->context);
     if (question->workload.framework != SL_FRAMEWORK_DDP)
         return code;
 
@@ -306,6 +303,42 @@ check_sharding(const sl_question *question, sl_errors *err)
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");
     }
+    return code;
+}
+
+/* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
+static sl_code
+check_context(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const sl_framework framework = question->workload.framework;
+    const uint64_t s = question->workload.sequence_length;
+    const char *pointer = "/parallelism/context";
+    sl_code code = SL_OK;
+
+    if (plan->context == 1)
+        return SL_OK;
+    if (sl_model_is_plain(question->model))
+        return sl_fail(err, SL_E_RANGE, "no_sequence", pointer,
+                       "a list of layers is counted per sample: there is no sequence to share");
+    if (framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                       "context parallelism is modelled for megatron and fsdp2, got %u",
+                       plan->context);
+    if (is_known(question, SL_UNKNOWN_ATTENTION) &&
+        question->workload.attention == SL_ATTENTION_UNFUSED) {
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
+                       "a sequence shared by ranks needs a fused attention kernel");
+        sl_hint(err, "flash2, flash3, cudnn");
+    }
+    if (s % (2ull * plan->context) != 0)
+        code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                       "2 x context must divide the %llu positions of a sequence, got %u",
+                       (unsigned long long)s, plan->context);
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
+        question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
+        code = check_divides(plan->context, question->model->heads / plan->tensor, pointer,
+                             "attention heads of a tensor rank", SL_CHOICES_MAX, err);
     return code;
 }
 
@@ -418,8 +451,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_expert,   check_world,    check_tensor,
-        check_pipeline,  check_batch,    check_sequence, check_hardware, sl_check_plain,
+        check_framework, check_sharding, check_expert,   check_context,
+        check_world,     check_tensor,   check_pipeline, check_batch,
+        check_sequence,  check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;
 
@@ -485,6 +519,7 @@ choice_limit(const sl_question *question, sl_choice field)
             return 1;
         return question->model->heads < available ? question->model->heads : available;
     case SL_CHOICE_PIPELINE:
+    case SL_CHOICE_CONTEXT:
         return SL_PIPELINE_MAX < available ? SL_PIPELINE_MAX : available;
     case SL_CHOICE_VIRTUAL_PIPELINE:
         return question->model->block_count;

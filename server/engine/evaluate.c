@@ -111,6 +111,7 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
         {"span_s", microbatches * bubble[1].value + terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value});
     SET_FIGURE(out, SL_TERM_EXPOSED_COMMUNICATION, time->exposed_communication_s,
                {"tensor_s", terms[SL_TERM_TENSOR_COMMUNICATION - SL_TERM_FORWARD].value},
+               {"context_s", terms[SL_TERM_CONTEXT_COMMUNICATION - SL_TERM_FORWARD].value},
                {"expert_s", terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD].value},
                {"pipeline_s", terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value},
                {"data_s", terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value});

@@ -182,7 +182,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         if (sl_schedule_is_block(model, k)) {
             const double kept = kept_bytes(c, price);
             b.blocks_saved += b.in_flight * stage->layers[k] * kept;
-            b.widest_gradient = fmax(b.widest_gradient, price->largest_gradient_bytes);
+            b.widest_gradient =
+                fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
             b.largest_block = fmax(b.largest_block, price->saved_bytes);
             if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
                 b.block_saved = price->saved_bytes;
@@ -205,7 +206,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
 static double
 communicator_bytes(const sl_plan *plan, double *count)
 {
-    const uint64_t groups[] = {plan->tensor, plan->pipeline, plan->data, plan->expert};
+    const uint64_t groups[] = {plan->tensor, plan->pipeline, plan->data, plan->expert,
+                               plan->context};
     double bytes = 0.0;
 
     *count = 0.0;

@@ -243,6 +243,10 @@ note_plan(const sl_question *question, sl_estimate *out)
             "the layers do not divide by the stages, but with embedding and head they do: each "
             "counts as a layer (account_for_embedding_in_pipeline_split and its twin for the "
             "loss)");
+    if (plan->context > 1)
+        add(out, true, "context_unvalidated",
+            "the time of context parallelism is a first closed form: a ring hides under the "
+            "attention, exchanges and gathers do not; it was held against no measured run yet");
     if (!sl_recompute_matters(&out->workload))
         add(out, false, "selective_changes_nothing",
             "selective recomputation drops the attention scores, which fused kernels never keep");

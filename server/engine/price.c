@@ -18,6 +18,7 @@ typedef struct pricing {
     const sl_slice *slice;
     sl_group tensor_group;
     sl_group expert_group;
+    sl_group context_group;
     sl_kind_price *out;
 } pricing;
 
@@ -135,6 +136,52 @@ price_product(const pricing *p, const sl_operator *op)
 }
 
 static void
+add_context(const pricing *p, sl_traffic *to, double times, double bytes, double cover_s)
+{
+    const double busy_s =
+        times * sl_collective_s(p->cluster, p->out->context_collective, &p->context_group, bytes);
+
+    to->bytes += times * bytes;
+    to->busy_s += busy_s;
+    to->exposed_s += sl_price_visible_s(busy_s, cover_s, cover_s > 0.0);
+}
+
+/* A ring passes keys and values on context - 1 times under the attention, and in backward their
+ * gradients with them. An exchange moves queries, keys and values one way and the output the other,
+ * each there and back again in backward. A gather brings all keys and values, and backward scatters
+ * the sum of their gradients. */
+static void
+price_context(const pricing *p, const sl_operator *op, double forward_s, double backward_s)
+{
+    const sl_slice *slice = p->slice;
+    const double kv = sl_slice_kv_bytes(slice, op);
+    const double query = slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+    sl_kind_price *out = p->out;
+
+    if (slice->context <= 1.0)
+        return;
+    switch (slice->context_kind) {
+    case SL_CONTEXT_RING:
+        out->context_collective = SL_COLLECTIVE_SEND_RECEIVE;
+        add_context(p, &out->context_forward, slice->context - 1.0, kv, forward_s);
+        add_context(p, &out->context_backward, slice->context - 1.0, 2.0 * kv, backward_s);
+        break;
+    case SL_CONTEXT_EXCHANGE:
+        out->context_collective = SL_COLLECTIVE_ALL_TO_ALL;
+        add_context(p, &out->context_forward, 1.0, 2.0 * query + kv, 0.0);
+        add_context(p, &out->context_backward, 1.0, 2.0 * query + kv, 0.0);
+        break;
+    case SL_CONTEXT_GATHER:
+        out->context_collective = SL_COLLECTIVE_ALL_GATHER;
+        add_context(p, &out->context_forward, 1.0, kv * slice->context, 0.0);
+        add_context(p, &out->context_backward, 2.0, kv * slice->context, 0.0);
+        break;
+    case SL_CONTEXT_COUNT:
+        assert(false);
+    }
+}
+
+static void
 price_attention(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
@@ -143,7 +190,9 @@ price_attention(const pricing *p, const sl_operator *op)
 
     p->out->forward_s += forward_s;
     p->out->core_forward_s += forward_s;
-    p->out->backward_s += sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
+    const double backward_s = sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
+    p->out->backward_s += backward_s;
+    price_context(p, op, forward_s, backward_s);
     p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
     p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
 }
@@ -354,6 +403,16 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
     return bytes;
 }
 
+static double
+context_foreign_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double kv = sl_slice_kv_bytes(slice, op);
+
+    if (slice->context_kind == SL_CONTEXT_RING)
+        return 2.0 * 2.0 * kv; /* two blocks in flight, each with its gradients */
+    return slice->context_kind == SL_CONTEXT_GATHER ? 2.0 * kv * slice->context : 0.0;
+}
+
 static void
 price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
@@ -373,6 +432,9 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
                          (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        /* What came from the other ranks that share the sequence, and its gradients. */
+        if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
+            out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));
         /* Gradients of what experts gave and of what they got, each here and where it came from. */
         if (op->kind == SL_OPERATOR_ROUTE)
             out->largest_gradient_bytes =
@@ -391,11 +453,13 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
     const sl_group tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1);
     const sl_group expert_group =
         sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor);
+    const sl_group context_group =
+        sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor);
     const double hidden_bytes = slice->element_bytes * (double)model->hidden * slice->tokens;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
-        const pricing p = {cluster, slice, tensor_group, expert_group, &out[k]};
+        const pricing p = {cluster, slice, tensor_group, expert_group, context_group, &out[k]};
 
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
         price_memory(slice, kind, &out[k]);

@@ -30,6 +30,7 @@ typedef struct sl_kind_price {
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
+    double foreign_bytes;          /* keys and values of other ranks, live in its backward */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */
     double attention_flops; /* likewise, scores and values over all s x s pairs */
@@ -39,6 +40,9 @@ typedef struct sl_kind_price {
     double backward_s;
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
+    sl_collective context_collective; /* of the ranks that share a sequence */
+    sl_traffic context_forward;
+    sl_traffic context_backward;
     sl_traffic expert_forward; /* all-to-all, there and back */
     sl_traffic expert_backward;
 } sl_kind_price;

@@ -41,6 +41,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .tokens = sequences * sequence / plan->context,
         .sequences = sequences,
         .tensor = plan->tensor,
+        .context = plan->context,
+        .context_kind = plan->context_kind,
         .expert = plan->expert,
         .expert_tensor = sl_plan_expert_tensor(plan),
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
@@ -164,6 +166,24 @@ sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
     return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
 }
 
+double
+sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    return 2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+}
+
+/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8); a ring
+ * has the keys and values in use and the next ones; a gather keeps none of what it brought. */
+static double
+context_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (slice->context <= 1.0)
+        return 0.0;
+    if (slice->context_kind == SL_CONTEXT_EXCHANGE)
+        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+    return 0.0;
+}
+
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -175,7 +195,7 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (slice->attention != SL_ATTENTION_UNFUSED)
         bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
-    return bytes + sl_slice_core_bytes(slice, op);
+    return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
 }
 
 double

@@ -15,6 +15,8 @@ typedef struct sl_slice {
     double tokens;      /* of one micro-batch on this rank */
     double sequences;   /* or samples, of one micro-batch */
     double tensor;
+    double context; /* ranks that share each sequence */
+    sl_context_kind context_kind;
     double expert;        /* ranks that share the routed experts */
     double expert_tensor; /* ... and the cut of each */
     double imbalance;     /* rows of the fullest of them over the mean */
@@ -67,6 +69,9 @@ double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
 double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
+double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** Mean number of keys a query sees under a causal mask, (s + 1) / 2, or less with a window. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);

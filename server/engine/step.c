@@ -14,12 +14,13 @@ typedef struct rank_time {
     double recompute_s;
     double tensor_s; /* exposed, forward, backward and recomputation */
     double expert_s; /* likewise, of routing */
+    double context_s;
 } rank_time;
 
 static double
 busy_s(const rank_time *t)
 {
-    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s;
+    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
 }
 
 static rank_time
@@ -41,6 +42,8 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.tensor_s += layers * (sl_price_exposed_s(price->tensor_forward) +
                                 sl_price_exposed_s(price->tensor_backward));
         t.expert_s += layers * (price->expert_forward.exposed_s + price->expert_backward.exposed_s);
+        t.context_s +=
+            layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
         if (!sl_schedule_is_block(model, k))
             continue;
         if (c->workload->recompute == SL_RECOMPUTE_OPERATORS) {
@@ -49,6 +52,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         } else if (c->workload->recompute == SL_RECOMPUTE_FULL) {
             t.recompute_s += layers * price->forward_s;
             t.expert_s += layers * price->expert_forward.exposed_s;
+            t.context_s += layers * price->context_forward.exposed_s;
             t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
         } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
                    c->workload->attention == SL_ATTENTION_UNFUSED) {
@@ -343,26 +347,42 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
              {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
 }
 
-/* What routing sends there and back over the step, on the slowest stage. */
 static void
-add_expert_row(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
+add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
+{
+    sum->bytes += runs * of->bytes;
+    sum->busy_s += runs * of->busy_s;
+    sum->exposed_s += runs * of->exposed_s;
+}
+
+/* What the ranks that share experts or sequences send each other over the step, on the slowest
+ * stage. */
+static void
+add_shared_rows(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
-    const sl_group group =
-        sl_group_of(c->question->cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
-    const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 : 1.0;
-    sl_traffic sum = {0};
+    const sl_cluster *cluster = c->question->cluster;
+    const sl_group experts = sl_group_of(cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
+    const sl_group sequence = sl_group_of(cluster, c->plan->context, c->plan->tensor);
+    sl_collective collective = SL_COLLECTIVE_SEND_RECEIVE;
+    sl_traffic routed = {0};
+    sl_traffic shared = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_traffic *forward = &c->prices[k].expert_forward;
-        const sl_traffic *backward = &c->prices[k].expert_backward;
+        const sl_kind_price *price = &c->prices[k];
         const double runs = microbatches * stage->layers[k];
-        sum.bytes += runs * (forwards * forward->bytes + backward->bytes);
-        sum.busy_s += runs * (forwards * forward->busy_s + backward->busy_s);
-        sum.exposed_s += runs * (forwards * forward->exposed_s + backward->exposed_s);
+        const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 * runs : runs;
+        add_runs(&routed, forwards, &price->expert_forward);
+        add_runs(&routed, runs, &price->expert_backward);
+        add_runs(&shared, forwards, &price->context_forward);
+        add_runs(&shared, runs, &price->context_backward);
+        if (price->context_forward.busy_s > 0.0)
+            collective = price->context_collective;
     }
-    add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, group.level, sum.bytes, sum.busy_s,
-                      sum.exposed_s);
+    add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level, routed.bytes,
+                      routed.busy_s, routed.exposed_s);
+    add_communication(out, "context", collective, sequence.level, shared.bytes, shared.busy_s,
+                      shared.exposed_s);
 }
 
 /* One row per kind of collective of the tensor group, over the step and the slowest stage. */
@@ -389,7 +409,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
         add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
                           sum.exposed_s);
     }
-    add_expert_row(c, &stage, microbatches, out);
+    add_shared_rows(c, &stage, microbatches, out);
 }
 
 static void
@@ -406,6 +426,8 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
              {"microbatch_recompute_s", t->recompute_s});
     SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
              {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
+    SET_TERM(out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s, {"microbatches", count},
+             {"microbatch_exposed_s", t->context_s}, {"context", c->plan->context});
     SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
              {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
     SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
@@ -443,7 +465,7 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const sl_workload *workload = c->workload;
     const double world = (double)sl_plan_world(c->plan);
     const double microbatches =
-        (double)sl_plan_microbatches(workload, c->plan) * (double)c->plan->data;
+        (double)sl_plan_microbatches(workload, c->plan) * (double)c->plan->data * c->plan->context;
     const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
     double full = 0.0;
     double causal = 0.0;

@@ -95,6 +95,11 @@ static const sl_term_info terms[] = {
                                       "tensor group less what hides under weight gradients",
                                       "Shoeybi 2019; Korthikanti 2022; Megatron-LM "
                                       "tensor_parallel/layers.py"},
+    [SL_TERM_CONTEXT_COMMUNICATION] =
+        {"context_communication", NULL, SL_LIFETIME_NONE,
+         "microbatches x microbatch_exposed_s: keys and values of the ranks that share a sequence, "
+         "less what hides under the attention (ring only)",
+         "Liu 2023 (ring attention); Jacobs 2023 (Ulysses); Megatron-LM context parallelism"},
     [SL_TERM_EXPERT_COMMUNICATION] = {"expert_communication", NULL, SL_LIFETIME_NONE,
                                       "microbatches x microbatch_exposed_s: all-to-all of tokens "
                                       "to their experts and back, nothing of it hidden",
@@ -131,7 +136,8 @@ static const sl_term_info terms[] = {
                               "peak_reserved_bytes + context_bytes", "derived"},
     [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE,
                       "forward + backward + recompute + tensor_communication + "
-                      "expert_communication + pipeline_communication + bubble + data_communication "
+                      "context_communication + expert_communication + "
+                      "pipeline_communication + bubble + data_communication "
                       "+ optimizer + overhead",
                       "derived"},
     [SL_TERM_IDEAL] = {"ideal_s", "/time/ideal_s", SL_LIFETIME_NONE,
@@ -168,7 +174,7 @@ static const sl_term_info terms[] = {
          "Korthikanti 2022 appendix A"},
     [SL_TERM_EXPOSED_COMMUNICATION] =
         {"exposed_communication_s", "/time/exposed_communication_s", SL_LIFETIME_NONE,
-         "tensor_s + expert_s + pipeline_s + data_s: communication no computing "
+         "tensor_s + context_s + expert_s + pipeline_s + data_s: communication no computing "
          "hides",
          "derived"},
     [SL_TERM_TIME_TO_TRAIN] = {"time_to_train_s", "/time_to_train_s", SL_LIFETIME_NONE,

@@ -63,7 +63,10 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "out_of_range", "/workload/sequence_length", "at most 2048");
     q = gpt_question(1);
     q.plan.context = 2;
-    expect_fault(&q, "not_modelled", "/parallelism/context", "");
+    expect_fault(&q, "needs_fused_attention", "/workload/attention", "flash2, flash3, cudnn");
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.workload.sequence_length = 2046;
+    expect_fault(&q, "not_divisible", "/parallelism/context", "");
     q = gpt_question(1);
     q.plan.zero_stage = 3;
     expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage",

@@ -221,14 +221,12 @@ static void
 plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
     static const char *const cases[][2] = {
-        {"\"context\":2", "/parallelism/context"},
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
         {"\"pipeline_layout\":[3,4]", "/parallelism/pipeline_layout"},
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
         {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
         {"\"gather_dtype\":\"bf16\"", "/parallelism/gather_dtype"},
-        {"\"context_kind\":\"a2a\"", "/parallelism/context_kind"},
         {"\"overlap\":{\"p2p\":true}", "/parallelism/overlap"},
         {"\"grad_reduce_dtype\":\"bf16\"", "/parallelism/grad_reduce_dtype"},
     };

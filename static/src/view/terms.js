@@ -28,6 +28,7 @@ export const TIME_TERMS = new Map([
     ["backward", { label: "Backward", tone: "blue" }],
     ["recompute", { label: "Recompute", tone: "orange" }],
     ["tensor_communication", { label: "Tensor communication", tone: "purple" }],
+    ["context_communication", { label: "Context communication", tone: "purple" }],
     ["expert_communication", { label: "Expert communication", tone: "vermillion" }],
     ["pipeline_communication", { label: "Pipeline communication", tone: "vermillion" }],
     ["bubble", { label: "Pipeline bubble", tone: "grey" }],
