@@ -55,10 +55,16 @@ sl_slice_vocabulary(const sl_slice *slice, double vocabulary)
     return ceil(vocabulary / multiple) * multiple;
 }
 
+bool
+sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
+{
+    return !tensor->buffer && (!tensor->tied || slice->pipelined);
+}
+
 double
 sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
-    if (tensor->buffer || (tensor->tied && !slice->pipelined))
+    if (!sl_slice_holds(slice, tensor))
         return 0.0;
 
     double elements = 1.0;
