@@ -129,6 +129,15 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
     };
 }
 
+uint64_t
+sl_sharding_number_of(const sl_sharding *sharding, bool routed, uint64_t rank)
+{
+    const sl_plan *plan = &sharding->question->plan;
+    const uint64_t replica = rank / plan->tensor % sl_sharding_replicas(sharding);
+
+    return replica / (routed ? plan->expert : 1) % sl_sharding_degree(sharding, routed);
+}
+
 sl_rank_groups
 sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
 {
