@@ -147,8 +147,12 @@ typedef struct sl_shard {
 sl_shard sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
                            const sl_tensor_part *part, uint64_t number);
 
-/** Number of the shard that a rank has of whatever its group cuts, routed experts or the rest. */
-uint64_t sl_sharding_number_of(const sl_sharding *sharding, bool routed, uint64_t rank);
+/**
+ * The smallest number, at least `from`, of a shard that some rank of [first, last] on pipeline rank
+ * `stage` has of what its group cuts, routed experts or the rest; UINT64_MAX when there is none.
+ */
+uint64_t sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed,
+                                 uint64_t first, uint64_t last, uint64_t from);
 
 /** Box `piece` of a shard, a range of each axis of the tensor; false when it is empty. Under FLAT it
  * is the box of the part, of which `flat` says what is held. */

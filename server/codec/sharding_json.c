@@ -11,7 +11,7 @@
 #include "engine/memory.h"
 
 /* A set of ranks is at most a few hundred runs: fewer than the root of the number of ranks. */
-enum { RANKS_TEXT_MAX_BYTES = 1 << 20, NAME_SIZE = 192, FEW_RANKS = 64 };
+enum { RANKS_TEXT_MAX_BYTES = 1 << 20, NAME_SIZE = 192 };
 
 /* A page while it is written. */
 typedef struct page {
@@ -87,33 +87,18 @@ is_asked(const sl_sharding_query *query, const sl_rank_set *set)
     return query->range_count == 0;
 }
 
-/* Ranks that are asked for; 0 for all. */
+/* The first shard from `from` on that some rank asked for may have. */
 static uint64_t
-count_asked(const sl_sharding_query *query)
+next_asked(const page *p, uint32_t stage, bool routed, uint64_t from)
 {
-    uint64_t count = 0;
+    uint64_t next = p->query->range_count == 0 ? from : UINT64_MAX;
 
-    for (uint32_t i = 0; i < query->range_count; i++)
-        count += query->ranges[i].last - query->ranges[i].first + 1;
-    return count;
-}
-
-/* The first of `end` shards from `from` on that may be asked for: with few ranks, one of theirs. */
-static uint64_t
-next_asked(const page *p, bool routed, uint64_t from, uint64_t end)
-{
-    const sl_sharding_query *query = p->query;
-    const uint64_t asked = count_asked(query);
-    uint64_t next = end;
-
-    if (asked == 0 || asked > FEW_RANKS || end - from <= asked)
-        return from;
-    for (uint32_t i = 0; i < query->range_count; i++)
-        for (uint64_t rank = query->ranges[i].first; rank <= query->ranges[i].last; rank++) {
-            const uint64_t own = sl_sharding_number_of(p->sharding, routed, rank);
-            if (own >= from && own < next)
-                next = own;
-        }
+    for (uint32_t i = 0; i < p->query->range_count; i++) {
+        const sl_rank_range *range = &p->query->ranges[i];
+        const uint64_t own =
+            sl_sharding_next_number(p->sharding, stage, routed, range->first, range->last, from);
+        next = own < next ? own : next;
+    }
     return next;
 }
 
@@ -282,14 +267,14 @@ write_box(page *p, const sl_sharded_tensor *tensor, const sl_shard *shard, const
     p->written++;
 }
 
-/* A box for each rectangle; of a flat tensor the smallest one around all, of which `flat` says what is
- * held. A shard of padding alone is one empty box. */
+/* A box for each rectangle; of a flat tensor the smallest one around all, of which `flat` says what
+ * is held. A shard of padding alone is one empty box. */
 static void
 write_shard(page *p, const sl_sharded_tensor *tensor, const sl_tensor_part *part,
             const sl_shard *shard)
 {
-    sl_range box[SL_TENSOR_AXES_MAX];
-    sl_range around[SL_TENSOR_AXES_MAX];
+    sl_range box[SL_TENSOR_AXES_MAX] = {{0, 0}};
+    sl_range around[SL_TENSOR_AXES_MAX] = {{0, 0}};
     const bool flat = part->shard_flat != 0;
     uint64_t padding = shard->padding_elements;
     bool any = false;
@@ -369,7 +354,8 @@ write_tensor(page *p, const sl_sharded_tensor *tensor)
         if (resumed && n == query->part && query->shard > i)
             i = query->shard;
         for (; i < end; i++) {
-            i = part.shard_count > 1 ? next_asked(p, tensor->expert_placed, i, end) : i;
+            if (part.shard_count > 1)
+                i = next_asked(p, tensor->stage, tensor->expert_placed, i);
             if (i >= end)
                 break;
             const sl_shard shard = sl_sharding_shard(p->sharding, tensor, &part, i);
@@ -400,7 +386,7 @@ write_tensors(page *p)
     sl_write_array_end(p->writer);
 }
 
-/* "model.layers.3", "root", or what a plain layer is called; experts apart have ".experts" behind. */
+/* "model.layers.3", "root", or what a plain layer is called; experts apart end in ".experts". */
 static void
 name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
 {
@@ -445,8 +431,8 @@ write_unit(page *p, const sl_flat_unit *unit)
     const bool resumed = p->entry == p->query->entry;
 
     for (uint64_t i = resumed ? p->query->shard : 0; i < unit->degree; i++) {
-        i = next_asked(p, unit->routed, i, unit->degree);
-        if (i == unit->degree)
+        i = next_asked(p, unit->stage, unit->routed, i);
+        if (i >= unit->degree)
             break;
         const sl_rank_set ranks = sl_sharding_flat_ranks(p->sharding, unit, i);
         if (!is_asked(p->query, &ranks))

@@ -10,7 +10,7 @@ enum {
     SL_SHARDS_DEFAULT = 10000,
     SL_SHARDS_MAX = 100000, /* of a page */
     SL_RANKS_LISTED_MAX = 1 << 16,
-    SL_SHARDED_TENSORS_MAX = 1 << 20
+    SL_SHARDED_PARTS_MAX = 1 << 24 /* tensors x tensor-parallel ranks */
 };
 
 /** First and last rank of a range. */
@@ -36,14 +36,14 @@ sl_code sl_sharding_query_read(const char *ranks, const char *cursor, sl_shardin
                                sl_errors *err) SL_MUST_CHECK;
 
 /** SL_E_RANGE with rule out_of_range when ranks are asked for that there are not, and too_many when
- * the map has more ranks than one page lists, or more tensors than may be walked. */
+ * the map has more ranks than one page lists, or more parts of tensors than may be walked. */
 sl_code sl_sharding_query_check(const sl_sharding_query *query, const sl_sharding *sharding,
                                 sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Writes the page. Ranks are texts: ranges "0-7", single ranks "5", every eighth "0-56:8", joined
- * by commas; under a filter only those asked for. request lends its notes; warnings are NULL or what
- * ?unknown=warn let pass. False: a text of ranks did not fit in memory.
+ * by commas; under a filter only those asked for. request lends its notes; warnings are NULL or
+ * what ?unknown=warn let pass. False: a text of ranks did not fit in memory.
  */
 bool sl_sharding_write(sl_writer *writer, const sl_sharding *sharding,
                        const sl_sharding_query *query, const sl_estimate_request *request,

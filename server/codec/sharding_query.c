@@ -97,9 +97,12 @@ sl_sharding_query_check(const sl_sharding_query *query, const sl_sharding *shard
                        ranks);
         sl_hint(err, "rank=0-%d", SL_RANKS_LISTED_MAX - 1);
     }
-    if (sl_sharding_tensor_count(sharding) > SL_SHARDED_TENSORS_MAX)
+    const uint64_t tensors = sl_sharding_tensor_count(sharding);
+    const uint32_t cut = sharding->question->plan.tensor;
+    if (tensors > SL_SHARDED_PARTS_MAX / cut)
         code = sl_fail(err, SL_E_RANGE, "too_many", "/model",
-                       "at most %d tensors are mapped, got %" PRIu64, SL_SHARDED_TENSORS_MAX,
-                       sl_sharding_tensor_count(sharding));
+                       "at most %d parts of tensors are mapped, got %" PRIu64 " tensors on %" PRIu32
+                       " ranks each",
+                       SL_SHARDED_PARTS_MAX, tensors, cut);
     return code;
 }

@@ -70,7 +70,8 @@ static const sl_names all_names[] = {
         LLAMA_NORMS, DENSE_4H, .base = "transformer.", .base_bare = "",
         .embedding = "word_embeddings", .embedding_norm = "word_embeddings_layernorm",
         .block = "h.{}.", .qkv = "self_attention.query_key_value",
-        .output = "self_attention.dense", .final_norm = "ln_f", .head = "lm_head", .qkv_by_head = true,
+        .output = "self_attention.dense", .final_norm = "ln_f", .head = "lm_head",
+        .qkv_by_head = true,
     },
     [SL_NAMING_FALCON] = {
         DENSE_4H, .base = "transformer.", .base_bare = "", .embedding = "word_embeddings",

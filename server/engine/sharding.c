@@ -130,12 +130,31 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
 }
 
 uint64_t
-sl_sharding_number_of(const sl_sharding *sharding, bool routed, uint64_t rank)
+sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed, uint64_t first,
+                        uint64_t last, uint64_t from)
 {
     const sl_plan *plan = &sharding->question->plan;
-    const uint64_t replica = rank / plan->tensor % sl_sharding_replicas(sharding);
+    const uint64_t degree = sl_sharding_degree(sharding, routed);
+    const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
+    const uint64_t begin = ranks * stage;
+    const uint64_t low = first > begin ? first : begin;
+    const uint64_t high = last < begin + ranks ? last : begin + ranks - 1;
 
-    return replica / (routed ? plan->expert : 1) % sl_sharding_degree(sharding, routed);
+    if (from >= degree || low > high)
+        return UINT64_MAX;
+    /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
+    const uint64_t beside = (uint64_t)plan->tensor * (routed ? plan->expert : 1);
+    assert(beside != 0 && degree != 0);
+    const uint64_t begun = (low - begin) / beside;
+    const uint64_t ended = (high - begin) / beside;
+    const uint64_t a = begun % degree;
+    const uint64_t b = ended % degree;
+    const bool wraps = b < a;
+    if (ended - begun >= degree - 1 || (from <= b && (a <= from || wraps)))
+        return from;
+    if (wraps || from <= a)
+        return from > a ? from : a;
+    return UINT64_MAX;
 }
 
 sl_rank_groups
@@ -199,7 +218,7 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, 
     const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
     const sl_tensor *tensor = &kind->tensors[index];
     const bool cut = tensor->cut != SL_CUT_REPLICATED && plan->tensor > 1;
-    /* Flat tensors of two ranks need not be of one length, and then nothing in them is at one place. */
+    /* Flat tensors of two ranks may differ in length, and then nothing in them is at one place. */
     const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters;
     sl_sharded_tensor out = {
         .kind = kind,

@@ -47,7 +47,7 @@ tensor_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uin
     return end > begin ? (end - begin) * one : 0;
 }
 
-/* Elements of the unit; and in *offset those before expert `expert` of tensor `index` of `layer`. */
+/* Elements of the unit; and in *offset those before an expert of tensor `index` of `layer`. */
 static uint64_t
 unit_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uint32_t expert,
               bool routed, uint32_t tensor_rank, uint32_t expert_rank, uint64_t *offset)

@@ -204,7 +204,7 @@ sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
     return shard;
 }
 
-/* Range of the cut axis that box `piece` is of; *at is where it begins among the rows of the part. */
+/* Range of the cut axis that box `piece` is of; *at is where it begins in the rows of the part. */
 static sl_range
 cut_range(const sl_sharding *sharding, const sl_sharded_tensor *tensor, const sl_tensor_part *part,
           uint64_t piece, uint64_t *at)
