@@ -23,6 +23,7 @@ enum {
     SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
     SL_MODEL_OPERATORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_OPERATORS_MAX,
     SL_TENSOR_AXES_MAX = 4,
+    SL_TENSOR_PARTS_MAX = 3,     /* of a fused projection: queries, keys, values */
     SL_MODEL_WIDTH_MAX = 1 << 24 /* features of any one matrix side but the vocabulary's */
 };
 
@@ -63,7 +64,11 @@ typedef struct sl_tensor {
      * a rank is not one range of the axis. */
     sl_cut cut;
     uint32_t cut_axis; /* of shape; meaningless when replicated */
-    uint32_t experts;  /* routed experts that hold one each, {} in the name is their number; 0 = no
+    uint32_t
+        part_count; /* lengths along that axis of what is fused in it one after the other; 0 = one
+                            whole, or parts that alternate head by head and so are cut together */
+    uint64_t parts[SL_TENSOR_PARTS_MAX];
+    uint32_t experts; /* routed experts that hold one each, {} in the name is their number; 0 = no
                           such tensor: there is one */
     bool
         linear; /* the weights of a linear layer, or of a stack of them: what quantisation converts */

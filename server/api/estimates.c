@@ -3,6 +3,7 @@
  * Hub's for a model by id, the store's for an inventory by slug, and compute for the answer, so
  * that a dead backend only keeps its own threads waiting.
  */
+#include "api/estimates.h"
 #include "api/models.h"
 #include "api/resources.h"
 
@@ -22,18 +23,6 @@ typedef struct job {
     const char *slug; /* NULL: not needed, or already here */
     const char *spec;
 } job;
-
-/* Everything the answer borrows from while it is written. */
-typedef struct asked {
-    sl_json *json;
-    sl_estimate_request read;
-    sl_errors warnings;
-    sl_model *model; /* NULL for a bare number of parameters */
-    sl_model_counts counts;
-} asked;
-
-typedef void (*answerer)(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
-                         sl_response *response);
 
 static const char *
 hub_revision(const sl_estimate_request *read)
@@ -123,7 +112,7 @@ fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl
 }
 
 static sl_code
-new_model(asked *a, const sl_request *request, sl_errors *err)
+new_model(sl_api_asked *a, const sl_request *request, sl_errors *err)
 {
     a->model = sl_arena_alloc(request->arena, 1, sizeof *a->model);
     if (a->model != NULL)
@@ -132,7 +121,7 @@ new_model(asked *a, const sl_request *request, sl_errors *err)
 }
 
 static sl_code
-decode_layers(asked *a, bool lenient, const sl_request *request, sl_errors *err)
+decode_layers(sl_api_asked *a, bool lenient, const sl_request *request, sl_errors *err)
 {
     if (a->read.source != SL_MODEL_FROM_LAYERS)
         return SL_OK;
@@ -143,7 +132,7 @@ decode_layers(asked *a, bool lenient, const sl_request *request, sl_errors *err)
 }
 
 static sl_code
-decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors *err)
+decode_model(sl_api_asked *a, const job *fetched, const sl_request *request, sl_errors *err)
 {
     sl_code code = SL_OK;
 
@@ -173,7 +162,8 @@ decode_model(asked *a, const job *fetched, const sl_request *request, sl_errors 
 
 /* On the compute lane, with everything at hand; the document is the caller's to free. */
 static sl_code
-gather(const sl_app *app, const job *fetched, const sl_request *request, asked *a, sl_errors *err)
+gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_asked *a,
+       sl_errors *err)
 {
     sl_code code = SL_OK;
 
@@ -189,13 +179,14 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, asked *
     return code != SL_OK ? code : decoded;
 }
 
-static void
-serve(sl_app *app, void *thread, const sl_request *request, sl_response *response, answerer answer)
+void
+sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
+           sl_api_answerer answer)
 {
     sl_worker *worker = sl_api_worker(thread, request, response);
     job *fetched = response->state;
     sl_errors err = {.count = 0};
-    asked a = {.json = NULL};
+    sl_api_asked a = {.json = NULL};
 
     if (worker == NULL)
         return;
@@ -247,7 +238,7 @@ refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response
 }
 
 static void
-answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
+answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                 sl_response *response)
 {
     static const char *const requirements[] = {"fits"};
@@ -293,7 +284,7 @@ answer_estimate(sl_app *app, sl_worker *worker, asked *a, const sl_request *requ
 }
 
 static void
-answer_choices(sl_app *app, sl_worker *worker, asked *a, const sl_request *request,
+answer_choices(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                sl_response *response)
 {
     sl_errors err = {.count = 0};
@@ -314,11 +305,11 @@ answer_choices(sl_app *app, sl_worker *worker, asked *a, const sl_request *reque
 void
 sl_estimates_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    serve(app, worker, request, response, answer_estimate);
+    sl_api_ask(app, worker, request, response, answer_estimate);
 }
 
 void
 sl_estimates_choices(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    serve(app, worker, request, response, answer_choices);
+    sl_api_ask(app, worker, request, response, answer_choices);
 }

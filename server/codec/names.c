@@ -48,13 +48,13 @@ static const char *const losses[] = {
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
 
 static const char *const shardings[] = {
-    [SL_SHARDING_NO_SHARD] = "no_shard",
-    [SL_SHARDING_GRAD_OP] = "shard_grad_op",
-    [SL_SHARDING_FULL] = "full_shard",
-    [SL_SHARDING_HYBRID] = "hybrid_shard",
-    [SL_SHARDING_HYBRID_ZERO2] = "hybrid_shard_zero2",
+    [SL_FSDP_NO_SHARD] = "no_shard",
+    [SL_FSDP_SHARD_GRAD_OP] = "shard_grad_op",
+    [SL_FSDP_FULL_SHARD] = "full_shard",
+    [SL_FSDP_HYBRID_SHARD] = "hybrid_shard",
+    [SL_FSDP_HYBRID_SHARD_ZERO2] = "hybrid_shard_zero2",
 };
-_Static_assert(COUNT(shardings) == SL_SHARDING_COUNT, "a word for every mode");
+_Static_assert(COUNT(shardings) == SL_FSDP_SHARDING_COUNT, "a word for every mode");
 
 static const char *const contexts[] = {
     [SL_CONTEXT_RING] = "p2p",
@@ -115,7 +115,7 @@ const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(preci
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
-const sl_names sl_sharding_names = {shardings, SL_SHARDING_COUNT, COUNT(shardings)};
+const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};

@@ -32,14 +32,14 @@ extern const sl_names sl_origin_names;
 extern const sl_names sl_activation_accounting_names;
 
 /* FSDP's names for what zero_stage and shard_group say. */
-typedef enum sl_sharding_word {
-    SL_SHARDING_NO_SHARD,
-    SL_SHARDING_GRAD_OP,
-    SL_SHARDING_FULL,
-    SL_SHARDING_HYBRID,
-    SL_SHARDING_HYBRID_ZERO2,
-    SL_SHARDING_COUNT
-} sl_sharding_word;
+typedef enum sl_fsdp_sharding {
+    SL_FSDP_NO_SHARD,
+    SL_FSDP_SHARD_GRAD_OP,
+    SL_FSDP_FULL_SHARD,
+    SL_FSDP_HYBRID_SHARD,
+    SL_FSDP_HYBRID_SHARD_ZERO2,
+    SL_FSDP_SHARDING_COUNT
+} sl_fsdp_sharding;
 extern const sl_names sl_sharding_names;
 
 /* Words of `attention` beyond the kernels' own: what each stands for is settled with the

@@ -126,8 +126,8 @@ static sl_code
 read_sharding(sl_estimate_request *request, sl_errors *err)
 {
     static const uint32_t stages[] = {
-        [SL_SHARDING_NO_SHARD] = 0, [SL_SHARDING_GRAD_OP] = 2,      [SL_SHARDING_FULL] = 3,
-        [SL_SHARDING_HYBRID] = 3,   [SL_SHARDING_HYBRID_ZERO2] = 2,
+        [SL_FSDP_NO_SHARD] = 0,     [SL_FSDP_SHARD_GRAD_OP] = 2,      [SL_FSDP_FULL_SHARD] = 3,
+        [SL_FSDP_HYBRID_SHARD] = 3, [SL_FSDP_HYBRID_SHARD_ZERO2] = 2,
     };
     const sl_node *const object = &request->parallelism_object;
     uint32_t word = 0;
@@ -142,7 +142,7 @@ read_sharding(sl_estimate_request *request, sl_errors *err)
                                request->plan.zero_stage);
     request->plan.zero_stage = stages[word];
     request->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
-    request->hybrid = word == SL_SHARDING_HYBRID || word == SL_SHARDING_HYBRID_ZERO2;
+    request->hybrid = word == SL_FSDP_HYBRID_SHARD || word == SL_FSDP_HYBRID_SHARD_ZERO2;
     return SL_OK;
 }
 

@@ -32,11 +32,15 @@ typedef struct sl_names {
     const char *mlp_norm;       /* before the MLP */
     const char *output_norm;    /* of what the MLP gave */
     const char *query, *key, *value;
-    const char *qkv; /* in place of the three */
+    const char *qkv;  /* in place of the three */
+    bool qkv_by_head; /* each key-value head with its queries, then the next; else all queries, all
+                         keys, all values */
     const char *output;
     const char *query_norm, *key_norm;
     const char *gate, *up;
     const char *gate_up; /* in place of the two */
+    bool
+        gate_up_in_pairs; /* a row of the gate, then one of up; else all of one, all of the other */
     const char *down;
     const char *router;
     bool router_bare;              /* a parameter, no linear layer */
@@ -76,6 +80,10 @@ sl_tensor *sl_add_vector(sl_layer_kind *kind, const char *module, const char *su
 sl_tensor *sl_add_matrix(sl_layer_kind *kind, const char *module, const char *suffix,
                          sl_component component, sl_cut cut, uint64_t rows, uint64_t columns);
 void sl_add_linear(sl_layer_kind *kind, const sl_names *names, const sl_linear *layer);
+
+/** Says of the tensors from number `first` on that are cut by column what is fused along their cut
+ * axis. */
+void sl_set_parts(sl_layer_kind *kind, uint32_t first, const uint64_t *lengths, uint32_t count);
 
 /** A norm over the hidden size, its tensors and its operator. */
 void sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,

@@ -9,9 +9,14 @@ add_qkv(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names, u
         uint64_t keys)
 {
     if (names->qkv != NULL) {
+        const uint64_t parts[] = {queries, keys, keys};
+        const uint32_t first = kind->tensor_count;
         sl_add_linear(kind, names,
                       &(sl_linear){names->qkv, SL_COMPONENT_ATTENTION, SL_CUT_COLUMN, spec->hidden,
                                    queries + 2 * keys, spec->qkv_bias});
+        /* A single key-value head has all queries before it. */
+        if (!names->qkv_by_head || spec->kv_heads == 1)
+            sl_set_parts(kind, first, parts, 3);
         return;
     }
     const char *const modules[] = {names->query, names->key, names->value};

@@ -26,9 +26,13 @@ sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
         sl_add_linear(kind, names,
                       &(sl_linear){names->gate, SL_COMPONENT_MLP, SL_CUT_COLUMN, hidden, spec->ffn,
                                    spec->mlp_bias});
+    const uint64_t halves[] = {spec->ffn, spec->ffn};
+    const uint32_t first = kind->tensor_count;
     sl_add_linear(kind, names,
                   &(sl_linear){fused ? names->gate_up : names->up, SL_COMPONENT_MLP, SL_CUT_COLUMN,
                                hidden, fused ? up : spec->ffn, spec->mlp_bias});
+    if (fused && !names->gate_up_in_pairs)
+        sl_set_parts(kind, first, halves, 2);
     sl_add_linear(
         kind, names,
         &(sl_linear){names->down, SL_COMPONENT_MLP, SL_CUT_ROW, spec->ffn, hidden, spec->mlp_bias});
@@ -64,14 +68,19 @@ add_stacked_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_nam
     const bool inputs_first = names->experts == SL_EXPERTS_STACKED_INPUTS;
     const uint64_t hidden = spec->hidden;
     const uint64_t up = 2 * experts->width;
+    const uint64_t halves[] = {experts->width, experts->width};
+    const uint32_t first = kind->tensor_count;
 
     add_stack(kind, spec, names->expert_gate_up, names->expert_suffix, SL_CUT_COLUMN,
               inputs_first ? hidden : up, inputs_first ? up : hidden, inputs_first ? 2 : 1);
     add_stack(kind, spec, names->expert_down, names->expert_suffix, SL_CUT_ROW,
               inputs_first ? experts->width : hidden, inputs_first ? hidden : experts->width,
               inputs_first ? 1 : 2);
+    if (!names->gate_up_in_pairs)
+        sl_set_parts(kind, first, halves, 2);
     if (!experts->bias)
         return;
+    /* Only gpt-oss has one, and pairs. */
     sl_tensor *bias = sl_add_matrix(kind, names->expert_gate_up, "_bias",
                                     SL_COMPONENT_ROUTED_EXPERTS, SL_CUT_COLUMN, experts->count, up);
     bias->cut_axis = 1;

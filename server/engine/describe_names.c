@@ -1,4 +1,5 @@
-/* What checkpoints call their tensors: one row for each naming, facts only. Groups that several
+/* What checkpoints call their tensors, and how they lay out fused ones: one row for each naming,
+ * facts only, as the classes of the Hugging Face library split them. Groups that several
  * families have in common are written once, above. */
 #include "engine/describe.h"
 
@@ -49,12 +50,12 @@ static const sl_names all_names[] = {
     },
     [SL_NAMING_GPT_BIGCODE] = {
         GPT_FRAME, GPT_NORMS, .positions = "wpe", .qkv = "attn.c_attn", .output = "attn.c_proj",
-        .up = "mlp.c_fc", .down = "mlp.c_proj",
+        .up = "mlp.c_fc", .down = "mlp.c_proj", .qkv_by_head = true,
     },
     [SL_NAMING_GPT_NEOX] = {
         LLAMA_NORMS, DENSE_4H, .base = "gpt_neox.", .base_bare = "", .embedding = "embed_in",
         .block = "layers.{}.", .qkv = "attention.query_key_value", .output = "attention.dense",
-        .final_norm = "final_layer_norm", .head = "embed_out",
+        .final_norm = "final_layer_norm", .head = "embed_out", .qkv_by_head = true,
     },
     [SL_NAMING_GPTJ] = {
         GPT_FRAME, .input_norm = "ln_1", .query = "attn.q_proj", .key = "attn.k_proj",
@@ -63,19 +64,20 @@ static const sl_names all_names[] = {
     },
     [SL_NAMING_CODEGEN] = {
         GPT_FRAME, .input_norm = "ln_1", .qkv = "attn.qkv_proj", .output = "attn.out_proj",
-        .up = "mlp.fc_in", .down = "mlp.fc_out",
+        .up = "mlp.fc_in", .down = "mlp.fc_out", .qkv_by_head = true,
     },
     [SL_NAMING_BLOOM] = {
         LLAMA_NORMS, DENSE_4H, .base = "transformer.", .base_bare = "",
         .embedding = "word_embeddings", .embedding_norm = "word_embeddings_layernorm",
         .block = "h.{}.", .qkv = "self_attention.query_key_value",
         .output = "self_attention.dense", .final_norm = "ln_f", .head = "lm_head",
+        .qkv_by_head = true,
     },
     [SL_NAMING_FALCON] = {
         DENSE_4H, .base = "transformer.", .base_bare = "", .embedding = "word_embeddings",
         .block = "h.{}.", .input_norm = "ln_attn", .mlp_norm = "ln_mlp",
         .qkv = "self_attention.query_key_value", .output = "self_attention.dense",
-        .final_norm = "ln_f", .head = "lm_head",
+        .final_norm = "ln_f", .head = "lm_head", .qkv_by_head = true,
     },
     [SL_NAMING_MPT] = {
         .base = "transformer.", .base_bare = "", .embedding = "wte", .block = "blocks.{}.",
@@ -112,7 +114,7 @@ static const sl_names all_names[] = {
         LLAMA_NORMS, .base = "model.", .base_bare = "", .embedding = "embed_tokens",
         .block = "layers.{}.", .qkv = "self_attn.query_key_value", .output = "self_attn.dense",
         .gate_up = "mlp.up_proj", .down = "mlp.down_proj", .final_norm = "final_layernorm",
-        .head = "lm_head",
+        .head = "lm_head", .qkv_by_head = true, .gate_up_in_pairs = true,
     },
     [SL_NAMING_STARCODER2] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .up = "mlp.c_fc", .down = "mlp.c_proj",
@@ -126,7 +128,7 @@ static const sl_names all_names[] = {
         LLAMA_NORMS, DENSE_4H, .base = "model.", .base_bare = "", .embedding = "embed_tokens",
         .block = "layers.{}.", .qkv = "self_attn.query_key_value", .output = "self_attn.dense",
         .query_norm = "self_attn.q_layernorm", .key_norm = "self_attn.k_layernorm",
-        .final_norm = "final_layernorm", .head = "lm_head",
+        .final_norm = "final_layernorm", .head = "lm_head", .qkv_by_head = true,
     },
     [SL_NAMING_GEMMA2] = {
         LLAMA_FRAME, LLAMA_ATTENTION, LLAMA_QK_NORMS, LLAMA_MLP, .input_norm = "input_layernorm",
@@ -162,7 +164,7 @@ static const sl_names all_names[] = {
         .base = "model.", .base_bare = "", .embedding = "tok_embeddings", .block = "layers.{}.",
         .input_norm = "attention_norm", .mlp_norm = "ffn_norm", .qkv = "attention.wqkv",
         .output = "attention.wo", .gate = "feed_forward.w1", .up = "feed_forward.w3",
-        .down = "feed_forward.w2", .final_norm = "norm", .head = "output",
+        .down = "feed_forward.w2", .final_norm = "norm", .head = "output", .qkv_by_head = true,
     },
     [SL_NAMING_EXAONE] = {
         GPT_FRAME, GPT_NORMS, .query = "attn.attention.q_proj", .key = "attn.attention.k_proj",
@@ -202,7 +204,7 @@ static const sl_names all_names[] = {
     [SL_NAMING_GPT_OSS] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .router = "mlp.router", .router_bare = true,
         .expert_gate_up = "mlp.experts.gate_up_proj", .expert_down = "mlp.experts.down_proj",
-        .expert_suffix = "", .experts = SL_EXPERTS_STACKED_INPUTS,
+        .expert_suffix = "", .experts = SL_EXPERTS_STACKED_INPUTS, .gate_up_in_pairs = true,
     },
     [SL_NAMING_GRANITE_MOE] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .router = "block_sparse_moe.router.layer",

@@ -78,6 +78,20 @@ sl_add_linear(sl_layer_kind *kind, const sl_names *names, const sl_linear *layer
     }
 }
 
+void
+sl_set_parts(sl_layer_kind *kind, uint32_t first, const uint64_t *lengths, uint32_t count)
+{
+    assert(count <= SL_TENSOR_PARTS_MAX);
+
+    for (uint32_t i = first; i < kind->tensor_count; i++) {
+        sl_tensor *tensor = &kind->tensors[i];
+        if (tensor->cut != SL_CUT_COLUMN)
+            continue;
+        tensor->part_count = count;
+        memcpy(tensor->parts, lengths, count * sizeof *lengths);
+    }
+}
+
 sl_operator *
 sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what, sl_cut cut,
                 uint64_t inputs, uint64_t outputs)

@@ -26,10 +26,8 @@ sl_schedule_is_block(const sl_model *model, uint32_t kind)
            (kind != model->layers[0] && kind != model->layers[model->layer_count - 1]);
 }
 
-/* First layer of a chunk in the model's list; that of the chunk after the last is the list's
- * end. */
-static uint32_t
-chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
+uint32_t
+sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
     const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
 
@@ -45,7 +43,7 @@ uint32_t
 sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
     assert(chunk < plan->pipeline * plan->virtual_pipeline);
-    return model->layers[chunk_begin(model, plan, chunk + 1) - 1];
+    return model->layers[sl_schedule_chunk_begin(model, plan, chunk + 1) - 1];
 }
 
 void
@@ -64,8 +62,8 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
     out->first = rank == 0;
     out->last = rank == p - 1;
     for (uint32_t chunk = rank; chunk < chunks; chunk += p)
-        for (uint32_t i = chunk_begin(model, plan, chunk); i < chunk_begin(model, plan, chunk + 1);
-             i++) {
+        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk);
+             i < sl_schedule_chunk_begin(model, plan, chunk + 1); i++) {
             out->layers[model->layers[i]]++;
             out->blocks += sl_schedule_is_block(model, model->layers[i]);
         }

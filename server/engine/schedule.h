@@ -28,6 +28,10 @@ sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 /** What pipeline rank `rank` holds; chunk c is on rank c mod p. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
 
+/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end.
+ * Chunk c is on rank c mod p. */
+uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
+
 /** The kind whose output leaves a chunk. */
 uint32_t sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 

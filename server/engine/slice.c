@@ -87,10 +87,16 @@ routed_elements(const sl_slice *slice, const sl_tensor *tensor)
     return elements / slice->expert;
 }
 
+bool
+sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
+{
+    return !tensor->buffer && (!tensor->tied || slice->pipelined);
+}
+
 double
 sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
 {
-    if (tensor->buffer || (tensor->tied && !slice->pipelined))
+    if (!sl_slice_holds(slice, tensor))
         return 0.0;
     if (sl_slice_is_routed(tensor))
         return routed_elements(slice, tensor);

@@ -40,6 +40,10 @@ sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
  */
 double sl_slice_vocabulary(const sl_slice *slice, double vocabulary);
 
+/** Whether a tensor has storage of its own that counts as parameters: a buffer does not, a tied one
+ * does on the other end of a pipeline only. */
+bool sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor);
+
 /** Parameters of a tensor that one tensor-parallel rank holds; the largest shard counts. */
 double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
 

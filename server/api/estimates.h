@@ -1,0 +1,28 @@
+/** An estimate request with everything it names, shared by the resources that take one. */
+#ifndef SL_API_ESTIMATES_H
+#define SL_API_ESTIMATES_H
+
+#include "api/app.h"
+#include "codec/question.h"
+
+/** Everything an answer borrows from while it is written. */
+typedef struct sl_api_asked {
+    sl_json *json;
+    sl_estimate_request read;
+    sl_errors warnings;
+    sl_model *model; /* NULL for a bare number of parameters */
+    sl_model_counts counts;
+} sl_api_asked;
+
+typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
+                                const sl_request *request, sl_response *response);
+
+/**
+ * Reads the request, fetches the model and the inventory it names over the lanes, and calls `answer`
+ * on the compute lane; or answers with the problem. A handler does nothing else, as it is called
+ * again on each lane.
+ */
+void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
+                sl_api_answerer answer);
+
+#endif

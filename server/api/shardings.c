@@ -1,0 +1,78 @@
+/* Which rank holds what: the plan of an estimate request as a map. */
+#include "api/estimates.h"
+#include "api/resources.h"
+
+#include "codec/sharding_json.h"
+
+static sl_code
+read_query(const sl_request *request, sl_sharding_query *query, sl_errors *err)
+{
+    query->tensor = sl_request_query(request, "tensor");
+
+    const sl_code limited =
+        sl_api_limit(request, SL_SHARDS_DEFAULT, SL_SHARDS_MAX, &query->limit, err);
+    const sl_code code = sl_sharding_query_read(sl_request_query(request, "rank"),
+                                                sl_request_query(request, "cursor"), query, err);
+    return limited != SL_OK ? limited : code;
+}
+
+/* The plan to draw: an estimate settles what the request leaves open. */
+static sl_code
+settle(const sl_worker *worker, const sl_api_asked *a, sl_question *question, sl_errors *err)
+{
+    if (a->model == NULL)
+        return sl_fail(err, SL_E_RANGE, "model_required", "/model",
+                       "a sharding needs a model with layers, not a number of parameters");
+    *question = sl_estimate_request_question(&a->read, a->model);
+    sl_code code = sl_estimate_request_check(&a->read, question, err);
+    if (code != SL_OK || question->unknown == 0)
+        return code;
+    code = sl_estimate_answer(question, worker->scratch, worker->estimate, err);
+    if (code == SL_OK) {
+        question->plan = worker->estimate->plan;
+        question->workload = worker->estimate->workload;
+        question->software = worker->estimate->software;
+    }
+    return code;
+}
+
+static void
+answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
+                sl_response *response)
+{
+    sl_sharding_query query = {.limit = 0};
+    sl_sharding sharding = {.question = NULL};
+    sl_question question;
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+
+    (void)app;
+    sl_code code = read_query(request, &query, &err);
+    const sl_code settled = settle(worker, a, &question, &err);
+    if (code == SL_OK)
+        code = settled;
+    if (code == SL_OK)
+        code = sl_sharding_check(&question, &err);
+    if (code == SL_OK) {
+        sharding =
+            sl_sharding_of(&question, sl_sharding_mode_of(&question.workload, &question.plan));
+        code = sl_sharding_query_check(&query, &sharding, &err);
+    }
+    if (code != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_writer_init(&writer, &response->body);
+    if (!sl_sharding_write(&writer, &sharding, &query, &a->read, &a->warnings)) {
+        (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the map does not fit in memory");
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_api_finish(&writer, response, request);
+}
+
+void
+sl_shardings_post(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    sl_api_ask(app, worker, request, response, answer_sharding);
+}

@@ -1,0 +1,49 @@
+/** Between the files of the sharding map. */
+#ifndef SL_ENGINE_SHARDING_H
+#define SL_ENGINE_SHARDING_H
+
+#include "engine/slice.h"
+#include "shardline/sharding.h"
+
+/** Widths of the plan's cuts; of a slice only what does not depend on time. */
+sl_slice sl_sharding_slice(const sl_sharding *sharding);
+
+/** Ranks of a stage that share tensors: data x context [count]. */
+uint64_t sl_sharding_replicas(const sl_sharding *sharding);
+
+/** Whether tensors of routed experts go to ranks of their own. */
+bool sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor);
+
+/** Over how many ranks a flat or first-axis whole is cut: fewer for routed experts. */
+uint32_t sl_sharding_degree(const sl_sharding *sharding, bool routed);
+
+/** Ranks of one place in tensor, expert and shard group. whole_tensor: all of the tensor group;
+ * expert_rank counts only where placed; degree 1 with shard 0: all shards. */
+typedef struct sl_rank_place {
+    uint32_t stage, tensor_rank, expert_rank, degree;
+    bool whole_tensor, placed;
+    uint64_t shard;
+} sl_rank_place;
+
+sl_rank_set sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place);
+
+/** One tensor of a layer as the walk gives it; expert: its number where each has one. */
+sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk,
+                                     uint32_t index, uint32_t expert);
+
+/** Elements of a part with its padding: rows x row, without what the data group cuts. */
+uint64_t sl_sharding_allocated(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+                               uint32_t tensor_rank, uint32_t expert_rank);
+
+/** Elements that stand before the tensor in its unit's flat tensor, and those of the whole unit. */
+uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+                                 uint32_t tensor_rank, uint32_t expert_rank,
+                                 uint64_t *unit_elements);
+
+static inline uint64_t
+sl_ceil_div(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+#endif

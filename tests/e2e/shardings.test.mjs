@@ -1,0 +1,183 @@
+/** Sharding maps: every tensor covered once per replica, filters, pages, and what is refused. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accelerator, estimate, gpt2 } from './lib/fixtures.mjs';
+import { connectTo } from './lib/http.mjs';
+import { assertProblem } from './lib/problems.mjs';
+import { startServer, stopClean } from './lib/server.mjs';
+
+const path = '/api/v1/shardings';
+let server;
+let client;
+
+before(async () => {
+    server = await startServer();
+    client = await connectTo(server);
+});
+after(() => stopClean(server));
+
+const ask = (parts, query = '') => client.post(path + query, estimate(parts));
+
+async function answered(parts, query) {
+    const response = await ask(parts, query);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
+}
+
+/** The numbers a text of ranks stands for. */
+const ranksOf = (text) => text.split(',').flatMap((item) => {
+    const [, first, last, step] = item.match(/^(\d+)(?:-(\d+)(?::(\d+))?)?$/);
+    const ranks = [];
+    for (let rank = Number(first); rank <= Number(last ?? first); rank += Number(step ?? 1))
+        ranks.push(rank);
+    return ranks;
+});
+
+const product = (numbers) => numbers.reduce((total, number) => total * number, 1);
+const volume = (slice) => product(slice.map(([begin, end]) => end - begin));
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+
+/** Bytes of parameters that a rank holds, padding among them. */
+const bytesOf = (map, rank) => sum(map.tensors.flatMap(({ shards }) => shards)
+    .filter(({ ranks }) => ranksOf(ranks).includes(rank))
+    .map(({ bytes, padding_bytes: padding }) => bytes + padding));
+
+test('every tensor is held once per replica, on the ranks of one stage', async () => {
+    const map = await answered();
+    assert.equal(map.next_cursor, null);
+    assert.equal(map.tensors.length, 1 + 4 * 9 + 2);
+    for (const { name, shape, pipeline, shards } of map.tensors) {
+        assert.equal(sum(shards.map(({ ranks, slice }) => ranksOf(ranks).length * volume(slice)))
+            % product(shape), 0, name);
+        for (const { ranks } of shards)
+            for (const rank of ranksOf(ranks))
+                assert.equal(map.ranks[rank].coordinates.pipeline, pipeline, name);
+    }
+    const find = (name) => map.tensors.find((tensor) => tensor.name === name).shards;
+    assert.deepEqual(find('model.layers.3.mlp.down_proj.weight').map(({ ranks, slice }) =>
+        [ranks, slice]), [['4-6:2', [[0, 256], [0, 344]]], ['5-7:2', [[0, 256], [344, 688]]]]);
+    assert.deepEqual(find('model.norm.weight').map(({ ranks, slice }) => [ranks, slice]),
+        [['4-7', [[0, 256]]]]);
+});
+
+test('the bytes of a rank are the parameters of the estimate', async () => {
+    const map = await answered({ config: { ...gpt2, vocab_size: 2001 } });
+    const { json } = await client.post('/api/v1/estimates',
+        estimate({ config: { ...gpt2, vocab_size: 2001 } }));
+    for (const { rank, terms } of json.memory.ranks)
+        assert.equal(bytesOf(map, rank),
+            terms.find(({ name }) => name === 'parameters').bytes, `rank ${rank}`);
+});
+
+test('a tied embedding is held on both ends of a pipeline', async () => {
+    const { tensors } = await answered({ config: gpt2 });
+    const tables = tensors.filter(({ shape }) => shape[0] === 2048);
+    assert.deepEqual(tables.map(({ pipeline, tied }) => [pipeline, tied]), [[0, false], [1, true]]);
+    const whole = await answered({ config: gpt2, parallelism: { pipeline: 1, data: 4 } });
+    assert.equal(whole.tensors.filter(({ shape }) => shape[0] === 2048).length, 1);
+});
+
+test('places and groups follow the order tp-cp-dp-pp', async () => {
+    const { ranks, groups } = await answered({ cluster: { nodes: 4 },
+        parallelism: { tensor: 4, pipeline: 2, data: 4 } });
+    assert.equal(ranks.length, 32);
+    for (const { rank, node, local_rank: local, coordinates } of ranks) {
+        assert.equal(rank, node * 8 + local);
+        const { tensor, context, data, pipeline } = coordinates;
+        assert.equal(rank, tensor + 4 * (context + data + 4 * pipeline));
+    }
+    const kinds = Object.fromEntries(groups.map((group) => [group.kind, group]));
+    assert.deepEqual([kinds.tensor.members, kinds.tensor.count, kinds.tensor.level],
+        ['0-3', 8, 'scale_up']);
+    assert.deepEqual([kinds.data.members, kinds.data.starts, kinds.data.level],
+        ['0-12:4', '0-3,16-19', 'network']);
+    assert.equal(kinds.pipeline.members, '0-16:16');
+    for (const { starts, count } of groups)
+        assert.equal(ranksOf(starts).length, count);
+});
+
+test('the distributed optimizer has a flat tensor for each unit, padded', async () => {
+    const map = await answered();
+    assert.deepEqual(map.sharding, { kind: 'flat', degree: 2, of: 'optimizer_states' });
+    assert.deepEqual([...new Set(map.units.map(({ name }) => name))], ['root',
+        'model.layers.0', 'model.layers.1', 'model.layers.2', 'model.layers.3']);
+    for (const { name, elements, padded_elements: padded, shards } of map.units) {
+        assert.ok(padded - elements < 2, name);
+        assert.deepEqual(shards.map(({ offset }) => offset), [0, padded / 2], name);
+        assert.ok(shards.every(({ length }) => length === padded / 2), name);
+    }
+    const none = await answered({ parallelism: { zero_stage: 0 } });
+    assert.deepEqual([none.sharding.kind, none.units], ['none', []]);
+});
+
+test('filters keep what is asked for', async () => {
+    const map = await answered({}, '?rank=1,4-5&tensor=*.q_proj*');
+    assert.deepEqual(map.ranks.map(({ rank }) => rank), [1, 4, 5]);
+    assert.deepEqual(map.tensors.map(({ name }) => name), [0, 1, 2, 3].map((block) =>
+        `model.layers.${block}.self_attn.q_proj.weight`));
+    assert.deepEqual(map.tensors.map(({ shards }) => shards.map(({ ranks }) => ranks)),
+        [['1'], ['1'], ['4', '5'], ['4', '5']]);
+    const norm = await answered({}, '?rank=2-3&tensor=model.layers.0.input_layernorm.weight');
+    assert.deepEqual(norm.tensors[0].shards.map(({ ranks }) => ranks), ['2-3']);
+    assert.deepEqual((await answered({}, '?tensor=none')).tensors, []);
+});
+
+test('pages joined are the whole map', async () => {
+    const whole = await answered();
+    const joined = { tensors: [], units: [] };
+    let cursor = '';
+    let pages = 0;
+    do {
+        const page = await answered({}, `?limit=7${cursor}`);
+        assert.equal(page.ranks.length, pages === 0 ? 8 : 0);
+        for (const list of ['tensors', 'units']) {
+            for (const entry of page[list]) {
+                const last = joined[list].at(-1);
+                if (last?.name === entry.name && last.tensor === entry.tensor
+                    && last.pipeline === entry.pipeline)
+                    last.shards.push(...entry.shards);
+                else
+                    joined[list].push(entry);
+            }
+        }
+        cursor = `&cursor=${page.next_cursor}`;
+        pages++;
+        if (page.next_cursor === null)
+            break;
+    } while (pages < 100);
+    assert.ok(pages > 5);
+    assert.deepEqual(joined, { tensors: whole.tensors, units: whole.units });
+});
+
+test('plain layers are a tensor of their parameters each', async () => {
+    const response = await client.post(path, {
+        model: { layers: [{ name: 'linear', count: 4, parameters: 15, activation_bytes: 64,
+            forward_flops: 1000 }] },
+        workload: { global_batch_size: 16 },
+        cluster: { accelerator, nodes: 1, accelerators_per_node: 8 },
+        parallelism: { pipeline: 2, zero_stage: 1 },
+    });
+    assert.equal(response.status, 200, response.text);
+    const { tensors, units } = response.json;
+    assert.deepEqual(tensors.map(({ name, layer, pipeline }) => [name, layer, pipeline]),
+        [0, 1, 2, 3].map((layer) => ['linear', layer, layer < 2 ? 0 : 1]));
+    assert.deepEqual(units.map(({ padded_elements: padded }) => padded), [16, 16, 16, 16]);
+});
+
+test('what is impossible is refused as by an estimate, and by the query', async () => {
+    assertProblem(await ask({ parallelism: { tensor: 3 } }), 422,
+        { pointer: '/parallelism/tensor', code: 'not_divisible' });
+    assertProblem(await client.post(path, { ...estimate({ workload: { accounting: 'mixed-2-2-12' } }),
+        model: { parameters: 1000 } }), 422,
+        { pointer: '/model', code: 'model_required' });
+    assertProblem(await ask({}, '?rank=8'), 422, { pointer: '', code: 'out_of_range' });
+    for (const rank of ['', 'x', '3-1', '1,1', '0-7:2', '99999999999999'])
+        assertProblem(await ask({}, `?rank=${rank}`), 422, { pointer: '', code: 'invalid_ranks' });
+    assertProblem(await ask({}, '?cursor=1.2'), 422, { pointer: '', code: 'invalid_cursor' });
+    const beyond = await answered({}, '?cursor=999999999999.999999999999.999999999999');
+    assert.deepEqual([beyond.tensors, beyond.units, beyond.next_cursor], [[], [], null]);
+    for (const cursor of ['3.999999999999.1', '3.0.999999999999', '40.7.0'])
+        await answered({}, `?cursor=${cursor}`);
+    assertProblem(await ask({}, '?limit=0'), 422, { pointer: '', code: 'out_of_range' });
+    assertProblem(await ask({}, '?page=2'), 422, { code: 'unknown_parameter' });
+});
