@@ -97,7 +97,8 @@ typedef enum sl_operator_kind {
 typedef struct sl_operator {
     char name[24]; /* "qkv", "attention", "mlp_up": stable, shown to users */
     sl_operator_kind kind;
-    sl_cut cut; /* COLUMN opens a tensor-parallel region, ROW closes it */
+    sl_component component; /* of the tensors it works with */
+    sl_cut cut;             /* COLUMN opens a tensor-parallel region, ROW closes it */
     uint64_t inputs;
     uint64_t outputs;
     uint32_t heads; /* attention and rotary only, like the next two */

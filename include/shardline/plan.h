@@ -67,6 +67,25 @@ typedef enum sl_schedule {
     SL_SCHEDULE_COUNT
 } sl_schedule;
 
+/** How frozen weights are stored under adapters. */
+typedef enum sl_adapter_base {
+    SL_ADAPTER_BASE_BF16,
+    SL_ADAPTER_BASE_INT8,
+    SL_ADAPTER_BASE_NF4,
+    SL_ADAPTER_BASE_NF4_DOUBLE, /* scales quantised too */
+    SL_ADAPTER_BASE_COUNT
+} sl_adapter_base;
+
+enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
+
+/** Low-rank adapters (LoRA): only they train. */
+typedef struct sl_adapter {
+    uint32_t rank; /* 0 = none: everything trains */
+    sl_adapter_base base;
+    uint32_t target_count; /* 0 = every linear layer of the blocks */
+    char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1]; /* modules: "q_proj" */
+} sl_adapter;
+
 /** Bytes per parameter; negative = what framework and precision say. */
 typedef struct sl_layout {
     double parameter_bytes;
@@ -92,6 +111,7 @@ typedef struct sl_workload {
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */
     sl_layout layout;
+    sl_adapter adapter;
 } sl_workload;
 
 typedef struct sl_plan {

@@ -56,6 +56,14 @@ static const char *const shardings[] = {
 };
 _Static_assert(COUNT(shardings) == SL_FSDP_SHARDING_COUNT, "a word for every mode");
 
+static const char *const bases[] = {
+    [SL_ADAPTER_BASE_BF16] = "bf16",
+    [SL_ADAPTER_BASE_INT8] = "int8",
+    [SL_ADAPTER_BASE_NF4] = "nf4",
+    [SL_ADAPTER_BASE_NF4_DOUBLE] = "nf4_double",
+};
+_Static_assert(COUNT(bases) == SL_ADAPTER_BASE_COUNT, "a word for every base");
+
 static const char *const contexts[] = {
     [SL_CONTEXT_RING] = "p2p",
     [SL_CONTEXT_EXCHANGE] = "a2a",
@@ -116,6 +124,7 @@ const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optim
 const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
+const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};

@@ -14,6 +14,26 @@ put_known(sl_writer *writer, const char *key, uint64_t value)
 }
 
 static void
+adapter_write(sl_writer *writer, const sl_adapter *adapter)
+{
+    sl_write_key(writer, "adapter");
+    if (adapter->rank == 0) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "method", "lora");
+    sl_put_uint(writer, "rank", adapter->rank);
+    sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
+    sl_write_key(writer, "targets");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < adapter->target_count; i++)
+        sl_write_text(writer, adapter->targets[i]);
+    sl_write_array_end(writer);
+    sl_write_object_end(writer);
+}
+
+static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
 {
@@ -50,6 +70,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     } else {
         sl_write_null(writer);
     }
+    adapter_write(writer, &w->adapter);
     put_known(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
 }

@@ -35,7 +35,7 @@ static const sl_member workload_members[] = {
     {"moe", NULL},
     {"mtp", ""},
     {"optimizer_in_backward", "false"},
-    {"adapter", ""},
+    {"adapter", NULL},
     {"offload", ""},
 };
 
@@ -234,79 +234,6 @@ read_dropout(sl_estimate_request *request, sl_errors *err)
     return code;
 }
 
-/* Recipes differ in scales and in what they round: nothing here weighs or times that yet. */
-static sl_code
-read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
-{
-    static const sl_member members[] = {
-        {"recipe", NULL}, {"primary_weights", "false"}, {"all_gather", NULL}, {"bf16_layers", ""}};
-    static const char *const recipes[] = {"delayed", "current", "tensorwise",
-                                          "rowwise", "block",   "mxfp8"};
-    static const sl_names names = {recipes, COUNT(recipes), COUNT(recipes)};
-    sl_node fp8;
-    uint32_t recipe = 0;
-    bool said = false;
-    if (!sl_node_member(&request->workload_object, "fp8", &fp8))
-        return SL_OK;
-    sl_code first = sl_node_object(&fp8, err);
-    if (first != SL_OK)
-        return first;
-    sl_keep(&first, sl_members_check(&fp8, members, COUNT(members), warnings, err));
-    sl_keep(&first, sl_names_read(&fp8, "recipe", &names, &recipe, &said, err));
-    sl_keep(&first, sl_node_bool(&fp8, "all_gather", &request->workload.gather_fp8, NULL, err));
-    if (first == SL_OK && request->workload.precision != SL_PRECISION_FP8)
-        first = sl_node_fail_at(&request->workload_object, "fp8", err, SL_E_RANGE, "inconsistent",
-                                "goes with precision fp8, got %s",
-                                sl_name(&sl_precision_names, request->workload.precision));
-    return first;
-}
-
-/* Free routing is as balanced as the request says; without a word on it both are priced as even. */
-static sl_code
-read_moe(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
-{
-    static const sl_member members[] = {{"balance", NULL},
-                                        {"imbalance", NULL},
-                                        {"capacity_factor", NULL},
-                                        {"dispatcher", NULL},
-                                        {"overlap", "false"}};
-    static const char *const balances[] = {"forced", "free"};
-    static const char *const dispatchers[] = {"alltoall", "deepep", "hybridep"};
-    static const sl_names balance_names = {balances, COUNT(balances), COUNT(balances)};
-    static const sl_names dispatcher_names = {dispatchers, COUNT(dispatchers), COUNT(dispatchers)};
-    sl_node moe;
-    uint32_t balance = 0, dispatcher = 0;
-    bool said = false, free_said = false;
-    if (!sl_node_member(&request->workload_object, "moe", &moe))
-        return SL_OK;
-    sl_code first = sl_node_object(&moe, err);
-    if (first != SL_OK)
-        return first;
-    sl_keep(&first, sl_members_check(&moe, members, COUNT(members), warnings, err));
-    sl_keep(&first, sl_names_read(&moe, "balance", &balance_names, &balance, &free_said, err));
-    sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));
-    if (said && dispatcher > 0)
-        sl_notes_add(&request->notes, "dispatcher_read", true,
-                     "dispatcher \"%s\" is priced as alltoall, its buffers are not counted",
-                     dispatchers[dispatcher]);
-    said = false;
-    sl_keep(&first,
-            sl_node_double(&moe, "imbalance", 1, 4096, &request->workload.imbalance, &said, err));
-    bool padded = false;
-    double capacity = 0;
-    sl_keep(&first, sl_node_double(&moe, "capacity_factor", 1, 4096, &capacity, &padded, err));
-    if (padded && said && capacity != request->workload.imbalance)
-        sl_keep(&first, sl_node_fail_at(&moe, "imbalance", err, SL_E_RANGE, "conflicting_fields",
-                                        "experts padded to capacity_factor all work on as much"));
-    if (padded) /* every expert works on its capacity, what is over is dropped */
-        request->workload.imbalance = capacity;
-    if (free_said && balance == 1 && !said && !padded)
-        sl_notes_add(&request->notes, "imbalance_open", true,
-                     "free routing without an imbalance is counted as even: 1.3 to 2 is safe for "
-                     "routers that are not trained yet");
-    return first;
-}
-
 static sl_code
 read_counts(sl_estimate_request *request, sl_errors *err)
 {
@@ -372,8 +299,9 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, read_counts(request, err));
     sl_keep(&first, read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));
-    sl_keep(&first, read_moe(request, warnings, err));
-    sl_keep(&first, read_fp8(request, warnings, err));
+    sl_keep(&first, sl_question_read_moe(request, warnings, err));
+    sl_keep(&first, sl_question_read_fp8(request, warnings, err));
+    sl_keep(&first, sl_question_read_adapter(request, warnings, err));
     bool said = false;
     uint32_t loss = SL_LOSS_PROFILE;
     sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));

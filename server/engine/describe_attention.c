@@ -213,8 +213,11 @@ sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
     const uint64_t queries = (uint64_t)spec->heads * spec->head_dim;
     const uint64_t keys = (uint64_t)spec->kv_heads * spec->head_dim;
 
+    const uint32_t first = kind->operator_count;
+
     if (spec->latent.kv_rank != 0) {
         add_latent(kind, spec, names, window);
+        sl_mark_operators(kind, first, SL_COMPONENT_ATTENTION);
         return;
     }
     add_qkv(kind, spec, names, queries, keys);
@@ -229,5 +232,6 @@ sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
         add_one_qk_norm(kind, spec, names->key_norm, spec->kv_heads);
     }
     add_operators(kind, spec, queries, keys, window);
+    sl_mark_operators(kind, first, SL_COMPONENT_ATTENTION);
     kind->cache = (sl_cache){.per_token = 2 * keys, .naive_per_token = 2 * keys, .window = window};
 }

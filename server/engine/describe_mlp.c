@@ -39,11 +39,13 @@ sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     if (spec->learned_activation)
         add_learned_activation(kind);
 
+    const uint32_t operators = kind->operator_count;
     sl_operator *product =
         sl_add_operator(kind, "mlp_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, up);
     product->shares_input = shares_input;
     (void)sl_add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, up, spec->ffn);
     (void)sl_add_operator(kind, "mlp_down", SL_OPERATOR_MATMUL, SL_CUT_ROW, spec->ffn, hidden);
+    sl_mark_operators(kind, operators, SL_COMPONENT_MLP);
 }
 
 /* One tensor of all experts, [experts, rows, columns]. */
@@ -138,12 +140,15 @@ static void
 add_gated_operators(sl_layer_kind *kind, const char *const names[3], uint64_t hidden,
                     uint64_t width, const sl_experts *routed)
 {
+    const uint32_t first = kind->operator_count;
     sl_operator *const ops[] = {
         sl_add_operator(kind, names[0], SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, 2 * width),
         sl_add_operator(kind, names[1], SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, 2 * width, width),
         sl_add_operator(kind, names[2], SL_OPERATOR_MATMUL, SL_CUT_ROW, width, hidden),
     };
 
+    sl_mark_operators(kind, first,
+                      routed != NULL ? SL_COMPONENT_ROUTED_EXPERTS : SL_COMPONENT_SHARED_EXPERTS);
     for (size_t i = 0; routed != NULL && i < sizeof ops / sizeof ops[0]; i++) {
         ops[i]->experts = routed->count;
         ops[i]->visits = routed->per_token;

@@ -102,10 +102,18 @@ sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what, sl
     memset(op, 0, sizeof *op);
     sl_join_names(op->name, sizeof op->name, name, "");
     op->kind = what;
+    op->component = SL_COMPONENT_OTHER;
     op->cut = cut;
     op->inputs = inputs;
     op->outputs = outputs;
     return op;
+}
+
+void
+sl_mark_operators(sl_layer_kind *kind, uint32_t first, sl_component component)
+{
+    for (uint32_t i = first; i < kind->operator_count; i++)
+        kind->operators[i].component = component;
 }
 
 void

@@ -57,6 +57,8 @@ measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
     }
     /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
     const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
+        return;
     out->head_gradients = kept * head;
     out->backward_gradients =
         kept * head + u->largest * (kept + reduced + layout.gradient_bytes / shards.gradients);

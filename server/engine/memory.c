@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/adapter.h"
 #include "engine/gather.h"
 #include "shardline/units.h"
 
@@ -35,6 +36,7 @@ typedef struct rank_bytes {
     double head_transient;
     double widest_gradient;
     double dummy_elements;
+    double largest_matrix;          /* elements, on this rank */
     double received, sent;          /* of one micro-batch, from and to the stages beside it */
     double block_saved, block_kept; /* of the block that rebuilds most */
     double largest_block;           /* what one block saves */
@@ -100,7 +102,7 @@ dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
     uint32_t count = 0;
     double elements = 0.0;
 
-    if (!c->software->dummy_weight_gradients)
+    if (!c->software->dummy_weight_gradients || sl_adapter_on(&c->workload->adapter))
         return 0.0;
     for (uint32_t k = 0; k < model->kind_count; k++) {
         for (uint32_t i = 0; stage->layers[k] > 0 && i < model->kinds[k].operator_count; i++) {
@@ -184,6 +186,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.blocks_saved += b.in_flight * stage->layers[k] * kept;
             b.widest_gradient =
                 fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
+            b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
             b.largest_block = fmax(b.largest_block, price->saved_bytes);
             if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
                 b.block_saved = price->saved_bytes;
@@ -239,7 +242,7 @@ static bool
 gradients_persist(const sl_memory_case *c)
 {
     return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
-           c->workload->framework == SL_FRAMEWORK_DDP ||
+           (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
            sl_plan_microbatches(c->workload, c->plan) > 1;
 }
 
@@ -300,7 +303,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
-    const bool autocast = ddp && c->slice->element_bytes < 4.0;
+    /* Autocast keeps a 16-bit copy of weights that are wider. */
+    const bool autocast = ddp && layout.parameter_bytes > c->slice->element_bytes;
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
 
     ADD_TERM(rank, SL_TERM_PARAMETERS,
              layout.parameter_bytes * at_rest(b, &shards, shards.parameters), {"parameters", n},
@@ -317,6 +322,13 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
              layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
              {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shards.optimizer},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+    if (frozen)
+        ADD_TERM(rank, SL_TERM_ADAPTERS,
+                 sl_states_adapter_bytes(c->workload, &b->elements, &shards),
+                 {"parameters", b->elements.adapters}, {"shards", shards.optimizer});
+    if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
+        ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
+                 {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});

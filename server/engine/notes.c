@@ -152,6 +152,10 @@ note_sharding(sl_estimate *out)
         add(out, false, "op_sac_policy",
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
+    if (out->workload.adapter.rank > 0)
+        add(out, true, "adapter_time",
+            "adapters' own products and the unpacking of quantised weights are not priced, and "
+            "model FLOPs count frozen weights as if they trained");
     if (out->workload.compile)
         add(out, true, "compile_time",
             "compile changes what is kept; how much faster generated kernels run is not modelled");

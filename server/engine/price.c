@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/adapter.h"
 #include "engine/kernel.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
@@ -11,7 +12,8 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
-static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
+static const double adapter_float_bytes = 4.0; /* adapters train in fp32 (PEFT's default) */
+static const double copy_ratio = 0.85;         /* plain streaming kernels, A100 and H100 tables */
 
 typedef struct pricing {
     const sl_cluster *cluster;
@@ -124,7 +126,7 @@ price_product(const pricing *p, const sl_operator *op)
         accumulate_s(slice, batch * in * out);
 
     p->out->forward_s += forward_s;
-    p->out->backward_s += dgrad_s + wgrad_s;
+    p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
 
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
@@ -358,10 +360,14 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
     const double elements = sl_slice_elements(slice, tensor);
 
     out->elements += elements;
+    if (sl_adapter_on(slice->adapter) && sl_adapter_targets(slice->adapter, tensor))
+        out->adapter_elements += sl_adapter_elements(slice, tensor);
     if (sl_slice_is_routed(tensor))
         out->routed_elements += elements;
-    if (tensor->linear)
+    if (tensor->linear) {
         out->matrix_elements += elements;
+        out->largest_matrix = fmax(out->largest_matrix, elements);
+    }
     if (tensor->axes < 2) {
         out->factored_elements += elements;
         return;
@@ -413,6 +419,26 @@ context_foreign_bytes(const sl_slice *slice, const sl_operator *op)
     return slice->context_kind == SL_CONTEXT_GATHER ? 2.0 * kv * slice->context : 0.0;
 }
 
+/* A frozen product needs its input for no gradient of its own. An adapter does, in fp32, as wide as
+ * its matrix is, and keeps what it made of it; each adapted matrix of a fused product for itself. */
+static double
+kept_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
+{
+    double bytes = 0.0;
+
+    if (!sl_adapter_on(slice->adapter) || op->kind != SL_OPERATOR_MATMUL)
+        return sl_slice_saved_bytes(slice, op);
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *tensor = &kind->tensors[i];
+        if (!sl_adapter_feeds(slice, op, tensor))
+            continue;
+        bytes += adapter_float_bytes * sl_slice_rows(slice, op) *
+                 (sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread) +
+                  slice->adapter->rank);
+    }
+    return bytes;
+}
+
 static void
 price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
@@ -421,7 +447,7 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
 
     for (uint32_t i = 0; i < kind->operator_count; i++) {
         const sl_operator *op = &kind->operators[i];
-        const double saved = sl_slice_saved_bytes(slice, op);
+        const double saved = kept_of(slice, kind, op);
 
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);

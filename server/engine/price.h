@@ -20,7 +20,9 @@ typedef struct sl_traffic {
 
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
+    double adapter_elements;       /* low-rank matrices beside them */
     double routed_elements;        /* of them, in routed experts */
+    double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */

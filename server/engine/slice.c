@@ -51,6 +51,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,
+        .adapter = &workload->adapter,
         .dropout = workload->dropout,
         .eager = software->eager_activations && !workload->compile,
         .pipelined = plan->pipeline > 1,

@@ -26,6 +26,7 @@ typedef struct sl_slice {
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
+    const sl_adapter *adapter;
     bool dropout;
     bool eager;     /* pointwise results are kept where fused code rebuilds them */
     bool pipelined; /* a tied head then holds its own copy of the embedding */

@@ -2,6 +2,8 @@
 
 #include <assert.h>
 
+#include "engine/adapter.h"
+
 /* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
 static const double block_8bit = 256.0;
 static const double block_4bit = 128.0;
@@ -15,6 +17,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         const double layers = stage->layers[k];
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
+        sum.adapters += layers * prices[k].adapter_elements;
         sum.factored += layers * prices[k].factored_elements;
         if (sl_schedule_is_block(model, k))
             sum.matrices += layers * prices[k].matrix_elements;
@@ -63,6 +66,15 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
         .optimizer_bytes = states + (megatron && fp16 ? 4.0 : 0.0),
     };
 
+    if (sl_adapter_on(&workload->adapter)) {
+        const double base = sl_adapter_base_bytes(workload->adapter.base);
+        const double rest = elements->all - elements->matrices;
+        layout = (sl_layout){
+            .parameter_bytes = elements->all > 0.0
+                                   ? (base * elements->matrices + 2.0 * rest) / elements->all
+                                   : base,
+        };
+    }
     if (asked->parameter_bytes >= 0.0)
         layout.parameter_bytes = asked->parameter_bytes;
     if (asked->gradient_bytes >= 0.0)
@@ -93,6 +105,17 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
         .optimizer = plan->zero_stage >= 1 ? shard : 1.0,
         .routed = (double)plan->expert * sl_plan_expert_tensor(plan) / plan->tensor,
     };
+}
+
+double
+sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
+                        const sl_shards *shards)
+{
+    const sl_elements own = {
+        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+
+    return elements->adapters * (4.0 / shards->parameters + 4.0 / shards->gradients +
+                                 optimizer_bytes(workload->optimizer, &own) / shards->optimizer);
 }
 
 double

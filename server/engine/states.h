@@ -10,6 +10,7 @@ typedef struct sl_elements {
     double all;
     double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double adapters; /* beside them, low-rank matrices */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
 } sl_elements;
 
@@ -46,6 +47,10 @@ typedef struct sl_shards {
  * (2) differs from FULL_SHARD (3) in when it lets go of what it gathered.
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
+
+/** Weights, gradients and optimizer states of adapters on one rank, the first two in fp32. */
+double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
+                               const sl_shards *shards);
 
 /** Elements of a part on one rank at rest: dense ones over `shards`, routed ones over
  * shards / routed, no fewer than 1. */

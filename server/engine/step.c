@@ -225,7 +225,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const double reduce_bytes = elements.all * layout.gradient_bytes;
+    const double reduce_bytes = elements.all * layout.gradient_bytes + 4.0 * elements.adapters;
     const double gather_bytes =
         elements.all * fmin(layout.parameter_bytes, c->slice->element_bytes);
     d.reduce_bytes = rounds.reduces * reduce_bytes;

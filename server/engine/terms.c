@@ -19,6 +19,14 @@ static const sl_term_info terms[] = {
     [SL_TERM_OPTIMIZER_STATES] = {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
                                   "parameters on this rank x bytes_per_parameter / shards",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
+    [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
+                          "parameters of the adapters x (4 + 4 + optimizer states), each over its "
+                          "shards",
+                          "Hu 2021; PEFT: adapters in fp32"},
+    [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
+                             "elements of the largest quantised matrix x element_bytes, in forward "
+                             "and again in backward",
+                             "Dettmers 2023"},
     [SL_TERM_CACHED_WEIGHTS] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                 "parameters x bytes of the 16-bit copy that autocast keeps from "
                                 "forward to backward",

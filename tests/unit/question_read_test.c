@@ -163,7 +163,7 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":1", "/workload/mtp"},
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
-        {"\"adapter\":{\"method\":\"lora\"}", "/workload/adapter"},
+        {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
         {"\"offload\":{\"optimizer\":\"cpu\"}", "/workload/offload"},
         {"\"activation_accounting\":\"sbhl\"", "/workload/activation_accounting"},
     };

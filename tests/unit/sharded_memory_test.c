@@ -201,6 +201,68 @@ the_step_of_deepspeed_casts_gradients(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 0.0);
 }
 
+/* LoRA on queries and values of the fixture: r (h + h) + r (h + 512) a block; the rest is frozen. */
+static void
+adapters_train_alone_on_a_frozen_base(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DDP, 0);
+    const double adapters = BLOCKS * 16.0 * (2.0 * HIDDEN + HIDDEN + KEYS);
+    const double matrices = BLOCKS * (block_elements() - 2.0 * HIDDEN);
+    const double rest = all_elements() - matrices;
+    const struct {
+        sl_adapter_base base;
+        double bytes;
+    } rows[] = {{SL_ADAPTER_BASE_BF16, 2.0},
+                {SL_ADAPTER_BASE_INT8, 1.0},
+                {SL_ADAPTER_BASE_NF4, 0.5625},
+                {SL_ADAPTER_BASE_NF4_DOUBLE, 0.515869140625}};
+
+    q.workload.adapter =
+        (sl_adapter){.rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
+    for (uint32_t i = 0; i < SL_ADAPTER_BASE_COUNT; i++) {
+        q.workload.adapter.base = rows[i].base;
+        const sl_rank_memory *rank = answer_rank(&q);
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS),
+                       rows[i].bytes * matrices + 2.0 * rest, 1e-8, "frozen base");
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 16.0 * adapters, 1e-8,
+                       "4 + 4 + 8 an adapter parameter");
+        CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 0.0);
+        CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
+    }
+    q.workload.adapter.target_count = 0;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_ADAPTERS),
+                   16.0 * BLOCKS * 16.0 *
+                       (2.0 * 2.0 * HIDDEN + 2.0 * (HIDDEN + KEYS) + 3.0 * (HIDDEN + FFN)),
+                   1e-8, "every linear layer");
+}
+
+/* Two of eight ranks share the sequence: half the tokens, and their keys and values besides. */
+static void
+ranks_that_share_a_sequence_keep_their_part(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+    double kept[2] = {0};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        q.plan.context = i + 1;
+        q.plan.data = 8 / q.plan.context;
+        const sl_rank_memory *rank = answer_rank(&q);
+        for (uint32_t t = 0; t < rank->term_count; t++)
+            if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+                kept[i] = rank->terms[t].inputs[2].value;
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), all_elements(), 1e-8,
+                       "states are shared by data x context");
+    }
+    sl_expect_near(kept[1], kept[0] / 2.0, 1e-12, "half");
+    q.plan.context_kind = SL_CONTEXT_EXCHANGE;
+    const sl_rank_memory *rank = answer_rank(&q);
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+            sl_expect_near(rank->terms[t].inputs[2].value,
+                           kept[0] / 2.0 + 2.0 * HIDDEN * TOKENS / 2.0, 1e-12,
+                           "an exchange keeps the attention's output twice");
+}
+
 static void
 a_loss_in_chunks_frees_the_logits(void)
 {
@@ -228,6 +290,8 @@ static const sl_case cases[] = {
     CASE(gathered_parameters_are_the_root_and_two_blocks),
     CASE(recompute_by_operators_keeps_every_other_product),
     CASE(the_step_of_deepspeed_casts_gradients),
+    CASE(adapters_train_alone_on_a_frozen_base),
+    CASE(ranks_that_share_a_sequence_keep_their_part),
     CASE(a_loss_in_chunks_frees_the_logits),
 };
 
