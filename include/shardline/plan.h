@@ -86,6 +86,13 @@ typedef struct sl_adapter {
     char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1]; /* modules: "q_proj" */
 } sl_adapter;
 
+/** What is kept in the host's memory instead of the device's. */
+typedef struct sl_offload {
+    bool optimizer;   /* its states, master weights, and the gradients it steps on */
+    bool parameters;  /* sharded ones; the device has those it gathered */
+    bool activations; /* what is kept from forward to backward */
+} sl_offload;
+
 /** Bytes per parameter; negative = what framework and precision say. */
 typedef struct sl_layout {
     double parameter_bytes;
@@ -112,6 +119,7 @@ typedef struct sl_workload {
     uint64_t tokens; /* of the whole training; 0 = not asked */
     sl_layout layout;
     sl_adapter adapter;
+    sl_offload offload;
 } sl_workload;
 
 typedef struct sl_plan {

@@ -65,7 +65,7 @@ memory_write(sl_writer *writer, const sl_memory *memory)
     sl_put_uint(writer, "device_total_bytes", fullest->device_total_bytes);
     sl_put_int(writer, "headroom_bytes", memory->headroom_bytes);
     sl_put_uint(writer, "binding_rank", fullest->rank);
-    sl_put_uint(writer, "host_bytes_per_node", 0); /* nothing is offloaded */
+    sl_put_uint(writer, "host_bytes_per_node", memory->host_bytes_per_node);
     sl_write_key(writer, "ranks");
     sl_write_array(writer);
     for (uint32_t i = 0; i < memory->rank_count; i++)

@@ -34,6 +34,17 @@ adapter_write(sl_writer *writer, const sl_adapter *adapter)
 }
 
 static void
+offload_write(sl_writer *writer, const sl_offload *offload)
+{
+    sl_write_key(writer, "offload");
+    sl_write_object(writer);
+    sl_put_text(writer, "optimizer", offload->optimizer ? "cpu" : "none");
+    sl_put_text(writer, "parameters", offload->parameters ? "cpu" : "none");
+    sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
+    sl_write_object_end(writer);
+}
+
+static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
 {
@@ -71,6 +82,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
         sl_write_null(writer);
     }
     adapter_write(writer, &w->adapter);
+    offload_write(writer, &w->offload);
     put_known(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
 }

@@ -1,4 +1,4 @@
-/* Members of a workload that are objects of their own: fp8, moe, adapter. */
+/* Members of a workload that are objects of their own: fp8, moe, adapter, offload. */
 #include <assert.h>
 
 #include "base/text.h"
@@ -143,5 +143,30 @@ sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_e
     if (adapter->target_count == 0)
         sl_notes_add(&request->notes, "adapter_targets_assumed", false,
                      "adapter.targets was not given: every linear layer of the blocks");
+    return first;
+}
+
+sl_code
+sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"optimizer", NULL}, {"parameters", NULL}, {"activations", NULL}};
+    static const char *const places[] = {"none", "cpu", "nvme"};
+    static const sl_names names = {places, 2, COUNT(places)};
+    sl_offload *const offload = &request->workload.offload;
+    bool *const kept[] = {&offload->optimizer, &offload->parameters, &offload->activations};
+    sl_node object;
+    if (!sl_node_member(&request->workload_object, "offload", &object))
+        return SL_OK;
+    sl_code first = sl_node_object(&object, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&object, members, COUNT(members), warnings, err));
+    for (size_t i = 0; i < COUNT(members); i++) {
+        uint32_t place = 0;
+        bool said = false;
+        sl_keep(&first, sl_names_read(&object, members[i].name, &names, &place, &said, err));
+        *kept[i] = place == 1;
+    }
     return first;
 }

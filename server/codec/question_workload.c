@@ -36,7 +36,7 @@ static const sl_member workload_members[] = {
     {"mtp", ""},
     {"optimizer_in_backward", "false"},
     {"adapter", NULL},
-    {"offload", ""},
+    {"offload", NULL},
 };
 
 static sl_code
@@ -302,6 +302,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, sl_question_read_moe(request, warnings, err));
     sl_keep(&first, sl_question_read_fp8(request, warnings, err));
     sl_keep(&first, sl_question_read_adapter(request, warnings, err));
+    sl_keep(&first, sl_question_read_offload(request, warnings, err));
     bool said = false;
     uint32_t loss = SL_LOSS_PROFILE;
     sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));

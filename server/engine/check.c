@@ -297,6 +297,11 @@ check_sharding(const sl_question *question, sl_errors *err)
     else if (!whole && plan->data % plan->shard_group != 0)
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
                              "data-parallel ranks", plan->data, err);
+    if (question->workload.offload.parameters && is_known(question, SL_UNKNOWN_ZERO_STAGE) &&
+        sl_states_shards(&question->workload, plan).parameters <= 1.0 && plan->data > 1)
+        code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
+                       "parameters are kept by the host where they are sharded: deepspeed stage 3 "
+                       "or fsdp");
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",

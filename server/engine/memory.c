@@ -40,6 +40,7 @@ typedef struct rank_bytes {
     double received, sent;          /* of one micro-batch, from and to the stages beside it */
     double block_saved, block_kept; /* of the block that rebuilds most */
     double largest_block;           /* what one block saves */
+    double offloaded;               /* of blocks_saved, what is in the host's memory */
 } rank_bytes;
 
 /* What lives beside states and buffers at one moment of the step. */
@@ -203,6 +204,11 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         }
     }
     b.recomputed = b.block_saved - b.block_kept;
+    if (c->workload->offload.activations && b.blocks_saved > 0.0) {
+        /* Two blocks are on their way at a time. */
+        const double block = b.blocks_saved / (b.in_flight * stage->blocks);
+        b.offloaded = fmax(0.0, b.blocks_saved - 2.0 * block);
+    }
     return b;
 }
 
@@ -251,11 +257,16 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 {
     const sl_layout layout = sl_states_layout(c->workload, &b->elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double gradients = layout.gradient_bytes * at_rest(b, &shards, shards.gradients);
+    const sl_offload *offload = &c->workload->offload;
+    /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
+     * up. */
+    const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
+    const double gradients =
+        sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards, shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
-    const double activations = b->blocks_saved + b->ends_saved;
+    const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
-    const bool casts = c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
+    const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
                        layout.gradient_bytes < layout.master_bytes;
     const double logits = b->logits_width * b->logit_bytes;
     const phase phases[] = {
@@ -296,6 +307,28 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     return peak;
 }
 
+/* What a rank has in the memory of its node; gradients arrive there in fp32. */
+static double
+host_bytes(const sl_memory_case *c, const rank_bytes *b)
+{
+    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_offload *offload = &c->workload->offload;
+    double bytes = b->offloaded;
+
+    if (offload->optimizer) {
+        const double gradient =
+            layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
+                                                                                           : 0.0;
+        bytes +=
+            (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards, shards.optimizer) +
+            gradient * at_rest(b, &shards, fmax(shards.gradients, shards.optimizer));
+    }
+    if (offload->parameters)
+        bytes += layout.parameter_bytes * at_rest(b, &shards, shards.parameters);
+    return bytes;
+}
+
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
@@ -307,21 +340,29 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool autocast = ddp && layout.parameter_bytes > c->slice->element_bytes;
     const bool frozen = sl_adapter_on(&c->workload->adapter);
 
-    ADD_TERM(rank, SL_TERM_PARAMETERS,
-             layout.parameter_bytes * at_rest(b, &shards, shards.parameters), {"parameters", n},
-             {"bytes_per_parameter", layout.parameter_bytes}, {"shards", shards.parameters},
-             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+    const sl_offload *offload = &c->workload->offload;
+
+    if (!offload->parameters)
+        ADD_TERM(rank, SL_TERM_PARAMETERS,
+                 layout.parameter_bytes * at_rest(b, &shards, shards.parameters), {"parameters", n},
+                 {"bytes_per_parameter", layout.parameter_bytes}, {"shards", shards.parameters},
+                 {"routed_parameters", b->elements.routed},
+                 {"ranks_sharing_experts", shards.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients},
              {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
-             layout.master_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
-             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
-             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
-    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
-             layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
-             {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shards.optimizer},
-             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+    if (!offload->optimizer)
+        ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
+                 layout.master_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
+                 {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
+                 {"routed_parameters", b->elements.routed},
+                 {"ranks_sharing_experts", shards.routed});
+    if (!offload->optimizer)
+        ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
+                 layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
+                 {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shards.optimizer},
+                 {"routed_parameters", b->elements.routed},
+                 {"ranks_sharing_experts", shards.routed});
     if (frozen)
         ADD_TERM(rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),
@@ -420,6 +461,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
                                         : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
+    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
     rank->rank = r * per_stage;
     rank->count = per_stage;
     rank->peak_allocated_bytes = (uint64_t)allocated;
@@ -431,7 +473,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
 static bool
 same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
 {
-    if (a->role != b->role || a->term_count != b->term_count)
+    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes)
         return false;
     for (uint32_t i = 0; i < a->term_count; i++)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
@@ -466,6 +508,10 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     }
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < out->rank_count; i++)
+        most = out->ranks[i].host_bytes > most ? out->ranks[i].host_bytes : most;
+    out->host_bytes_per_node = most * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
     out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
                                              c->software->fragmentation_low_ratio);

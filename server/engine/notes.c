@@ -152,6 +152,11 @@ note_sharding(sl_estimate *out)
         add(out, false, "op_sac_policy",
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
+    if (out->workload.offload.optimizer || out->workload.offload.parameters ||
+        out->workload.offload.activations)
+        add(out, true, "offload_time",
+            "what goes over the host's link and the optimizer's step on the host are not priced: "
+            "the step takes longer");
     if (out->workload.adapter.rank > 0)
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "

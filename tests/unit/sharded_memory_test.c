@@ -264,6 +264,27 @@ ranks_that_share_a_sequence_keep_their_part(void)
 }
 
 static void
+what_is_offloaded_is_in_the_host(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
+    const double n = all_elements();
+
+    q.workload.offload.optimizer = true;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_rank_memory *rank = &e->memory.ranks[0];
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 2.0 * n, 1e-8, "ZeRO-Offload: 2 N");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 0.0);
+    sl_expect_near((double)e->memory.host_bytes_per_node, 16.0 * n, 1e-8, "12 N + 4 N");
+    q.plan.zero_stage = 3;
+    q.workload.offload.parameters = true;
+    e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_PARAMETERS), 0.0);
+    sl_expect_near((double)e->memory.host_bytes_per_node, 18.0 * n, 1e-8, "and 2 N");
+}
+
+static void
 a_loss_in_chunks_frees_the_logits(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
@@ -292,6 +313,7 @@ static const sl_case cases[] = {
     CASE(the_step_of_deepspeed_casts_gradients),
     CASE(adapters_train_alone_on_a_frozen_base),
     CASE(ranks_that_share_a_sequence_keep_their_part),
+    CASE(what_is_offloaded_is_in_the_host),
     CASE(a_loss_in_chunks_frees_the_logits),
 };
 
