@@ -5,7 +5,7 @@
 #include "shardline/hardware.h"
 #include "shardline/model.h"
 
-enum { SL_PIPELINE_MAX = 128, SL_CHOICES_MAX = 64 };
+enum { SL_PIPELINE_MAX = 128, SL_CHOICES_MAX = 64, SL_LAYOUT_CHUNKS_MAX = 128 };
 
 typedef enum sl_framework {
     SL_FRAMEWORK_MEGATRON,
@@ -111,9 +111,9 @@ typedef struct sl_workload {
     sl_recompute recompute;
     sl_attention_kernel attention;
     sl_loss loss;
-    double
-        imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said, counts as 1 */
-    bool gather_fp8; /* sharded weights of linear layers are gathered in 8 bits */
+    double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
+    double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
+    bool gather_fp8;  /* sharded weights of linear layers are gathered in 8 bits */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */
@@ -126,7 +126,9 @@ typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
     uint32_t pipeline;
-    uint32_t virtual_pipeline; /* model chunks per rank; 1 = none */
+    uint32_t virtual_pipeline;             /* model chunks per rank; 1 = none */
+    uint32_t layout_chunks;                /* 0: the framework's rule cuts the layers */
+    uint16_t layout[SL_LAYOUT_CHUNKS_MAX]; /* blocks of each chunk, in the order of the model */
     uint32_t context;
     sl_context_kind context_kind;
     uint32_t expert;

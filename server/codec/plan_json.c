@@ -74,9 +74,10 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
         sl_write_null(writer);
     }
     sl_write_key(writer, "moe");
-    if (w->imbalance > 0) {
+    if (w->imbalance > 0 || w->capacity > 0) {
         sl_write_object(writer);
-        sl_put_double(writer, "imbalance", w->imbalance);
+        sl_put_double(writer, w->capacity > 0 ? "capacity_factor" : "imbalance",
+                      w->capacity > 0 ? w->capacity : w->imbalance);
         sl_write_object_end(writer);
     } else {
         sl_write_null(writer);
@@ -88,6 +89,20 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
 }
 
 static void
+layout_write(sl_writer *writer, const sl_plan *plan)
+{
+    sl_write_key(writer, "pipeline_layout");
+    if (plan->layout_chunks == 0) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < plan->layout_chunks; i++)
+        sl_write_uint(writer, plan->layout[i]);
+    sl_write_array_end(writer);
+}
+
+static void
 plan_write(sl_writer *writer, const sl_plan *plan)
 {
     sl_write_object(writer);
@@ -95,6 +110,7 @@ plan_write(sl_writer *writer, const sl_plan *plan)
     sl_put_bool(writer, "sequence", plan->sequence);
     sl_put_uint(writer, "pipeline", plan->pipeline);
     sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
+    layout_write(writer, plan);
     sl_put_uint(writer, "context", plan->context);
     sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
     sl_put_uint(writer, "expert", plan->expert);
@@ -236,11 +252,15 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
 {
     const bool data = from->data != to->data && !request->data_auto;
     const bool schedule = from->schedule != to->schedule && request->schedule_said;
-    const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE);
+    /* A request that does not say it leaves it open once there is more than one tensor rank. */
+    const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE) ||
+                          (to->tensor > 1 && from->tensor == 1 && !request->sequence_said);
+    /* Words, copies and hybrid groups are read again with the changed plan: numbers take their place. */
+    const bool worded = request->sharding_said || request->copies > 0;
     const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
     if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
         from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
-        !(sequence || zero_open || data || schedule))
+        from->shard_group == to->shard_group && !(sequence || zero_open || data || schedule))
         return;
     sl_write_key(writer, "parallelism");
     sl_write_object(writer);
@@ -251,7 +271,12 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline, false);
     if (data)
         sl_put_uint(writer, "data", to->data);
-    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage, zero_open);
+    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage, zero_open || worded);
+    if (worded) {
+        sl_put_null(writer, "sharding");
+        sl_put_null(writer, "replicate");
+        put_known(writer, "shard_group", to->shard_group);
+    }
     if (schedule)
         sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
     sl_write_object_end(writer);

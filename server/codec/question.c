@@ -111,8 +111,10 @@ settle_shard_group(sl_estimate_request *request)
     if (plan->shard_group == 0 && request->copies > 1)
         plan->shard_group =
             plan->data % request->copies == 0 ? plan->data / request->copies : request->copies;
-    else if (plan->shard_group == 0 && request->hybrid && per_node > inner)
-        plan->shard_group = per_node / inner < plan->data ? per_node / inner : plan->data;
+    else if (plan->shard_group == 0 && request->hybrid) {
+        const uint32_t inside = per_node > inner ? per_node / inner : 1; /* replicas in a node */
+        plan->shard_group = inside < plan->data ? inside : plan->data;
+    }
 }
 
 bool

@@ -54,7 +54,9 @@ typedef struct sl_estimate_request {
     bool data_auto;
     bool data_open;  /* data_auto, and the cluster does not divide: plan.data is a guess */
     uint32_t copies; /* of the states, "replicate"; 0 = not said. Settled with the cluster */
-    bool hybrid;     /* one copy a node; settled with the cluster */
+    bool sequence_said;
+    bool sharding_said; /* by word, which a changed stage or group must not contradict */
+    bool hybrid;        /* one copy a node; settled with the cluster */
     bool schedule_said;
     bool precision_open;            /* not said: settled with the cluster */
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */

@@ -69,11 +69,13 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     bool padded = false;
     double capacity = 0;
     sl_keep(&first, sl_node_double(&moe, "capacity_factor", 1, 4096, &capacity, &padded, err));
-    if (padded && said && capacity != request->workload.imbalance)
+    if (padded && said)
         sl_keep(&first, sl_node_fail_at(&moe, "imbalance", err, SL_E_RANGE, "conflicting_fields",
                                         "experts padded to capacity_factor all work on as much"));
-    if (padded) /* every expert works on its capacity, what is over is dropped */
-        request->workload.imbalance = capacity;
+    if (said && free_said && balance == 0 && request->workload.imbalance > 1)
+        sl_keep(&first, sl_node_fail_at(&moe, "imbalance", err, SL_E_RANGE, "conflicting_fields",
+                                        "forced balance is even"));
+    request->workload.capacity = capacity;
     if (free_said && balance == 1 && !said && !padded)
         sl_notes_add(&request->notes, "imbalance_open", true,
                      "free routing without an imbalance is counted as even: 1.3 to 2 is safe for "

@@ -22,7 +22,7 @@ static const sl_member plan_members[] = {
     {"order", "tp-cp-ep-dp-pp"},
     {"sharding", NULL},
     {"shard_group", NULL},
-    {"pipeline_layout", ""},
+    {"pipeline_layout", NULL},
     {"placement", ""},
     {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
@@ -142,6 +142,7 @@ read_sharding(sl_estimate_request *request, sl_errors *err)
                                request->plan.zero_stage);
     request->plan.zero_stage = stages[word];
     request->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
+    request->sharding_said = true;
     request->hybrid = word == SL_FSDP_HYBRID_SHARD || word == SL_FSDP_HYBRID_SHARD_ZERO2;
     return SL_OK;
 }
@@ -187,6 +188,32 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
                         "required_field", "must be given with interleaved_1f1b, above 1");
     sl_hint(err, "2");
     return missing;
+}
+
+static sl_code
+read_layout(sl_estimate_request *request, sl_errors *err)
+{
+    sl_plan *const plan = &request->plan;
+    sl_node layout;
+    sl_node entry;
+    if (!sl_node_member(&request->parallelism_object, "pipeline_layout", &layout))
+        return SL_OK;
+    if (sl_node_kind(&layout) != SL_JSON_ARRAY)
+        return sl_node_fail(&layout, err, SL_E_RANGE, "wrong_type",
+                            "must be a list with the blocks of each chunk");
+    if (sl_node_count(&layout) > SL_LAYOUT_CHUNKS_MAX)
+        return sl_node_fail(&layout, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "at most %d chunks are modelled, got %zu", SL_LAYOUT_CHUNKS_MAX,
+                            sl_node_count(&layout));
+    for (size_t i = 0; sl_node_at(&layout, i, &entry); i++) {
+        uint64_t blocks = 0;
+        const sl_code code = sl_node_as_uint(&entry, 0, SL_MODEL_LAYERS_MAX, &blocks, err);
+        if (code != SL_OK)
+            return code;
+        plan->layout[i] = (uint16_t)blocks;
+        plan->layout_chunks = (uint32_t)i + 1;
+    }
+    return SL_OK;
 }
 
 /* Degrees are choices of the user, not facts to find out: without one there is none. */
@@ -238,7 +265,9 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_sharding(request, err));
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
+    sl_keep(&first, read_layout(request, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
+    request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */
     if (!said && plan->tensor > 1)
         request->unknown |= SL_UNKNOWN_SEQUENCE;

@@ -155,36 +155,51 @@ check_tensor(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* Megatron divides the blocks, or the blocks with embedding and head; other splits are not
- * modelled. */
+/* A rank's chunk is at least one layer. */
 static sl_code
 refuse_split(const sl_question *question, sl_errors *err)
 {
-    const uint32_t blocks = question->model->block_count;
-    const bool chunked = question->plan.virtual_pipeline > 1;
-    uint64_t legal[SL_CHOICES_MAX];
-    uint32_t count = 0;
-    sl_plan tried = question->plan;
-    uint32_t *degree = chunked ? &tried.virtual_pipeline : &tried.pipeline;
-
-    for (*degree = 1; *degree <= blocks && *degree <= SL_PIPELINE_MAX && count < SL_CHOICES_MAX;
-         (*degree)++)
-        if (sl_schedule_split(question->model, &tried) != SL_SPLIT_NONE)
-            legal[count++] = *degree;
-
-    const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
     const sl_plan *plan = &question->plan;
+    const bool chunked = plan->virtual_pipeline > 1;
+    const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
+    const uint32_t layers = question->model->layer_count;
     const sl_code code =
-        sl_model_is_plain(question->model)
-            ? sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                      "pipeline x virtual_pipeline must divide the %u layers; got %u x %u", blocks,
-                      plan->pipeline, plan->virtual_pipeline)
-            : sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                      "pipeline x virtual_pipeline must divide the %u layers, or %u with embedding "
-                      "and head; got %u x %u",
-                      blocks, blocks + 2, plan->pipeline, plan->virtual_pipeline);
-    sl_hint_values(err, legal, count);
+        sl_fail(err, SL_E_RANGE, "too_few_layers", pointer,
+                "pipeline x virtual_pipeline must be at most the %u layers, embedding "
+                "and head counted; got %u x %u",
+                layers, plan->pipeline, plan->virtual_pipeline);
+    sl_hint(err, "at most %u", chunked ? layers / plan->pipeline : layers);
     return code;
+}
+
+/* A given layout has a number for each chunk, and all blocks. */
+static sl_code
+check_layout(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+    const char *pointer = "/parallelism/pipeline_layout";
+    uint32_t sum = 0;
+
+    if (plan->layout_chunks == 0)
+        return SL_OK;
+    if (plan->layout_chunks != chunks)
+        return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                       "must have a number for each of pipeline x virtual_pipeline chunks, %u; got "
+                       "%u",
+                       chunks, plan->layout_chunks);
+    for (uint32_t i = 0; i < chunks; i++) {
+        sum += plan->layout[i];
+        if (plan->layout[i] == 0 &&
+            (sl_model_is_plain(question->model) || (i > 0 && i + 1 < chunks)))
+            return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                           "chunk %u has no layer: only those of embedding and head may", i);
+    }
+    if (sum != question->model->block_count)
+        return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                       "must add up to the %u blocks of the model, got %u",
+                       question->model->block_count, sum);
+    return SL_OK;
 }
 
 static sl_code
@@ -207,9 +222,9 @@ check_pipeline(const sl_question *question, sl_errors *err)
         return code;
     }
 
-    if (sl_schedule_split(question->model, plan) != SL_SPLIT_NONE)
-        return SL_OK;
-    return refuse_split(question, err);
+    if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)
+        return refuse_split(question, err);
+    return check_layout(question, err);
 }
 
 static sl_code
@@ -297,8 +312,16 @@ check_sharding(const sl_question *question, sl_errors *err)
     else if (!whole && plan->data % plan->shard_group != 0)
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
                              "data-parallel ranks", plan->data, err);
+    if (plan->reshard != SL_RESHARD_DEFAULT &&
+        (!sl_framework_is_fsdp(framework) ||
+         (plan->reshard == SL_RESHARD_ALWAYS && plan->zero_stage == 2 &&
+          is_known(question, SL_UNKNOWN_ZERO_STAGE))))
+        code = sl_fail(err, SL_E_RANGE, "reshard_not_of_framework",
+                       "/parallelism/reshard_after_forward",
+                       "is a choice of fsdp with full_shard: megatron and ddp gather nothing, "
+                       "deepspeed goes by its live parameters, shard_grad_op keeps them");
     if (question->workload.offload.parameters && is_known(question, SL_UNKNOWN_ZERO_STAGE) &&
-        sl_states_shards(&question->workload, plan).parameters <= 1.0 && plan->data > 1)
+        sl_states_shards(&question->workload, plan).parameters.dense <= 1.0 && plan->data > 1)
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
@@ -340,6 +363,10 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
+        question->model->kv_heads % ((uint64_t)plan->context * plan->tensor) != 0)
+        code = check_divides(plan->context, question->model->kv_heads, pointer,
+                             "key-value heads, by context x tensor", SL_CHOICES_MAX, err);
     if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
         question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
         code = check_divides(plan->context, question->model->heads / plan->tensor, pointer,

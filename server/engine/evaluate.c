@@ -245,6 +245,10 @@ try_fix(const sl_question *question, sl_combination changed, const char *what, s
     changed.plan.data = (uint32_t)data;
     if (changed.plan.pipeline == 1)
         changed.plan.virtual_pipeline = 1;
+    /* A layout is of one number of chunks. */
+    if (changed.plan.pipeline * changed.plan.virtual_pipeline != changed.plan.layout_chunks &&
+        changed.plan.layout_chunks > 0)
+        return;
     changed.plan.schedule =
         changed.plan.virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
     asked.workload = changed.workload;

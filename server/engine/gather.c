@@ -32,13 +32,15 @@ measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage
 
 /* A rank that holds both ends of a tied pair has one table: the head's gradient is as wide as it. */
 static double
-head_elements(const sl_model *model, const units *u)
+head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
-    return model->tied ? u->root : u->head;
+    const bool one_table = c->question->model->tied && c->plan->pipeline == 1;
+
+    return one_table ? u->root : stage->last ? u->head : 0.0;
 }
 
 static void
-measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
+measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
@@ -47,7 +49,7 @@ measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
     const double element = c->workload->gather_fp8 ? fmin(1.0, kept) : kept;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
-    const double head = head_elements(c->question->model, u);
+    const double head = head_elements(c, stage, u);
 
     if (sl_states_reshards(c->workload, c->plan)) {
         out->head_bytes = kept * u->root + element * u->largest;
@@ -60,8 +62,10 @@ measure_fsdp(const sl_memory_case *c, const units *u, sl_gathered *out)
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients =
-        kept * head + u->largest * (kept + reduced + layout.gradient_bytes / shards.gradients);
+    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
+    out->backward_gradients = kept * head + u->largest * each;
+    out->root_bytes = kept * u->root;
+    out->root_gradients = u->root * each;
 }
 
 static void
@@ -87,6 +91,6 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
-        measure_fsdp(c, &u, &out);
+        measure_fsdp(c, stage, &u, &out);
     return out;
 }

@@ -15,6 +15,8 @@ typedef struct sl_gathered {
     double backward_bytes;     /* ... and while the largest block runs backward */
     double head_gradients;     /* gradients not yet reduced, when the loss is computed */
     double backward_gradients; /* ... and in the backward of a block */
+    double root_bytes;         /* the root unit gathered, at the very end of backward ... */
+    double root_gradients;     /* ... when its gradients are reduced */
     double reduce_buffers;     /* for as long as the process lives */
 } sl_gathered;
 

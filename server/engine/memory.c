@@ -15,6 +15,8 @@ static const double bytes_max = 9007199254740992.0;
  * coarse). */
 static const double context_bytes = 0.50 * SL_GIB_BYTES;
 static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
+static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
+static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
 /* Bytes of a loss that is not the profile's, per logit at its peak: eager code holds the 16-bit
@@ -215,8 +217,9 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
 static double
 communicator_bytes(const sl_plan *plan, double *count)
 {
-    const uint64_t groups[] = {plan->tensor, plan->pipeline, plan->data, plan->expert,
-                               plan->context};
+    const uint64_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t groups[] = {plan->tensor,       plan->pipeline, shard,
+                               plan->data / shard, plan->context,  plan->expert};
     double bytes = 0.0;
 
     *count = 0.0;
@@ -226,13 +229,14 @@ communicator_bytes(const sl_plan *plan, double *count)
         *count += 1.0;
         bytes += groups[i] == 2 ? pair_communicator_bytes : group_communicator_bytes;
     }
-    return bytes;
+    /* An all-to-all has channels to every peer. */
+    return bytes + fmin(exchange_bytes_max, exchange_peer_bytes * (plan->expert - 1.0));
 }
 
 static double
-at_rest(const rank_bytes *b, const sl_shards *shards, double divided)
+at_rest(const rank_bytes *b, const sl_degree *degree)
 {
-    return sl_states_at_rest(&b->elements, divided, shards->routed);
+    return sl_states_at_rest(&b->elements, degree);
 }
 
 static double
@@ -261,8 +265,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
      * up. */
     const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
-    const double gradients =
-        sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards, shards.gradients);
+    const double gradients = sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
@@ -292,9 +295,14 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .unreduced = b->gathered.backward_gradients,
          .activations = b->largest_block,
          .transient = b->widest_gradient},
+        {.name = "last_backward",
+         .gradients = gradients,
+         .gathered = b->gathered.root_bytes,
+         .unreduced = b->gathered.root_gradients,
+         .activations = b->ends_saved},
         {.name = "optimizer",
          .gradients = gradients,
-         .copies = casts ? layout.master_bytes * at_rest(b, &shards, shards.optimizer) : 0.0},
+         .copies = casts ? layout.master_bytes * at_rest(b, &shards.optimizer) : 0.0},
     };
     phase peak = phases[0];
 
@@ -320,12 +328,11 @@ host_bytes(const sl_memory_case *c, const rank_bytes *b)
         const double gradient =
             layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
                                                                                            : 0.0;
-        bytes +=
-            (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards, shards.optimizer) +
-            gradient * at_rest(b, &shards, fmax(shards.gradients, shards.optimizer));
+        bytes += (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards.optimizer) +
+                 gradient * at_rest(b, &shards.optimizer);
     }
     if (offload->parameters)
-        bytes += layout.parameter_bytes * at_rest(b, &shards, shards.parameters);
+        bytes += layout.parameter_bytes * at_rest(b, &shards.parameters);
     return bytes;
 }
 
@@ -343,30 +350,28 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_offload *offload = &c->workload->offload;
 
     if (!offload->parameters)
-        ADD_TERM(rank, SL_TERM_PARAMETERS,
-                 layout.parameter_bytes * at_rest(b, &shards, shards.parameters), {"parameters", n},
-                 {"bytes_per_parameter", layout.parameter_bytes}, {"shards", shards.parameters},
-                 {"routed_parameters", b->elements.routed},
-                 {"ranks_sharing_experts", shards.routed});
+        ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards.parameters),
+                 {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
+                 {"shards", shards.parameters.dense}, {"routed_parameters", b->elements.routed},
+                 {"routed_shards", shards.parameters.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
-             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients},
-             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", shards.gradients.routed});
     if (!offload->optimizer)
-        ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
-                 layout.master_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
-                 {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
-                 {"routed_parameters", b->elements.routed},
-                 {"ranks_sharing_experts", shards.routed});
+        ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, layout.master_bytes * at_rest(b, &shards.optimizer),
+                 {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
+                 {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
+                 {"routed_shards", shards.optimizer.routed});
     if (!offload->optimizer)
         ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
-                 layout.optimizer_bytes * at_rest(b, &shards, shards.optimizer), {"parameters", n},
-                 {"bytes_per_parameter", layout.optimizer_bytes}, {"shards", shards.optimizer},
-                 {"routed_parameters", b->elements.routed},
-                 {"ranks_sharing_experts", shards.routed});
+                 layout.optimizer_bytes * at_rest(b, &shards.optimizer), {"parameters", n},
+                 {"bytes_per_parameter", layout.optimizer_bytes},
+                 {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
+                 {"routed_shards", shards.optimizer.routed});
     if (frozen)
         ADD_TERM(rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),
-                 {"parameters", b->elements.adapters}, {"shards", shards.optimizer});
+                 {"parameters", b->elements.adapters}, {"shards", shards.optimizer.dense});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
@@ -421,8 +426,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / row_bytes});
     ADD_TERM(rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
-             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer},
-             {"routed_parameters", b->elements.routed}, {"ranks_sharing_experts", shards.routed});
+             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", shards.optimizer.routed});
 }
 
 static bool

@@ -227,7 +227,7 @@ note_experts(const sl_question *question, sl_estimate *out)
     add(out, true, "experts_unvalidated",
         "routed experts are priced as one product for all of a rank, all-to-all without overlap; "
         "their step time was held against no measured run yet");
-    if (out->workload.imbalance <= 1.0)
+    if (out->workload.imbalance <= 1.0 && out->workload.capacity <= 0.0)
         add(out, false, "experts_balanced",
             "tokens are spread evenly over the experts: moe.imbalance says otherwise");
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
@@ -247,6 +247,10 @@ note_plan(const sl_question *question, sl_estimate *out)
     if (!model->has_head && !sl_model_is_plain(model))
         add(out, true, "no_head",
             "this class has no language-model head: logits and loss are not counted");
+    if (sl_schedule_split(model, plan) == SL_SPLIT_UNEVEN)
+        add(out, true, "uneven_stages",
+            "the layers do not divide by the stages, embedding and head counted or not: the first "
+            "chunks hold one more each; pipeline_layout says otherwise");
     if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
         add(out, false, "embedding_and_head_are_layers",
             "the layers do not divide by the stages, but with embedding and head they do: each "

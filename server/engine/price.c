@@ -229,7 +229,7 @@ static void
 price_route(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double sent = slice->tokens * op->visits / slice->tensor;
+    const double sent = sl_slice_rows(slice, op) / slice->expert_tensor;
     const double bytes = sent * (double)op->inputs * slice->element_bytes;
     const double exchange_s =
         sl_collective_s(p->cluster, SL_COLLECTIVE_ALL_TO_ALL, &p->expert_group, bytes);
@@ -390,7 +390,9 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
     for (uint32_t i = 0; i < kind->tensor_count; i++) {
         const sl_tensor *tensor = &kind->tensors[i];
         sl_matrices of;
-        if (!tensor->linear || !sl_tensor_matrices(tensor, &of) || products++ % 2 != 0)
+        /* Grouped products of experts are not among those that count. */
+        if (!tensor->linear || sl_slice_is_routed(tensor) || !sl_tensor_matrices(tensor, &of) ||
+            products++ % 2 != 0)
             continue;
         /* A compiled block knows that the next block's input holds what its last product gave. */
         if (!slice->eager && tensor->cut == SL_CUT_ROW)
@@ -403,7 +405,10 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ATTENTION)
             bytes += slice->tokens / slice->tensor *
                      (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
-        if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && slice->spread > 1.0)
+        if (op->kind == SL_OPERATOR_ROUTE) /* what came from other ranks is not sent again */
+            bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
+        if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
+            slice->spread > 1.0)
             bytes += slice->element_bytes * (double)op->outputs * slice->tokens / slice->spread;
     }
     return bytes;

@@ -14,9 +14,13 @@ sl_schedule_split(const sl_model *model, const sl_plan *plan)
 {
     const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
 
+    if (plan->layout_chunks > 0)
+        return SL_SPLIT_GIVEN;
     if (model->block_count % chunks == 0)
         return SL_SPLIT_BLOCKS;
-    return model->layer_count % chunks == 0 ? SL_SPLIT_LAYERS : SL_SPLIT_NONE;
+    if (model->layer_count % chunks == 0)
+        return SL_SPLIT_LAYERS;
+    return model->layer_count > chunks ? SL_SPLIT_UNEVEN : SL_SPLIT_NONE;
 }
 
 bool
@@ -26,17 +30,40 @@ sl_schedule_is_block(const sl_model *model, uint32_t kind)
            (kind != model->layers[0] && kind != model->layers[model->layer_count - 1]);
 }
 
+static uint32_t
+given_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
+{
+    uint32_t begin = has_ends(model);
+
+    for (uint32_t i = 0; i < chunk; i++)
+        begin += plan->layout[i];
+    return begin;
+}
+
 uint32_t
 sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
     const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+    const uint32_t each = model->layer_count / chunks;
+    const uint32_t over = model->layer_count % chunks;
 
-    if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
-        return chunk * (model->layer_count / chunks);
     if (chunk == 0)
         return 0;
-    return chunk == chunks ? model->layer_count
-                           : has_ends(model) + chunk * (model->block_count / chunks);
+    if (chunk == chunks)
+        return model->layer_count;
+    switch (sl_schedule_split(model, plan)) {
+    case SL_SPLIT_GIVEN:
+        return given_begin(model, plan, chunk);
+    case SL_SPLIT_BLOCKS:
+        return has_ends(model) + chunk * (model->block_count / chunks);
+    case SL_SPLIT_LAYERS:
+    case SL_SPLIT_UNEVEN:
+        return chunk * each + (chunk < over ? chunk : over);
+    case SL_SPLIT_NONE:
+        break;
+    }
+    assert(false);
+    return 0;
 }
 
 uint32_t

@@ -15,12 +15,15 @@ typedef struct sl_stage {
     bool last;                     /* holds the last layer, a head where there is one */
 } sl_stage;
 
-/** How Megatron cuts the layers into pipeline * virtual_pipeline chunks. */
+/** How the layers are cut into pipeline * virtual_pipeline chunks. */
 typedef enum sl_split {
-    SL_SPLIT_NONE,   /* not at all: neither count divides */
+    SL_SPLIT_NONE,   /* not at all: there are fewer layers than chunks */
+    SL_SPLIT_GIVEN,  /* as the plan's layout says */
     SL_SPLIT_BLOCKS, /* blocks divide: embedding and head come on top of the first and last chunk */
-    SL_SPLIT_LAYERS  /* blocks + 2 divide: embedding and head count as a layer each
+    SL_SPLIT_LAYERS, /* blocks + 2 divide: embedding and head count as a layer each
                         (account_for_embedding_in_pipeline_split, account_for_loss_...) */
+    SL_SPLIT_UNEVEN  /* neither: the same count, and the first chunks hold one more each, as
+                        torchtitan's generate_llm_fqn_per_model_part does */
 } sl_split;
 
 sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);

@@ -12,8 +12,8 @@ sl_sharding_mode
 sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
 {
     const sl_shards shards = sl_states_shards(workload, plan);
-    const uint32_t degree = (uint32_t)shards.optimizer;
-    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree, shards.parameters > 1.0};
+    const uint32_t degree = (uint32_t)shards.optimizer.dense;
+    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree, shards.parameters.dense > 1.0};
 
     switch (workload->framework) {
     case SL_FRAMEWORK_MEGATRON:

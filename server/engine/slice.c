@@ -45,6 +45,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .context_kind = plan->context_kind,
         .expert = plan->expert,
         .expert_tensor = sl_plan_expert_tensor(plan),
+        .capacity = workload->capacity,
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = kept_bytes(workload->precision),
@@ -125,9 +126,13 @@ cut_ranks(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_rows(const sl_slice *slice, const sl_operator *op)
 {
-    return op->experts > 0 ? slice->tokens * op->visits * slice->expert_tensor / slice->tensor *
-                                 slice->imbalance
-                           : slice->tokens;
+    if (op->experts == 0)
+        return slice->tokens;
+
+    const double most = fmin(slice->expert, (double)op->experts / op->visits);
+    const double load = slice->capacity > 0.0 ? slice->capacity : fmin(slice->imbalance, most);
+
+    return slice->tokens * op->visits * slice->expert_tensor / slice->tensor * fmax(1.0, load);
 }
 
 double

@@ -19,7 +19,8 @@ typedef struct sl_slice {
     sl_context_kind context_kind;
     double expert;        /* ranks that share the routed experts */
     double expert_tensor; /* ... and the cut of each */
-    double imbalance;     /* rows of the fullest of them over the mean */
+    double imbalance;     /* tokens of the fullest of them over the mean, as far as that goes */
+    double capacity;      /* what experts are padded to instead; 0 = nothing */
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
@@ -53,7 +54,8 @@ bool sl_slice_is_routed(const sl_tensor *tensor);
 
 /**
  * Rows of one micro-batch that an operator works on, on this rank: its tokens, or what a balanced
- * router sends to its experts, tokens * visits * expert_tensor / tensor, times the imbalance.
+ * router sends to its experts, tokens * visits * expert_tensor / tensor, times the
+ * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
 double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
 

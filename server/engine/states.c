@@ -95,15 +95,18 @@ sl_framework_is_fsdp(sl_framework framework)
 sl_shards
 sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {
+    const sl_degree whole = {1.0, 1.0};
     const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
     const double shard = ranks * plan->context;
+    /* Ranks that share experts hold different ones, and ranks that do not cut them the same. */
+    const double alike = shard * plan->tensor / plan->expert / sl_plan_expert_tensor(plan);
+    const sl_degree divided = {shard, alike > 1.0 ? alike : 1.0};
     const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
 
     return (sl_shards){
-        .parameters = plan->zero_stage >= whole_below ? shard : 1.0,
-        .gradients = plan->zero_stage >= 2 ? shard : 1.0,
-        .optimizer = plan->zero_stage >= 1 ? shard : 1.0,
-        .routed = (double)plan->expert * sl_plan_expert_tensor(plan) / plan->tensor,
+        .parameters = plan->zero_stage >= whole_below ? divided : whole,
+        .gradients = plan->zero_stage >= 2 ? divided : whole,
+        .optimizer = plan->zero_stage >= 1 ? divided : whole,
     };
 }
 
@@ -114,16 +117,15 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
     const sl_elements own = {
         .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
 
-    return elements->adapters * (4.0 / shards->parameters + 4.0 / shards->gradients +
-                                 optimizer_bytes(workload->optimizer, &own) / shards->optimizer);
+    return elements->adapters *
+           (4.0 / shards->parameters.dense + 4.0 / shards->gradients.dense +
+            optimizer_bytes(workload->optimizer, &own) / shards->optimizer.dense);
 }
 
 double
-sl_states_at_rest(const sl_elements *elements, double shards, double routed)
+sl_states_at_rest(const sl_elements *elements, const sl_degree *degree)
 {
-    const double experts = shards > routed ? shards / routed : 1.0;
-
-    return (elements->all - elements->routed) / shards + elements->routed / experts;
+    return (elements->all - elements->routed) / degree->dense + elements->routed / degree->routed;
 }
 
 bool

@@ -32,13 +32,16 @@ sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
  */
 sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
 
-/** Over how many ranks each part is divided; 1 = every rank holds it whole. */
+/** Over how many ranks a part is divided; 1 = every rank holds it whole. */
+typedef struct sl_degree {
+    double dense;
+    double routed; /* of routed experts, which fewer ranks have alike */
+} sl_degree;
+
 typedef struct sl_shards {
-    double parameters;
-    double gradients;
-    double optimizer; /* and master weights */
-    double routed;    /* over how many ranks fewer those of routed experts are: each part of them is
-                         divided over its shards / routed */
+    sl_degree parameters;
+    sl_degree gradients;
+    sl_degree optimizer; /* and master weights */
 } sl_shards;
 
 /**
@@ -52,9 +55,8 @@ sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
 
-/** Elements of a part on one rank at rest: dense ones over `shards`, routed ones over
- * shards / routed, no fewer than 1. */
-double sl_states_at_rest(const sl_elements *elements, double shards, double routed);
+/** Elements of a part on one rank at rest [count]. */
+double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
 
 bool sl_framework_is_fsdp(sl_framework framework);
 

@@ -173,21 +173,39 @@ typedef struct data_time {
 } data_time;
 
 /* The ranks that share one copy of the states, and those that hold the same part of other copies. */
+/* The ranks that share one copy of the states, those of them that have the same experts, and the ranks
+ * that hold the same part of other copies. */
 typedef struct data_groups {
-    sl_group shard, replicas;
+    sl_group shard, experts, replicas;
 } data_groups;
 
 static data_groups
 find_data_groups(const sl_memory_case *c)
 {
+    const sl_cluster *cluster = c->question->cluster;
     const sl_plan *plan = c->plan;
-    const uint64_t stride = (uint64_t)plan->tensor * plan->context;
-    const uint64_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t stride = plan->tensor;
+    const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
+    const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
+    const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
+    const uint64_t alike = shard * stride / spread;
 
     return (data_groups){
-        .shard = sl_group_of(c->question->cluster, shard, stride),
-        .replicas = sl_group_of(c->question->cluster, plan->data / shard, stride * shard),
+        .shard = sl_group_of(cluster, shard, stride),
+        .experts = sl_group_of(cluster, alike > 1 ? alike : 1, spread),
+        .replicas = sl_group_of(cluster, copies, stride * shard),
     };
+}
+
+/* One collective over the data ranks, of what is dense and of what is routed. */
+static double
+over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective kind, double dense,
+            double routed)
+{
+    const sl_cluster *cluster = c->question->cluster;
+
+    return sl_collective_s(cluster, kind, &groups->shard, dense) +
+           sl_collective_s(cluster, kind, &groups->experts, routed);
 }
 
 typedef struct data_rounds {
@@ -202,10 +220,10 @@ count_rounds(const sl_memory_case *c)
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const bool divided = shards.parameters > 1.0;
+    const bool divided = shards.parameters.dense > 1.0;
 
     return (data_rounds){
-        .reduces = shards.gradients > 1.0 ? m : 1.0,
+        .reduces = shards.gradients.dense > 1.0 ? m : 1.0,
         .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
                    : c->plan->zero_stage >= 1 ? 1.0
                                               : 0.0,
@@ -225,14 +243,15 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const double element = c->workload->gather_fp8 ? 1.0 : c->slice->element_bytes;
+    const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
     const double reduce_bytes = elements.all * layout.gradient_bytes + 4.0 * elements.adapters;
-    const double gather_bytes =
-        elements.all * fmin(layout.parameter_bytes, c->slice->element_bytes);
+    const double gather_bytes = elements.all * fmin(layout.parameter_bytes, element);
     d.reduce_bytes = rounds.reduces * reduce_bytes;
     d.reduce_s =
         rounds.reduces *
-        sl_collective_s(cluster, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                        &groups->shard, reduce_bytes);
+        over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
+                    (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d.replica_bytes = rounds.reduces * part;
@@ -292,6 +311,8 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
         drained_s += (times[r].backward_s + times[r].recompute_s) / plan->virtual_pipeline;
     }
 
+    const double both_s = worst.reduce_s + worst.replica_s;
+    const double reduced = both_s > 0.0 ? worst.reduce_s / both_s : 1.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
     const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
@@ -302,14 +323,15 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
              {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
              {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
              {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
-    add_communication(out, "data",
-                      plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER
-                                            : SL_COLLECTIVE_ALL_REDUCE,
-                      group.level, worst.reduce_bytes, worst.reduce_s, worst.reduce_exposed_s);
+    add_communication(
+        out, "data",
+        plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
+        group.level, worst.reduce_bytes, worst.reduce_s, reduced * worst.reduce_exposed_s);
     add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
                       worst.gather_s, worst.gather_exposed_s);
     add_communication(out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
-                      worst.replica_bytes, worst.replica_s, 0.0);
+                      worst.replica_bytes, worst.replica_s,
+                      (1.0 - reduced) * worst.reduce_exposed_s);
     add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes, tied_s,
                       tied_s);
 }
@@ -320,7 +342,7 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
 static void
 evaluate_optimizer(const sl_memory_case *c, sl_time *out)
 {
-    const double shard = sl_states_shards(c->workload, c->plan).optimizer;
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
     sl_elements most = {0};
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
@@ -333,7 +355,10 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
 
     const sl_layout layout = sl_states_layout(c->workload, &most);
     const double g = layout.gradient_bytes;
-    const double zeroed = g / sl_states_shards(c->workload, c->plan).gradients;
+    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
+    const double all = fmax(1.0, most.all);
+    const double shard = all / fmax(1.0, sl_states_at_rest(&most, &shards.optimizer));
+    const double zeroed = g * sl_states_at_rest(&most, &shards.gradients) / all;
     /* Without a master copy the update reads the parameters themselves. */
     const double weights = layout.master_bytes > 0.0
                                ? 2.0 * layout.master_bytes + layout.parameter_bytes
@@ -478,6 +503,8 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
         causal += price->matmul_flops + price->causal_flops;
         if (block && workload->recompute == SL_RECOMPUTE_FULL)
             again += price->matmul_flops + price->attention_flops;
+        else if (block && workload->recompute == SL_RECOMPUTE_OPERATORS)
+            again += 0.5 * price->matmul_flops;
         else if (block && workload->recompute == SL_RECOMPUTE_SELECTIVE &&
                  workload->attention == SL_ATTENTION_UNFUSED)
             again += price->attention_flops;

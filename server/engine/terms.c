@@ -6,18 +6,22 @@
 /* Formula and source of every figure, for the reader. Symbols are the inputs' names. */
 static const sl_term_info terms[] = {
     [SL_TERM_PARAMETERS] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
-                            "parameters on this rank x bytes_per_parameter / shards",
+                            "bytes_per_parameter x ((parameters - routed_parameters) / "
+                            "shards + routed_parameters / routed_shards)",
                             "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
                             "FSDP; Rajbhandari 2020"},
     [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
-                           "parameters on this rank x bytes_per_parameter of the main gradient / "
-                           "shards; none at a peak before the first is reduced",
+                           "bytes_per_parameter of the main gradient x ((parameters - "
+                           "routed_parameters) / shards + routed_parameters / routed_shards); none "
+                           "at a peak before the first is reduced",
                            "Megatron-LM docs/source/api-guide/dist_optimizer.md; Rajbhandari 2020"},
     [SL_TERM_MASTER_WEIGHTS] = {"master_weights", NULL, SL_LIFETIME_PERSISTENT,
-                                "parameters on this rank x bytes_per_parameter / shards",
+                                "bytes_per_parameter x ((parameters - routed_parameters) / "
+                                "shards + routed_parameters / routed_shards)",
                                 "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_OPTIMIZER_STATES] = {"optimizer", NULL, SL_LIFETIME_PERSISTENT,
-                                  "parameters on this rank x bytes_per_parameter / shards",
+                                  "bytes_per_parameter x ((parameters - routed_parameters) / "
+                                  "shards + routed_parameters / routed_shards)",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
                           "parameters of the adapters x (4 + 4 + optimizer states), each over its "

@@ -127,8 +127,8 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
     /* A single rank has nothing to split: the second value would be the first again. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&
          is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
-        (asked.plan.zero_stage > least_stage(asked.workload.framework) && asked.plan.data == 1 &&
-         is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
+        (asked.plan.zero_stage > least_stage(asked.workload.framework) &&
+         asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
     ignored.count = ignored.dropped = 0;

@@ -94,14 +94,26 @@ pipelines_divide_layers_chunks_and_microbatches(void)
 {
     sl_question q = gpt_question(1);
 
-    q.plan.pipeline = 3;
-    expect_fault(&q, "not_divisible", "/parallelism/pipeline", "1, 2, 4, 5, 8");
+    q.plan.pipeline = 11;
+    expect_fault(&q, "too_few_layers", "/parallelism/pipeline", "at most 10");
+    q = gpt_question(1);
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
+    q.plan.layout_chunks = 3;
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
+    q.plan.layout_chunks = 4;
+    for (uint32_t i = 0; i < 4; i++)
+        q.plan.layout[i] = 3;
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
+    q.plan.layout[0] = 8;
+    q.plan.layout[1] = q.plan.layout[2] = q.plan.layout[3] = 0;
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
     q = gpt_question(1);
     q.plan.pipeline = 4;
     q.plan.data = 2;
     q.plan.virtual_pipeline = 3;
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
-    expect_fault(&q, "not_divisible", "/parallelism/virtual_pipeline", "1, 2");
+    expect_fault(&q, "too_few_layers", "/parallelism/virtual_pipeline", "at most 2");
     q.plan.virtual_pipeline = 2;
     q.workload.global_batch = 12;
     expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline", "");

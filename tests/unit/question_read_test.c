@@ -222,7 +222,6 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
     static const char *const cases[][2] = {
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
-        {"\"pipeline_layout\":[3,4]", "/parallelism/pipeline_layout"},
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
         {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
