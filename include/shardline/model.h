@@ -407,9 +407,8 @@ typedef struct sl_dense_spec {
  *
  * Kinds, in order: "embedding"; then those of "dense", "dense_window", "experts" and
  * "experts_window" that there are (without "_window" where every block has it), the second shape's
- * with "_2" behind, and so on; "head". Blocks with
- * experts or latent attention have tensors, but operators only up to what can be priced: the model
- * is `unpriced`. Every size must be at least 1, and the naming must name what the spec has
+ * with "_2" behind, and so on; "head". Attention to indexed positions has tensors, but no operator
+ * that picks them: the model is `unpriced`. Every size must be at least 1, and the naming must name what the spec has
  * (asserted).
  *
  * A parallel block is listed as two tensor-parallel regions, as the layers of Megatron-LM are:

@@ -88,12 +88,14 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
     out->blocks = 0;
     out->first = rank == 0;
     out->last = rank == p - 1;
-    for (uint32_t chunk = rank; chunk < chunks; chunk += p)
-        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk);
-             i < sl_schedule_chunk_begin(model, plan, chunk + 1); i++) {
+    for (uint32_t chunk = rank; chunk < chunks; chunk += p) {
+        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
+        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++)
             out->layers[model->layers[i]]++;
-            out->blocks += sl_schedule_is_block(model, model->layers[i]);
-        }
+    }
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        if (sl_schedule_is_block(model, k))
+            out->blocks += out->layers[k];
 }
 
 uint64_t

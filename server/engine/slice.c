@@ -184,8 +184,8 @@ sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
     return 2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
 }
 
-/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8); a ring
- * has the keys and values in use and the next ones; a gather keeps none of what it brought. */
+/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8). What a
+ * ring passes on and a gather brings is not kept. */
 static double
 context_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {

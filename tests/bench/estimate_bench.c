@@ -80,6 +80,43 @@ evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *pr
     return (sl_clock_now_s() - start_s) / ROUNDS;
 }
 
+/* Llama 3 405B over 16 stages: the memory of every rank, kinds priced before and every time. */
+static void
+print_memory(sl_question q, double price_s)
+{
+    static sl_memory memory;
+    sl_priced priced;
+    sl_errors err = {0};
+    const sl_dense_spec spec = {
+        .naming = SL_NAMING_LLAMA,
+        .blocks = 126,
+        .hidden = 16384,
+        .ffn = 53248,
+        .vocabulary = 128256,
+        .heads = 128,
+        .kv_heads = 8,
+        .head_dim = 128,
+        .gated_mlp = true,
+        .has_head = true,
+    };
+
+    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK)
+        exit(EXIT_FAILURE);
+    q.plan.pipeline = 16;
+    q.plan.data = 1;
+
+    const sl_combination c = {q.software, q.workload, q.plan};
+    sl_evaluate_price(&q, &c, 1.0, &priced);
+    const sl_memory_case one = {&q, &q.workload, &q.plan, q.software, &priced.slice, priced.prices};
+    const double start_s = sl_clock_now_s();
+    for (int i = 0; i < ROUNDS; i++)
+        if (!sl_memory_evaluate(&one, &memory))
+            exit(EXIT_FAILURE);
+    const double memory_s = (sl_clock_now_s() - start_s) / ROUNDS;
+    printf("memory, 126 layers, 16 stages, kinds priced %8.2f us   %.2f of pricing\n",
+           1e6 * memory_s, memory_s / price_s);
+}
+
 static double
 prices_s(const sl_question *q, const sl_combination *c, sl_priced *priced)
 {
@@ -124,6 +161,7 @@ main(void)
            evaluate_s / price_s);
     printf("answer: interval, fixes   %8.2f us   %.2f of pricing\n", 1e6 * answer_s,
            answer_s / price_s);
+    print_memory(q, price_s);
     sl_catalog_free(catalog);
     return EXIT_SUCCESS;
 }

@@ -290,6 +290,8 @@ held_by_first(const sl_sharding *s, uint32_t stage)
 
     while (sl_sharding_next(s, &walk, &t)) {
         const sl_tensor_part part = sl_sharding_part(s, &t, 0);
+        if (part.first_shard > 0) /* of a flat unit, another rank's */
+            continue;
         const sl_shard shard = sl_sharding_shard(s, &t, &part, 0);
         if (sl_rank_set_next(&shard.ranks, first) == first)
             held += shard.elements + shard.padding_elements;
@@ -321,6 +323,40 @@ the_bytes_of_a_rank_are_those_of_the_estimate(void)
             sl_expect_near((double)held_by_first(&s, rank->first_stage),
                            rank->terms[0].inputs[0].value, 0.0, "parameters of a rank");
         }
+    }
+}
+
+/* Of sharded parameters, what the first rank holds and what pads it is the estimate's term. */
+static void
+sharded_parameters_are_those_of_the_estimate(void)
+{
+    static const struct {
+        sl_framework framework;
+        uint32_t stage, group;
+    } modes[] = {{SL_FRAMEWORK_FSDP1, 3, 0},     {SL_FRAMEWORK_FSDP1, 2, 4},
+                 {SL_FRAMEWORK_FSDP2, 3, 0},     {SL_FRAMEWORK_FSDP2, 2, 2},
+                 {SL_FRAMEWORK_DEEPSPEED, 3, 0}, {SL_FRAMEWORK_DEEPSPEED, 1, 0}};
+
+    for (uint32_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        const sl_dense_spec spec = sl_fixture_llama();
+        const sl_plan plan = {.tensor = power(2),
+                              .pipeline = 1,
+                              .virtual_pipeline = 1,
+                              .context = 1,
+                              .expert = 1,
+                              .data = 8,
+                              .zero_stage = modes[i].stage,
+                              .shard_group = modes[i].group};
+        sl_question q = ask(&spec, plan, modes[i].framework);
+        q.workload.global_batch = 1024;
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        const sl_term *term = &answer->memory.ranks[0].terms[0];
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q.workload, &q.plan));
+
+        CU_ASSERT_EQUAL(s.mode.parameters, modes[i].stage > 1);
+        /* Short last shards are padded: no more than a row of each tensor, or an element a unit. */
+        sl_expect_near((double)held_by_first(&s, 0) / (term->value / term->inputs[1].value), 1.0,
+                       1e-3, "parameters of the first rank");
     }
 }
 
@@ -540,6 +576,8 @@ main(int argc, char **argv)
         {"flat_tensors_hold_every_element_once", flat_tensors_hold_every_element_once},
         {"the_bytes_of_a_rank_are_those_of_the_estimate",
          the_bytes_of_a_rank_are_those_of_the_estimate},
+        {"sharded_parameters_are_those_of_the_estimate",
+         sharded_parameters_are_those_of_the_estimate},
         {"one_rank_holds_whole_tensors", one_rank_holds_whole_tensors},
         {"a_fused_projection_is_cut_part_by_part", a_fused_projection_is_cut_part_by_part},
         {"a_linear_layer_of_4_by_3_is_padded_to_16_ranks",

@@ -1,0 +1,168 @@
+/* Routed experts: who holds them, over how many ranks their states are divided, what a token costs. */
+#include <math.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double HIDDEN = 2048.0, WIDTH = 1024.0, EXPERTS = 8.0, VISITS = 2.0, TOKENS = 2048.0;
+static const double BLOCKS = 4.0;
+
+/* The fixture's Llama with eight experts of 1,024 in place of the MLP, on one node of 8. */
+static sl_question
+mixture_question(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_MIXTRAL;
+    spec.blocks = (uint32_t)BLOCKS;
+    spec.ffn = (uint64_t)WIDTH;
+    spec.experts = (sl_experts){
+        .count = (uint32_t)EXPERTS, .per_token = (uint32_t)VISITS, .width = (uint64_t)WIDTH};
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.zero_stage = 1;
+    return q;
+}
+
+static double
+routed_elements(void)
+{
+    return BLOCKS * EXPERTS * 3.0 * HIDDEN * WIDTH;
+}
+
+static double
+dense_elements(const sl_question *q)
+{
+    sl_model_counts counts = {0};
+
+    CU_ASSERT_EQUAL(sl_model_count(q->model, &counts), SL_OK);
+    CU_ASSERT_EQUAL((double)counts.component[SL_COMPONENT_ROUTED_EXPERTS], routed_elements());
+    return (double)counts.total - routed_elements();
+}
+
+static const sl_rank_memory *
+answer_rank(const sl_question *q)
+{
+    return &sl_fixture_answer(q)->memory.ranks[0];
+}
+
+static void
+experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike(void)
+{
+    sl_question q = mixture_question();
+    const double dense = dense_elements(&q);
+    const double routed = routed_elements();
+
+    for (uint32_t e = 1; e <= 8; e *= 2) {
+        q.plan.expert = e;
+        const sl_rank_memory *rank = answer_rank(&q);
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 2.0 * (dense + routed / e), 1e-8,
+                       "8 / e experts");
+        /* However they are dealt out: each state is somewhere once. */
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES),
+                       8.0 * (dense + routed) / 8.0, 1e-8, "8 (N) / 8");
+    }
+}
+
+/* A rank of a tensor group that does not cut experts holds all of its share of them. */
+static void
+experts_that_are_not_cut_are_whole_on_every_tensor_rank(void)
+{
+    sl_question q = mixture_question();
+
+    q.plan.tensor = 4;
+    q.plan.sequence = true;
+    q.plan.data = 2;
+    q.plan.zero_stage = 0;
+    q.plan.expert_tensor = 1;
+    const double whole = sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS);
+    q.plan.expert_tensor = 4;
+    const double cut = sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS);
+    sl_expect_near(whole - cut, 2.0 * routed_elements() * (1.0 - 1.0 / 4.0), 1e-8, "3 / 4 of them");
+    q.plan.expert_tensor = 1;
+    q.plan.expert = 4;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_PARAMETERS), cut, 1e-12,
+                   "shared by four is as much as cut by four");
+}
+
+static double
+block_bytes(const sl_question *q)
+{
+    const sl_rank_memory *rank = answer_rank(q);
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            return rank->terms[i].inputs[2].value;
+    return 0.0;
+}
+
+static void
+a_block_keeps_what_arrived_at_its_experts(void)
+{
+    sl_question q = mixture_question();
+    const double rows = VISITS;
+    const double expert = 2.0 * (HIDDEN + 2.0 * WIDTH + WIDTH); /* input, gate and up, product */
+    const double attention = 2.0 * (2048.0 + 2.0 * 512.0 + 2048.0) + 4.0 * 32.0;
+    const double norms = 2.0 * 2.0 * HIDDEN + 2.0 * 2.0 * HIDDEN; /* inputs and outputs */
+    const double routing = 2.0 * 4.0 * EXPERTS + 2.0 * 4.0 * VISITS;
+    const double even = TOKENS * (norms + attention + routing + rows * expert);
+
+    sl_expect_near(block_bytes(&q), even, 1e-12, "one rank with all experts");
+    q.workload.imbalance = 3.0;
+    sl_expect_near(block_bytes(&q), even, 1e-12, "gets all tokens anyway");
+    q.plan.expert = 2;
+    sl_expect_near(block_bytes(&q), even + TOKENS * rows * expert, 1e-12, "twice the mean of two");
+    q.plan.expert = 8;
+    sl_expect_near(block_bytes(&q), even + 2.0 * TOKENS * rows * expert, 1e-12, "three times");
+    q.workload.imbalance = 100.0;
+    sl_expect_near(block_bytes(&q), even + 3.0 * TOKENS * rows * expert, 1e-12,
+                   "at most experts / visits = 4");
+    q.workload.capacity = 1.5;
+    sl_expect_near(block_bytes(&q), even + 0.5 * TOKENS * rows * expert, 1e-12,
+                   "padded to one and a half");
+}
+
+static void
+impossible_shares_are_refused(void)
+{
+    sl_question q = mixture_question();
+    sl_errors err = {0};
+
+    q.plan.expert = 3;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/parallelism/expert", "3 of 8");
+    q.plan.expert = 2;
+    q.plan.expert_tensor = 2;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/parallelism/expert_tensor", "neither 1 nor tensor");
+    q.plan.expert_tensor = 1;
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/parallelism/expert", "ddp");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
+    CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
+    CASE(a_block_keeps_what_arrived_at_its_experts),
+    CASE(impossible_shares_are_refused),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "experts_memory", cases, sizeof cases / sizeof cases[0]);
+}
