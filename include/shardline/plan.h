@@ -64,6 +64,8 @@ typedef enum sl_reshard {
 typedef enum sl_schedule {
     SL_SCHEDULE_1F1B,
     SL_SCHEDULE_INTERLEAVED_1F1B,
+    SL_SCHEDULE_NAIVE, /* one stage at a time, one micro-batch after the other */
+    SL_SCHEDULE_GPIPE, /* all forwards, then all backwards */
     SL_SCHEDULE_COUNT
 } sl_schedule;
 

@@ -74,8 +74,8 @@ _Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
 static const char *const schedules[] = {
     [SL_SCHEDULE_1F1B] = "1f1b",
     [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
-    "naive",
-    "gpipe",
+    [SL_SCHEDULE_NAIVE] = "naive",
+    [SL_SCHEDULE_GPIPE] = "gpipe",
     "zb_h1",
     "zb_h2",
     "zb_v",

@@ -214,10 +214,10 @@ check_pipeline(const sl_question *question, sl_errors *err)
         return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
                        "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
     if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
-        const sl_code code =
-            sl_fail(err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
-                    "interleaved_1f1b goes with virtual_pipeline above 1, 1f1b with 1; got %u",
-                    plan->virtual_pipeline);
+        const sl_code code = sl_fail(
+            err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
+            "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u",
+            plan->virtual_pipeline);
         sl_hint(err, "%s", plan->virtual_pipeline > 1 ? "interleaved_1f1b" : "1f1b");
         return code;
     }
@@ -535,7 +535,7 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_COUNT:
         assert(false);
     }
-    plan->schedule = plan->virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
+    plan->schedule = sl_schedule_of(plan);
 }
 
 /* Largest value worth trying: nothing above it can pass a check. */

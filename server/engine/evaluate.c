@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/schedule.h"
+
 void
 sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                   double clock_ratio, sl_priced *out)
@@ -249,8 +251,7 @@ try_fix(const sl_question *question, sl_combination changed, const char *what, s
     if (changed.plan.pipeline * changed.plan.virtual_pipeline != changed.plan.layout_chunks &&
         changed.plan.layout_chunks > 0)
         return;
-    changed.plan.schedule =
-        changed.plan.virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
+    changed.plan.schedule = sl_schedule_of(&changed.plan);
     asked.workload = changed.workload;
     asked.plan = changed.plan;
     asked.unknown = 0;

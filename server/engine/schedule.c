@@ -98,9 +98,22 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
             out->blocks += out->layers[k];
 }
 
+sl_schedule
+sl_schedule_of(const sl_plan *plan)
+{
+    if (plan->virtual_pipeline > 1)
+        return SL_SCHEDULE_INTERLEAVED_1F1B;
+    return plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? SL_SCHEDULE_1F1B : plan->schedule;
+}
+
 uint64_t
 sl_schedule_chunks_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
 {
+    if (plan->schedule == SL_SCHEDULE_NAIVE)
+        return 1;
+    if (plan->schedule == SL_SCHEDULE_GPIPE)
+        return microbatches;
+
     const uint64_t p = plan->pipeline;
     const uint64_t v = plan->virtual_pipeline;
     const uint64_t chunks = v > 1 ? 2 * (p - rank - 1) + (v - 1) * p + 1 : p - rank;
@@ -122,7 +135,8 @@ sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const double busy_s
             slowest = r;
     }
 
-    const double bubble_s = (sum_s - busy_s[slowest]) / plan->virtual_pipeline;
+    const double passes = plan->schedule == SL_SCHEDULE_NAIVE ? m : 1.0 / plan->virtual_pipeline;
+    const double bubble_s = (sum_s - busy_s[slowest]) * passes;
     const double span_s = m * busy_s[slowest] + bubble_s;
 
     return (sl_span){

@@ -15,6 +15,9 @@ typedef struct sl_stage {
     bool last;                     /* holds the last layer, a head where there is one */
 } sl_stage;
 
+/** The schedule that goes with so many chunks, the plan's own where it does. */
+sl_schedule sl_schedule_of(const sl_plan *plan);
+
 /** How the layers are cut into pipeline * virtual_pipeline chunks. */
 typedef enum sl_split {
     SL_SPLIT_NONE,   /* not at all: there are fewer layers than chunks */
@@ -43,9 +46,11 @@ bool sl_schedule_is_block(const sl_model *model, uint32_t kind);
 
 /**
  * Chunks whose activations pipeline rank r keeps alive at most [count].
+ *   naive        1
+ *   GPipe        m
  *   1F1B         min(m, p - r)
  *   interleaved  min(m v, 2 (p - r - 1) + (v - 1) p + 1)
- * Source: Narayanan 2021; Megatron-LM schedules.py. Divide by v for micro-batches.
+ * Source: Huang 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py. Divide by v for micro-batches.
  */
 uint64_t sl_schedule_chunks_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
 
@@ -60,7 +65,8 @@ typedef struct sl_span {
 /**
  * busy_s[r]: forward and backward of one micro-batch on rank r, all chunks [s].
  *   span = m * max_r busy + (sum_r busy - max_r busy) / v
- * With equal stages the bubble is (p - 1)(F + B) / v. Source: Narayanan 2021 section 2.2; uneven
+ * and for the naive schedule m * sum_r busy. With equal stages the bubble is (p - 1)(F + B) / v, of
+ * GPipe too, and m (p - 1)(F + B) of the naive one. Source: Narayanan 2021 section 2.2; uneven
  * stages derived: fill and drain pass every other stage once, the slowest sets the steady state.
  */
 sl_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,

@@ -121,7 +121,8 @@ static const sl_term_info terms[] = {
                                         "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
-         "(busy_sum_s - slowest_busy_s) / chunks_per_rank; (p - 1)(F + B) / v for equal stages",
+         "(busy_sum_s - slowest_busy_s) / chunks_per_rank, for each micro-batch with the naive "
+         "schedule; (p - 1)(F + B) / v for equal stages",
          "Narayanan 2021 section 2.2"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,

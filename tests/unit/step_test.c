@@ -62,6 +62,26 @@ interleaving_keeps_one_plus_p_minus_1_over_p_v_more(void)
     CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 3, 0), 3); /* no more than there are */
 }
 
+/* The courses: of three equal stages, one at a time works; GPipe idles as 1F1B does and keeps every
+ * micro-batch. */
+static void
+naive_and_gpipe_are_what_they_are_drawn_as(void)
+{
+    const double busy[SL_PIPELINE_MAX] = {2.0, 2.0, 2.0};
+    sl_plan plan = {.pipeline = 3, .virtual_pipeline = 1, .schedule = SL_SCHEDULE_NAIVE};
+
+    for (uint64_t m = 1; m <= 4; m++) {
+        const sl_span span = sl_schedule_span(&plan, m, busy);
+        sl_expect_near(span.span_s, 6.0 * (double)m, 1e-12, "one after the other");
+        sl_expect_near(span.idle_ratio, 2.0 / 3.0, 1e-12, "two of three idle");
+        CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, m, 0), 1);
+    }
+    plan.schedule = SL_SCHEDULE_GPIPE;
+    const sl_span span = sl_schedule_span(&plan, 4, busy);
+    sl_expect_near(span.bubble_s, 4.0, 1e-12, "(p - 1)(F + B)");
+    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 4, 2), 4);
+}
+
 static void
 time_terms_sum_to_the_step(void)
 {
@@ -208,6 +228,7 @@ static const sl_case cases[] = {
     CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),
     CASE(chunks_divide_the_bubble),
     CASE(interleaving_keeps_one_plus_p_minus_1_over_p_v_more),
+    CASE(naive_and_gpipe_are_what_they_are_drawn_as),
     CASE(time_terms_sum_to_the_step),
     CASE(model_flops_follow_the_published_formula),
     CASE(full_recomputation_adds_one_forward_of_the_blocks),
