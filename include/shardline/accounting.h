@@ -53,4 +53,31 @@ sl_code sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, ui
                                uint32_t zero_stage, uint64_t microbatches, double element_bytes,
                                sl_accounting_bytes *out) SL_MUST_CHECK;
 
+/** What courses teach of activations, fp16, without sequence parallelism. */
+typedef enum sl_activation_accounting {
+    SL_ACTIVATION_EXACT,
+    SL_ACTIVATION_SBHL,               /* everything recomputed */
+    SL_ACTIVATION_SBHL_10_24T,        /* the attention core recomputed */
+    SL_ACTIVATION_SBHL_10_24T_SCORES, /* nothing recomputed */
+    SL_ACTIVATION_COUNT
+} sl_activation_accounting;
+
+typedef struct sl_activation_accounting_info {
+    const char *name; /* "sbhl-10-24t" */
+    const char *formula;
+    const char *source;
+} sl_activation_accounting_info;
+
+const sl_activation_accounting_info *
+sl_activation_accounting_describe(sl_activation_accounting accounting);
+
+/** s positions of a sequence, b sequences of a rank, h hidden, l blocks, a heads, t tensor ranks. */
+typedef struct sl_activation_shape {
+    double s, b, h, l, a, t;
+} sl_activation_shape;
+
+/** Bytes by the rule; not for SL_ACTIVATION_EXACT. */
+double sl_activation_accounting_bytes(sl_activation_accounting accounting,
+                                      const sl_activation_shape *shape);
+
 #endif

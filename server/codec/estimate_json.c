@@ -335,6 +335,46 @@ accounting_figures_write(sl_writer *writer, const sl_estimate_document *document
     sl_resolved_write(writer, request, &request->workload, &request->plan, cluster, NULL);
 }
 
+/* The rule beside what the fullest rank really keeps. */
+static void
+activation_accounting_write(sl_writer *writer, const sl_estimate_document *document)
+{
+    const sl_estimate *const e = document->estimate;
+    const sl_rank_memory *const rank = &e->memory.ranks[e->memory.binding];
+    const sl_activation_accounting rule = document->request->activation_accounting;
+    const sl_activation_accounting_info *const info = sl_activation_accounting_describe(rule);
+    const sl_activation_shape shape = {
+        .s = (double)e->workload.sequence_length,
+        .b = (double)e->workload.micro_batch,
+        .h = (double)document->model->hidden,
+        .l = (double)document->model->block_count,
+        .a = document->model->heads,
+        .t = e->plan.tensor,
+    };
+    double exact = 0;
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            exact = rank->terms[i].value;
+
+    sl_write_key(writer, "activation_accounting");
+    sl_write_object(writer);
+    sl_put_text(writer, "name", info->name);
+    sl_put_uint(writer, "bytes", (uint64_t)sl_activation_accounting_bytes(rule, &shape));
+    sl_put_uint(writer, "exact_bytes", (uint64_t)exact);
+    sl_put_text(writer, "formula", info->formula);
+    sl_write_key(writer, "inputs");
+    sl_write_object(writer);
+    sl_put_double(writer, "s", shape.s);
+    sl_put_double(writer, "b", shape.b);
+    sl_put_double(writer, "h", shape.h);
+    sl_put_double(writer, "L", shape.l);
+    sl_put_double(writer, "a", shape.a);
+    sl_put_double(writer, "t", shape.t);
+    sl_write_object_end(writer);
+    sl_put_text(writer, "source", info->source);
+    sl_write_object_end(writer);
+}
+
 sl_code
 sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_errors *err)
 {
@@ -364,6 +404,8 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
         sl_write_key(writer, "accounting");
         sl_accounting_write(writer, &accounted);
     }
+    if (estimate != NULL && request->activation_accounting != SL_ACTIVATION_EXACT)
+        activation_accounting_write(writer, document);
     totals_write(writer, document);
     sl_put_text(writer, "evaluator", "closed_form");
     sl_write_key(writer, "warnings");

@@ -114,9 +114,6 @@ static const char *const origins[] = {
 };
 _Static_assert(COUNT(origins) == SL_ORIGIN_COUNT, "a word for every origin");
 
-static const char *const activation_accountings[] = {"exact", "sbhl", "sbhl-10-24t",
-                                                     "sbhl-10-24t-attention"};
-
 const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
 const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(precisions)};
@@ -131,8 +128,6 @@ const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
 const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};
 const sl_names sl_origin_names = {origins, SL_ORIGIN_COUNT, COUNT(origins)};
-const sl_names sl_activation_accounting_names = {activation_accountings, 1,
-                                                 COUNT(activation_accountings)};
 
 const char *
 sl_name(const sl_names *names, uint32_t index)
@@ -158,6 +153,24 @@ sl_names_read(const sl_node *object, const char *member, const sl_names *names, 
                                "\"%s\" is not modelled yet", names->list[index]);
     *out = index;
     return SL_OK;
+}
+
+sl_code
+sl_activation_accounting_read(const sl_node *object, const char *member,
+                              sl_activation_accounting *out, sl_errors *err)
+{
+    assert(out != NULL);
+
+    const char *names[SL_ACTIVATION_COUNT];
+    for (uint32_t i = 0; i < SL_ACTIVATION_COUNT; i++)
+        names[i] = sl_activation_accounting_describe((sl_activation_accounting)i)->name;
+    uint32_t index = 0;
+    bool present = false;
+    const sl_code code =
+        sl_node_choice(object, member, names, SL_ACTIVATION_COUNT, &index, &present, err);
+    if (code == SL_OK && present)
+        *out = (sl_activation_accounting)index;
+    return code;
 }
 
 sl_code

@@ -30,7 +30,6 @@ extern const sl_names sl_schedule_names;
 extern const sl_names sl_collective_names;
 extern const sl_names sl_lifetime_names;
 extern const sl_names sl_origin_names;
-extern const sl_names sl_activation_accounting_names;
 
 /* FSDP's names for what zero_stage and shard_group say. */
 typedef enum sl_fsdp_sharding {
@@ -64,5 +63,7 @@ sl_code sl_names_read(const sl_node *object, const char *member, const sl_names 
 /** The same for `accounting`, whose words are the engine's. */
 sl_code sl_accounting_read(const sl_node *object, const char *member, sl_accounting *out,
                            sl_errors *err) SL_MUST_CHECK;
+sl_code sl_activation_accounting_read(const sl_node *object, const char *member,
+                                      sl_activation_accounting *out, sl_errors *err) SL_MUST_CHECK;
 
 #endif

@@ -47,6 +47,7 @@ typedef struct sl_estimate_request {
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
     sl_accounting accounting;
+    sl_activation_accounting activation_accounting;
     uint32_t kind; /* index into sl_kind_names */
     uint32_t
         framework_word; /* into sl_framework_names; beyond the engine's for an accounting only */

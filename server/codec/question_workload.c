@@ -145,7 +145,7 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     const sl_node *const object = &request->workload_object;
     sl_workload *const workload = &request->workload;
     uint32_t kind = 0, framework = default_framework(request), precision = SL_PRECISION_BF16;
-    uint32_t optimizer = SL_OPTIMIZER_ADAMW, exact = 0;
+    uint32_t optimizer = SL_OPTIMIZER_ADAMW;
     bool said = false, kind_said = false, framework_said = false;
     /* An accounting is a rule for every kind of work and every framework. */
     const bool counted = request->source == SL_MODEL_FROM_PARAMETERS;
@@ -156,8 +156,6 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
         precisions.modelled = SL_PRECISION_COUNT;
 
     sl_code first = sl_names_read(object, "kind", &kinds, &kind, &kind_said, err);
-    sl_keep(&first, sl_names_read(object, "activation_accounting", &sl_activation_accounting_names,
-                                  &exact, &said, err));
     sl_keep(&first,
             sl_names_read(object, "framework", &frameworks, &framework, &framework_said, err));
     if (!kind_said && !counted)
@@ -267,8 +265,15 @@ static sl_code
 read_accounting(sl_estimate_request *request, sl_errors *err)
 {
     sl_accounting *const accounting = &request->accounting;
-    const sl_code code =
-        sl_accounting_read(&request->workload_object, "accounting", accounting, err);
+    sl_activation_accounting *const activations = &request->activation_accounting;
+    sl_code code = sl_accounting_read(&request->workload_object, "accounting", accounting, err);
+    sl_keep(&code, sl_activation_accounting_read(&request->workload_object, "activation_accounting",
+                                                 activations, err));
+    if (*activations != SL_ACTIVATION_EXACT &&
+        (request->source == SL_MODEL_FROM_PARAMETERS || request->source == SL_MODEL_FROM_LAYERS))
+        sl_keep(&code, sl_node_fail_at(&request->workload_object, "activation_accounting", err,
+                                       SL_E_RANGE, "model_required",
+                                       "is a rule of blocks with a hidden size and heads"));
     if (code != SL_OK || request->source != SL_MODEL_FROM_PARAMETERS ||
         *accounting != SL_ACCOUNTING_EXACT)
         return code;

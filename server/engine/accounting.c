@@ -99,3 +99,45 @@ sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, uint64_t r
     };
     return SL_OK;
 }
+
+static const sl_activation_accounting_info activations[] = {
+    [SL_ACTIVATION_EXACT] = {"exact", "operator by operator, what autograd saves", "derived"},
+    [SL_ACTIVATION_SBHL] = {"sbhl", "s b h L",
+                            "teaching rule of full recomputation; Korthikanti 2022 has 2 s b h L"},
+    [SL_ACTIVATION_SBHL_10_24T] = {"sbhl-10-24t", "s b h L (10 + 24 / t)",
+                                   "Korthikanti 2022 eq. 2, the attention core recomputed"},
+    [SL_ACTIVATION_SBHL_10_24T_SCORES] = {"sbhl-10-24t-attention",
+                                          "s b h L (10 + 24 / t + 5 a s / (h t))",
+                                          "Korthikanti 2022 eq. 2"},
+};
+_Static_assert(sizeof activations / sizeof activations[0] == SL_ACTIVATION_COUNT,
+               "a row per accounting");
+
+const sl_activation_accounting_info *
+sl_activation_accounting_describe(sl_activation_accounting accounting)
+{
+    assert(accounting >= 0 && accounting < SL_ACTIVATION_COUNT);
+    return &activations[accounting];
+}
+
+double
+sl_activation_accounting_bytes(sl_activation_accounting accounting,
+                               const sl_activation_shape *shape)
+{
+    const double sbhl = shape->s * shape->b * shape->h * shape->l;
+    const double cut = 10.0 + 24.0 / shape->t;
+
+    switch (accounting) {
+    case SL_ACTIVATION_SBHL:
+        return sbhl;
+    case SL_ACTIVATION_SBHL_10_24T:
+        return sbhl * cut;
+    case SL_ACTIVATION_SBHL_10_24T_SCORES:
+        return sbhl * (cut + 5.0 * shape->a * shape->s / (shape->h * shape->t));
+    case SL_ACTIVATION_EXACT:
+    case SL_ACTIVATION_COUNT:
+        break;
+    }
+    assert(false);
+    return 0.0;
+}

@@ -92,7 +92,23 @@ more_than_a_double_can_count_is_refused(void)
     CU_ASSERT_EQUAL(bytes.total, 7); /* failure leaves outputs alone */
 }
 
+/* GPT-3 on eight tensor ranks: 5 a s / (h t) is ten. */
+static void
+activation_rules_give_the_figures_of_the_courses(void)
+{
+    const sl_activation_shape gpt3 = {2048, 1, 12288, 96, 96, 8};
+    const double sbhl = 2415919104.0;
+
+    sl_expect_near(sl_activation_accounting_bytes(SL_ACTIVATION_SBHL, &gpt3), sbhl, 0, "s b h L");
+    sl_expect_near(sl_activation_accounting_bytes(SL_ACTIVATION_SBHL_10_24T, &gpt3), 13 * sbhl, 0,
+                   "10 + 24 / 8");
+    sl_expect_near(sl_activation_accounting_bytes(SL_ACTIVATION_SBHL_10_24T_SCORES, &gpt3),
+                   23 * sbhl, 0, "and 5 x 96 x 2048 / (12288 x 8)");
+}
+
 static const sl_case cases[] = {
+    {"activation_rules_give_the_figures_of_the_courses",
+     activation_rules_give_the_figures_of_the_courses},
     {"every_worked_figure_of_the_courses_is_reproduced",
      every_worked_figure_of_the_courses_is_reproduced},
     {"memory_shrinks_four_eight_and_m_times_for_many_ranks",

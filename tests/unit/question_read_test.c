@@ -165,7 +165,6 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
         {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
         {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
-        {"\"activation_accounting\":\"sbhl\"", "/workload/activation_accounting"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reading r;
