@@ -562,6 +562,17 @@ choice_limit(const sl_question *question, sl_choice field)
     }
 }
 
+/* Stages that are not equal are legal and slow: they are offered only to who has them. */
+static bool
+is_uneven_offer(const sl_question *question, const sl_question *tried)
+{
+    const sl_plan *now = &question->plan;
+    const sl_plan *then = &tried->plan;
+
+    return (now->pipeline != then->pipeline || now->virtual_pipeline != then->virtual_pipeline) &&
+           sl_schedule_split(question->model, then) == SL_SPLIT_UNEVEN;
+}
+
 uint32_t
 sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
 {
@@ -587,6 +598,8 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
         if (!sl_plan_derive_data(question->cluster, &tried.plan, &data))
             continue;
         tried.plan.data = (uint32_t)data;
+        if (is_uneven_offer(question, &tried))
+            continue;
         if (sl_question_check(&tried, &ignored) == SL_OK)
             out[count++] = value;
     }
