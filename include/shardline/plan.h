@@ -21,8 +21,30 @@ typedef enum sl_recompute {
     SL_RECOMPUTE_SELECTIVE, /* the attention core */
     SL_RECOMPUTE_FULL,      /* every block from its input */
     SL_RECOMPUTE_OPERATORS, /* all but every other product and the attention (torchtitan's op) */
+    SL_RECOMPUTE_WORDS,     /* modes that a word alone says */
+    SL_RECOMPUTE_MODULES = SL_RECOMPUTE_WORDS, /* parts of each block (Megatron's) */
     SL_RECOMPUTE_COUNT
 } sl_recompute;
+
+/** Which blocks full recomputation takes; Megatron-LM's recompute_method. */
+typedef enum sl_recompute_method {
+    SL_RECOMPUTE_EACH,    /* every block from its own input */
+    SL_RECOMPUTE_BLOCK,   /* the first `recompute_layers` of each chunk, the rest keep everything */
+    SL_RECOMPUTE_UNIFORM, /* all, `recompute_layers` at a time from the input of the first */
+    SL_RECOMPUTE_METHOD_COUNT
+} sl_recompute_method;
+
+/** Parts of a block that are rebuilt each on their own; bit 1 << module of recompute_modules. */
+typedef enum sl_recompute_module {
+    SL_MODULE_CORE_ATTENTION, /* scores and softmax */
+    SL_MODULE_NORMS,          /* outputs of the norms before attention and MLP */
+    SL_MODULE_LATENT_UP,      /* queries, keys and values made of latents */
+    SL_MODULE_MLP,            /* a dense MLP from its input */
+    SL_MODULE_EXPERT_ACTIVATION,
+    SL_MODULE_SHARED_EXPERTS,
+    SL_MODULE_EXPERTS, /* a whole layer of experts, routing included */
+    SL_MODULE_COUNT
+} sl_recompute_module;
 
 typedef enum sl_optimizer {
     SL_OPTIMIZER_ADAMW,
@@ -111,6 +133,9 @@ typedef struct sl_workload {
     sl_precision precision;
     sl_optimizer optimizer;
     sl_recompute recompute;
+    sl_recompute_method recompute_method; /* of full */
+    uint32_t recompute_layers;            /* of block and uniform */
+    uint32_t recompute_modules;           /* of modules: bits by sl_recompute_module */
     sl_attention_kernel attention;
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */

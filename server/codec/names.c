@@ -39,7 +39,24 @@ static const char *const recomputes[] = {
     [SL_RECOMPUTE_FULL] = "full",
     [SL_RECOMPUTE_OPERATORS] = "op_sac",
 };
-_Static_assert(COUNT(recomputes) == SL_RECOMPUTE_COUNT, "a word for every mode");
+_Static_assert(COUNT(recomputes) == SL_RECOMPUTE_WORDS, "a word for every mode");
+
+static const char *const methods[] = {
+    [SL_RECOMPUTE_BLOCK - 1] = "block",
+    [SL_RECOMPUTE_UNIFORM - 1] = "uniform",
+};
+_Static_assert(COUNT(methods) == SL_RECOMPUTE_METHOD_COUNT - 1, "a word for every method");
+
+static const char *const modules[] = {
+    [SL_MODULE_CORE_ATTENTION] = "core_attn",
+    [SL_MODULE_NORMS] = "layernorm",
+    [SL_MODULE_LATENT_UP] = "mla_up_proj",
+    [SL_MODULE_MLP] = "mlp",
+    [SL_MODULE_EXPERT_ACTIVATION] = "moe_act",
+    [SL_MODULE_SHARED_EXPERTS] = "shared_experts",
+    [SL_MODULE_EXPERTS] = "moe",
+};
+_Static_assert(COUNT(modules) == SL_MODULE_COUNT, "a word for every module");
 
 static const char *const losses[] = {
     [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
@@ -118,7 +135,9 @@ const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
 const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(precisions)};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
-const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
+const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_WORDS, COUNT(recomputes)};
+const sl_names sl_method_names = {methods, COUNT(methods), COUNT(methods)};
+const sl_names sl_module_names = {modules, COUNT(modules), COUNT(modules)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};

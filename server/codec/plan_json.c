@@ -44,6 +44,32 @@ offload_write(sl_writer *writer, const sl_offload *offload)
     sl_write_object_end(writer);
 }
 
+/* A word where one says it all. */
+static void
+recompute_write(sl_writer *writer, const sl_workload *w)
+{
+    sl_write_key(writer, "recompute");
+    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
+        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
+        return;
+    }
+    sl_write_object(writer);
+    if (w->recompute == SL_RECOMPUTE_FULL) {
+        sl_put_text(writer, "mode", "full");
+        sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
+        sl_put_uint(writer, "layers", w->recompute_layers);
+    } else {
+        sl_put_text(writer, "mode", "modules");
+        sl_write_key(writer, "modules");
+        sl_write_array(writer);
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+            if ((w->recompute_modules >> m & 1) != 0)
+                sl_write_text(writer, sl_name(&sl_module_names, m));
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
 static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
@@ -60,7 +86,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     put_known(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
     sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
     sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
-    sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, w->recompute));
+    recompute_write(writer, w);
     sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
@@ -210,8 +236,9 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const uint64_t steps = sl_plan_microbatches(to, &fix->plan);
     const bool micro_batch =
         from->micro_batch != to->micro_batch || is_open(request, SL_UNKNOWN_MICRO_BATCH);
-    const bool recompute =
-        from->recompute != to->recompute || is_open(request, SL_UNKNOWN_RECOMPUTE);
+    const bool recompute = from->recompute != to->recompute ||
+                           from->recompute_method != to->recompute_method ||
+                           is_open(request, SL_UNKNOWN_RECOMPUTE);
     const bool attention =
         from->attention != to->attention ||
         (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
@@ -231,7 +258,7 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     if (accumulation)
         sl_put_uint(writer, "gradient_accumulation", steps);
     if (recompute)
-        sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, to->recompute));
+        recompute_write(writer, to);
     if (attention)
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)

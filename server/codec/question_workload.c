@@ -180,41 +180,6 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     return first;
 }
 
-/* The object form; core_attention is what the word "selective" says. */
-static sl_code
-read_recompute_mode(const sl_node *object, sl_errors *warnings, uint32_t *out, sl_errors *err)
-{
-    static const sl_member members[] = {
-        {"mode", NULL}, {"method", ""}, {"layers", ""}, {"modules", ""}};
-    static const char *const modes[] = {"none", "core_attention", "full", "op_sac", "modules"};
-    static const sl_names names = {modes, SL_RECOMPUTE_COUNT, COUNT(modes)};
-    sl_node mode;
-    bool said = false;
-    sl_code first = sl_members_check(object, members, COUNT(members), warnings, err);
-    sl_keep(&first, sl_node_required(object, "mode", &mode, err));
-    sl_keep(&first, sl_names_read(object, "mode", &names, out, &said, err));
-    return first;
-}
-
-static sl_code
-read_recompute(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
-{
-    const sl_node *const object = &request->workload_object;
-    sl_node member;
-    if (!sl_node_member(object, "recompute", &member)) {
-        request->unknown |= SL_UNKNOWN_RECOMPUTE;
-        return SL_OK;
-    }
-    uint32_t mode = 0;
-    bool said = false;
-    const sl_code code =
-        sl_node_kind(&member) == SL_JSON_OBJECT
-            ? read_recompute_mode(&member, warnings, &mode, err)
-            : sl_names_read(object, "recompute", &sl_recompute_names, &mode, &said, err);
-    request->workload.recompute = (sl_recompute)mode;
-    return code;
-}
-
 static sl_code
 read_dropout(sl_estimate_request *request, sl_errors *err)
 {
@@ -302,7 +267,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
             sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
     sl_keep(&first, read_words(request, catalog, err));
     sl_keep(&first, read_counts(request, err));
-    sl_keep(&first, read_recompute(request, warnings, err));
+    sl_keep(&first, sl_question_read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));
     sl_keep(&first, sl_question_read_moe(request, warnings, err));
     sl_keep(&first, sl_question_read_fp8(request, warnings, err));

@@ -325,6 +325,9 @@ check_sharding(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
+    if (question->workload.recompute == SL_RECOMPUTE_MODULES && framework != SL_FRAMEWORK_MEGATRON)
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
+                       "modules of a block are rebuilt apart by megatron only");
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",

@@ -269,10 +269,13 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
     const sl_combination now = {out->software, out->workload, out->plan};
 
     out->fix_count = 0;
-    for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
+    for (uint32_t mode = 0; mode < SL_RECOMPUTE_WORDS; mode++) {
         sl_combination c = now;
         c.workload.recompute = (sl_recompute)mode;
-        if (c.workload.recompute != now.workload.recompute && sl_recompute_matters(&c.workload))
+        c.workload.recompute_method = SL_RECOMPUTE_EACH;
+        if ((mode != now.workload.recompute ||
+             c.workload.recompute_method != now.workload.recompute_method) &&
+            sl_recompute_matters(&c.workload))
             try_fix(question, c, "recompute", scratch, out);
     }
     for (uint32_t doubled = 0; doubled < 2; doubled++) {

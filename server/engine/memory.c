@@ -7,6 +7,7 @@
 
 #include "engine/adapter.h"
 #include "engine/gather.h"
+#include "engine/recompute.h"
 #include "shardline/units.h"
 
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
@@ -32,17 +33,17 @@ typedef struct rank_bytes {
     double in_flight; /* micro-batches */
     double blocks_saved;
     double ends_saved; /* embedding and head */
-    double recomputed; /* one block rebuilt in backward */
     double logits_width;
     double logit_bytes;
     double head_transient;
     double widest_gradient;
     double dummy_elements;
-    double largest_matrix;          /* elements, on this rank */
-    double received, sent;          /* of one micro-batch, from and to the stages beside it */
-    double block_saved, block_kept; /* of the block that rebuilds most */
-    double largest_block;           /* what one block saves */
-    double offloaded;               /* of blocks_saved, what is in the host's memory */
+    double largest_matrix; /* elements, on this rank */
+    double received, sent; /* of one micro-batch, from and to the stages beside it */
+    double rebuilt, kept;  /* beside and by the block that rebuilds most */
+    double freed;          /* before it, of the same micro-batch */
+    double largest_block;  /* what one block saves */
+    double offloaded;      /* of blocks_saved, what is in the host's memory */
 } rank_bytes;
 
 /* What lives beside states and buffers at one moment of the step. */
@@ -126,22 +127,6 @@ dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
     return elements;
 }
 
-/* Kept per micro-batch by one layer of a kind under the plan's recomputation. */
-static double
-kept_bytes(const sl_memory_case *c, const sl_kind_price *price)
-{
-    switch (c->workload->recompute) {
-    case SL_RECOMPUTE_FULL:
-        return price->input_bytes;
-    case SL_RECOMPUTE_SELECTIVE:
-        return price->saved_bytes - price->core_bytes;
-    case SL_RECOMPUTE_OPERATORS:
-        return fmin(price->saved_bytes, price->products_bytes);
-    default:
-        return price->saved_bytes;
-    }
-}
-
 /* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
  * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
 static double
@@ -179,21 +164,26 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
         .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
     };
+    double whole_saved = 0.0;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         if (stage->layers[k] == 0)
             continue;
         if (sl_schedule_is_block(model, k)) {
-            const double kept = kept_bytes(c, price);
-            b.blocks_saved += b.in_flight * stage->layers[k] * kept;
+            const sl_recomputed again =
+                sl_recompute_of(model, c->workload, plan, c->prices, r, stage, k);
+            const double whole = stage->layers[k] - again.layers;
+            b.blocks_saved +=
+                b.in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
+            whole_saved += whole * price->saved_bytes;
             b.widest_gradient =
                 fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
             b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
             b.largest_block = fmax(b.largest_block, price->saved_bytes);
-            if (price->saved_bytes - kept > b.block_saved - b.block_kept) {
-                b.block_saved = price->saved_bytes;
-                b.block_kept = kept;
+            if (again.layers > 0.0 && again.live_bytes > b.rebuilt) {
+                b.rebuilt = again.live_bytes;
+                b.kept = again.kept_bytes;
             }
         } else if (k == model->layers[0]) {
             b.ends_saved += b.in_flight * price->saved_bytes;
@@ -205,7 +195,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
         }
     }
-    b.recomputed = b.block_saved - b.block_kept;
+    /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
+    b.freed = whole_saved / plan->virtual_pipeline;
     if (c->workload->offload.activations && b.blocks_saved > 0.0) {
         /* Two blocks are on their way at a time. */
         const double block = b.blocks_saved / (b.in_flight * stage->blocks);
@@ -279,7 +270,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .activations = activations,
-         .rebuilt = b->recomputed,
+         .rebuilt = fmax(0.0, b->rebuilt - b->freed),
          .transient = b->widest_gradient},
         {.name = "head",
          .gradients = early,
@@ -420,8 +411,8 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
     ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
              {"bytes_per_logit", b->logit_bytes});
-    ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->block_saved},
-             {"kept_bytes", b->block_kept});
+    ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
+             {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
     ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, p->transient,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / row_bytes});

@@ -3,6 +3,7 @@
 
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
+#include "engine/recompute.h"
 #include "engine/states.h"
 
 static void
@@ -135,6 +136,29 @@ note_memory(const sl_question *question, sl_estimate *out)
 }
 
 /* What the sharding frameworks add, and how little of their time was measured. */
+/* Megatron refuses some of these, and lets others pass. */
+static void
+note_modules(const sl_question *question, sl_estimate *out)
+{
+    const sl_model *model = question->model;
+    const uint32_t asked = out->workload.recompute_modules;
+    uint32_t found = out->workload.attention == SL_ATTENTION_UNFUSED
+                         ? UINT32_C(1) << SL_MODULE_CORE_ATTENTION
+                         : 0;
+
+    if (out->workload.recompute != SL_RECOMPUTE_MODULES)
+        return;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+                if (sl_recompute_runs(&model->kinds[k], i, (sl_recompute_module)m))
+                    found |= UINT32_C(1) << m;
+    if ((asked & ~found) != 0)
+        add(out, true, "recompute_module_absent",
+            "one or more of recompute.modules change nothing: the model has no such part, or a "
+            "fused kernel never keeps it");
+}
+
 static void
 note_sharding(sl_estimate *out)
 {
@@ -292,6 +316,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_links(question, out);
     note_memory(question, out);
     note_sharding(out);
+    note_modules(question, out);
     note_plan(question, out);
     note_experts(question, out);
     note_plain(question->model, out);

@@ -5,6 +5,7 @@
 
 #include "engine/adapter.h"
 #include "engine/kernel.h"
+#include "engine/recompute.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
  * law already holds. Fused into the product: fp32 read and write, less those 2 bytes (Megatron-LM,
@@ -444,6 +445,34 @@ kept_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
     return bytes;
 }
 
+/* What module by module is dropped: what several of them would rebuild goes once. */
+static void
+price_modules_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
+{
+    double live[SL_MODULE_COUNT] = {0};
+
+    for (uint32_t i = 0; slice->recompute_modules != 0 && i < kind->operator_count; i++) {
+        const sl_operator *op = &kind->operators[i];
+        const double saved = op->kind == SL_OPERATOR_ATTENTION ? sl_slice_qkv_bytes(slice, op)
+                                                               : kept_of(slice, kind, op);
+        bool dropped = false;
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++) {
+            if ((slice->recompute_modules >> m & 1) == 0)
+                continue;
+            if (m == SL_MODULE_CORE_ATTENTION) {
+                live[m] += sl_slice_core_bytes(slice, op);
+            } else if (sl_recompute_drops(kind, i, (sl_recompute_module)m)) {
+                live[m] += saved;
+                dropped = true;
+            }
+        }
+        out->modules_bytes += dropped ? saved : 0.0;
+    }
+    out->modules_bytes += live[SL_MODULE_CORE_ATTENTION];
+    for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+        out->module_live_bytes = fmax(out->module_live_bytes, live[m]);
+}
+
 static void
 price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
@@ -475,6 +504,66 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
             price_plain_memory(slice, op, out);
     }
     out->products_bytes = products_bytes(slice, kind, out->input_bytes);
+    price_modules_memory(slice, kind, out);
+}
+
+static bool
+runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
+{
+    for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+        if ((slice->recompute_modules >> m & 1) != 0 &&
+            sl_recompute_runs(kind, index, (sl_recompute_module)m))
+            return true;
+    return false;
+}
+
+static sl_traffic
+difference(const sl_traffic *after, const sl_traffic *before)
+{
+    return (sl_traffic){after->bytes - before->bytes, after->busy_s - before->busy_s,
+                        after->exposed_s - before->exposed_s};
+}
+
+static void
+add_traffics(sl_traffic *to, sl_traffic more)
+{
+    to->bytes += more.bytes;
+    to->busy_s += more.busy_s;
+    to->exposed_s += more.exposed_s;
+}
+
+/* Adds what an operator added to its kind's forward to what its modules run again. */
+static void
+add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
+{
+    again->forward_s += after->forward_s - before->forward_s;
+    again->matmul_flops += after->matmul_flops - before->matmul_flops;
+    again->attention_flops += after->attention_flops - before->attention_flops;
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        add_traffics(&again->tensor[i],
+                     difference(&after->tensor_forward[i], &before->tensor_forward[i]));
+    add_traffics(&again->context, difference(&after->context_forward, &before->context_forward));
+    add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
+}
+
+static void
+price_operators(const pricing *p, const sl_layer_kind *kind)
+{
+    sl_kind_price *out = p->out;
+
+    for (uint32_t i = 0; i < kind->operator_count; i++) {
+        const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
+        const sl_kind_price before = again ? *out : (sl_kind_price){0};
+        price_operator(p, &kind->operators[i]);
+        if (again)
+            add_rerun(&out->modules, out, &before);
+    }
+    /* Fused kernels rebuild their scores by themselves. */
+    if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&
+        p->slice->attention == SL_ATTENTION_UNFUSED) {
+        out->modules.forward_s += out->core_forward_s;
+        out->modules.attention_flops += out->attention_flops;
+    }
 }
 
 void
@@ -494,7 +583,6 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
 
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
         price_memory(slice, kind, &out[k]);
-        for (uint32_t i = 0; i < kind->operator_count; i++)
-            price_operator(&p, &kind->operators[i]);
+        price_operators(&p, kind);
     }
 }

@@ -18,6 +18,16 @@ typedef struct sl_traffic {
     double exposed_s; /* what computing does not hide */
 } sl_traffic;
 
+/** A part of one layer's forward pass that backward runs again, per micro-batch. */
+typedef struct sl_rerun {
+    double forward_s;
+    double matmul_flops; /* of the whole layer, like those of sl_kind_price */
+    double attention_flops;
+    sl_traffic tensor[SL_COLLECTIVE_COUNT];
+    sl_traffic context;
+    sl_traffic expert;
+} sl_rerun;
+
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
     double adapter_elements;       /* low-rank matrices beside them */
@@ -29,6 +39,9 @@ typedef struct sl_kind_price {
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */
     double products_bytes;         /* what recomputation by operators keeps instead */
+    double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
+    double module_live_bytes;      /* the most of it that one module rebuilds */
+    sl_rerun modules;              /* and what they run again */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */

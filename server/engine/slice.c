@@ -53,6 +53,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .framework = workload->framework,
         .attention = workload->attention,
         .adapter = &workload->adapter,
+        .recompute_modules =
+            workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
         .dropout = workload->dropout,
         .eager = software->eager_activations && !workload->compile,
         .pipelined = plan->pipeline > 1,
@@ -196,13 +198,19 @@ context_saved_bytes(const sl_slice *slice, const sl_operator *op)
     return 0.0;
 }
 
+double
+sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    return slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
+}
+
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double qkv = (double)op->inputs / slice->tensor;
     const double output = (double)op->outputs / slice->tensor;
     const double copies = slice->eager ? 2.0 : 1.0;
-    double bytes = slice->element_bytes * (qkv + copies * output) * slice->tokens;
+    double bytes =
+        sl_slice_qkv_bytes(slice, op) + slice->element_bytes * copies * output * slice->tokens;
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (slice->attention != SL_ATTENTION_UNFUSED)

@@ -28,6 +28,7 @@ typedef struct sl_slice {
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;
+    uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
     bool eager;     /* pointwise results are kept where fused code rebuilds them */
     bool pipelined; /* a tied head then holds its own copy of the embedding */
@@ -76,6 +77,9 @@ double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
 double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** The part that is its queries, keys and values. */
+double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
 
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);

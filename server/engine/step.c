@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/recompute.h"
+
 static const double optimizer_bandwidth_ratio = 0.85;
 
 /* One micro-batch on one pipeline rank, all its chunks. */
@@ -21,6 +23,16 @@ static double
 busy_s(const rank_time *t)
 {
     return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
+}
+
+/* Layers of a kind on a rank that run a part of their forward again. */
+static double
+layers_again(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, uint32_t kind)
+{
+    if (!sl_schedule_is_block(c->question->model, kind))
+        return 0.0;
+    return sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, rank, stage, kind)
+        .layers;
 }
 
 static rank_time
@@ -44,21 +56,12 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.expert_s += layers * (price->expert_forward.exposed_s + price->expert_backward.exposed_s);
         t.context_s +=
             layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
-        if (!sl_schedule_is_block(model, k))
-            continue;
-        if (c->workload->recompute == SL_RECOMPUTE_OPERATORS) {
-            /* Every other product runs again; which share of the rest does was not measured. */
-            t.recompute_s += layers * 0.5 * (price->forward_s - price->core_forward_s);
-        } else if (c->workload->recompute == SL_RECOMPUTE_FULL) {
-            t.recompute_s += layers * price->forward_s;
-            t.expert_s += layers * price->expert_forward.exposed_s;
-            t.context_s += layers * price->context_forward.exposed_s;
-            t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
-        } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
-                   c->workload->attention == SL_ATTENTION_UNFUSED) {
-            /* Fused kernels rebuild the scores inside their backward already. */
-            t.recompute_s += layers * price->core_forward_s;
-        }
+        const double again = layers_again(c, r, &stage, k);
+        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
+        t.recompute_s += again * rerun.forward_s;
+        t.tensor_s += again * sl_price_exposed_s(rerun.tensor);
+        t.expert_s += again * rerun.expert.exposed_s;
+        t.context_s += again * rerun.context.exposed_s;
     }
     return t;
 }
@@ -383,7 +386,8 @@ add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
 /* What the ranks that share experts or sequences send each other over the step, on the slowest
  * stage. */
 static void
-add_shared_rows(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
+add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, double microbatches,
+                sl_time *out)
 {
     const sl_model *model = c->question->model;
     const sl_cluster *cluster = c->question->cluster;
@@ -396,10 +400,13 @@ add_shared_rows(const sl_memory_case *c, const sl_stage *stage, double microbatc
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         const double runs = microbatches * stage->layers[k];
-        const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 * runs : runs;
-        add_runs(&routed, forwards, &price->expert_forward);
+        const double again = microbatches * layers_again(c, rank, stage, k);
+        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
+        add_runs(&routed, runs, &price->expert_forward);
+        add_runs(&routed, again, &rerun.expert);
         add_runs(&routed, runs, &price->expert_backward);
-        add_runs(&shared, forwards, &price->context_forward);
+        add_runs(&shared, runs, &price->context_forward);
+        add_runs(&shared, again, &rerun.context);
         add_runs(&shared, runs, &price->context_backward);
         if (price->context_forward.busy_s > 0.0)
             collective = price->context_collective;
@@ -416,25 +423,22 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
 {
     const sl_model *model = c->question->model;
     const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
-    const bool full = c->workload->recompute == SL_RECOMPUTE_FULL;
     sl_stage stage;
 
     sl_schedule_stage(model, c->plan, rank, &stage);
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
-            const sl_traffic *forward = &c->prices[k].tensor_forward[kind];
-            const sl_traffic *backward = &c->prices[k].tensor_backward[kind];
+            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
             const double runs = microbatches * stage.layers[k];
-            const double forwards = full && sl_schedule_is_block(model, k) ? 2.0 : 1.0;
-            sum.bytes += runs * (forwards * forward->bytes + backward->bytes);
-            sum.busy_s += runs * (forwards * forward->busy_s + backward->busy_s);
-            sum.exposed_s += runs * (forwards * forward->exposed_s + backward->exposed_s);
+            add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
+            add_runs(&sum, microbatches * layers_again(c, rank, &stage, k), &rerun.tensor[kind]);
+            add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
         add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
                           sum.exposed_s);
     }
-    add_shared_rows(c, &stage, microbatches, out);
+    add_shared_rows(c, rank, &stage, microbatches, out);
 }
 
 static void
@@ -483,6 +487,23 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
              {"step_overhead_s", c->software->step_overhead_s});
 }
 
+/* Of one micro-batch, over all stages. */
+static double
+flops_again(const sl_memory_case *c)
+{
+    double flops = 0.0;
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_stage stage;
+        sl_schedule_stage(c->question->model, c->plan, r, &stage);
+        for (uint32_t k = 0; k < c->question->model->kind_count; k++) {
+            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
+            flops += layers_again(c, r, &stage, k) * (rerun.matmul_flops + rerun.attention_flops);
+        }
+    }
+    return flops;
+}
+
 void
 sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out)
 {
@@ -494,20 +515,12 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
     double full = 0.0;
     double causal = 0.0;
-    double again = 0.0;
+    const double again = flops_again(c);
 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const sl_kind_price *price = &c->prices[model->layers[i]];
-        const bool block = sl_schedule_is_block(model, model->layers[i]);
         full += price->matmul_flops + price->attention_flops;
         causal += price->matmul_flops + price->causal_flops;
-        if (block && workload->recompute == SL_RECOMPUTE_FULL)
-            again += price->matmul_flops + price->attention_flops;
-        else if (block && workload->recompute == SL_RECOMPUTE_OPERATORS)
-            again += 0.5 * price->matmul_flops;
-        else if (block && workload->recompute == SL_RECOMPUTE_SELECTIVE &&
-                 workload->attention == SL_ATTENTION_UNFUSED)
-            again += price->attention_flops;
     }
 
     const double tokens = (double)workload->global_batch * (double)workload->sequence_length;

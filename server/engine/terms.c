@@ -54,9 +54,11 @@ static const sl_term_info terms[] = {
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
-    [SL_TERM_RECOMPUTED_BLOCK] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
-                                  "block_bytes - kept_bytes: what one block rebuilds in backward",
-                                  "Korthikanti 2022 section 5"},
+    [SL_TERM_RECOMPUTED_BLOCK] =
+        {"activations", NULL, SL_LIFETIME_TRANSIENT,
+         "block_bytes - kept_bytes - freed_bytes: what is rebuilt at once in "
+         "backward, beyond what that micro-batch let go before it",
+         "Korthikanti 2022 section 5"},
     [SL_TERM_LOGITS] = {"logits", NULL, SL_LIFETIME_TRANSIENT, "logits x bytes_per_logit",
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =

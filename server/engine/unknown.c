@@ -160,7 +160,7 @@ static void
 survey_priced(survey *s, walk w)
 {
     const sl_question *question = s->question;
-    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_COUNT : 1;
+    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_WORDS : 1;
     const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
     sl_priced priced;
     bool fresh = true;

@@ -134,7 +134,10 @@ test('a fix does what it says when it is applied', async () => {
         attention: null, software: null }, parallelism: { sequence: null, zero_stage: null } });
     const accumulated = mergePatch(base, { workload: { micro_batch_size: 2,
         gradient_accumulation: 4 } });
-    for (const asked of [base, open, accumulated]) {
+    const rebuilt = [{ mode: 'full', method: 'block', layers: 2 },
+        { mode: 'modules', modules: ['mlp', 'layernorm'] }]
+        .map((recompute) => mergePatch(base, { workload: { recompute } }));
+    for (const asked of [base, open, accumulated, ...rebuilt]) {
         const first = await client.post(path, asked);
         assert.equal(first.status, 200, first.text.slice(0, 500));
         assert.ok(first.json.binding.fixes.length > 0, JSON.stringify(asked.workload));
@@ -147,6 +150,22 @@ test('a fix does what it says when it is applied', async () => {
         }
     }
 });
+
+test('recomputation of some blocks lies between none and all, and is answered as it was asked',
+    async () => {
+        const peak = async (recompute) => {
+            const { memory, resolved } = await answered({ config: large,
+                workload: { recompute }, parallelism: { tensor: 1, sequence: false, data: 4 } });
+            assert.deepEqual(resolved.workload.recompute, recompute);
+            return memory.peak_allocated_bytes;
+        };
+        const none = await peak('none');
+        const full = await peak('full');
+        const some = await peak({ mode: 'full', method: 'block', layers: 4 });
+        assert.ok(full < some && some < none, `${full} < ${some} < ${none}`);
+        assert.ok(await peak({ mode: 'full', method: 'uniform', layers: 2 }) < none);
+        assert.ok(await peak({ mode: 'modules', modules: ['layernorm', 'mlp'] }) < none);
+    });
 
 /** RFC 7396. */
 function mergePatch(target, patch) {

@@ -153,8 +153,6 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"framework\":\"dp\"", "/workload/framework"},
         {"\"software\":\"maxtext\"", "/workload/software"},
         {"\"precision\":\"mxfp8\"", "/workload/precision"},
-        {"\"recompute\":{\"mode\":\"modules\"}", "/workload/recompute/mode"},
-        {"\"recompute\":{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/layers"},
         {"\"cuda_graphs\":\"full\"", "/workload/cuda_graphs"},
         {"\"activation_profile\":\"eager\"", "/workload/activation_profile"},
         {"\"documents\":{\"mean_length\":1}", "/workload/documents"},
@@ -173,6 +171,48 @@ what_is_not_modelled_is_refused_by_name(void)
         expect_refused(&r, cases[i].pointer, "not_modelled");
         clear(&r);
     }
+}
+
+static void
+recomputation_is_a_word_or_says_over_what(void)
+{
+    static const struct {
+        const char *value, *pointer, *rule;
+    } cases[] = {
+        {"{}", "/workload/recompute/mode", "required_field"},
+        {"{\"mode\":\"modules\"}", "/workload/recompute/modules", "required_field"},
+        {"{\"mode\":\"modules\",\"modules\":[]}", "/workload/recompute/modules", "wrong_type"},
+        {"{\"mode\":\"modules\",\"modules\":[\"mlp\",\"mpl\"]}", "/workload/recompute/modules/1",
+         "unknown_value"},
+        {"{\"mode\":\"full\",\"modules\":[\"mlp\"]}", "/workload/recompute/modules",
+         "inconsistent"},
+        {"{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/method", "required_field"},
+        {"{\"mode\":\"full\",\"method\":\"block\"}", "/workload/recompute/layers",
+         "required_field"},
+        {"{\"mode\":\"full\",\"method\":\"block\",\"layers\":0}", "/workload/recompute/layers",
+         "out_of_range"},
+        {"{\"mode\":\"op_sac\",\"method\":\"block\"}", "/workload/recompute/method",
+         "inconsistent"},
+    };
+    reading r;
+    char text[160];
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        (void)snprintf(text, sizeof text, "\"recompute\":%s", cases[i].value);
+        read_workload(&r, text);
+        expect_refused(&r, cases[i].pointer, cases[i].rule);
+        clear(&r);
+    }
+    read_workload(&r, "\"recompute\":{\"mode\":\"full\",\"method\":\"uniform\",\"layers\":3}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.recompute, SL_RECOMPUTE_FULL);
+    CU_ASSERT_EQUAL(r.request.workload.recompute_method, SL_RECOMPUTE_UNIFORM);
+    CU_ASSERT_EQUAL(r.request.workload.recompute_layers, 3);
+    clear(&r);
+    read_workload(&r, "\"recompute\":{\"mode\":\"modules\",\"modules\":[\"mlp\",\"layernorm\"]}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.recompute_modules,
+                    1U << SL_MODULE_MLP | 1U << SL_MODULE_NORMS);
+    clear(&r);
 }
 
 /* FSDP's words and the numbers they stand for. */
@@ -475,6 +515,7 @@ main(int argc, char **argv)
         CASE(missing_parts_are_named_all_at_once),
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
+        CASE(recomputation_is_a_word_or_says_over_what),
         CASE(sharding_words_say_stage_and_group),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
