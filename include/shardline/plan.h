@@ -67,6 +67,23 @@ typedef enum sl_loss {
     SL_LOSS_COUNT
 } sl_loss;
 
+/** What operators keep beyond what their gradients need. */
+typedef enum sl_activation_profile {
+    SL_ACTIVATIONS_PROFILE,  /* as the software profile and `compile` say */
+    SL_ACTIVATIONS_FUSED,    /* pointwise results are rebuilt inside fused kernels */
+    SL_ACTIVATIONS_EAGER,    /* each pointwise operator keeps its own */
+    SL_ACTIVATIONS_COMPILED, /* generated kernels rebuild them */
+    SL_ACTIVATIONS_COUNT
+} sl_activation_profile;
+
+/** What is captured once and replayed. */
+typedef enum sl_cuda_graphs {
+    SL_GRAPHS_NONE,
+    SL_GRAPHS_LAYER, /* forward and backward of each block and micro-batch in flight */
+    SL_GRAPHS_FULL,  /* the step's forward and backward as a whole */
+    SL_GRAPHS_COUNT
+} sl_cuda_graphs;
+
 /** How ranks that share a sequence see the keys and values of the others. */
 typedef enum sl_context_kind {
     SL_CONTEXT_RING,     /* passed on from rank to rank under the attention ("p2p") */
@@ -142,6 +159,10 @@ typedef struct sl_workload {
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
     bool gather_fp8;  /* sharded weights of linear layers are gathered in 8 bits */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
+    sl_activation_profile activations;
+    sl_cuda_graphs graphs;
+    bool optimizer_in_backward; /* a gradient is stepped on as soon as it is there, and let go */
+    uint64_t document_length; /* positions a token may see, of packed documents; 0 = the sequence */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */
     sl_layout layout;

@@ -64,6 +64,21 @@ static const char *const losses[] = {
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
 
+static const char *const profiles[] = {
+    [SL_ACTIVATIONS_PROFILE] = "profile",
+    [SL_ACTIVATIONS_FUSED] = "fused",
+    [SL_ACTIVATIONS_EAGER] = "eager",
+    [SL_ACTIVATIONS_COMPILED] = "compiled",
+};
+_Static_assert(COUNT(profiles) == SL_ACTIVATIONS_COUNT, "a word for every profile");
+
+static const char *const graphs[] = {
+    [SL_GRAPHS_NONE] = "none",
+    [SL_GRAPHS_LAYER] = "layer",
+    [SL_GRAPHS_FULL] = "full",
+};
+_Static_assert(COUNT(graphs) == SL_GRAPHS_COUNT, "a word for every extent");
+
 static const char *const shardings[] = {
     [SL_FSDP_NO_SHARD] = "no_shard",
     [SL_FSDP_SHARD_GRAD_OP] = "shard_grad_op",
@@ -139,6 +154,8 @@ const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_WORDS, COUNT(recom
 const sl_names sl_method_names = {methods, COUNT(methods), COUNT(methods)};
 const sl_names sl_module_names = {modules, COUNT(modules), COUNT(modules)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
+const sl_names sl_profile_names = {profiles, COUNT(profiles), COUNT(profiles)};
+const sl_names sl_graph_names = {graphs, COUNT(graphs), COUNT(graphs)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};

@@ -26,6 +26,8 @@ extern const sl_names sl_recompute_names;
 extern const sl_names sl_method_names; /* of recomputation; sl_recompute_method less one */
 extern const sl_names sl_module_names; /* sl_recompute_module */
 extern const sl_names sl_loss_names;
+extern const sl_names sl_profile_names; /* of activations */
+extern const sl_names sl_graph_names;
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
 extern const sl_names sl_schedule_names;

@@ -91,6 +91,18 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
     sl_put_bool(writer, "compile", w->compile);
+    sl_put_text(writer, "activation_profile", sl_name(&sl_profile_names, w->activations));
+    sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
+    sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
+    sl_write_key(writer, "documents");
+    if (w->document_length > 0) {
+        sl_write_object(writer);
+        sl_put_uint(writer, "mean_length", w->document_length);
+        sl_put_bool(writer, "packed", true);
+        sl_write_object_end(writer);
+    } else {
+        sl_write_null(writer);
+    }
     sl_write_key(writer, "fp8");
     if (w->precision == SL_PRECISION_FP8) {
         sl_write_object(writer);

@@ -1,4 +1,4 @@
-/* Members of a workload that are objects of their own: fp8, moe, adapter, offload. */
+/* Members of a workload that are objects of their own: documents, fp8, moe, adapter, offload. */
 #include <assert.h>
 
 #include "base/text.h"
@@ -7,6 +7,44 @@
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+/* Packed ones attend to themselves only; others are padded, and padding is worked on like the rest. */
+sl_code
+sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {{"mean_length", NULL}, {"packed", NULL}};
+    sl_node documents;
+    uint64_t length = 0;
+    bool packed = true, said = false;
+    if (!sl_node_member(&request->workload_object, "documents", &documents))
+        return SL_OK;
+    sl_code first = sl_node_object(&documents, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&documents, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_uint(&documents, "mean_length", 1, SL_SEQUENCE_LENGTH_MAX, &length,
+                                 &said, err));
+    sl_keep(&first, sl_node_bool(&documents, "packed", &packed, NULL, err));
+    if (first == SL_OK && !said)
+        first = sl_node_fail_at(&documents, "mean_length", err, SL_E_RANGE, "required_field",
+                                "is required");
+    if (first != SL_OK)
+        return first;
+    if (packed) {
+        request->workload.document_length = length;
+        sl_notes_add(
+            &request->notes, "documents_alike", true,
+            "packed documents are priced as %llu positions each: longer ones among shorter "
+            "ones cost more attention than their mean",
+            (unsigned long long)length);
+    } else if (length < request->workload.sequence_length) {
+        sl_notes_add(&request->notes, "documents_padded", true,
+                     "documents that are not packed are padded: rates count padding, about %.0f %% "
+                     "of the tokens are the documents' own",
+                     100.0 * (double)length / (double)request->workload.sequence_length);
+    }
+    return SL_OK;
+}
 
 /* Recipes differ in scales and in what they round: nothing here weighs or times that yet. */
 sl_code

@@ -13,6 +13,8 @@ sl_code sl_question_read_workload(sl_estimate_request *request, const sl_catalog
  * nothing. */
 sl_code sl_question_read_recompute(sl_estimate_request *request, sl_errors *warnings,
                                    sl_errors *err) SL_MUST_CHECK;
+sl_code sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings,
+                                   sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings,
                              sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings,

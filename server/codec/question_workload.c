@@ -27,14 +27,14 @@ static const sl_member workload_members[] = {
     {"accounting", NULL},
     {"activation_accounting", NULL},
     {"compile", NULL},
-    {"cuda_graphs", "none"},
+    {"cuda_graphs", NULL},
     {"loss", NULL},
-    {"activation_profile", ""},
-    {"documents", ""},
+    {"activation_profile", NULL},
+    {"documents", NULL},
     {"fp8", NULL},
     {"moe", NULL},
     {"mtp", ""},
-    {"optimizer_in_backward", "false"},
+    {"optimizer_in_backward", NULL},
     {"adapter", NULL},
     {"offload", NULL},
 };
@@ -197,6 +197,32 @@ read_dropout(sl_estimate_request *request, sl_errors *err)
     return code;
 }
 
+/* How the framework runs what it runs. */
+static sl_code
+read_kernels(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_workload *const workload = &request->workload;
+    uint32_t loss = SL_LOSS_PROFILE, activations = SL_ACTIVATIONS_PROFILE, graphs = SL_GRAPHS_NONE;
+    bool said = false;
+    sl_code first = sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err);
+    sl_keep(&first, sl_names_read(object, "activation_profile", &sl_profile_names, &activations,
+                                  &said, err));
+    sl_keep(&first, sl_names_read(object, "cuda_graphs", &sl_graph_names, &graphs, &said, err));
+    sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
+    sl_keep(&first, sl_node_bool(object, "optimizer_in_backward", &workload->optimizer_in_backward,
+                                 NULL, err));
+    workload->loss = (sl_loss)loss;
+    workload->activations = (sl_activation_profile)activations;
+    workload->graphs = (sl_cuda_graphs)graphs;
+    if (workload->compile && activations == SL_ACTIVATIONS_EAGER)
+        sl_keep(&first,
+                sl_node_fail_at(object, "activation_profile", err, SL_E_RANGE, "conflicting_fields",
+                                "is what compile takes away: eager keeps pointwise "
+                                "results, generated kernels rebuild them"));
+    return first;
+}
+
 static sl_code
 read_counts(sl_estimate_request *request, sl_errors *err)
 {
@@ -273,11 +299,9 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, sl_question_read_fp8(request, warnings, err));
     sl_keep(&first, sl_question_read_adapter(request, warnings, err));
     sl_keep(&first, sl_question_read_offload(request, warnings, err));
+    sl_keep(&first, sl_question_read_documents(request, warnings, err));
+    sl_keep(&first, read_kernels(request, err));
     bool said = false;
-    uint32_t loss = SL_LOSS_PROFILE;
-    sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));
-    workload->loss = (sl_loss)loss;
-    sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
     request->attention_word = SL_ATTENTION_UNFUSED;
     sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,
                                   &request->attention_word, &said, err));

@@ -337,6 +337,41 @@ check_sharding(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* What a workload asks for beyond words: an optimizer that steps early has one micro-batch to step
+ * on, and a document is part of a sequence. */
+static sl_code
+check_workload(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const char *early = "/workload/optimizer_in_backward";
+    const uint64_t round = workload->micro_batch * plan->data;
+    sl_code code = SL_OK;
+
+    if (workload->document_length > workload->sequence_length) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/documents/mean_length",
+                       "must be at most the sequence of %llu positions, got %llu",
+                       (unsigned long long)workload->sequence_length,
+                       (unsigned long long)workload->document_length);
+        sl_hint(err, "1 to %llu", (unsigned long long)workload->sequence_length);
+    }
+    if (!workload->optimizer_in_backward)
+        return code;
+    if (!sl_framework_is_fsdp(workload->framework) &&
+        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1))
+        return sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
+                       "goes with fsdp and with one device: %s keeps gradients in buffers",
+                       workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
+    if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
+        code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
+                       "steps on each gradient once: %llu micro-batches would have to be summed",
+                       (unsigned long long)(workload->global_batch / round));
+        sl_hint(err, "micro_batch_size %llu",
+                (unsigned long long)(workload->global_batch / plan->data));
+    }
+    return code;
+}
+
 /* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
 static sl_code
 check_context(const sl_question *question, sl_errors *err)
@@ -486,9 +521,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_expert,   check_context,
-        check_world,     check_tensor,   check_pipeline, check_batch,
-        check_sequence,  check_hardware, sl_check_plain,
+        check_framework, check_sharding, check_workload, check_expert,
+        check_context,   check_world,    check_tensor,   check_pipeline,
+        check_batch,     check_sequence, check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;
 

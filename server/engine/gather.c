@@ -82,6 +82,21 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     out->backward_gradients = element * u->largest;
 }
 
+/* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
+ * would hold on to it. */
+static void
+measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
+
+    out->stepped_head = gradient * head_elements(c, stage, u);
+    out->stepped_root = gradient * u->root;
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
+        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
+            out->stepped_block = fmax(out->stepped_block, gradient * c->prices[k].largest_matrix);
+}
+
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
@@ -92,5 +107,7 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         measure_deepspeed(c, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
         measure_fsdp(c, stage, &u, &out);
+    else if (c->workload->optimizer_in_backward)
+        measure_stepped(c, stage, &u, &out);
     return out;
 }

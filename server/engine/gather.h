@@ -17,6 +17,9 @@ typedef struct sl_gathered {
     double backward_gradients; /* ... and in the backward of a block */
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
     double root_gradients;     /* ... when its gradients are reduced */
+    double stepped_head;       /* the gradient that the optimizer steps on in backward: */
+    double stepped_block;      /* ... of the head, of a block's largest matrix, */
+    double stepped_root;       /* ... of embedding and head at the very end */
     double reduce_buffers;     /* for as long as the process lives */
 } sl_gathered;
 
@@ -27,6 +30,7 @@ typedef struct sl_gathered {
  * layout.gradient_bytes; the head's stay whole until the root's backward.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
+ * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
  */

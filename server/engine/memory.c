@@ -43,7 +43,8 @@ typedef struct rank_bytes {
     double rebuilt, kept;  /* beside and by the block that rebuilds most */
     double freed;          /* before it, of the same micro-batch */
     double largest_block;  /* what one block saves */
-    double offloaded;      /* of blocks_saved, what is in the host's memory */
+    double graph_buffers;
+    double offloaded; /* of blocks_saved, what is in the host's memory */
 } rank_bytes;
 
 /* What lives beside states and buffers at one moment of the step. */
@@ -52,6 +53,7 @@ typedef struct phase {
     double gradients; /* at rest, reduced */
     double gathered;
     double unreduced; /* gradients whole, on their way to be reduced */
+    double stepped;   /* gradients that the optimizer is stepping on */
     double activations;
     double rebuilt;
     double logits;
@@ -196,6 +198,9 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         }
     }
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
+    /* Copies into each captured block and micro-batch, and of the gradient out of it. */
+    if (c->workload->graphs == SL_GRAPHS_LAYER)
+        b.graph_buffers = 2.0 * hidden_bytes * b.in_flight * stage->blocks;
     b.freed = whole_saved / plan->virtual_pipeline;
     if (c->workload->offload.activations && b.blocks_saved > 0.0) {
         /* Two blocks are on their way at a time. */
@@ -233,8 +238,8 @@ at_rest(const rank_bytes *b, const sl_degree *degree)
 static double
 phase_bytes(const phase *p)
 {
-    return p->gradients + p->gathered + p->unreduced + p->activations + p->rebuilt + p->logits +
-           p->transient + p->copies;
+    return p->gradients + p->gathered + p->unreduced + p->stepped + p->activations + p->rebuilt +
+           p->logits + p->transient + p->copies;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -256,7 +261,9 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
      * up. */
     const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
-    const double gradients = sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards.gradients);
+    const double gradients = sent || c->workload->optimizer_in_backward
+                                 ? 0.0
+                                 : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
@@ -269,6 +276,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .idle = gradients - early,
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
+         .stepped = b->gathered.stepped_block,
          .activations = activations,
          .rebuilt = fmax(0.0, b->rebuilt - b->freed),
          .transient = b->widest_gradient},
@@ -277,6 +285,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .idle = gradients - early,
          .gathered = b->gathered.head_bytes,
          .unreduced = b->gathered.head_gradients,
+         .stepped = b->gathered.stepped_head,
          .activations = activations,
          .logits = logits,
          .transient = b->head_transient},
@@ -290,6 +299,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gradients = gradients,
          .gathered = b->gathered.root_bytes,
          .unreduced = b->gathered.root_gradients,
+         .stepped = b->gathered.stepped_root,
          .activations = b->ends_saved},
         {.name = "optimizer",
          .gradients = gradients,
@@ -375,6 +385,10 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     ADD_TERM(rank, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
              {"element_bytes", c->slice->element_bytes},
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_GRAPH_BUFFERS, b->graph_buffers,
+             {"microbatches_in_flight", b->in_flight},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
     ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
     ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, 2.0 * (b->received + b->sent) / c->slice->spread,
@@ -405,6 +419,9 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"unit_parameters", b->gathered.unit_elements},
              {"element_bytes", c->slice->element_bytes},
              {"reduced_bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_STEPPED_GRADIENT, p->stepped,
+             {"elements", p->stepped / fmax(1.0, layout.gradient_bytes)},
+             {"bytes_per_parameter", layout.gradient_bytes});
     ADD_TERM(rank, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
              {"blocks", stage->blocks}, {"bytes_per_block", per_block},
              {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},

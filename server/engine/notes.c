@@ -185,6 +185,17 @@ note_sharding(sl_estimate *out)
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
             "model FLOPs count frozen weights as if they trained");
+    if (out->workload.graphs != SL_GRAPHS_NONE)
+        add(out, true, "cuda_graphs_coarse",
+            out->workload.graphs == SL_GRAPHS_LAYER
+                ? "what captured blocks read from is counted as two hidden states for each; no "
+                  "measured run decides it, and that the host launches less saves no time here"
+                : "a graph of the whole step is counted as no buffers of its own; no measured run "
+                  "decides it, and that the host launches less saves no time here");
+    if (out->workload.optimizer_in_backward)
+        add(out, false, "optimizer_in_backward",
+            "gradients cannot be clipped by their norm or summed over micro-batches when each is "
+            "stepped on at once");
     if (out->workload.compile)
         add(out, true, "compile_time",
             "compile changes what is kept; how much faster generated kernels run is not modelled");

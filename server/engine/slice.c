@@ -24,6 +24,14 @@ kept_bytes(sl_precision precision)
     return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
 }
 
+static bool
+keeps_pointwise(const sl_software *software, const sl_workload *workload)
+{
+    if (workload->activations != SL_ACTIVATIONS_PROFILE)
+        return workload->activations == SL_ACTIVATIONS_EAGER;
+    return software->eager_activations && !workload->compile;
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -38,6 +46,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .software = software,
         .clock_ratio = clock_ratio,
         .sequence = sequence,
+        .document = workload->document_length > 0 ? (double)workload->document_length : sequence,
         .tokens = sequences * sequence / plan->context,
         .sequences = sequences,
         .tensor = plan->tensor,
@@ -56,7 +65,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .recompute_modules =
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
         .dropout = workload->dropout,
-        .eager = software->eager_activations && !workload->compile,
+        .eager = keeps_pointwise(software, workload),
         .pipelined = plan->pipeline > 1,
     };
 }
@@ -262,7 +271,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
 {
-    const double s = slice->sequence;
+    const double s = slice->document;
     const double w = op->window;
 
     if (op->window == 0 || w >= s)

@@ -12,6 +12,7 @@ typedef struct sl_slice {
     const sl_software *software;
     double clock_ratio; /* rate held over the step against the kernels' cool short runs */
     double sequence;    /* positions of one sequence */
+    double document;    /* of them, those that see each other */
     double tokens;      /* of one micro-batch on this rank */
     double sequences;   /* or samples, of one micro-batch */
     double tensor;
@@ -84,7 +85,8 @@ double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
-/** Mean number of keys a query sees under a causal mask, (s + 1) / 2, or less with a window. */
+/** Mean number of keys a query sees under a causal mask over its document of s positions,
+ * (s + 1) / 2, or less with a window. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

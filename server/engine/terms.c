@@ -46,6 +46,11 @@ static const sl_term_info terms[] = {
          "gradients of one block before they are divided, the reduction's input and output in "
          "reduced_bytes_per_parameter, and the head's until the root unit's backward",
          "PyTorch fully_shard and FullyShardedDataParallel"},
+    [SL_TERM_STEPPED_GRADIENT] =
+        {"gradients", NULL, SL_LIFETIME_TRANSIENT,
+         "elements x bytes_per_parameter: of the tensor whose gradient the optimizer steps on and "
+         "lets go, largest where the peak is",
+         "PyTorch register_post_accumulate_grad_hook; torchtune optimizer_in_bwd"},
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "parameters x bytes_per_parameter / shards: gradients cast for the "
                                "fp32 step",
@@ -81,6 +86,12 @@ static const sl_term_info terms[] = {
                                 "elements x element_bytes: a reduce bucket of 5e8 elements, two "
                                 "with overlap_comm",
                                 "DeepSpeed zero/config.py"},
+    [SL_TERM_GRAPH_BUFFERS] =
+        {"temporary", NULL, SL_LIFETIME_PERSISTENT,
+         "2 x blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: "
+         "what each captured block reads its input and its gradient from",
+         "TransformerEngine make_graphed_callables; Megatron-Bridge's performance guide speaks of "
+         "a few GB, above 10 with a pipeline"},
     [SL_TERM_PIPELINE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
          "2 x (received_bytes + sent_bytes) / ranks_sharing: hidden x tokens x element_bytes of "

@@ -167,6 +167,23 @@ test('recomputation of some blocks lies between none and all, and is answered as
         assert.ok(await peak({ mode: 'modules', modules: ['layernorm', 'mlp'] }) < none);
     });
 
+test('what a workload says of kernels, graphs, documents and early steps is answered as said',
+    async () => {
+        const said = { activation_profile: 'eager', cuda_graphs: 'layer',
+            documents: { mean_length: 128, packed: true } };
+        const { resolved, warnings } = await answered({ workload: said });
+        for (const [name, value] of Object.entries(said))
+            assert.deepEqual(resolved.workload[name], value, name);
+        const codes = warnings.map(({ code }) => code);
+        assert.ok(codes.includes('cuda_graphs_coarse') && codes.includes('documents_alike'));
+        const response = await ask({ workload: { optimizer_in_backward: true } });
+        assertProblem(response, 422, { pointer: '/workload/optimizer_in_backward',
+            code: 'optimizer_not_of_framework' });
+        const eager = await ask({ workload: { compile: true, activation_profile: 'eager' } });
+        assertProblem(eager, 422, { pointer: '/workload/activation_profile',
+            code: 'conflicting_fields' });
+    });
+
 /** RFC 7396. */
 function mergePatch(target, patch) {
     if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
