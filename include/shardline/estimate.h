@@ -91,7 +91,10 @@ typedef struct sl_note {
 typedef struct sl_fix {
     sl_workload workload;
     sl_plan plan;
-    const char *what; /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline" */
+    uint32_t nodes;
+    const char *what; /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
+                         "sequence", "offload", "nodes" */
+    bool time_incomplete; /* what goes over the host's link is not in step_s */
     uint64_t device_total_bytes;
     double step_s;
     bool fits;

@@ -211,6 +211,7 @@ typedef struct sl_question {
     uint32_t software_count;
     sl_workload workload;
     sl_plan plan;
+    bool nodes_fixed; /* the cluster is what there is: more nodes are no choice */
     uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 

@@ -257,9 +257,12 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const bool accumulation =
         request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
+    const bool offload = from->offload.optimizer != to->offload.optimizer ||
+                         from->offload.parameters != to->offload.parameters ||
+                         from->offload.activations != to->offload.activations;
     const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
 
-    if (!(micro_batch || recompute || attention || accumulation || software || dropout))
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
@@ -275,6 +278,8 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)
         sl_put_bool(writer, "dropout", to->dropout);
+    if (offload)
+        offload_write(writer, &to->offload);
     sl_write_object_end(writer);
 }
 
@@ -330,5 +335,11 @@ sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_e
     sl_write_object(writer);
     workload_patch_write(writer, request, estimate, fix);
     plan_patch_write(writer, request, &estimate->plan, &fix->plan);
+    if (fix->nodes != request->cluster.nodes) {
+        sl_write_key(writer, "cluster");
+        sl_write_object(writer);
+        sl_put_uint(writer, "nodes", fix->nodes);
+        sl_write_object_end(writer);
+    }
     sl_write_object_end(writer);
 }
