@@ -302,9 +302,9 @@ note_plan(const sl_question *question, sl_estimate *out)
         add(out, false, "sequence_needs_tensor",
             "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
-        add(out, true, "key_values_gathered",
-            "fewer key-value heads than tensor ranks: Megatron gathers the mixed projection, a "
-            "collective that is not priced");
+        add(out, false, "key_values_gathered",
+            "fewer key-value heads than tensor ranks: as in Megatron the projection is cut evenly, "
+            "its output gathered over the tensor ranks, and each keeps a whole key-value head");
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");

@@ -196,6 +196,12 @@ price_attention(const pricing *p, const sl_operator *op)
     const double backward_s = sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
     p->out->backward_s += backward_s;
     price_context(p, op, forward_s, backward_s);
+    if (sl_slice_shares_kv_heads(slice, op)) {
+        /* Megatron cuts the projection evenly, gathers its output and takes its own heads of it. */
+        const double mixed = slice->tokens * (double)op->inputs * slice->element_bytes;
+        add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
+        add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
+    }
     p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
     p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
 }
@@ -495,6 +501,10 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));
+        if (op->kind == SL_OPERATOR_ATTENTION && sl_slice_shares_kv_heads(slice, op))
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes,
+                     slice->element_bytes * (double)op->inputs * slice->tokens);
         /* Gradients of what experts gave and of what they got, each here and where it came from. */
         if (op->kind == SL_OPERATOR_ROUTE)
             out->largest_gradient_bytes =

@@ -189,10 +189,18 @@ sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
     return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
 }
 
+bool
+sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op)
+{
+    return op->kv_heads < slice->tensor;
+}
+
 double
 sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    return 2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+    const double heads = fmax(1.0, op->kv_heads / slice->tensor);
+
+    return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
 }
 
 /* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8). What a
@@ -210,7 +218,11 @@ context_saved_bytes(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    return slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
+    const double even = slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
+    const double cut =
+        2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+
+    return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
 }
 
 static double

@@ -82,6 +82,10 @@ double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
 /** The part that is its queries, keys and values. */
 double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
 
+/** Whether there are fewer key-value heads than tensor ranks: each rank then works on a whole one
+ * that others have too. */
+bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
