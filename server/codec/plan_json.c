@@ -92,6 +92,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
     sl_put_bool(writer, "compile", w->compile);
     sl_put_text(writer, "activation_profile", sl_name(&sl_profile_names, w->activations));
+    sl_put_uint(writer, "mtp", request->mtp);
     sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
     sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
     sl_write_key(writer, "documents");

@@ -33,7 +33,7 @@ static const sl_member workload_members[] = {
     {"documents", NULL},
     {"fp8", NULL},
     {"moe", NULL},
-    {"mtp", ""},
+    {"mtp", NULL},
     {"optimizer_in_backward", NULL},
     {"adapter", NULL},
     {"offload", NULL},
@@ -197,6 +197,37 @@ read_dropout(sl_estimate_request *request, sl_errors *err)
     return code;
 }
 
+/* One layer more is what is trained: a word or a count of 1 says so. */
+static sl_code
+read_mtp(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_node mtp;
+    uint64_t layers = 0;
+    bool on = false;
+    if (!sl_node_member(object, "mtp", &mtp))
+        return SL_OK;
+    const sl_code code = sl_node_kind(&mtp) == SL_JSON_BOOL
+                             ? sl_node_as_bool(&mtp, &on, err)
+                             : sl_node_as_uint(&mtp, 0, SL_MODEL_LAYERS_MAX, &layers, err);
+    if (code != SL_OK)
+        return code;
+    if (layers > 1)
+        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "more than one layer for multi-token prediction is not modelled, got "
+                            "%llu",
+                            (unsigned long long)layers);
+    request->mtp = on || layers == 1;
+    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON)
+        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "multi-token prediction is modelled for megatron");
+    if (request->mtp)
+        sl_notes_add(&request->notes, "mtp_beside_the_head", true,
+                     "the layer for multi-token prediction is on the last stage, and recomputation "
+                     "leaves it alone: what it keeps is counted whole");
+    return SL_OK;
+}
+
 /* How the framework runs what it runs. */
 static sl_code
 read_kernels(sl_estimate_request *request, sl_errors *err)
@@ -301,6 +332,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first, sl_question_read_offload(request, warnings, err));
     sl_keep(&first, sl_question_read_documents(request, warnings, err));
     sl_keep(&first, read_kernels(request, err));
+    sl_keep(&first, read_mtp(request, err));
     bool said = false;
     request->attention_word = SL_ATTENTION_UNFUSED;
     sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,

@@ -267,7 +267,7 @@ price_loss(const pricing *p, const sl_operator *op)
     const sl_slice *slice = p->slice;
     const sl_software *software = slice->software;
 
-    p->out->logits = slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
+    p->out->logits += slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
     p->out->forward_s += sl_kernel_memory_s(
         slice, p->out->logits * software->loss_forward_bytes_per_logit, copy_ratio);
     p->out->backward_s += sl_kernel_memory_s(

@@ -184,6 +184,17 @@ test('what a workload says of kernels, graphs, documents and early steps is answ
             code: 'conflicting_fields' });
     });
 
+test('a layer for multi-token prediction counts, and is on the last stage', async () => {
+    const [without, beside] = [await answered(), await answered({ workload: { mtp: 1 } })];
+    assert.equal(beside.resolved.workload.mtp, 1);
+    assert.ok(beside.model.parameters > without.model.parameters);
+    const [first, last] = beside.memory.ranks;
+    assert.equal(first.peak_allocated_bytes, without.memory.ranks[0].peak_allocated_bytes);
+    assert.ok(last.peak_allocated_bytes > without.memory.ranks[1].peak_allocated_bytes);
+    assertProblem(await ask({ workload: { mtp: 3 } }), 422,
+        { pointer: '/workload/mtp', code: 'not_modelled' });
+});
+
 /** RFC 7396. */
 function mergePatch(target, patch) {
     if (patch === null || typeof patch !== 'object' || Array.isArray(patch))

@@ -48,14 +48,20 @@ sl_fixture_llama(void)
     };
 }
 
-const sl_model *
-sl_fixture_model(const sl_dense_spec *spec)
+sl_model *
+sl_fixture_own_model(const sl_dense_spec *spec)
 {
     sl_errors err = {0};
 
     memset(&the_model, 0, sizeof the_model);
     CU_ASSERT_EQUAL(sl_model_describe_dense(spec, &the_model, &err), SL_OK);
     return &the_model;
+}
+
+const sl_model *
+sl_fixture_model(const sl_dense_spec *spec)
+{
+    return sl_fixture_own_model(spec);
 }
 
 sl_cluster

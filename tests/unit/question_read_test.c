@@ -156,7 +156,7 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"precision\":\"fp8\",\"fp8\":{\"primary_weights\":true}",
          "/workload/fp8/primary_weights"},
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
-        {"\"mtp\":1", "/workload/mtp"},
+        {"\"mtp\":2", "/workload/mtp"},
         {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
         {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
     };

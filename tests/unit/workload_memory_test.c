@@ -122,6 +122,42 @@ packed_documents_see_less_and_keep_as_much(void)
     sl_expect_text(err.list[0].pointer, "/workload/documents/mean_length", "longer than all");
 }
 
+/* Beside the head of the last stage: a block, a projection of two hidden states, and a second loss. */
+static void
+a_prediction_layer_is_on_the_last_stage(void)
+{
+    sl_question q = llama_question();
+    sl_model_counts before = {0}, after = {0};
+    const double keys = 8.0 * HEAD_DIM;
+    const double block =
+        2.0 * HIDDEN * HIDDEN + 2.0 * HIDDEN * keys + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
+    const double own = 3.0 * HIDDEN + 2.0 * HIDDEN * HIDDEN;
+    sl_model *model = NULL;
+    sl_errors err = {0};
+
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    const double first = sl_fixture_bytes(&answer->memory.ranks[0], SL_TERM_PARAMETERS);
+    const double last = sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_PARAMETERS);
+    const double logits = sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_LOGITS);
+    CU_ASSERT_EQUAL(sl_model_count(q.model, &before), SL_OK);
+
+    const sl_dense_spec spec = sl_fixture_llama();
+    model = sl_fixture_own_model(&spec);
+    CU_ASSERT_EQUAL_FATAL(sl_model_add_prediction(model, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_model_count(model, &after), SL_OK);
+    CU_ASSERT_EQUAL((double)(after.total - before.total), block + own);
+    q.model = model;
+    answer = sl_fixture_answer(&q);
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[0], SL_TERM_PARAMETERS), first, 0.0,
+                   "the first stage has none of it");
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_PARAMETERS) - last,
+                   2.0 * (block + own + VOCABULARY * HIDDEN), 1e-9, "and the embedding again");
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_LOGITS), 2.0 * logits, 1e-12,
+                   "two losses");
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -132,6 +168,7 @@ static const sl_case cases[] = {
     CASE(an_activation_profile_goes_before_the_softwares),
     CASE(captured_blocks_have_inputs_of_their_own),
     CASE(packed_documents_see_less_and_keep_as_much),
+    CASE(a_prediction_layer_is_on_the_last_stage),
 };
 
 int
