@@ -66,6 +66,11 @@ typedef enum sl_schedule {
     SL_SCHEDULE_INTERLEAVED_1F1B,
     SL_SCHEDULE_NAIVE, /* one stage at a time, one micro-batch after the other */
     SL_SCHEDULE_GPIPE, /* all forwards, then all backwards */
+    /* These split backward and let gradients of weights fill what would be idle. */
+    SL_SCHEDULE_ZB_H1,    /* as many micro-batches alive as with 1F1B */
+    SL_SCHEDULE_ZB_H2,    /* twice as many */
+    SL_SCHEDULE_ZB_V,     /* two chunks a rank, there and back */
+    SL_SCHEDULE_DUALPIPE, /* micro-batches enter at both ends of two copies */
     SL_SCHEDULE_COUNT
 } sl_schedule;
 

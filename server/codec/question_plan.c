@@ -179,6 +179,8 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
     const sl_code code = sl_names_read(&request->parallelism_object, "schedule", &sl_schedule_names,
                                        &schedule, &request->schedule_said, err);
     plan->schedule = (sl_schedule)schedule;
+    if (plan->schedule == SL_SCHEDULE_ZB_V && plan->virtual_pipeline == 1)
+        plan->virtual_pipeline = 2; /* of the schedule: one chunk there, one back */
     sl_node member;
     if (code != SL_OK || plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B ||
         sl_node_member(&request->parallelism_object, "virtual_pipeline", &member))

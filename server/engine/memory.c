@@ -30,7 +30,10 @@ typedef struct rank_bytes {
     sl_elements elements;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
+    double deferred;  /* micro-batches whose gradients of weights wait beside them */
+    double turning;   /* micro-batches in flight that come down to that */
     double blocks_saved;
+    double operands;   /* of blocks, what those gradients wait with */
     double ends_saved; /* embedding and head */
     double recomputed; /* one block rebuilt in backward */
     double logits_width;
@@ -52,6 +55,7 @@ typedef struct phase {
     double gathered;
     double unreduced; /* gradients whole, on their way to be reduced */
     double activations;
+    double operands; /* of gradients of weights that wait */
     double rebuilt;
     double logits;
     double transient;
@@ -65,11 +69,10 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
     const sl_plan *plan = c->plan;
     double bytes = 0.0;
 
-    assert(rank + 1 < plan->pipeline);
     if (!sl_model_is_plain(c->question->model)) /* every layer passes on the hidden state */
         return c->prices[0].output_bytes;
-    for (uint32_t chunk = rank; chunk + 1 < plan->pipeline * plan->virtual_pipeline;
-         chunk += plan->pipeline) {
+    for (uint32_t i = 0; i < sl_schedule_held(plan); i++) {
+        const uint32_t chunk = sl_schedule_crossing(plan, rank, i);
         const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
         bytes = fmax(bytes, c->prices[kind].output_bytes);
     }
@@ -168,13 +171,15 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
     const uint64_t m = sl_plan_microbatches(c->workload, plan);
-    const double chunks = (double)sl_schedule_chunks_in_flight(plan, m, r);
+    const sl_in_flight in_flight = sl_schedule_in_flight(plan, m, r);
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     rank_bytes b = {
         .elements = sl_states_stage(model, c->prices, stage),
         .gathered = sl_gather_measure(c, stage),
-        .in_flight = chunks / plan->virtual_pipeline,
+        .in_flight = in_flight.whole,
+        .deferred = in_flight.deferred,
+        .turning = in_flight.turning,
         .dummy_elements = dummy_gradient_elements(c, stage),
         .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
         .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
@@ -187,6 +192,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         if (sl_schedule_is_block(model, k)) {
             const double kept = kept_bytes(c, price);
             b.blocks_saved += b.in_flight * stage->layers[k] * kept;
+            b.operands += b.deferred * stage->layers[k] * price->operand_bytes +
+                          b.turning * stage->layers[k] * fmax(0.0, price->operand_bytes - kept);
             b.widest_gradient =
                 fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
             b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
@@ -242,8 +249,8 @@ at_rest(const rank_bytes *b, const sl_degree *degree)
 static double
 phase_bytes(const phase *p)
 {
-    return p->gradients + p->gathered + p->unreduced + p->activations + p->rebuilt + p->logits +
-           p->transient + p->copies;
+    return p->gradients + p->gathered + p->unreduced + p->activations + p->operands + p->rebuilt +
+           p->logits + p->transient + p->copies;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -279,6 +286,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .activations = activations,
+         .operands = b->operands,
          .rebuilt = b->recomputed,
          .transient = b->widest_gradient},
         {.name = "head",
@@ -287,6 +295,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gathered = b->gathered.head_bytes,
          .unreduced = b->gathered.head_gradients,
          .activations = activations,
+         .operands = b->operands,
          .logits = logits,
          .transient = b->head_transient},
         {.name = "last_backward",
@@ -294,12 +303,14 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .activations = b->largest_block,
+         .operands = b->operands,
          .transient = b->widest_gradient},
         {.name = "last_backward",
          .gradients = gradients,
          .gathered = b->gathered.root_bytes,
          .unreduced = b->gathered.root_gradients,
-         .activations = b->ends_saved},
+         .activations = b->ends_saved,
+         .operands = b->operands},
         {.name = "optimizer",
          .gradients = gradients,
          .copies = casts ? layout.master_bytes * at_rest(b, &shards.optimizer) : 0.0},
@@ -348,6 +359,7 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool frozen = sl_adapter_on(&c->workload->adapter);
 
     const sl_offload *offload = &c->workload->offload;
+    const double directions = sl_schedule_directions(c->plan);
 
     if (!offload->parameters)
         ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards.parameters),
@@ -386,8 +398,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
     ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, 2.0 * (b->received + b->sent) / c->slice->spread,
-             {"received_bytes", b->received}, {"sent_bytes", b->sent},
+    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
+             2.0 * directions * (b->received + b->sent) / c->slice->spread,
+             {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
 }
@@ -418,6 +431,10 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"blocks", stage->blocks}, {"bytes_per_block", per_block},
              {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
+             {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
+             {"kept_bytes_per_block", per_block}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor});
     ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
              {"bytes_per_logit", b->logit_bytes});
     ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->block_saved},
@@ -460,10 +477,11 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    rank->role = c->plan->pipeline == 1 ? "only stage"
-                 : stage.first          ? "first stage"
-                 : stage.last           ? "last stage"
-                                        : "middle stage";
+    rank->role = c->plan->pipeline == 1      ? "only stage"
+                 : stage.first && stage.last ? "first and last stage"
+                 : stage.first               ? "first stage"
+                 : stage.last                ? "last stage"
+                                             : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
     rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));

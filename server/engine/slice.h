@@ -29,8 +29,8 @@ typedef struct sl_slice {
     sl_attention_kernel attention;
     const sl_adapter *adapter;
     bool dropout;
-    bool eager;     /* pointwise results are kept where fused code rebuilds them */
-    bool pipelined; /* a tied head then holds its own copy of the embedding */
+    bool eager;      /* pointwise results are kept where fused code rebuilds them */
+    bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
