@@ -129,6 +129,15 @@ typedef struct sl_workload {
     sl_offload offload;
 } sl_workload;
 
+enum { SL_HOST_RUNS_MAX = 4 };
+
+/** Blocks in a row that the host's processors run, from its memory. */
+typedef struct sl_host_run {
+    uint32_t first, last;
+    double flops_per_s;        /* 0 = not said: see engine/host.h */
+    double memory_bytes_per_s; /* likewise */
+} sl_host_run;
+
 typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
@@ -145,6 +154,8 @@ typedef struct sl_plan {
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
     sl_schedule schedule;
+    uint32_t host_run_count; /* 0: the devices run all */
+    sl_host_run host_runs[SL_HOST_RUNS_MAX];
 } sl_plan;
 
 /**

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/placement.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
 
@@ -23,7 +24,7 @@ static const sl_member plan_members[] = {
     {"sharding", NULL},
     {"shard_group", NULL},
     {"pipeline_layout", NULL},
-    {"placement", ""},
+    {"placement", NULL},
     {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
     {"gather_dtype", ""},
@@ -268,6 +269,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
+    sl_keep(&first, sl_placement_read(object, plan, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

@@ -7,6 +7,7 @@
 
 #include "engine/adapter.h"
 #include "engine/gather.h"
+#include "engine/host.h"
 #include "shardline/units.h"
 
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
@@ -129,9 +130,8 @@ dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
     return elements;
 }
 
-/* Kept per micro-batch by one layer of a kind under the plan's recomputation. */
-static double
-kept_bytes(const sl_memory_case *c, const sl_kind_price *price)
+double
+sl_memory_kept_bytes(const sl_memory_case *c, const sl_kind_price *price)
 {
     switch (c->workload->recompute) {
     case SL_RECOMPUTE_FULL:
@@ -190,7 +190,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         if (stage->layers[k] == 0)
             continue;
         if (sl_schedule_is_block(model, k)) {
-            const double kept = kept_bytes(c, price);
+            const double kept = sl_memory_kept_bytes(c, price);
             b.blocks_saved += b.in_flight * stage->layers[k] * kept;
             b.operands += b.deferred * stage->layers[k] * price->operand_bytes +
                           b.turning * stage->layers[k] * fmax(0.0, price->operand_bytes - kept);
@@ -328,12 +328,12 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 
 /* What a rank has in the memory of its node; gradients arrive there in fp32. */
 static double
-host_bytes(const sl_memory_case *c, const rank_bytes *b)
+host_bytes(const sl_memory_case *c, const rank_bytes *b, uint32_t r)
 {
     const sl_layout layout = sl_states_layout(c->workload, &b->elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const sl_offload *offload = &c->workload->offload;
-    double bytes = b->offloaded;
+    double bytes = b->offloaded + sl_host_bytes(c, r, b->in_flight);
 
     if (offload->optimizer) {
         const double gradient =
@@ -484,7 +484,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
                                              : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
+    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b, r));
     rank->rank = r * per_stage;
     rank->count = per_stage;
     rank->peak_allocated_bytes = (uint64_t)allocated;
@@ -504,10 +504,28 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
+/* Stages follow one another over the nodes: where a node holds several whole ones, theirs add up. */
+static void
+add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
+               sl_memory *out)
+{
+    const uint64_t per_node = c->question->cluster->accelerators_per_node;
+    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    const bool several = per_stage < per_node && per_node % per_stage == 0;
+
+    if (!several || r * per_stage % per_node == 0)
+        *in_node = 0;
+    *in_node += (several ? per_stage : per_node) * bytes;
+    if (*in_node > out->host_bytes_per_node)
+        out->host_bytes_per_node = *in_node;
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
+
+    uint64_t in_node = 0;
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->capacity_bytes = part->memory_bytes;
@@ -515,11 +533,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
         part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes : 0;
     out->rank_count = 0;
     out->binding = 0;
+    out->host_bytes_per_node = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
 
         if (!evaluate_rank(c, r, rank))
             return false;
+        add_host_bytes(c, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;
             out->ranks[out->rank_count - 1].count += rank->count;
@@ -531,10 +551,6 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     }
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < out->rank_count; i++)
-        most = out->ranks[i].host_bytes > most ? out->ranks[i].host_bytes : most;
-    out->host_bytes_per_node = most * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
     out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
                                              c->software->fragmentation_low_ratio);

@@ -19,6 +19,9 @@ typedef struct sl_memory_case {
  * [bytes]. */
 double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
 
+/** Kept per micro-batch by one layer of a kind under the plan's recomputation [bytes]. */
+double sl_memory_kept_bytes(const sl_memory_case *c, const sl_kind_price *price);
+
 /**
  * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the largest of
  * four phases, never a sum of their maxima:

@@ -283,6 +283,30 @@ note_plan(const sl_question *question, sl_estimate *out)
             "cannot start");
 }
 
+static void
+note_host(const sl_question *question, sl_estimate *out)
+{
+    const uint64_t room = question->cluster->host_memory_bytes;
+
+    if (room > 0 && out->memory.host_bytes_per_node > room)
+        add(out, true, "host_memory_exceeded",
+            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
+            "only");
+    if (out->plan.host_run_count == 0)
+        return;
+    add(out, true, "host_blocks_coarse",
+        "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
+        "the device waits: coarse, held against no measured run");
+    for (uint32_t i = 0; i < out->plan.host_run_count; i++)
+        if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
+            out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
+            add(out, false, "host_rates_assumed",
+                "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
+                "56-core processors' datasheet, are assumed");
+            return;
+        }
+}
+
 /* Where a schedule comes from, what it asks of the release, and what of it is not counted. */
 static void
 note_schedule(sl_estimate *out)
@@ -328,6 +352,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_sharding(out);
     note_plan(question, out);
     note_schedule(out);
+    note_host(question, out);
     note_experts(question, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",

@@ -150,6 +150,18 @@ sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk
     return model->layers[sl_schedule_chunk_begin(model, plan, chunk + 1) - 1];
 }
 
+static bool
+is_on_host(const sl_model *model, const sl_plan *plan, uint32_t layer)
+{
+    const uint32_t block = layer - has_ends(model);
+
+    for (uint32_t i = 0; i < plan->host_run_count; i++)
+        if (layer >= has_ends(model) && block >= plan->host_runs[i].first &&
+            block <= plan->host_runs[i].last)
+            return true;
+    return false;
+}
+
 void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
 {
@@ -170,7 +182,8 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
         out->last = out->last || chunk == chunks - 1;
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
         for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++)
-            out->layers[model->layers[i]]++;
+            if (plan->host_run_count == 0 || !is_on_host(model, plan, i))
+                out->layers[model->layers[i]]++;
     }
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k))

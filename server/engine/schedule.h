@@ -7,7 +7,7 @@
 
 #include "shardline/plan.h"
 
-/** Layers of each kind that a pipeline rank holds, all its chunks together. */
+/** Layers of each kind that a pipeline rank's device holds, all its chunks together. */
 typedef struct sl_stage {
     uint32_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
     uint32_t blocks;               /* of them, neither embedding nor head */
@@ -64,7 +64,7 @@ typedef enum sl_split {
 
 sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 
-/** What pipeline rank `rank` holds. The split must not be NONE. */
+/** What pipeline rank `rank` holds but for blocks of its host. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
 
 /** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */

@@ -36,6 +36,9 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     const sl_sharding_mode mode = sl_sharding_mode_of(&question->workload, plan);
     const uint64_t replicas = (uint64_t)plan->data * plan->context;
 
+    if (plan->host_run_count > 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
+                       "the map lists what devices hold: blocks on the cpu are not modelled yet");
     if (question->model->experts == 0)
         return SL_OK;
     if (sl_plan_expert_tensor(plan) != plan->tensor)

@@ -5,10 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/host.h"
+
 static const double optimizer_bandwidth_ratio = 0.85;
 
-/* One micro-batch on one pipeline rank, all its chunks. */
+/* One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
 typedef struct rank_time {
+    double host_forward_s, host_backward_s;
     double forward_s;
     double backward_s;
     double weight_s; /* of it, gradients of weights of blocks */
@@ -78,6 +81,14 @@ measure_rank(const sl_memory_case *c, uint32_t r)
             /* Fused kernels rebuild the scores inside their backward already. */
             t.recompute_s += layers * price->core_forward_s;
         }
+    }
+    if (c->plan->host_run_count > 0) {
+        const sl_host_time host = sl_host_measure(c, r);
+        t.forward_s += host.forward_s;
+        t.backward_s += host.backward_s;
+        t.recompute_s += host.recompute_s;
+        t.host_forward_s = host.forward_s;
+        t.host_backward_s = host.backward_s;
     }
     /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
     if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
@@ -388,6 +399,17 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
                       tied_s);
 }
 
+/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
+static double
+host_sweep_s(const sl_memory_case *c)
+{
+    double seconds = 0.0;
+
+    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++)
+        seconds += sl_host_measure(c, r).sweep_s;
+    return seconds;
+}
+
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
@@ -419,8 +441,12 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
     const double bandwidth =
         optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
 
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most.all * (sharded / shard + zeroed) / bandwidth,
-             {"parameters", most.all}, {"bytes_per_parameter", sharded}, {"shards", shard},
+    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
+    const double host_s = host_sweep_s(c) * (sharded + g);
+
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP,
+             most.all * (sharded / shard + zeroed) / bandwidth + host_s, {"parameters", most.all},
+             {"host_s", host_s}, {"bytes_per_parameter", sharded}, {"shards", shard},
              {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
 }
 
@@ -491,6 +517,18 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
     add_shared_rows(c, &stage, microbatches, out);
 }
 
+/* Hidden states of blocks that the host runs, there and back. */
+static void
+add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
+{
+    if (c->plan->host_run_count == 0)
+        return;
+    const sl_host_time host = sl_host_measure(c, rank);
+    add_communication(out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
+                      microbatches * host.sent_bytes, microbatches * host.sent_s,
+                      microbatches * host.sent_s);
+}
+
 static void
 evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *span, uint64_t m,
                  sl_time *out)
@@ -498,9 +536,11 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
     const double count = (double)m;
 
     SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
-             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest});
+             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
+             {"microbatch_host_s", t->host_forward_s});
     SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
-             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest});
+             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
+             {"microbatch_host_s", t->host_backward_s});
     SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
              {"microbatch_recompute_s", t->recompute_s});
     SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
@@ -512,6 +552,7 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
     SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
              {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
              {"chunks_per_rank", c->plan->virtual_pipeline});
+    add_host_row(c, span->slowest, count, out);
     add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
 }
 

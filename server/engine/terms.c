@@ -98,10 +98,12 @@ static const sl_term_info terms[] = {
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
                          "context_bytes + communicator_bytes",
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},
-    [SL_TERM_FORWARD] = {"forward", NULL, SL_LIFETIME_NONE,
-                         "microbatches x microbatch_forward_s of the slowest stage",
-                         "operator laws: tiles and waves for products, length law for attention, "
-                         "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
+    [SL_TERM_FORWARD] =
+        {"forward", NULL, SL_LIFETIME_NONE,
+         "microbatches x microbatch_forward_s of the slowest stage, with the blocks "
+         "that its host runs and their way there and back",
+         "operator laws: tiles and waves for products, length law for attention, "
+         "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
     [SL_TERM_BACKWARD] = {"backward", NULL, SL_LIFETIME_NONE,
                           "microbatches x microbatch_backward_s of the slowest stage; input and "
                           "weight gradients priced as their own products, those of a plain layer "
@@ -138,7 +140,7 @@ static const sl_term_info terms[] = {
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
-                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s",
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
                           "software profile: timers, logging, loss reduction"},

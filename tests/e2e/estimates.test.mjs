@@ -214,6 +214,36 @@ test('every schedule of a pipeline is answered by its name', async () => {
         group === 'copies' && collective === 'all_reduce'));
 });
 
+test('blocks on the cpu leave the device, and what they cost is said', async () => {
+    const alone = { tensor: 1, sequence: false, pipeline: 1, data: 1, zero_stage: 0 };
+    const one = { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 } };
+    const placement = [{ layers: '1-2', device: 'cpu' }];
+    const whole = await answered({ ...one, parallelism: alone });
+    const split = await answered({ ...one, parallelism: { ...alone, placement } });
+    assert.deepEqual(whole.resolved.parallelism.placement, []);
+    assert.deepEqual(split.resolved.parallelism.placement,
+        [{ layers: '1-2', device: 'cpu', flops_per_s: null, memory_bytes_per_s: null }]);
+    assert.ok(split.memory.device_total_bytes < whole.memory.device_total_bytes);
+    assert.ok(split.memory.host_bytes_per_node > 0 && whole.memory.host_bytes_per_node === 0);
+    assert.ok(split.time.step_s > whole.time.step_s);
+    assert.ok(split.communication.some(({ group, level }) => group === 'host' && level === 'host'));
+    assert.ok(split.warnings.some(({ code }) => code === 'host_blocks_coarse'));
+    assert.ok(split.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+    const faster = await answered({ ...one, parallelism: { ...alone,
+        placement: [{ ...placement[0], flops_per_s: 1e15, memory_bytes_per_s: 1e13 }] } });
+    assert.ok(faster.time.step_s < split.time.step_s);
+    assert.ok(!faster.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+
+    assertProblem(await ask({ parallelism: { placement } }), 422,
+        { pointer: '/parallelism/placement' });
+    assertProblem(await ask({ ...one, parallelism: { ...alone,
+        placement: [{ layers: '2-9', device: 'cpu' }] } }), 422,
+    { pointer: '/parallelism/placement/0/layers' });
+    assertProblem(await client.post('/api/v1/shardings',
+        estimate({ ...one, parallelism: { ...alone, placement } })), 422,
+    { pointer: '/parallelism/placement' });
+});
+
 test('an impossible schedule is refused with the nearest legal values', async () => {
     for (const [parts, pointer, hint] of [
         [{ parallelism: { schedule: 'zb_v', virtual_pipeline: 3 } },
