@@ -19,7 +19,8 @@ enum {
 
 /** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
 typedef struct sl_rank_memory {
-    const char *role; /* "only stage", "first stage", "middle stage", "last stage" */
+    const char *role; /* "only stage", "first stage", "middle stage", "last stage"; where one rank
+                         holds both ends "first and last stage" */
     uint32_t first_stage;
     uint32_t stage_count;
     uint64_t rank;  /* the lowest global rank of the group */

@@ -105,6 +105,11 @@ typedef enum sl_schedule {
     SL_SCHEDULE_INTERLEAVED_1F1B,
     SL_SCHEDULE_NAIVE, /* one stage at a time, one micro-batch after the other */
     SL_SCHEDULE_GPIPE, /* all forwards, then all backwards */
+    /* These split backward and let gradients of weights fill what would be idle. */
+    SL_SCHEDULE_ZB_H1,    /* as many micro-batches alive as with 1F1B */
+    SL_SCHEDULE_ZB_H2,    /* twice as many */
+    SL_SCHEDULE_ZB_V,     /* two chunks a rank, there and back */
+    SL_SCHEDULE_DUALPIPE, /* micro-batches enter at both ends of two copies */
     SL_SCHEDULE_COUNT
 } sl_schedule;
 
@@ -170,6 +175,15 @@ typedef struct sl_workload {
     sl_offload offload;
 } sl_workload;
 
+enum { SL_HOST_RUNS_MAX = 4 };
+
+/** Blocks in a row that the host's processors run, from its memory. */
+typedef struct sl_host_run {
+    uint32_t first, last;
+    double flops_per_s;        /* 0 = not said: see engine/host.h */
+    double memory_bytes_per_s; /* likewise */
+} sl_host_run;
+
 typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
@@ -186,6 +200,8 @@ typedef struct sl_plan {
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
     sl_schedule schedule;
+    uint32_t host_run_count; /* 0: the devices run all */
+    sl_host_run host_runs[SL_HOST_RUNS_MAX];
 } sl_plan;
 
 /**

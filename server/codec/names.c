@@ -104,15 +104,12 @@ static const char *const contexts[] = {
 _Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
 
 static const char *const schedules[] = {
-    [SL_SCHEDULE_1F1B] = "1f1b",
-    [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
-    [SL_SCHEDULE_NAIVE] = "naive",
-    [SL_SCHEDULE_GPIPE] = "gpipe",
-    "zb_h1",
-    "zb_h2",
-    "zb_v",
-    "dualpipe",
+    [SL_SCHEDULE_1F1B] = "1f1b",   [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
+    [SL_SCHEDULE_NAIVE] = "naive", [SL_SCHEDULE_GPIPE] = "gpipe",
+    [SL_SCHEDULE_ZB_H1] = "zb_h1", [SL_SCHEDULE_ZB_H2] = "zb_h2",
+    [SL_SCHEDULE_ZB_V] = "zb_v",   [SL_SCHEDULE_DUALPIPE] = "dualpipe",
 };
+_Static_assert(COUNT(schedules) == SL_SCHEDULE_COUNT, "a word for every schedule");
 
 static const char *const attentions[] = {
     [SL_ATTENTION_UNFUSED] = "unfused",  [SL_ATTENTION_FLASH2] = "flash2",

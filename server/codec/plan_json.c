@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "codec/names.h"
+#include "codec/placement.h"
 
 static void
 put_known(sl_writer *writer, const char *key, uint64_t value)
@@ -162,6 +163,7 @@ plan_write(sl_writer *writer, const sl_plan *plan)
     else
         sl_put_null(writer, "reshard_after_forward");
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
+    sl_placement_write(writer, plan);
     sl_write_object_end(writer);
 }
 

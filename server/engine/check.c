@@ -1,7 +1,9 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check_host.h"
 #include "engine/check_plain.h"
+#include "engine/check_schedule.h"
 #include "engine/collective.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
@@ -210,18 +212,10 @@ check_pipeline(const sl_question *question, sl_errors *err)
     if (plan->pipeline > SL_PIPELINE_MAX)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
                        "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
-    if (plan->virtual_pipeline > 1 && plan->pipeline == 1)
-        return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
-                       "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
-    if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
-        const sl_code code = sl_fail(
-            err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
-            "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u",
-            plan->virtual_pipeline);
-        sl_hint(err, "%s", plan->virtual_pipeline > 1 ? "interleaved_1f1b" : "1f1b");
-        return code;
-    }
 
+    const sl_code code = sl_check_schedule(plan, err);
+    if (code != SL_OK)
+        return code;
     if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)
         return refuse_split(question, err);
     return check_layout(question, err);
@@ -240,15 +234,7 @@ check_batch(const sl_question *question, sl_errors *err)
         return code;
     code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
                          "sequences of a replica", batch / plan->data, err);
-    if (code != SL_OK || plan->virtual_pipeline == 1)
-        return code;
-
-    const uint64_t microbatches = sl_plan_microbatches(workload, plan);
-    if (microbatches % plan->pipeline == 0)
-        return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
-                   "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
-                   (unsigned long long)microbatches, plan->pipeline);
+    return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
 }
 
 static sl_code
@@ -521,9 +507,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_workload, check_expert,
-        check_context,   check_world,    check_tensor,   check_pipeline,
-        check_batch,     check_sequence, check_hardware, sl_check_plain,
+        check_framework, check_sharding, check_workload, check_expert, check_context,
+        check_world,     check_tensor,   check_pipeline, check_batch,  check_sequence,
+        check_hardware,  sl_check_plain, sl_check_host,
     };
     sl_code first = SL_OK;
 
@@ -573,7 +559,9 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_COUNT:
         assert(false);
     }
-    plan->schedule = sl_schedule_of(plan);
+    /* Of these two chunks say which; the others are asked for, and stay. */
+    if (plan->schedule == SL_SCHEDULE_1F1B || plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
+        plan->schedule = sl_schedule_of(plan);
 }
 
 /* Largest value worth trying: nothing above it can pass a check. */

@@ -34,7 +34,7 @@ measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage
 static double
 head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
-    const bool one_table = c->question->model->tied && c->plan->pipeline == 1;
+    const bool one_table = c->question->model->tied && stage->first && stage->last;
 
     return one_table ? u->root : stage->last ? u->head : 0.0;
 }

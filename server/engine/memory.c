@@ -7,6 +7,7 @@
 
 #include "engine/adapter.h"
 #include "engine/gather.h"
+#include "engine/host.h"
 #include "engine/recompute.h"
 #include "shardline/units.h"
 
@@ -31,7 +32,10 @@ typedef struct rank_bytes {
     sl_elements elements;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
+    double deferred;  /* micro-batches whose gradients of weights wait beside them */
+    double turning;   /* micro-batches in flight that come down to that */
     double blocks_saved;
+    double operands;   /* of blocks, what those gradients wait with */
     double ends_saved; /* embedding and head */
     double logits_width;
     double logit_bytes;
@@ -55,6 +59,7 @@ typedef struct phase {
     double unreduced; /* gradients whole, on their way to be reduced */
     double stepped;   /* gradients that the optimizer is stepping on */
     double activations;
+    double operands; /* of gradients of weights that wait */
     double rebuilt;
     double logits;
     double transient;
@@ -68,11 +73,10 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
     const sl_plan *plan = c->plan;
     double bytes = 0.0;
 
-    assert(rank + 1 < plan->pipeline);
     if (!sl_model_is_plain(c->question->model)) /* every layer passes on the hidden state */
         return c->prices[0].output_bytes;
-    for (uint32_t chunk = rank; chunk + 1 < plan->pipeline * plan->virtual_pipeline;
-         chunk += plan->pipeline) {
+    for (uint32_t i = 0; i < sl_schedule_held(plan); i++) {
+        const uint32_t chunk = sl_schedule_crossing(plan, rank, i);
         const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
         bytes = fmax(bytes, c->prices[kind].output_bytes);
     }
@@ -155,13 +159,15 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
     const uint64_t m = sl_plan_microbatches(c->workload, plan);
-    const double chunks = (double)sl_schedule_chunks_in_flight(plan, m, r);
+    const sl_in_flight in_flight = sl_schedule_in_flight(plan, m, r);
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     rank_bytes b = {
         .elements = sl_states_stage(model, c->prices, stage),
         .gathered = sl_gather_measure(c, stage),
-        .in_flight = chunks / plan->virtual_pipeline,
+        .in_flight = in_flight.whole,
+        .deferred = in_flight.deferred,
+        .turning = in_flight.turning,
         .dummy_elements = dummy_gradient_elements(c, stage),
         .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
         .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
@@ -179,6 +185,10 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.blocks_saved +=
                 b.in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
             whole_saved += whole * price->saved_bytes;
+            b.operands +=
+                b.deferred * stage->layers[k] * price->operand_bytes +
+                b.turning * (again.layers * fmax(0.0, price->operand_bytes - again.kept_bytes) +
+                             whole * fmax(0.0, price->operand_bytes - price->saved_bytes));
             b.widest_gradient =
                 fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
             b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
@@ -197,11 +207,11 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
         }
     }
-    /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     /* Copies into each captured block and micro-batch, and of the gradient out of it. */
     if (c->workload->graphs == SL_GRAPHS_LAYER)
         b.graph_buffers = 2.0 * hidden_bytes * b.in_flight * stage->blocks;
-    b.freed = whole_saved / plan->virtual_pipeline;
+    /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
+    b.freed = whole_saved / sl_schedule_held(plan);
     if (c->workload->offload.activations && b.blocks_saved > 0.0) {
         /* Two blocks are on their way at a time. */
         const double block = b.blocks_saved / (b.in_flight * stage->blocks);
@@ -238,8 +248,8 @@ at_rest(const rank_bytes *b, const sl_degree *degree)
 static double
 phase_bytes(const phase *p)
 {
-    return p->gradients + p->gathered + p->unreduced + p->stepped + p->activations + p->rebuilt +
-           p->logits + p->transient + p->copies;
+    return p->gradients + p->gathered + p->unreduced + p->stepped + p->activations + p->operands +
+           p->rebuilt + p->logits + p->transient + p->copies;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -278,6 +288,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .unreduced = b->gathered.backward_gradients,
          .stepped = b->gathered.stepped_block,
          .activations = activations,
+         .operands = b->operands,
          .rebuilt = fmax(0.0, b->rebuilt - b->freed),
          .transient = b->widest_gradient},
         {.name = "head",
@@ -287,6 +298,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .unreduced = b->gathered.head_gradients,
          .stepped = b->gathered.stepped_head,
          .activations = activations,
+         .operands = b->operands,
          .logits = logits,
          .transient = b->head_transient},
         {.name = "last_backward",
@@ -294,13 +306,15 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .activations = b->largest_block,
+         .operands = b->operands,
          .transient = b->widest_gradient},
         {.name = "last_backward",
          .gradients = gradients,
          .gathered = b->gathered.root_bytes,
          .unreduced = b->gathered.root_gradients,
          .stepped = b->gathered.stepped_root,
-         .activations = b->ends_saved},
+         .activations = b->ends_saved,
+         .operands = b->operands},
         {.name = "optimizer",
          .gradients = gradients,
          .copies = casts ? layout.master_bytes * at_rest(b, &shards.optimizer) : 0.0},
@@ -318,12 +332,12 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 
 /* What a rank has in the memory of its node; gradients arrive there in fp32. */
 static double
-host_bytes(const sl_memory_case *c, const rank_bytes *b)
+host_bytes(const sl_memory_case *c, const rank_bytes *b, uint32_t r)
 {
     const sl_layout layout = sl_states_layout(c->workload, &b->elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const sl_offload *offload = &c->workload->offload;
-    double bytes = b->offloaded;
+    double bytes = b->offloaded + sl_host_bytes(c, r, b->in_flight);
 
     if (offload->optimizer) {
         const double gradient =
@@ -349,6 +363,7 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool frozen = sl_adapter_on(&c->workload->adapter);
 
     const sl_offload *offload = &c->workload->offload;
+    const double directions = sl_schedule_directions(c->plan);
 
     if (!offload->parameters)
         ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards.parameters),
@@ -391,8 +406,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
     ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS, 2.0 * (b->received + b->sent) / c->slice->spread,
-             {"received_bytes", b->received}, {"sent_bytes", b->sent},
+    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
+             2.0 * directions * (b->received + b->sent) / c->slice->spread,
+             {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
 }
@@ -426,6 +442,10 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
              {"blocks", stage->blocks}, {"bytes_per_block", per_block},
              {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
+             {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
+             {"kept_bytes_per_block", per_block}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor});
     ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
              {"bytes_per_logit", b->logit_bytes});
     ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
@@ -468,13 +488,14 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    rank->role = c->plan->pipeline == 1 ? "only stage"
-                 : stage.first          ? "first stage"
-                 : stage.last           ? "last stage"
-                                        : "middle stage";
+    rank->role = c->plan->pipeline == 1      ? "only stage"
+                 : stage.first && stage.last ? "first and last stage"
+                 : stage.first               ? "first stage"
+                 : stage.last                ? "last stage"
+                                             : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
+    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b, r));
     rank->rank = r * per_stage;
     rank->count = per_stage;
     rank->peak_allocated_bytes = (uint64_t)allocated;
@@ -494,10 +515,28 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
+/* Stages follow one another over the nodes: where a node holds several whole ones, theirs add up. */
+static void
+add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
+               sl_memory *out)
+{
+    const uint64_t per_node = c->question->cluster->accelerators_per_node;
+    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    const bool several = per_stage < per_node && per_node % per_stage == 0;
+
+    if (!several || r * per_stage % per_node == 0)
+        *in_node = 0;
+    *in_node += (several ? per_stage : per_node) * bytes;
+    if (*in_node > out->host_bytes_per_node)
+        out->host_bytes_per_node = *in_node;
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
+
+    uint64_t in_node = 0;
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->capacity_bytes = part->memory_bytes;
@@ -505,11 +544,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
         part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes : 0;
     out->rank_count = 0;
     out->binding = 0;
+    out->host_bytes_per_node = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
 
         if (!evaluate_rank(c, r, rank))
             return false;
+        add_host_bytes(c, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;
             out->ranks[out->rank_count - 1].count += rank->count;
@@ -521,10 +562,6 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     }
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < out->rank_count; i++)
-        most = out->ranks[i].host_bytes > most ? out->ranks[i].host_bytes : most;
-    out->host_bytes_per_node = most * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
     out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
                                              c->software->fragmentation_low_ratio);

@@ -15,8 +15,8 @@ typedef struct sl_memory_case {
     const sl_kind_price *prices;
 } sl_memory_case;
 
-/** Widest output of one micro-batch that pipeline rank `rank`, not the last, passes on to the next,
- * whole [bytes]. */
+/** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
+ * [bytes]. */
 double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
 
 /**

@@ -318,6 +318,64 @@ note_plan(const sl_question *question, sl_estimate *out)
             "cannot start");
 }
 
+static void
+note_host(const sl_question *question, sl_estimate *out)
+{
+    const uint64_t room = question->cluster->host_memory_bytes;
+
+    if (room > 0 && out->memory.host_bytes_per_node > room)
+        add(out, true, "host_memory_exceeded",
+            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
+            "only");
+    if (out->plan.host_run_count == 0)
+        return;
+    add(out, true, "host_blocks_coarse",
+        "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
+        "the device waits: coarse, held against no measured run");
+    for (uint32_t i = 0; i < out->plan.host_run_count; i++)
+        if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
+            out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
+            add(out, false, "host_rates_assumed",
+                "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
+                "56-core processors' datasheet, are assumed");
+            return;
+        }
+}
+
+/* Where a schedule comes from, what it asks of the release, and what of it is not counted. */
+static void
+note_schedule(sl_estimate *out)
+{
+    if (!sl_schedule_splits_backward(&out->plan))
+        return;
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, true, "schedule_support",
+            "dualpipe is DeepSeek's own and, as DualPipeV, in torchtitan: other releases lack it; "
+            "its time was held against no measured run yet");
+    else
+        add(out, true, "schedule_support",
+            "zero-bubble schedules are in the zero-bubble fork of Megatron-LM and, as "
+            "ZBVZeroBubble and a variant of ZB-H1, in PyTorch: other releases may lack them; their "
+            "time was held against no measured run yet");
+    add(out, false, "weight_gradients_wait",
+        "gradients of the weights of blocks wait, those of embedding and head do not; what they "
+        "wait "
+        "with is the products' inputs and output gradients, and collectives stay with the other "
+        "half of backward");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_H2 || out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "no_optimizer_barrier",
+            "the span is that of one rank, from its own first pass on: it needs an optimizer that "
+            "does not wait for the norm of all gradients (post-validation)");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "zb_v_approximate",
+            "zb_v has no closed form but for passes of equal length, where nothing is idle: the "
+            "bubble of zb_h2 is taken, within a fifth of the published ones");
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, false, "two_copies",
+            "both copies of the model have their own gradients and optimizer states, sharded over "
+            "their own data ranks; gradients of the two are added up once a step");
+}
+
 void
 sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
@@ -329,6 +387,8 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_sharding(out);
     note_modules(question, out);
     note_plan(question, out);
+    note_schedule(out);
+    note_host(question, out);
     note_experts(question, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",

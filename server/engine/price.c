@@ -128,6 +128,7 @@ price_product(const pricing *p, const sl_operator *op)
 
     p->out->forward_s += forward_s;
     p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
+    p->out->weight_s += sl_adapter_on(slice->adapter) ? 0.0 : wgrad_s;
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
 
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
@@ -267,7 +268,8 @@ price_loss(const pricing *p, const sl_operator *op)
     const sl_slice *slice = p->slice;
     const sl_software *software = slice->software;
 
-    p->out->logits += slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
+    p->out->logits +=
+        slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
     p->out->forward_s += sl_kernel_memory_s(
         slice, p->out->logits * software->loss_forward_bytes_per_logit, copy_ratio);
     p->out->backward_s += sl_kernel_memory_s(
@@ -288,8 +290,9 @@ price_plain(const pricing *p, const sl_operator *op)
     const double bytes = 2.0 * sl_slice_saved_bytes(slice, op) + weights * slice->element_bytes;
 
     p->out->forward_s += sl_kernel_roofline_s(slice, flops, bytes, copy_ratio);
-    p->out->backward_s += sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio) +
-                          accumulate_s(slice, weights);
+    const double both_s = sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio);
+    p->out->backward_s += both_s + accumulate_s(slice, weights);
+    p->out->weight_s += both_s / 2.0 + accumulate_s(slice, weights);
     p->out->matmul_flops += flops;
 }
 
@@ -347,16 +350,22 @@ price_operator(const pricing *p, const sl_operator *op)
     }
 }
 
+static double
+plain_output_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const uint64_t output =
+        op->sample_output_bytes != 0 ? op->sample_output_bytes : op->sample_kept_bytes;
+
+    return (double)output * slice->sequences;
+}
+
 /* Full recomputation keeps the inputs of layers: each is the output of the layer before, so a stage
  * keeps as many bytes as its layers pass on, its own input in place of its output. Never more than
  * without recomputation. */
 static void
 price_plain_memory(const sl_slice *slice, const sl_operator *op, sl_kind_price *out)
 {
-    const uint64_t output =
-        op->sample_output_bytes != 0 ? op->sample_output_bytes : op->sample_kept_bytes;
-
-    out->output_bytes = (double)output * slice->sequences;
+    out->output_bytes = plain_output_bytes(slice, op);
     out->input_bytes = fmin(out->output_bytes, sl_slice_saved_bytes(slice, op));
     out->largest_gradient_bytes = out->output_bytes;
 }
@@ -479,6 +488,25 @@ price_modules_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_p
         out->module_live_bytes = fmax(out->module_live_bytes, live[m]);
 }
 
+/* A product's gradient of its weights needs its input, as it was kept, and the gradient of its output:
+ * 32 sbh of a GPT block (Qi 2023 section 2). Of a plain layer all it kept, and its output's gradient.
+ * Frozen products have none. */
+static double
+operands_of(const sl_slice *slice, const sl_operator *op)
+{
+    if (sl_adapter_on(slice->adapter))
+        return 0.0;
+    if (op->kind == SL_OPERATOR_PLAIN)
+        return sl_slice_saved_bytes(slice, op) + plain_output_bytes(slice, op);
+    if (op->kind != SL_OPERATOR_MATMUL)
+        return 0.0;
+    /* What closes a region shares its input with an operator that is no product. */
+    const double input = op->cut == SL_CUT_ROW ? slice->element_bytes * sl_slice_inputs(slice, op) *
+                                                     sl_slice_rows(slice, op)
+                                               : sl_slice_saved_bytes(slice, op);
+    return input + slice->element_bytes * sl_slice_outputs(slice, op) * sl_slice_rows(slice, op);
+}
+
 static void
 price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
@@ -491,6 +519,7 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
 
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
+        out->operand_bytes += operands_of(slice, op);
         if (i == 0) /* a block begins with the norm that keeps its input */
             out->input_bytes = saved;
         if (op->kind == SL_OPERATOR_ACTIVATION)

@@ -44,6 +44,8 @@ typedef struct sl_kind_price {
     sl_rerun modules;              /* and what they run again */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
+    double operand_bytes;          /* inputs and output gradients of all products: what gradients
+                                      of weights wait with */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
     double foreign_bytes;          /* keys and values of other ranks, live in its backward */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
@@ -53,6 +55,7 @@ typedef struct sl_kind_price {
     double forward_s;
     double core_forward_s; /* attention core alone */
     double backward_s;
+    double weight_s; /* of it, gradients of weights */
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */

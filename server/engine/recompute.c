@@ -114,11 +114,11 @@ static double
 count_blocks(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind,
              uint32_t most, double *units)
 {
-    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
     double layers = 0.0;
 
     *units = 0.0;
-    for (uint32_t chunk = rank; chunk < chunks; chunk += plan->pipeline) {
+    for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
         uint32_t blocks = 0;
         for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
@@ -132,8 +132,8 @@ count_blocks(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t
     return layers;
 }
 
-static double
-kept_bytes(const sl_workload *workload, const sl_kind_price *price)
+double
+sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price)
 {
     switch (workload->recompute) {
     case SL_RECOMPUTE_FULL:
@@ -157,7 +157,7 @@ sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_pla
 {
     const sl_kind_price *price = &prices[kind];
     const uint32_t most = workload->recompute_layers;
-    const double kept = kept_bytes(workload, price);
+    const double kept = sl_recompute_kept_bytes(workload, price);
     sl_recomputed out = {
         .layers = stage->layers[kind],
         .kept_bytes = kept,

@@ -28,6 +28,9 @@ sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload
                               const sl_plan *plan, const sl_kind_price *prices, uint32_t rank,
                               const sl_stage *stage, uint32_t kind);
 
+/** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */
+double sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price);
+
 /** The part of forward that one rebuilt layer of a kind runs again, of one micro-batch. Half of the
  * products and of what lies between them for op_sac; fused attention rebuilds its scores by
  * itself. */

@@ -87,9 +87,10 @@ sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *te
     return offset;
 }
 
-/* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer. */
+/* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer, of a
+ * copy. */
 static void
-step(const sl_plan *plan, sl_flat_walk *walk)
+step(const sl_model *model, const sl_plan *plan, sl_flat_walk *walk)
 {
     if (++walk->tensor_rank < plan->tensor)
         return;
@@ -103,6 +104,8 @@ step(const sl_plan *plan, sl_flat_walk *walk)
     }
     walk->routed = false;
     walk->layer++;
+    if (walk->layer == model->layer_count && walk->copy + 1 < sl_schedule_copies(plan))
+        *walk = (sl_flat_walk){.copy = walk->copy + 1};
 }
 
 bool
@@ -116,16 +119,16 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
     if (sharding->mode.kind != SL_SHARDING_FLAT)
         return false;
     while (walk->layer < model->layer_count) {
-        const sl_flat_walk at = *walk;
         uint32_t layers[2];
         uint64_t offset = 0;
 
-        step(plan, walk);
+        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
+            walk->chunk++;
+        const sl_flat_walk at = *walk;
+        step(model, plan, walk);
         (void)layers_of(sharding, at.layer, layers);
         if (layers[0] != at.layer)
             continue;
-        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= at.layer)
-            walk->chunk++;
         const uint64_t elements = unit_elements(sharding, at.layer, UINT32_MAX, 0, at.routed,
                                                 at.tensor_rank, at.expert_rank, &offset);
         if (elements == 0)
@@ -137,7 +140,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
             .block = at.layer - (model->layer_count != model->block_count && at.layer > 0),
             .root = is_root(sharding, at.layer),
             .routed = at.routed,
-            .stage = walk->chunk % plan->pipeline,
+            .stage = sl_schedule_rank(plan, at.chunk, at.copy),
             .tensor_rank = at.tensor_rank,
             .expert_rank = at.expert_rank,
             .degree = degree,

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/schedule.h"
+
 double
 sl_precision_bytes(sl_precision precision)
 {
@@ -66,7 +68,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
         .dropout = workload->dropout,
         .eager = keeps_pointwise(software, workload),
-        .pipelined = plan->pipeline > 1,
+        .ends_apart = sl_schedule_ends_apart(plan),
     };
 }
 
@@ -103,7 +105,7 @@ routed_elements(const sl_slice *slice, const sl_tensor *tensor)
 bool
 sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
 {
-    return !tensor->buffer && (!tensor->tied || slice->pipelined);
+    return !tensor->buffer && (!tensor->tied || slice->ends_apart);
 }
 
 double

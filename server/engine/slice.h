@@ -31,8 +31,8 @@ typedef struct sl_slice {
     const sl_adapter *adapter;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
-    bool eager;     /* pointwise results are kept where fused code rebuilds them */
-    bool pipelined; /* a tied head then holds its own copy of the embedding */
+    bool eager;      /* pointwise results are kept where fused code rebuilds them */
+    bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,

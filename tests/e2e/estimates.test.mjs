@@ -238,6 +238,75 @@ test('an impossible plan is refused at the field, with the nearest legal values'
     assert.match(errors.find((e) => e.pointer === '/parallelism/tensor').hint, /2/);
 });
 
+test('every schedule of a pipeline is answered by its name', async () => {
+    const of = (schedule, workload = {}) => answered({
+        workload, parallelism: { virtual_pipeline: null, schedule, tensor: 1, data: 4 } });
+    const bubbles = {};
+    for (const schedule of ['naive', 'gpipe', '1f1b', 'zb_h1', 'zb_h2', 'zb_v', 'dualpipe']) {
+        const plan = await of(schedule);
+        bubbles[schedule] = plan.time.terms.find(({ name }) => name === 'bubble').seconds;
+        assert.equal(plan.resolved.parallelism.schedule, schedule);
+        assert.equal(plan.resolved.parallelism.virtual_pipeline, schedule === 'zb_v' ? 2 : 1);
+        const split = /^(zb|dual)/.test(schedule);
+        assert.equal(plan.warnings.some(({ code }) => code === 'schedule_support'), split, schedule);
+    }
+    assert.ok(bubbles.naive > bubbles['1f1b'] && bubbles.gpipe === bubbles['1f1b']);
+    assert.ok(bubbles['1f1b'] > bubbles.zb_h1 && bubbles.zb_h1 > bubbles.zb_h2);
+    assert.equal(bubbles.dualpipe, 0, 'two stages from both ends leave nothing idle');
+
+    const [meeting] = (await of('zb_v')).memory.ranks;
+    assert.equal(meeting.role, 'first and last stage');
+    const dual = await of('dualpipe');
+    assert.ok(dual.communication.some(({ group, collective }) =>
+        group === 'copies' && collective === 'all_reduce'));
+});
+
+test('blocks on the cpu leave the device, and what they cost is said', async () => {
+    const alone = { tensor: 1, sequence: false, pipeline: 1, data: 1, zero_stage: 0 };
+    const one = { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 } };
+    const placement = [{ layers: '1-2', device: 'cpu' }];
+    const whole = await answered({ ...one, parallelism: alone });
+    const split = await answered({ ...one, parallelism: { ...alone, placement } });
+    assert.deepEqual(whole.resolved.parallelism.placement, []);
+    assert.deepEqual(split.resolved.parallelism.placement,
+        [{ layers: '1-2', device: 'cpu', flops_per_s: null, memory_bytes_per_s: null }]);
+    assert.ok(split.memory.device_total_bytes < whole.memory.device_total_bytes);
+    assert.ok(split.memory.host_bytes_per_node > 0 && whole.memory.host_bytes_per_node === 0);
+    assert.ok(split.time.step_s > whole.time.step_s);
+    assert.ok(split.communication.some(({ group, level }) => group === 'host' && level === 'host'));
+    assert.ok(split.warnings.some(({ code }) => code === 'host_blocks_coarse'));
+    assert.ok(split.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+    const faster = await answered({ ...one, parallelism: { ...alone,
+        placement: [{ ...placement[0], flops_per_s: 1e15, memory_bytes_per_s: 1e13 }] } });
+    assert.ok(faster.time.step_s < split.time.step_s);
+    assert.ok(!faster.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+
+    assertProblem(await ask({ parallelism: { placement } }), 422,
+        { pointer: '/parallelism/placement' });
+    assertProblem(await ask({ ...one, parallelism: { ...alone,
+        placement: [{ layers: '2-9', device: 'cpu' }] } }), 422,
+    { pointer: '/parallelism/placement/0/layers' });
+    assertProblem(await client.post('/api/v1/shardings',
+        estimate({ ...one, parallelism: { ...alone, placement } })), 422,
+    { pointer: '/parallelism/placement' });
+});
+
+test('an impossible schedule is refused with the nearest legal values', async () => {
+    for (const [parts, pointer, hint] of [
+        [{ parallelism: { schedule: 'zb_v', virtual_pipeline: 3 } },
+            '/parallelism/virtual_pipeline', /^2/],
+        [{ parallelism: { schedule: 'zb_h1', virtual_pipeline: 2 } },
+            '/parallelism/schedule', /interleaved_1f1b, zb_v/],
+        [{ parallelism: { schedule: 'dualpipe', pipeline: 1, data: 4 } },
+            '/parallelism/pipeline', /2/],
+        [{ parallelism: { schedule: 'dualpipe' }, workload: { global_batch_size: 6 } },
+            '/workload/global_batch_size', /^8$/],
+    ]) {
+        const error = assertProblem(await ask(parts), 422, { pointer });
+        assert.match(error.hint, hint);
+    }
+});
+
 test('an unknown name is refused with the nearest known one', async () => {
     const wrong = accelerator.replace('h100', 'h10');
     const error = assertProblem(await ask({ cluster: { accelerator: wrong } }), 422,

@@ -252,12 +252,80 @@ sharding_words_say_stage_and_group(void)
     clear(&r);
 }
 
+/* zb_v is two chunks a rank by definition; whether another number goes with it is the engine's. */
+static void
+every_schedule_has_a_word(void)
+{
+    static const struct {
+        const char *text;
+        sl_schedule schedule;
+        uint32_t chunks;
+    } cases[] = {
+        {"{\"schedule\":\"naive\"}", SL_SCHEDULE_NAIVE, 1},
+        {"{\"schedule\":\"gpipe\"}", SL_SCHEDULE_GPIPE, 1},
+        {"{\"schedule\":\"1f1b\"}", SL_SCHEDULE_1F1B, 1},
+        {"{\"schedule\":\"interleaved_1f1b\",\"virtual_pipeline\":3}", SL_SCHEDULE_INTERLEAVED_1F1B,
+         3},
+        {"{\"schedule\":\"zb_h1\"}", SL_SCHEDULE_ZB_H1, 1},
+        {"{\"schedule\":\"zb_h2\"}", SL_SCHEDULE_ZB_H2, 1},
+        {"{\"schedule\":\"zb_v\"}", SL_SCHEDULE_ZB_V, 2},
+        {"{\"schedule\":\"zb_v\",\"virtual_pipeline\":1}", SL_SCHEDULE_ZB_V, 2},
+        {"{\"schedule\":\"zb_v\",\"virtual_pipeline\":3}", SL_SCHEDULE_ZB_V, 3},
+        {"{\"schedule\":\"dualpipe\"}", SL_SCHEDULE_DUALPIPE, 1},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        reading r;
+        read_parts(&r, NULL, NULL, NULL, cases[i].text);
+        CU_ASSERT_EQUAL(r.err.count, 0);
+        CU_ASSERT_EQUAL(r.request.plan.schedule, cases[i].schedule);
+        CU_ASSERT_EQUAL(r.request.plan.virtual_pipeline, cases[i].chunks);
+        clear(&r);
+    }
+}
+
+static void
+placement_lists_runs_of_blocks(void)
+{
+    static const char *const wrong[][2] = {
+        {"{\"placement\":\"cpu\"}", "/parallelism/placement"},
+        {"{\"placement\":[{\"device\":\"cpu\"}]}", "/parallelism/placement/0/layers"},
+        {"{\"placement\":[{\"layers\":\"3-1\",\"device\":\"cpu\"}]}",
+         "/parallelism/placement/0/layers"},
+        {"{\"placement\":[{\"layers\":\"all\",\"device\":\"cpu\"}]}",
+         "/parallelism/placement/0/layers"},
+        {"{\"placement\":[{\"layers\":\"0\",\"device\":\"tpu\"}]}",
+         "/parallelism/placement/0/device"},
+        {"{\"placement\":[{\"layers\":\"0\",\"device\":\"cpu\",\"flops_per_s\":0}]}",
+         "/parallelism/placement/0/flops_per_s"},
+    };
+    reading r;
+
+    read_parts(&r, NULL, NULL, NULL,
+               "{\"placement\":[{\"layers\":\"0-3\",\"device\":\"cpu\"},"
+               "{\"layers\":\"7\",\"device\":\"cpu\",\"flops_per_s\":1e12,"
+               "\"memory_bytes_per_s\":2e11}]}");
+    CU_ASSERT_EQUAL(r.err.count, 0);
+    const sl_plan *plan = &r.request.plan;
+    CU_ASSERT_EQUAL_FATAL(plan->host_run_count, 2);
+    CU_ASSERT_TRUE(plan->host_runs[0].first == 0 && plan->host_runs[0].last == 3);
+    CU_ASSERT_EQUAL(plan->host_runs[0].flops_per_s, 0.0);
+    CU_ASSERT_TRUE(plan->host_runs[1].first == 7 && plan->host_runs[1].last == 7);
+    CU_ASSERT_EQUAL(plan->host_runs[1].flops_per_s, 1e12);
+    CU_ASSERT_EQUAL(plan->host_runs[1].memory_bytes_per_s, 2e11);
+    clear(&r);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        read_parts(&r, NULL, NULL, NULL, wrong[i][0]);
+        CU_ASSERT_TRUE_FATAL(r.err.count >= 1);
+        sl_expect_text(r.err.list[0].pointer, wrong[i][1], "pointer");
+        clear(&r);
+    }
+}
+
 static void
 plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
     static const char *const cases[][2] = {
-        {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
-        {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
         {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
         {"\"gather_dtype\":\"bf16\"", "/parallelism/gather_dtype"},
@@ -513,6 +581,8 @@ main(int argc, char **argv)
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(recomputation_is_a_word_or_says_over_what),
         CASE(sharding_words_say_stage_and_group),
+        CASE(every_schedule_has_a_word),
+        CASE(placement_lists_runs_of_blocks),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
         CASE(wrong_values_are_told_from_unmodelled_ones),
