@@ -203,6 +203,10 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.logit_bytes = logit_bytes(c);
             b.head_transient =
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
+            /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
+            if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
+                b.head_transient +=
+                    c->slice->element_bytes * price->logits / c->slice->tokens * (double)model->hidden;
         }
     }
     b.recomputed = b.block_saved - b.block_kept;
@@ -371,7 +375,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     if (frozen)
         ADD_TERM(rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),
-                 {"parameters", b->elements.adapters}, {"shards", shards.optimizer.dense});
+                 {"parameters", b->elements.adapters}, {"frozen", b->elements.frozen_adapters},
+                 {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
+                 {"shards", shards.optimizer.dense});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});

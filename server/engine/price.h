@@ -20,7 +20,9 @@ typedef struct sl_traffic {
 
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
-    double adapter_elements;       /* low-rank matrices beside them */
+    double adapter_elements;       /* beside them: what trains of a frozen model */
+    double adapter_frozen;         /* ... and what adapters have that does not */
+    double adapter_shared;         /* ... one copy of it for all layers */
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */

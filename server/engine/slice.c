@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/adapter.h"
+
 double
 sl_precision_bytes(sl_precision precision)
 {
@@ -31,7 +33,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
     assert(plan->tensor >= 1 && plan->context >= 1);
 
     const double sequences = (double)workload->micro_batch;
-    const double sequence = (double)workload->sequence_length;
+    const double sequence =
+        (double)workload->sequence_length + sl_adapter_prompt_tokens(&workload->adapter);
 
     return (sl_slice){
         .accelerator = &question->cluster->accelerator,

@@ -24,9 +24,9 @@ static const sl_term_info terms[] = {
                                   "shards + routed_parameters / routed_shards)",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters of the adapters x (4 + 4 + optimizer states), each over its "
-                          "shards",
-                          "Hu 2021; PEFT: adapters in fp32"},
+                          "parameters x (element_bytes + element_bytes + optimizer states) + "
+                          "frozen x element_bytes, each over its shards",
+                          "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements of the largest quantised matrix x element_bytes, in forward "
                              "and again in backward",

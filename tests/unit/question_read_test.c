@@ -163,7 +163,7 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":1", "/workload/mtp"},
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
-        {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
+        {"\"adapter\":{\"method\":\"bitfit\"}", "/workload/adapter/method"},
         {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

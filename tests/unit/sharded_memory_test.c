@@ -217,8 +217,8 @@ adapters_train_alone_on_a_frozen_base(void)
                 {SL_ADAPTER_BASE_NF4, 0.5625},
                 {SL_ADAPTER_BASE_NF4_DOUBLE, 0.515869140625}};
 
-    q.workload.adapter =
-        (sl_adapter){.rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
     for (uint32_t i = 0; i < SL_ADAPTER_BASE_COUNT; i++) {
         q.workload.adapter.base = rows[i].base;
         const sl_rank_memory *rank = answer_rank(&q);
