@@ -103,6 +103,7 @@ const adapterMethods = [
     [/^q?lora\b/i, 'lora'],
     [/layernorm|^ln/i, 'ln_tuning'],
 ];
+const untargeted = ['ia3', 'ln_tuning', 'prompt_tuning'];
 const attentionTargets = ['q_proj', 'v_proj'];
 const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
 const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
@@ -117,13 +118,24 @@ function adapterOf(row) {
     if (row.peft === '')
         return undefined;
     const base = [[/double/i, 'nf4_double'], [/nf4/i, 'nf4'], [/int8/i, 'int8']];
-    const unquantized = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const method = firstMatch(adapterMethods, row.peft)
+        ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+    // Each virtual token trains one row as wide as the embedding.
+    const [, trainable] = row.other_measured.match(/trainable (\d+)/) ?? [];
+    const tokens = method === 'prompt_tuning' ? Number(trainable) / Number(row.h) : undefined;
+    const peftOwn = /peft/i.test(row.framework) && !untargeted.includes(method)
+        ? attentionTargets : undefined;
     return known({
-        method: firstMatch(adapterMethods, row.peft)
-            ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_'),
+        method,
         rank: count(row.lora_rank, 1),
-        targets: firstMatch(adapterTargets, row.peft),
-        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : unquantized),
+        virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
+        targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
+        dtype: /pure bf16/i.test(row.precision_layout) ? 'bf16' : undefined,
+        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : plainBase),
+        // PEFT casts what bitsandbytes does not quantise before it trains on it.
+        unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) ? 'fp32'
+            : undefined,
     });
 }
 
