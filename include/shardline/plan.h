@@ -42,6 +42,7 @@ typedef enum sl_loss {
     SL_LOSS_FUSED,    /* in place of the logits */
     SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
     SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
+    SL_LOSS_CUT,      /* block by block of logits that are never stored (cut cross-entropy) */
     SL_LOSS_COUNT
 } sl_loss;
 
@@ -110,6 +111,7 @@ typedef struct sl_adapter {
     uint32_t block_size;     /* OFT and BOFT: features turned together; 0 = rank says */
     uint32_t virtual_tokens; /* prompt, p- and prefix tuning: before every sequence */
     bool half;               /* adapters in 16 bits; else in fp32 */
+    bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
     bool wide_rest;          /* what the base does not quantise was cast to fp32 */
     sl_adapter_base base;
     uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */

@@ -43,7 +43,7 @@ _Static_assert(COUNT(recomputes) == SL_RECOMPUTE_COUNT, "a word for every mode")
 
 static const char *const losses[] = {
     [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
-    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel",
+    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
 

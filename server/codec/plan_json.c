@@ -27,6 +27,7 @@ adapter_write(sl_writer *writer, const sl_adapter *adapter)
     put_known(writer, "block_size", adapter->block_size);
     put_known(writer, "virtual_tokens", adapter->virtual_tokens);
     sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
+    sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
     sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
     sl_write_key(writer, "targets");

@@ -152,6 +152,7 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
 
     sl_keep(&first, sl_names_read(object, "base", &sl_base_names, &base, &said, err));
     sl_keep(&first, sl_names_read(object, "dtype", &names, &own, &said, err));
+    sl_keep(&first, sl_node_bool(object, "fused", &adapter->fused, NULL, err));
     sl_keep(&first, sl_names_read(object, "unquantized", &names, &rest, &said, err));
     if (first == SL_OK && rest == 0 && base == SL_ADAPTER_BASE_BF16)
         first = sl_node_fail_at(object, "unquantized", err, SL_E_RANGE, "inconsistent",
@@ -166,8 +167,9 @@ sl_code
 sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {
-        {"method", NULL}, {"rank", NULL},    {"block_size", NULL}, {"virtual_tokens", NULL},
-        {"dtype", NULL},  {"targets", NULL}, {"base", NULL},       {"unquantized", NULL}};
+        {"method", NULL},         {"rank", NULL},        {"block_size", NULL},
+        {"virtual_tokens", NULL}, {"dtype", NULL},       {"targets", NULL},
+        {"base", NULL},           {"unquantized", NULL}, {"fused", NULL}};
     sl_adapter *const adapter = &request->workload.adapter;
     uint32_t method = SL_ADAPTER_LORA - 1;
     bool said = false;

@@ -302,9 +302,9 @@ static double
 product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
     const double own = sl_adapter_element_bytes(slice->adapter);
-    /* BOFT multiplies in the precision of the base. */
-    const bool casts =
-        own != slice->element_bytes && slice->adapter->method != SL_ADAPTER_BOFT; /* exact: 2, 4 */
+    /* BOFT multiplies in the precision of the base, and so do fused kernels. */
+    const bool casts = own != slice->element_bytes && !slice->adapter->fused &&
+                       slice->adapter->method != SL_ADAPTER_BOFT;
     const double rows = sl_slice_rows(slice, op);
     const double input = sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);
     bool input_kept = false;

@@ -59,7 +59,7 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  * Bytes an operator of a frozen model keeps for one micro-batch. A frozen product needs its input
  * for no gradient; an adapter does, as wide as its matrix, and keeps what it made of it:
  *   a copy of the input in the adapter's precision for each adapted matrix, the input itself where
- *   that is the compute precision; none for vera, tinylora, ia3 of outputs, randlora with m < n
+ *   that is the compute precision or kernels are fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
  *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its

@@ -85,6 +85,7 @@ is_found(const sl_model *model, const char *target)
 sl_code
 sl_check_adapter(const sl_question *question, sl_errors *err)
 {
+    static const char digits[] = "0123456789";
     const sl_adapter *adapter = &question->workload.adapter;
     sl_code first = SL_OK;
 
@@ -100,8 +101,10 @@ sl_check_adapter(const sl_question *question, sl_errors *err)
         if (is_found(question->model, adapter->targets[i]))
             continue;
         char *const number = pointer + sizeof pointer - 3;
-        number[0] = (char)('0' + (i < 10 ? i : i / 10));
-        number[1] = i < 10 ? '\0' : (char)('0' + i % 10);
+        number[0] = digits[i < 10 ? i : i / 10];
+        number[1] = digits[i % 10];
+        if (i < 10)
+            number[1] = '\0';
         list_names(question->model, names, sizeof names);
         first = sl_fail(err, SL_E_RANGE, "no_such_module", pointer,
                         "no linear layer of this model goes by \"%s\"", adapter->targets[i]);

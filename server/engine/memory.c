@@ -157,6 +157,8 @@ logit_bytes(const sl_memory_case *c)
         return eager_logit_bytes / loss_chunks;
     case SL_LOSS_PARALLEL:
         return eager_logit_bytes;
+    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+        return 0.0;
     default:
         return c->software->logits_peak_bytes;
     }
@@ -205,8 +207,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
             /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
             if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
-                b.head_transient +=
-                    c->slice->element_bytes * price->logits / c->slice->tokens * (double)model->hidden;
+                b.head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
+                                    (double)model->hidden;
         }
     }
     b.recomputed = b.block_saved - b.block_kept;

@@ -57,7 +57,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .attention = workload->attention,
         .adapter = &workload->adapter,
         .dropout = workload->dropout,
-        .eager = software->eager_activations && !workload->compile,
+        .eager = software->eager_activations && !workload->compile && !workload->adapter.fused,
         .pipelined = plan->pipeline > 1,
     };
 }

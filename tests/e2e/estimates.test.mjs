@@ -209,7 +209,7 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
     assert.deepEqual(resolved.workload.adapter, {
         method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
-        base: 'bf16', unquantized: 'bf16', targets: ['q*'],
+        fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
     const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
