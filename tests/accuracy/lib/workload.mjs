@@ -62,11 +62,15 @@ const attentions = [
 ];
 
 const losses = [
-    [/chunked|tiled|CCE|liger/i, 'chunked'],
+    [/CCE/, 'cut'],
+    [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
     [/fp32 logits|eager/i, 'eager'],
 ];
+
+/** Torchtune's recipes compute the loss in chunks since its release of Llama 3.1. */
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
@@ -94,7 +98,8 @@ function recomputeOf(row, isTitan) {
 
 /** Loss-parallel is what torchtitan does by itself once the head is split. */
 function lossOf(row, isTitan) {
-    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute);
+    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
+        ?? firstMatch(toolLosses, row.source);
     return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
 }
 
@@ -117,7 +122,10 @@ const adapterTargets = [
 function adapterOf(row) {
     if (row.peft === '')
         return undefined;
-    const base = [[/double/i, 'nf4_double'], [/nf4/i, 'nf4'], [/int8/i, 'int8']];
+    const fused = /unsloth/i.test(row.framework);
+    // Unsloth always quantises the scales too.
+    const base = [[/double/i, 'nf4_double'], [/nf4/i, fused ? 'nf4_double' : 'nf4'],
+        [/int8/i, 'int8']];
     const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
     const method = firstMatch(adapterMethods, row.peft)
         ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_');
@@ -131,7 +139,8 @@ function adapterOf(row) {
         rank: count(row.lora_rank, 1),
         virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
         targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
-        dtype: /pure bf16/i.test(row.precision_layout) ? 'bf16' : undefined,
+        dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) ? 'bf16' : undefined,
+        fused: fused || undefined,
         base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : plainBase),
         // PEFT casts what bitsandbytes does not quantise before it trains on it.
         unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) ? 'fp32'
