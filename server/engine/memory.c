@@ -349,9 +349,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
-    /* Autocast keeps a 16-bit copy of weights that are wider. */
-    const bool autocast = ddp && layout.parameter_bytes > c->slice->element_bytes;
+    /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
     const bool frozen = sl_adapter_on(&c->workload->adapter);
+    const bool autocast = ddp && !frozen && layout.parameter_bytes > c->slice->element_bytes;
 
     const sl_offload *offload = &c->workload->offload;
 

@@ -208,6 +208,23 @@ what_is_not_quantised_may_be_wide(void)
     sl_expect_near(kept_per_token(&adapter) - kept, 2 * 2 * HIDDEN, 1e-9, "two norms");
 }
 
+/* Root in 16 bits; the block in use, the one prefetched and its copy in 4 and their scales. */
+static void
+quantised_blocks_are_gathered_as_stored(void)
+{
+    const sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 32, .base = SL_ADAPTER_BASE_NF4, ON_Q_AND_V};
+    const double block = HIDDEN * (2 * HIDDEN + 2 * KEYS) + 3 * HIDDEN * FFN + 2 * HIDDEN;
+    sl_question q = llama_question(&adapter);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.loss = SL_LOSS_CUT;
+    q.plan.zero_stage = 3;
+    sl_expect_near(
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_GATHERED_PARAMETERS),
+        2 * (128256 * HIDDEN + HIDDEN) + 3 * 0.5625 * block, 1e-8, "nf4 on the wire");
+}
+
 static void
 a_target_nothing_goes_by_is_refused(void)
 {
@@ -231,7 +248,8 @@ a_target_nothing_goes_by_is_refused(void)
 static const sl_case cases[] = {
     CASE(counts_are_those_that_peft_publishes), CASE(counts_are_those_of_the_definitions),
     CASE(frozen_halves_weigh_what_they_store),  CASE(each_method_keeps_what_its_gradients_need),
-    CASE(what_is_not_quantised_may_be_wide),    CASE(a_target_nothing_goes_by_is_refused),
+    CASE(what_is_not_quantised_may_be_wide),    CASE(quantised_blocks_are_gathered_as_stored),
+    CASE(a_target_nothing_goes_by_is_refused),
 };
 
 int
