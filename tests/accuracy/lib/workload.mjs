@@ -69,8 +69,11 @@ const losses = [
     [/fp32 logits|eager/i, 'eager'],
 ];
 
-/** Torchtune's recipes compute the loss in chunks since its release of Llama 3.1. */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked']];
+/**
+ * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
+ * Llama 3.1, transformers' loss takes the logits to fp32.
+ */
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
@@ -99,7 +102,7 @@ function recomputeOf(row, isTitan) {
 /** Loss-parallel is what torchtitan does by itself once the head is split. */
 function lossOf(row, isTitan) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
-        ?? firstMatch(toolLosses, row.source);
+        ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
     return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
 }
 
