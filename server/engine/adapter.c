@@ -203,7 +203,7 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
 {
     const double r = adapter->rank, n = of->inputs, m = of->outputs;
     const double least = fmin(n, m), bases = r > 0.0 ? ceil(least / r) : 0.0;
-    const double block = block_of(adapter, n);
+    double block = 0.0;
     part lora = {.count.trained = r * (n + m), .keeps_input = true, .row_floats = r};
 
     switch (adapter->method) {
@@ -215,6 +215,7 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
         return lora;
     case SL_ADAPTER_DORA:
         lora.count.trained += m;
+        lora.count.largest_temporary = 4.0 * n * m + n * n;
         lora.row_floats += m;
         lora.row_elements = m;
         return lora;
@@ -223,10 +224,13 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
         lora.weight_floats = r * n;
         return lora;
     case SL_ADAPTER_LOHA:
-        return (part){{.trained = 2.0 * r * (n + m)}, .keeps_input = true, .weight_floats = n * m};
+        return (part){{.trained = 2.0 * r * (n + m), .largest_temporary = 3.0 * n * m},
+                      .keeps_input = true,
+                      .weight_floats = n * m};
     case SL_ADAPTER_LOKR:
-        return (part){
-            {.trained = kronecker_elements(r, n, m)}, .keeps_input = true, .weight_floats = n * m};
+        return (part){{.trained = kronecker_elements(r, n, m), .largest_temporary = 2.0 * n * m},
+                      .keeps_input = true,
+                      .weight_floats = n * m};
     case SL_ADAPTER_VERA:
         return (part){{.trained = r + m, .shared = r * (n + m)}, .row_floats = r + m};
     case SL_ADAPTER_RANDLORA: /* what trains scales the smaller side */
@@ -243,11 +247,13 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
                       .keeps_input = feed_forward,
                       .row_floats = feed_forward ? 0.0 : m};
     case SL_ADAPTER_OFT:
+        block = block_of(adapter, n);
         return (part){{.trained = n * (block - 1.0) / 2.0},
                       .keeps_input = true,
                       .weight_floats = 4.0 * n * block};
     case SL_ADAPTER_BOFT:
-        return (part){{.trained = n * block + m},
+        block = block_of(adapter, n);
+        return (part){{.trained = n * block + m, .largest_temporary = 2.0 * n * m + n * n},
                       .keeps_input = true,
                       .weight_elements = 2.0 * n * n + 2.0 * n * m};
     default: /* nothing beside matrices */
@@ -266,9 +272,11 @@ sl_adapter_of_tensor(const sl_slice *slice, const sl_tensor *tensor)
         return (sl_adapter_count){0};
 
     const matrix of = matrix_of(slice, tensor);
-    const sl_adapter_count one = part_of(adapter, &of, closes_mlp(tensor)).count;
+    sl_adapter_count count = part_of(adapter, &of, closes_mlp(tensor)).count;
 
-    return (sl_adapter_count){one.trained * of.copies, one.frozen * of.copies, one.shared};
+    count.trained *= of.copies;
+    count.frozen *= of.copies;
+    return count;
 }
 
 double
@@ -301,9 +309,11 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
 static double
 product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    const double own = sl_adapter_element_bytes(slice->adapter);
+    const double stored = sl_adapter_element_bytes(slice->adapter);
+    /* A base with an fp32 rest trains under autocast, which casts for each product. */
+    const double own = slice->adapter->wide_rest ? slice->element_bytes : stored;
     /* BOFT multiplies in the precision of the base, and so do fused kernels. */
-    const bool casts = own != slice->element_bytes && !slice->adapter->fused &&
+    const bool casts = stored != slice->element_bytes && !slice->adapter->fused &&
                        slice->adapter->method != SL_ADAPTER_BOFT;
     const double rows = sl_slice_rows(slice, op);
     const double input = sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);

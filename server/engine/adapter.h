@@ -24,6 +24,7 @@ typedef struct sl_adapter_count {
     double trained;
     double frozen; /* beside them, of no use to the optimizer */
     double shared; /* frozen, one copy for all layers: as large as the largest matrix needs */
+    double largest_temporary; /* elements made of one matrix's weights and let go at once */
 } sl_adapter_count;
 
 /**
@@ -37,6 +38,8 @@ typedef struct sl_adapter_count {
  *   ia3 m, of what closes the MLP n
  *   oft (n / b) b (b - 1) / 2, b = n / r or block_size; boft n b + m; r and b as near as divides n
  *   ln_tuning: the vectors of norms over the hidden size
+ * Temporaries, dense updates and their gradients: dora 4 n m + n^2 (the update by way of an identity,
+ * the weight, their sum, for its norm); loha 3 n m, lokr 2 n m; boft 2 n m + n^2.
  * Source: Hu 2021; Kalajdzievski 2023; Zhang 2023 (LoRA-FA, AdaLoRA); Liu 2024 (DoRA);
  * Hyeon-Woo 2021, Yeh 2023 (LoHa, LoKr); Kopiczko 2023; Albert 2025; PEFT tinylora, u = 64; Liu 2022;
  * Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023. Pinned by the counts that PEFT's method
@@ -58,8 +61,9 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
 /**
  * Bytes an operator of a frozen model keeps for one micro-batch. A frozen product needs its input
  * for no gradient; an adapter does, as wide as its matrix, and keeps what it made of it:
- *   a copy of the input in the adapter's precision for each adapted matrix, the input itself where
- *   that is the compute precision or kernels are fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
+ *   a copy of the input in the adapter's precision for each adapted matrix (as computed where the rest
+ *   is fp32: autocast makes it), the input itself where that is the compute precision or kernels are
+ *   fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
  *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its

@@ -364,6 +364,9 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
         out->adapter_elements += adapters.trained;
         out->adapter_frozen += adapters.frozen;
         out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
+        out->largest_gradient_bytes =
+            fmax(out->largest_gradient_bytes,
+                 adapters.largest_temporary * sl_adapter_element_bytes(slice->adapter));
     }
     if (sl_slice_is_routed(tensor))
         out->routed_elements += elements;

@@ -33,7 +33,8 @@ typedef struct sl_kind_price {
     double products_bytes;         /* what recomputation by operators keeps instead */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
-    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
+    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward;
+                                      or what adapters make of a weight, if more */
     double foreign_bytes;          /* keys and values of other ranks, live in its backward */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */

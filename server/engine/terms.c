@@ -62,9 +62,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "element_bytes x tokens x width: at the head the gathered input, its gradient and the "
-         "scattered shard; in a block the gradient of its widest activation input, of a plain "
-         "layer "
-         "that of its output",
+         "scattered shard; in a block the gradient of its widest activation input, or what "
+         "adapters make of a weight if that is more; of a plain layer that of its output",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "
