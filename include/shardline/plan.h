@@ -64,6 +64,7 @@ typedef enum sl_loss {
     SL_LOSS_FUSED,    /* in place of the logits */
     SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
     SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
+    SL_LOSS_CUT,      /* block by block of logits that are never stored (cut cross-entropy) */
     SL_LOSS_COUNT
 } sl_loss;
 
@@ -122,14 +123,45 @@ typedef enum sl_adapter_base {
     SL_ADAPTER_BASE_COUNT
 } sl_adapter_base;
 
+/** What trains in place of the weights, by PEFT's names. */
+typedef enum sl_adapter_method {
+    SL_ADAPTER_NONE, /* everything trains */
+    SL_ADAPTER_LORA,
+    SL_ADAPTER_RSLORA,
+    SL_ADAPTER_DORA,
+    SL_ADAPTER_LORA_FA,
+    SL_ADAPTER_ADALORA,
+    SL_ADAPTER_LOHA,
+    SL_ADAPTER_LOKR,
+    SL_ADAPTER_VERA,
+    SL_ADAPTER_RANDLORA,
+    SL_ADAPTER_TINYLORA,
+    SL_ADAPTER_IA3,
+    SL_ADAPTER_OFT,
+    SL_ADAPTER_BOFT,
+    SL_ADAPTER_LN_TUNING,
+    SL_ADAPTER_PROMPT_TUNING,
+    SL_ADAPTER_P_TUNING,
+    SL_ADAPTER_PREFIX_TUNING,
+    SL_ADAPTER_METHOD_COUNT
+} sl_adapter_method;
+
 enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
 
-/** Low-rank adapters (LoRA): only they train. */
+/** Parameter-efficient fine-tuning: only what the method adds, or picks, trains. */
 typedef struct sl_adapter {
-    uint32_t rank; /* 0 = none: everything trains */
+    sl_adapter_method method;
+    uint32_t rank;           /* of OFT, blocks of each matrix; 0 where the method has none */
+    uint32_t block_size;     /* OFT and BOFT: features turned together; 0 = rank says */
+    uint32_t virtual_tokens; /* prompt, p- and prefix tuning: before every sequence */
+    bool half;               /* adapters in 16 bits; else in fp32 */
+    bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
+    bool wide_rest;          /* what the base does not quantise was cast to fp32 */
     sl_adapter_base base;
-    uint32_t target_count; /* 0 = every linear layer of the blocks */
-    char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1]; /* modules: "q_proj" */
+    uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */
+    /* Modules of blocks ("q_proj"), ends of their paths ("mlp.down_proj"), or the head; * stands for
+     * any characters. */
+    char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1];
 } sl_adapter;
 
 /** What is kept in the host's memory instead of the device's. */

@@ -60,7 +60,7 @@ _Static_assert(COUNT(modules) == SL_MODULE_COUNT, "a word for every module");
 
 static const char *const losses[] = {
     [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
-    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel",
+    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
 
@@ -87,6 +87,40 @@ static const char *const shardings[] = {
     [SL_FSDP_HYBRID_SHARD_ZERO2] = "hybrid_shard_zero2",
 };
 _Static_assert(COUNT(shardings) == SL_FSDP_SHARDING_COUNT, "a word for every mode");
+
+static const char *const adapters[] = {
+    [SL_ADAPTER_LORA - 1] = "lora",
+    [SL_ADAPTER_RSLORA - 1] = "rslora",
+    [SL_ADAPTER_DORA - 1] = "dora",
+    [SL_ADAPTER_LORA_FA - 1] = "lora_fa",
+    [SL_ADAPTER_ADALORA - 1] = "adalora",
+    [SL_ADAPTER_LOHA - 1] = "loha",
+    [SL_ADAPTER_LOKR - 1] = "lokr",
+    [SL_ADAPTER_VERA - 1] = "vera",
+    [SL_ADAPTER_RANDLORA - 1] = "randlora",
+    [SL_ADAPTER_TINYLORA - 1] = "tinylora",
+    [SL_ADAPTER_IA3 - 1] = "ia3",
+    [SL_ADAPTER_OFT - 1] = "oft",
+    [SL_ADAPTER_BOFT - 1] = "boft",
+    [SL_ADAPTER_LN_TUNING - 1] = "ln_tuning",
+    [SL_ADAPTER_PROMPT_TUNING - 1] = "prompt_tuning",
+    [SL_ADAPTER_P_TUNING - 1] = "p_tuning",
+    [SL_ADAPTER_PREFIX_TUNING - 1] = "prefix_tuning",
+    /* not modelled */
+    "adaption_prompt",
+    "bitfit",
+    "c3a",
+    "fourierft",
+    "gralora",
+    "hra",
+    "miss",
+    "poly",
+    "road",
+    "shira",
+    "trainable_tokens",
+    "vblora",
+    "xlora",
+};
 
 static const char *const bases[] = {
     [SL_ADAPTER_BASE_BF16] = "bf16",
@@ -154,6 +188,7 @@ const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_profile_names = {profiles, COUNT(profiles), COUNT(profiles)};
 const sl_names sl_graph_names = {graphs, COUNT(graphs), COUNT(graphs)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
+const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};

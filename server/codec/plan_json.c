@@ -18,14 +18,19 @@ static void
 adapter_write(sl_writer *writer, const sl_adapter *adapter)
 {
     sl_write_key(writer, "adapter");
-    if (adapter->rank == 0) {
+    if (adapter->method == SL_ADAPTER_NONE) {
         sl_write_null(writer);
         return;
     }
     sl_write_object(writer);
-    sl_put_text(writer, "method", "lora");
-    sl_put_uint(writer, "rank", adapter->rank);
+    sl_put_text(writer, "method", sl_name(&sl_adapter_names, adapter->method - 1));
+    put_known(writer, "rank", adapter->rank);
+    put_known(writer, "block_size", adapter->block_size);
+    put_known(writer, "virtual_tokens", adapter->virtual_tokens);
+    sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
+    sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
+    sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
     sl_write_key(writer, "targets");
     sl_write_array(writer);
     for (uint32_t i = 0; i < adapter->target_count; i++)

@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
+
 static sl_code
 check_runs(const sl_question *question, sl_errors *err)
 {
@@ -56,7 +58,7 @@ sl_check_host(const sl_question *question, sl_errors *err)
     if (workload->framework != SL_FRAMEWORK_DDP && workload->framework != SL_FRAMEWORK_MEGATRON)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "blocks on the cpu are modelled for ddp, or megatron's stages");
-    if (workload->adapter.rank > 0 || offload->optimizer || offload->parameters ||
+    if (sl_adapter_on(&workload->adapter) || offload->optimizer || offload->parameters ||
         offload->activations)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "blocks on the cpu are not modelled with adapters or with offload");

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "engine/adapter.h"
+
 /* Defaults of DeepSpeed's zero_optimization. */
 static const double bucket_elements = 5e8;
 static const double live_elements_max = 1e9;
@@ -46,7 +48,10 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
-    const double element = c->workload->gather_fp8 ? fmin(1.0, kept) : kept;
+    const sl_adapter *adapter = &c->workload->adapter;
+    /* Quantised layers are gathered as they are stored, and unpacked one by one. */
+    const double stored = sl_adapter_on(adapter) ? sl_adapter_base_bytes(adapter->base) : kept;
+    const double element = fmin(c->workload->gather_fp8 ? 1.0 : kept, stored);
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);

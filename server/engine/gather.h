@@ -26,6 +26,7 @@ typedef struct sl_gathered {
 /**
  * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
+ * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: the compute precision's copy and the reduce's input in
  * layout.gradient_bytes; the head's stay whole until the root's backward.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce

@@ -148,6 +148,8 @@ logit_bytes(const sl_memory_case *c)
         return eager_logit_bytes / loss_chunks;
     case SL_LOSS_PARALLEL:
         return eager_logit_bytes;
+    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+        return 0.0;
     default:
         return c->software->logits_peak_bytes;
     }
@@ -205,6 +207,10 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.logit_bytes = logit_bytes(c);
             b.head_transient =
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
+            /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
+            if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
+                b.head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
+                                    (double)model->hidden;
         }
     }
     /* Copies into each captured block and micro-batch, and of the gradient out of it. */
@@ -358,9 +364,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
-    /* Autocast keeps a 16-bit copy of weights that are wider. */
-    const bool autocast = ddp && layout.parameter_bytes > c->slice->element_bytes;
+    /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
     const bool frozen = sl_adapter_on(&c->workload->adapter);
+    const bool autocast = ddp && !frozen && layout.parameter_bytes > c->slice->element_bytes;
 
     const sl_offload *offload = &c->workload->offload;
     const double directions = sl_schedule_directions(c->plan);
@@ -387,7 +393,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     if (frozen)
         ADD_TERM(rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),
-                 {"parameters", b->elements.adapters}, {"shards", shards.optimizer.dense});
+                 {"parameters", b->elements.adapters}, {"frozen", b->elements.frozen_adapters},
+                 {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
+                 {"shards", shards.optimizer.dense});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});

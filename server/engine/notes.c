@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
 #include "engine/recompute.h"
@@ -181,10 +182,14 @@ note_sharding(sl_estimate *out)
         add(out, true, "offload_time",
             "what goes over the host's link and the optimizer's step on the host are not priced: "
             "the step takes longer");
-    if (out->workload.adapter.rank > 0)
+    if (sl_adapter_on(&out->workload.adapter))
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
             "model FLOPs count frozen weights as if they trained");
+    if (out->workload.adapter.method == SL_ADAPTER_LORA_FA)
+        add(out, true, "lora_fa_input",
+            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
+            "PEFT run needs as much as lora does, so they are counted: an upper bound");
     if (out->workload.graphs != SL_GRAPHS_NONE)
         add(out, true, "cuda_graphs_coarse",
             out->workload.graphs == SL_GRAPHS_LAYER

@@ -13,8 +13,7 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
-static const double adapter_float_bytes = 4.0; /* adapters train in fp32 (PEFT's default) */
-static const double copy_ratio = 0.85;         /* plain streaming kernels, A100 and H100 tables */
+static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
 
 typedef struct pricing {
     const sl_cluster *cluster;
@@ -376,8 +375,15 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
     const double elements = sl_slice_elements(slice, tensor);
 
     out->elements += elements;
-    if (sl_adapter_on(slice->adapter) && sl_adapter_targets(slice->adapter, tensor))
-        out->adapter_elements += sl_adapter_elements(slice, tensor);
+    if (sl_adapter_on(slice->adapter)) {
+        const sl_adapter_count adapters = sl_adapter_of_tensor(slice, tensor);
+        out->adapter_elements += adapters.trained;
+        out->adapter_frozen += adapters.frozen;
+        out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
+        out->largest_gradient_bytes =
+            fmax(out->largest_gradient_bytes,
+                 adapters.largest_temporary * sl_adapter_element_bytes(slice->adapter));
+    }
     if (sl_slice_is_routed(tensor))
         out->routed_elements += elements;
     if (tensor->linear) {
@@ -440,24 +446,11 @@ context_foreign_bytes(const sl_slice *slice, const sl_operator *op)
     return slice->context_kind == SL_CONTEXT_GATHER ? 2.0 * kv * slice->context : 0.0;
 }
 
-/* A frozen product needs its input for no gradient of its own. An adapter does, in fp32, as wide as
- * its matrix is, and keeps what it made of it; each adapted matrix of a fused product for itself. */
 static double
 kept_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    double bytes = 0.0;
-
-    if (!sl_adapter_on(slice->adapter) || op->kind != SL_OPERATOR_MATMUL)
-        return sl_slice_saved_bytes(slice, op);
-    for (uint32_t i = 0; i < kind->tensor_count; i++) {
-        const sl_tensor *tensor = &kind->tensors[i];
-        if (!sl_adapter_feeds(slice, op, tensor))
-            continue;
-        bytes += adapter_float_bytes * sl_slice_rows(slice, op) *
-                 (sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread) +
-                  slice->adapter->rank);
-    }
-    return bytes;
+    return sl_adapter_on(slice->adapter) ? sl_adapter_kept_bytes(slice, kind, op)
+                                         : sl_slice_saved_bytes(slice, op);
 }
 
 /* What module by module is dropped: what several of them would rebuild goes once. */
@@ -520,8 +513,11 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
         out->operand_bytes += operands_of(slice, op);
-        if (i == 0) /* a block begins with the norm that keeps its input */
-            out->input_bytes = saved;
+        if (i == 0) /* a block begins with what keeps its input where nothing is frozen */
+            out->input_bytes = sl_slice_saved_bytes(slice, op) * sl_adapter_stream_bytes(slice) /
+                               slice->element_bytes;
+        if (sl_adapter_on(slice->adapter))
+            out->adapter_elements += sl_adapter_of_operator(slice, op);
         if (op->kind == SL_OPERATOR_ACTIVATION)
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,

@@ -30,7 +30,9 @@ typedef struct sl_rerun {
 
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
-    double adapter_elements;       /* low-rank matrices beside them */
+    double adapter_elements;       /* beside them: what trains of a frozen model */
+    double adapter_frozen;         /* ... and what adapters have that does not */
+    double adapter_shared;         /* ... one copy of it for all layers */
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
@@ -46,7 +48,8 @@ typedef struct sl_kind_price {
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double operand_bytes;          /* inputs and output gradients of all products: what gradients
                                       of weights wait with */
-    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
+    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward;
+                                      or what adapters make of a weight, if more */
     double foreign_bytes;          /* keys and values of other ranks, live in its backward */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */

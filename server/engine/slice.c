@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/adapter.h"
 #include "engine/schedule.h"
 
 double
@@ -31,7 +32,7 @@ keeps_pointwise(const sl_software *software, const sl_workload *workload)
 {
     if (workload->activations != SL_ACTIVATIONS_PROFILE)
         return workload->activations == SL_ACTIVATIONS_EAGER;
-    return software->eager_activations && !workload->compile;
+    return software->eager_activations && !workload->compile && !workload->adapter.fused;
 }
 
 sl_slice
@@ -41,7 +42,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
     assert(plan->tensor >= 1 && plan->context >= 1);
 
     const double sequences = (double)workload->micro_batch;
-    const double sequence = (double)workload->sequence_length;
+    const double sequence =
+        (double)workload->sequence_length + sl_adapter_prompt_tokens(&workload->adapter);
 
     return (sl_slice){
         .accelerator = &question->cluster->accelerator,

@@ -24,9 +24,9 @@ static const sl_term_info terms[] = {
                                   "shards + routed_parameters / routed_shards)",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters of the adapters x (4 + 4 + optimizer states), each over its "
-                          "shards",
-                          "Hu 2021; PEFT: adapters in fp32"},
+                          "parameters x (element_bytes + element_bytes + optimizer states) + "
+                          "frozen x element_bytes, each over its shards",
+                          "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements of the largest quantised matrix x element_bytes, in forward "
                              "and again in backward",
@@ -76,9 +76,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "element_bytes x tokens x width: at the head the gathered input, its gradient and the "
-         "scattered shard; in a block the gradient of its widest activation input, of a plain "
-         "layer "
-         "that of its output",
+         "scattered shard; in a block the gradient of its widest activation input, or what "
+         "adapters make of a weight if that is more; of a plain layer that of its output",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "

@@ -316,6 +316,37 @@ test('an unknown name is refused with the nearest known one', async () => {
         { pointer: '/workload/framework', says: /megatron/ });
 });
 
+const adapted = (adapter) => ({
+    workload: { framework: 'ddp', global_batch_size: 8, adapter },
+    parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 0 },
+});
+
+test('adapters are named as PEFT names them, with its defaults said', async () => {
+    const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
+    assert.deepEqual(resolved.workload.adapter, {
+        method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
+        fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
+    });
+    assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
+    const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
+    assert.ok(memory.ranks[0].terms.some((term) => term.name === 'adapters'));
+});
+
+test('what an adapter cannot be is refused at its field', async () => {
+    const refused = async (adapter, field, code, hint = /(?:)/) => {
+        const pointer = `/workload/adapter/${field}`;
+        assert.match(assertProblem(await ask(adapted(adapter)), 422, { code, pointer }).hint ?? '',
+            hint);
+    };
+    await refused({ targets: ['query'] }, 'targets/0', 'no_such_module', /q_proj, k_proj/);
+    await refused({ targets: '(q|v)_proj$' }, 'targets', 'not_modelled', /q_proj/);
+    await refused({ method: 'fourierft' }, 'method', 'not_modelled');
+    await refused({ method: 'dorra' }, 'method', 'unknown_value', /dora/);
+    await refused({ method: 'ia3', rank: 4 }, 'rank', 'conflicting_fields');
+    await refused({ method: 'ln_tuning', targets: ['q_proj'] }, 'targets', 'conflicting_fields');
+    await refused({ unquantized: 'fp32' }, 'unquantized', 'inconsistent');
+});
+
 test('what is not known is evaluated over what it may be, and said', async () => {
     const known = await answered();
     const open = await answered({ workload: { recompute: null, attention: null } });

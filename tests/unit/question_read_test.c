@@ -157,7 +157,7 @@ what_is_not_modelled_is_refused_by_name(void)
          "/workload/fp8/primary_weights"},
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":2", "/workload/mtp"},
-        {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
+        {"\"adapter\":{\"method\":\"bitfit\"}", "/workload/adapter/method"},
         {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -217,8 +217,8 @@ adapters_train_alone_on_a_frozen_base(void)
                 {SL_ADAPTER_BASE_NF4, 0.5625},
                 {SL_ADAPTER_BASE_NF4_DOUBLE, 0.515869140625}};
 
-    q.workload.adapter =
-        (sl_adapter){.rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
     for (uint32_t i = 0; i < SL_ADAPTER_BASE_COUNT; i++) {
         q.workload.adapter.base = rows[i].base;
         const sl_rank_memory *rank = answer_rank(&q);
@@ -296,7 +296,11 @@ a_loss_in_chunks_frees_the_logits(void)
                    "2 + 4 + 4 + 4 bytes a logit");
     const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
     q.workload.loss = SL_LOSS_CHUNKED;
-    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes < eager);
+    const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
+    CU_ASSERT_TRUE(chunked < eager);
+    q.workload.loss = SL_LOSS_CUT;
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 0.0);
+    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
 }
 
 #define CASE(name)                                                                                 \

@@ -14,7 +14,7 @@ export const columns = ['row_id', 'source', 'completeness', 'framework', 'softwa
     'etp', 'sp', 'sharding', 'reshard_after_forward', 'cpu_offload', 'global_batch_sequences',
     'micro_batch', 'seq_len', 'num_microbatches', 'recompute', 'precision_layout', 'optimizer',
     'attention', 'compile', 'ce_impl', 'peft', 'lora_rank', 'base_quant', 'topology_id',
-    'measured_peak_gib', 'metric', 'stage', 'notes'];
+    'measured_peak_gib', 'metric', 'stage', 'other_measured', 'notes'];
 
 export function completeRow(row) {
     return Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));

@@ -62,11 +62,18 @@ const attentions = [
 ];
 
 const losses = [
-    [/chunked|tiled|CCE|liger/i, 'chunked'],
+    [/CCE/, 'cut'],
+    [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
     [/fp32 logits|eager/i, 'eager'],
 ];
+
+/**
+ * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
+ * Llama 3.1, transformers' loss takes the logits to fp32.
+ */
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
@@ -94,7 +101,8 @@ function recomputeOf(row, isTitan) {
 
 /** Loss-parallel is what torchtitan does by itself once the head is split. */
 function lossOf(row, isTitan) {
-    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute);
+    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
+        ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
     return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
 }
 
@@ -103,6 +111,7 @@ const adapterMethods = [
     [/^q?lora\b/i, 'lora'],
     [/layernorm|^ln/i, 'ln_tuning'],
 ];
+const untargeted = ['ia3', 'ln_tuning', 'prompt_tuning'];
 const attentionTargets = ['q_proj', 'v_proj'];
 const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
 const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
@@ -116,14 +125,29 @@ const adapterTargets = [
 function adapterOf(row) {
     if (row.peft === '')
         return undefined;
-    const base = [[/double/i, 'nf4_double'], [/nf4/i, 'nf4'], [/int8/i, 'int8']];
-    const unquantized = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const fused = /unsloth/i.test(row.framework);
+    // Unsloth always quantises the scales too.
+    const base = [[/double/i, 'nf4_double'], [/nf4/i, fused ? 'nf4_double' : 'nf4'],
+        [/int8/i, 'int8']];
+    const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const method = firstMatch(adapterMethods, row.peft)
+        ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+    // Each virtual token trains one row as wide as the embedding.
+    const [, trainable] = row.other_measured.match(/trainable (\d+)/) ?? [];
+    const tokens = method === 'prompt_tuning' ? Number(trainable) / Number(row.h) : undefined;
+    const peftOwn = /peft/i.test(row.framework) && !untargeted.includes(method)
+        ? attentionTargets : undefined;
     return known({
-        method: firstMatch(adapterMethods, row.peft)
-            ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_'),
+        method,
         rank: count(row.lora_rank, 1),
-        targets: firstMatch(adapterTargets, row.peft),
-        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : unquantized),
+        virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
+        targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
+        dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) ? 'bf16' : undefined,
+        fused: fused || undefined,
+        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : plainBase),
+        // PEFT casts what bitsandbytes does not quantise before it trains on it.
+        unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) ? 'fp32'
+            : undefined,
     });
 }
 
