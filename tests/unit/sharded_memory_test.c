@@ -165,6 +165,27 @@ gathered_parameters_are_the_root_and_two_blocks(void)
                    2.0 * all_elements(), 1e-8, "shard_grad_op keeps them");
 }
 
+/* Megatron gathers inputs of products that are cut once more in backward, PyTorch keeps them. */
+static void
+inputs_of_cut_products_stay_whole_outside_megatron(void)
+{
+    double kept[2] = {0};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_question q = llama_question(i == 0 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_FSDP2, 3);
+        q.plan.zero_stage = i == 0 ? 1 : 3;
+        q.plan.tensor = 2;
+        q.plan.data = 4;
+        q.plan.sequence = true;
+        const sl_rank_memory *rank = answer_rank(&q);
+        for (uint32_t t = 0; t < rank->term_count; t++)
+            if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+                kept[i] = rank->terms[t].inputs[2].value;
+    }
+    sl_expect_near(kept[1] - kept[0], 2.0 * 2.0 * HIDDEN / 2.0 * TOKENS, 1e-12,
+                   "the other half of two inputs: attention's and the network's");
+}
+
 /* torchtitan's op: block input, every other product's output (q, v, gate, down), attention. */
 static void
 recompute_by_operators_keeps_every_other_product(void)
@@ -309,6 +330,7 @@ static const sl_case cases[] = {
     CASE(every_optimizer_has_its_bytes),
     CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     CASE(gathered_parameters_are_the_root_and_two_blocks),
+    CASE(inputs_of_cut_products_stay_whole_outside_megatron),
     CASE(recompute_by_operators_keeps_every_other_product),
     CASE(the_step_of_deepspeed_casts_gradients),
     CASE(adapters_train_alone_on_a_frozen_base),
