@@ -518,9 +518,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
         most = out->ranks[i].host_bytes > most ? out->ranks[i].host_bytes : most;
     out->host_bytes_per_node = most * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
-    out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
-                                             c->software->fragmentation_low_ratio);
-    out->reserved_high_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
-                                              c->software->fragmentation_high_ratio);
+    /* What does not follow the ratio, segments of freed gradients, is at both ends. */
+    const sl_software *software = c->software;
+    const double allocated = (double)fullest->peak_allocated_bytes;
+    const double reserved = (double)fullest->peak_reserved_bytes;
+    const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
+    const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
+    out->reserved_low_bytes = (uint64_t)ceil(reserved - allocated * below);
+    out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
     return true;
 }

@@ -186,6 +186,23 @@ inputs_of_cut_products_stay_whole_outside_megatron(void)
                    "the other half of two inputs: attention's and the network's");
 }
 
+/* Segments of freed gradients are no fragmentation: both ends of the interval have them. */
+static void
+freed_gradients_are_in_the_whole_interval(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double gradients = 4.0 / 8.0 * all_elements();
+
+    software.logits_peak_bytes = 14.0;
+    q.workload.global_batch = 8;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double allocated = (double)e->memory.ranks[0].peak_allocated_bytes;
+    sl_expect_near((double)e->memory.reserved_low_bytes, 1.028 * allocated + gradients, 1e-8,
+                   "low");
+    sl_expect_near((double)e->memory.reserved_high_bytes, 1.093 * allocated + gradients, 1e-8,
+                   "high");
+}
+
 /* torchtitan's op: block input, every other product's output (q, v, gate, down), attention. */
 static void
 recompute_by_operators_keeps_every_other_product(void)
@@ -331,6 +348,7 @@ static const sl_case cases[] = {
     CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     CASE(gathered_parameters_are_the_root_and_two_blocks),
     CASE(inputs_of_cut_products_stay_whole_outside_megatron),
+    CASE(freed_gradients_are_in_the_whole_interval),
     CASE(recompute_by_operators_keeps_every_other_product),
     CASE(the_step_of_deepspeed_casts_gradients),
     CASE(adapters_train_alone_on_a_frozen_base),
