@@ -19,11 +19,9 @@ static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
 static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
-/* Bytes of a loss that is not the profile's, per logit at its peak: eager code holds the 16-bit
- * logits, their fp32 copy, log-softmax and its gradient; fused code works in place. */
+/* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
+ * and its gradient. Other losses are the profile's. */
 static const double eager_logit_bytes = 14.0;
-static const double fused_logit_bytes = 2.0;
-static const double loss_chunks = 8.0;
 
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
@@ -152,9 +150,9 @@ logit_bytes(const sl_memory_case *c)
         return eager_logit_bytes *
                (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
     case SL_LOSS_FUSED:
-        return fused_logit_bytes;
+        return c->software->fused_logits_peak_bytes;
     case SL_LOSS_CHUNKED:
-        return eager_logit_bytes / loss_chunks;
+        return c->software->chunked_logits_peak_bytes;
     case SL_LOSS_PARALLEL:
         return eager_logit_bytes;
     default:
@@ -267,6 +265,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
     const double gradients = sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
+    /* Reduced on a stream of their own, they leave segments that computing cannot take. */
+    const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
     const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
@@ -275,7 +275,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     const phase phases[] = {
         {.name = "backward",
          .gradients = early,
-         .idle = gradients - early,
+         .idle = idle,
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .activations = activations,
@@ -283,7 +283,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .transient = b->widest_gradient},
         {.name = "head",
          .gradients = early,
-         .idle = gradients - early,
+         .idle = idle,
          .gathered = b->gathered.head_bytes,
          .unreduced = b->gathered.head_gradients,
          .activations = activations,

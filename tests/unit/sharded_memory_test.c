@@ -165,6 +165,30 @@ gathered_parameters_are_the_root_and_two_blocks(void)
                    2.0 * all_elements(), 1e-8, "shard_grad_op keeps them");
 }
 
+/* One traced graph: only what is used is gathered, and freed gradients leave no segments. */
+static void
+a_traced_graph_gathers_only_what_it_uses(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double head = ROWS * HIDDEN + HIDDEN;
+
+    software.logits_peak_bytes = 14.0;
+    software.traced_sharding = true;
+    q.workload.global_batch = 8;
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "head", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS), 2.0 * head, 1e-8, "head");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_FRAGMENTATION),
+                   0.05 * (double)rank->peak_allocated_bytes, 1e-8, "no idle gradients");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * all_elements(), 1e-8, "nothing is gathered twice");
+    q.plan.reshard = SL_RESHARD_ALWAYS;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS), 2.0 * head, 1e-8,
+                   "unless it was asked for");
+}
+
 /* Megatron gathers inputs of products that are cut once more in backward, PyTorch keeps them. */
 static void
 inputs_of_cut_products_stay_whole_outside_megatron(void)
@@ -347,6 +371,7 @@ static const sl_case cases[] = {
     CASE(every_optimizer_has_its_bytes),
     CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     CASE(gathered_parameters_are_the_root_and_two_blocks),
+    CASE(a_traced_graph_gathers_only_what_it_uses),
     CASE(inputs_of_cut_products_stay_whole_outside_megatron),
     CASE(freed_gradients_are_in_the_whole_interval),
     CASE(recompute_by_operators_keeps_every_other_product),
