@@ -23,6 +23,10 @@ static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
  * and its gradient. Other losses are the profile's. */
 static const double eager_logit_bytes = 14.0;
 
+/* Whole hidden states alive in the head's backward where they are split: the gathered input and its
+ * gradient. Read off published Megatron peaks on B200. */
+static const double head_whole_copies = 2.0;
+
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
     sl_elements elements;
@@ -200,7 +204,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.logits_width = price->logits;
             b.logit_bytes = logit_bytes(c);
             b.head_transient =
-                hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
+                hidden_bytes *
+                (c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0);
         }
     }
     b.recomputed = b.block_saved - b.block_kept;

@@ -13,7 +13,10 @@
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
 static const double adapter_float_bytes = 4.0; /* adapters train in fp32 (PEFT's default) */
-static const double copy_ratio = 0.85;         /* plain streaming kernels, A100 and H100 tables */
+/* Gradients of what experts gave and of what they got, each here and where it came from. Read off
+ * published Megatron peaks on B200. */
+static const double route_gradient_copies = 4.0;
+static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
 
 typedef struct pricing {
     const sl_cluster *cluster;
@@ -466,11 +469,10 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));
-        /* Gradients of what experts gave and of what they got, each here and where it came from. */
         if (op->kind == SL_OPERATOR_ROUTE)
-            out->largest_gradient_bytes =
-                fmax(out->largest_gradient_bytes,
-                     4.0 * slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op));
+            out->largest_gradient_bytes = fmax(out->largest_gradient_bytes,
+                                               route_gradient_copies * slice->element_bytes *
+                                                   (double)op->inputs * sl_slice_rows(slice, op));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
