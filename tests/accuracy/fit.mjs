@@ -35,7 +35,8 @@ async function main() {
     const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
     const table = fileURLToPath(new URL('data/training_memory.csv', import.meta.url));
     const rows = readTable(await readFile(table, 'utf8'));
-    const constants = new Map((await readConstants()).map(({ name, value }) => [name, Number(value)]));
+    const constants = new Map((await readConstants())
+        .map(({ name, value }) => [name, Number(value)]));
     const facts = allFacts(await withServer((url) => askAll(url, rows)));
     const fits = parameters.map((parameter) =>
         fitOf(parameter, facts, constants.get(parameter.name)));
@@ -43,7 +44,7 @@ async function main() {
     const covered = intervals.reduce((sum, one) => sum + one.covered, 0);
 
     console.log(fits.flatMap(linesOf).join('\n'));
-    console.log(`\nreserved over allocated, 90 % interval; all: ${covered} of ${facts.length} rows`);
+    console.log(`\nreserved over allocated, 90 % interval: ${covered} of ${facts.length} rows`);
     console.log(intervals.map(intervalLine).join('\n'));
     const faults = fits.flatMap(faultsOf);
     for (const fault of values.check ? faults : [])

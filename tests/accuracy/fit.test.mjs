@@ -48,7 +48,8 @@ test('a constant that only knows its own sources, or drifted, is a fault', () =>
 });
 
 test('an interval is told by the ratio that each measurement would need', () => {
-    const ends = { 'torchtitan fragmentation_low_ratio': 1, 'torchtitan fragmentation_high_ratio': 1.1 };
+    const ends = { 'torchtitan fragmentation_low_ratio': 1,
+        'torchtitan fragmentation_high_ratio': 1.1 };
     const found = intervalsOf([facts('a', 115), facts('a', 125)], (name) => ends[name])
         .find(({ family }) => family === 'torchtitan');
     assert.equal(found.covered, 1);

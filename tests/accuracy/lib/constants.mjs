@@ -1,4 +1,4 @@
-/** constants.csv: every constant of training memory that is fitted or coarse, and where it lives. */
+/** constants.csv: every constant of training memory that is fitted or coarse, where it lives. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readTable } from './csv.mjs';

@@ -148,8 +148,8 @@ export function fitted(parameter, rows, committed) {
 }
 
 /**
- * @returns {{name, committed, rows, sources, refitted, drift, inSample, leftOut, bySource}} drift is
- * how much further off the committed value is than the refitted one; inSample the mean error of a
+ * @returns {{name, committed, rows, sources, refitted, drift, inSample, leftOut, bySource}} drift
+ * is how much further off the committed value is than the refitted one; inSample the mean error of a
  * source with the value of all, leftOut with that of the others, null where there are no others
  */
 export function fitOf(parameter, facts, committed) {
@@ -182,8 +182,8 @@ export function faultsOf({ name, committed, rows, refitted, drift, inSample, lef
     if (rows.length === 0)
         return found;
     if (drift > DRIFT_TOLERANCE) {
-        found.push(`${name}: ${refitted.toFixed(3)} fits the rows ${percent(drift)} better than the `
-            + `committed ${committed}`);
+        found.push(`${name}: ${refitted.toFixed(3)} fits the rows ${percent(drift)} better than `
+            + `${committed}, which is committed`);
     }
     if (leftOut !== null && leftOut > inSample + LEAVE_OUT_MARGIN) {
         found.push(`${name}: ${percent(leftOut)} off on sources it has not seen, `

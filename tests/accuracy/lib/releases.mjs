@@ -5,7 +5,7 @@
  */
 const months = [
     [/\b83c879f18\b/, '2024-12'], // before any release: fully_shard beside FSDP1
-    [/\b(5940ddeb5|069bae286)\b|torchao training tables/, '2025-02'], // 822; issue 929 cites the log
+    [/\b(5940ddeb5|069bae286)\b|torchao training tables/, '2025-02'], // 822; issue 929
     [/\b(e23bb707d|3b39d7ab0|c31ff8b05)\b/, '2025-03'], // 996, 985; the last repeats 985's figure
     [/\bd9bdfbb20\b/, '2025-04'], // 991
     [/\bf738a03bf\b/, '2025-08'], // 1610
