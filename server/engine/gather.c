@@ -73,6 +73,32 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     out->root_gradients = u->root * each;
 }
 
+/* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
+ * made: no unit stays, none is fetched early, nothing is copied out of a flat buffer. Gathering
+ * again is recomputation: where nothing is recomputed all stay. */
+static void
+measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
+    const double head = head_elements(c, stage, u);
+    const bool reshards =
+        sl_states_reshards(c->workload, c->plan) &&
+        (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
+
+    out->head_bytes = kept * (reshards ? head : u->all);
+    out->backward_bytes = kept * (reshards ? u->largest : u->all);
+    if (layout.gradient_bytes <= 0.0)
+        return;
+    out->head_gradients = kept * head;
+    out->backward_gradients = u->largest * each;
+    out->root_gradients = (u->root - head) * each;
+}
+
 static void
 measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
@@ -110,6 +136,8 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, &u, &out);
+    else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
+        measure_traced(c, stage, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
         measure_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)

@@ -29,11 +29,14 @@ typedef struct sl_gathered {
  * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: the compute precision's copy and the reduce's input in
  * layout.gradient_bytes; the head's stay whole until the root's backward.
+ * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
+ * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * All zero where every rank holds its parameters whole and reduces them in place.
- * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
+ * graph_trainer; DeepSpeed zero/config.py.
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 

@@ -21,11 +21,13 @@ static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
 static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
-/* Bytes of a loss that is not the profile's, per logit at its peak: eager code holds the 16-bit
- * logits, their fp32 copy, log-softmax and its gradient; fused code works in place. */
+/* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
+ * and its gradient. Other losses are the profile's. */
 static const double eager_logit_bytes = 14.0;
-static const double fused_logit_bytes = 2.0;
-static const double loss_chunks = 8.0;
+
+/* Whole hidden states alive in the head's backward where they are split: the gathered input and its
+ * gradient. Read off published Megatron peaks on B200. */
+static const double head_whole_copies = 2.0;
 
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
@@ -143,9 +145,9 @@ logit_bytes(const sl_memory_case *c)
         return eager_logit_bytes *
                (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
     case SL_LOSS_FUSED:
-        return fused_logit_bytes;
+        return c->software->fused_logits_peak_bytes;
     case SL_LOSS_CHUNKED:
-        return eager_logit_bytes / loss_chunks;
+        return c->software->chunked_logits_peak_bytes;
     case SL_LOSS_PARALLEL:
         return eager_logit_bytes;
     case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
@@ -206,7 +208,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.logits_width = price->logits;
             b.logit_bytes = logit_bytes(c);
             b.head_transient =
-                hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
+                hidden_bytes *
+                (c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0);
             /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
             if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
                 b.head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
@@ -281,6 +284,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
                                  ? 0.0
                                  : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
+    /* Reduced on a stream of their own, they leave segments that computing cannot take. */
+    const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
     const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
@@ -289,7 +294,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     const phase phases[] = {
         {.name = "backward",
          .gradients = early,
-         .idle = gradients - early,
+         .idle = idle,
          .gathered = b->gathered.backward_bytes,
          .unreduced = b->gathered.backward_gradients,
          .stepped = b->gathered.stepped_block,
@@ -299,7 +304,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .transient = b->widest_gradient},
         {.name = "head",
          .gradients = early,
-         .idle = gradients - early,
+         .idle = idle,
          .gathered = b->gathered.head_bytes,
          .unreduced = b->gathered.head_gradients,
          .stepped = b->gathered.stepped_head,
@@ -571,9 +576,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
-    out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
-                                             c->software->fragmentation_low_ratio);
-    out->reserved_high_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
-                                              c->software->fragmentation_high_ratio);
+    /* What does not follow the ratio, segments of freed gradients, is at both ends. */
+    const sl_software *software = c->software;
+    const double allocated = (double)fullest->peak_allocated_bytes;
+    const double reserved = (double)fullest->peak_reserved_bytes;
+    const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
+    const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
+    out->reserved_low_bytes = (uint64_t)ceil(reserved - allocated * below);
+    out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
     return true;
 }

@@ -13,6 +13,9 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
+/* Gradients of what experts gave and of what they got, each here and where it came from. Read off
+ * published Megatron peaks on B200. */
+static const double route_gradient_copies = 4.0;
 static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
 
 typedef struct pricing {
@@ -427,7 +430,7 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ATTENTION)
             bytes += slice->tokens / slice->tensor *
                      (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
-        if (op->kind == SL_OPERATOR_ROUTE) /* what came from other ranks is not sent again */
+        if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept)
             bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
         if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
             slice->spread > 1.0)
@@ -530,11 +533,10 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * slice->tokens);
-        /* Gradients of what experts gave and of what they got, each here and where it came from. */
         if (op->kind == SL_OPERATOR_ROUTE)
-            out->largest_gradient_bytes =
-                fmax(out->largest_gradient_bytes,
-                     4.0 * slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op));
+            out->largest_gradient_bytes = fmax(out->largest_gradient_bytes,
+                                               route_gradient_copies * slice->element_bytes *
+                                                   (double)op->inputs * sl_slice_rows(slice, op));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }

@@ -52,6 +52,16 @@ function zeroStageOf(row, framework) {
     return row.sharding === 'none' ? 0 : undefined;
 }
 
+/**
+ * Whether parameters are let go after forward. What graph_trainer's selective recomputation keeps
+ * includes what FSDP gathered (torchtitan 2570, 3564).
+ */
+function reshardOf(row) {
+    const graph = /graph_trainer/i.test(row.framework) || /graph SAC/i.test(row.notes);
+    return firstMatch([[/^(always|1|true)$/i, true], [/^(never|0|false)$/i, false]],
+        row.reshard_after_forward) ?? (graph && /SAC/.test(row.recompute) ? false : undefined);
+}
+
 function parallelismOf(row) {
     const framework = frameworkOf(row);
     const schedule = scheduleOf(row);
@@ -70,8 +80,7 @@ function parallelismOf(row) {
         data: count(row.dp, 1),
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
-        reshard_after_forward: firstMatch([[/^(always|1|true)$/i, true],
-            [/^(never|0|false)$/i, false]], row.reshard_after_forward),
+        reshard_after_forward: reshardOf(row),
     });
 }
 

@@ -1,4 +1,5 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
+import { compilesLoss, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -99,11 +100,15 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
-/** Loss-parallel is what torchtitan does by itself once the head is split. */
-function lossOf(row, isTitan) {
+/** torchtitan's own loss is the profile's, unless it was compiled. */
+function lossOf(row, release) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
         ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
-    return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
+    if (release === undefined)
+        return loss;
+    if (compilesLoss(release) && /^(1|loss)$/.test(row.compile))
+        return 'fused';
+    return loss === 'eager' ? undefined : loss;
 }
 
 const adapterMethods = [
@@ -199,11 +204,9 @@ export function offloadOf(row) {
 export const frameworkOf = (row) =>
     firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
 
-/** "torchtitan benchmarks 2024-12" names a release as torchtitan's profiles do: by month. */
-function softwareOf(row, isTitan) {
-    const month = /\b20\d\d-\d\d\b/.exec(row.source)?.[0];
-    const dated = isTitan && month !== undefined ? `torchtitan-${month}` : undefined;
-    return row.software || dated || firstMatch(profiles, row.framework);
+/** What the row names, else what its source tells of torchtitan, else the framework's words. */
+function softwareOf(row, release) {
+    return row.software || release || firstMatch(profiles, row.framework);
 }
 
 /** Sequences of one step, where the row lets us multiply them. */
@@ -226,6 +229,8 @@ function globalBatchOf(row) {
 
 export function workloadOf(row) {
     const isTitan = /torchtitan/i.test(row.framework);
+    const framework = frameworkOf(row);
+    const release = isTitan && framework === 'fsdp2' ? titanRelease(row) : undefined;
     const adapter = adapterOf(row);
     const finetunes = adapter !== undefined || finetuners.test(row.framework)
         || /sft|lora|finetun/i.test(row.task);
@@ -234,8 +239,8 @@ export function workloadOf(row) {
         || firstMatch(precisions, row.precision_layout);
     return known({
         kind: finetunes ? 'finetuning' : 'pretraining',
-        framework: frameworkOf(row),
-        software: softwareOf(row, isTitan),
+        framework,
+        software: softwareOf(row, release),
         sequence_length: count(row.seq_len, 1),
         global_batch_size: globalBatchOf(row),
         micro_batch_size: count(row.micro_batch, 1),
@@ -245,7 +250,7 @@ export function workloadOf(row) {
         optimizer: firstMatch(optimizers, row.optimizer),
         recompute: recomputeOf(row, isTitan),
         attention: firstMatch(attentions, row.attention),
-        loss: lossOf(row, isTitan),
+        loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
         cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
