@@ -79,6 +79,17 @@ hint_divisors(sl_errors *err, uint64_t number, uint64_t most)
     sl_hint_values(err, found, count);
 }
 
+static uint64_t
+common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static sl_code
 check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, uint64_t most,
               sl_errors *err)
@@ -334,6 +345,16 @@ check_sharding(const sl_question *question, sl_errors *err)
     return code;
 }
 
+static bool
+has_fused_attention(const sl_question *question)
+{
+    for (uint32_t kernel = SL_ATTENTION_UNFUSED + 1; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
+        if (sl_attention_possible(&question->cluster->accelerator, (sl_attention_kernel)kernel,
+                                  question->workload.precision))
+            return true;
+    return false;
+}
+
 /* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
 static sl_code
 check_context(const sl_question *question, sl_errors *err)
@@ -353,8 +374,16 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "context parallelism is modelled for megatron and fsdp2, got %u",
                        plan->context);
-    if (is_known(question, SL_UNKNOWN_ATTENTION) &&
-        question->workload.attention == SL_ATTENTION_UNFUSED) {
+    if (!has_fused_attention(question)) {
+        const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
+                       wide ? "/workload/precision" : pointer,
+                       "a sequence shared by ranks needs a fused attention kernel, of which %s has "
+                       "none in this precision",
+                       question->cluster->accelerator.id);
+        sl_hint(err, wide ? "bf16, fp16; or context 1" : "1");
+    } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
+               question->workload.attention == SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
                        "a sequence shared by ranks needs a fused attention kernel");
         sl_hint(err, "flash2, flash3, cudnn");
@@ -389,8 +418,13 @@ check_expert(const sl_question *question, sl_errors *err)
     if (experts == 0 && plan->expert > 1)
         return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
+    if (experts == 0 && plan->expert_tensor > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
+                       "this model has no experts to cut, got %u", plan->expert_tensor);
+        sl_hint(err, "1");
+    }
     if (experts == 0)
-        return SL_OK;
+        return code;
     if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
@@ -401,11 +435,14 @@ check_expert(const sl_question *question, sl_errors *err)
                     "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
         sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
     }
-    if (code == SL_OK)
-        code = check_divides(plan->expert, experts, pointer, "routed experts", ranks, err);
-    if (code == SL_OK && ranks % ((uint64_t)plan->expert * cut) != 0)
-        code = check_divides(plan->expert, ranks / cut, pointer,
-                             "ranks of tensor x context x data over expert_tensor", ranks, err);
+    if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
+        return code;
+    code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                "must divide the %u routed experts and the %llu ranks of tensor x context x data "
+                "over expert_tensor, got %u",
+                experts, (unsigned long long)(ranks / cut), plan->expert);
+    hint_divisors(err, common_divisor(experts, ranks / cut), ranks);
     return code;
 }
 
