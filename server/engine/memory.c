@@ -267,6 +267,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
     const double gradients = sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
+    /* What is reduced then becomes the gradient itself, where it else is added to one. */
+    const bool appear = gradients > early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
     /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
     const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
@@ -277,7 +279,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gradients = early,
          .idle = gradients - early,
          .gathered = b->gathered.backward_bytes,
-         .unreduced = b->gathered.backward_gradients,
+         .unreduced = b->gathered.backward_gradients + b->gathered.backward_reduced,
          .activations = activations,
          .rebuilt = b->recomputed,
          .transient = b->widest_gradient},
@@ -290,15 +292,16 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .logits = logits,
          .transient = b->head_transient},
         {.name = "last_backward",
-         .gradients = gradients,
+         .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
          .gathered = b->gathered.backward_bytes,
-         .unreduced = b->gathered.backward_gradients,
+         .unreduced =
+             b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
          .activations = b->largest_block,
          .transient = b->widest_gradient},
         {.name = "last_backward",
          .gradients = gradients,
          .gathered = b->gathered.root_bytes,
-         .unreduced = b->gathered.root_gradients,
+         .unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced),
          .activations = b->ends_saved},
         {.name = "optimizer",
          .gradients = gradients,
@@ -328,11 +331,11 @@ host_bytes(const sl_memory_case *c, const rank_bytes *b)
         const double gradient =
             layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
                                                                                            : 0.0;
-        bytes += (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards.optimizer) +
-                 gradient * at_rest(b, &shards.optimizer);
+        bytes += (layout.master_bytes + gradient) * at_rest(b, &shards.optimizer) +
+                 sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
     }
     if (offload->parameters)
-        bytes += layout.parameter_bytes * at_rest(b, &shards.parameters);
+        bytes += sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
     return bytes;
 }
 
@@ -348,10 +351,14 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const bool frozen = sl_adapter_on(&c->workload->adapter);
 
     const sl_offload *offload = &c->workload->offload;
+    const double parameters =
+        sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
+    const double optimizer =
+        sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
 
     if (!offload->parameters)
-        ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards.parameters),
-                 {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
+        ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
+                 {"bytes_per_parameter", parameters / at_rest(b, &shards.parameters)},
                  {"shards", shards.parameters.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.parameters.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
@@ -363,9 +370,8 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
                  {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.optimizer.routed});
     if (!offload->optimizer)
-        ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
-                 layout.optimizer_bytes * at_rest(b, &shards.optimizer), {"parameters", n},
-                 {"bytes_per_parameter", layout.optimizer_bytes},
+        ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, optimizer, {"parameters", n},
+                 {"bytes_per_parameter", optimizer / at_rest(b, &shards.optimizer)},
                  {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.optimizer.routed});
     if (frozen)
