@@ -11,14 +11,20 @@ sl_slice sl_sharding_slice(const sl_sharding *sharding);
 /** Ranks of a stage that share tensors: data x context [count]. */
 uint64_t sl_sharding_replicas(const sl_sharding *sharding);
 
-/** Whether tensors of routed experts go to ranks of their own. */
+/** Whether tensors of routed experts go to ranks of their own: dealt out, or cut otherwise. */
 bool sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor);
+
+/** The same of a model that has any. */
+bool sl_sharding_has_routed(const sl_sharding *sharding);
+
+/** Ranks that a cut tensor is cut over: tensor, or expert_tensor. */
+uint32_t sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed);
 
 /** Over how many ranks a flat or first-axis whole is cut: fewer for routed experts. */
 uint32_t sl_sharding_degree(const sl_sharding *sharding, bool routed);
 
-/** Ranks of one place in tensor, expert and shard group. whole_tensor: all of the tensor group;
- * expert_rank counts only where placed; degree 1 with shard 0: all shards. */
+/** Ranks of one place in tensor, expert and shard group; those of routed experts where placed.
+ * whole_tensor: all of the tensor group; degree 1 with shard 0: all shards. */
 typedef struct sl_rank_place {
     uint32_t stage, tensor_rank, expert_rank, degree;
     bool whole_tensor, placed;

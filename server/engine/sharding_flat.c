@@ -89,15 +89,15 @@ sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *te
 
 /* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer. */
 static void
-step(const sl_plan *plan, sl_flat_walk *walk)
+step(const sl_sharding *sharding, sl_flat_walk *walk)
 {
-    if (++walk->tensor_rank < plan->tensor)
+    if (++walk->tensor_rank < sl_sharding_cut_ranks(sharding, walk->routed))
         return;
     walk->tensor_rank = 0;
-    if (walk->routed && ++walk->expert_rank < plan->expert)
+    if (walk->routed && ++walk->expert_rank < sharding->question->plan.expert)
         return;
     walk->expert_rank = 0;
-    if (!walk->routed && plan->expert > 1) {
+    if (!walk->routed && sl_sharding_has_routed(sharding)) {
         walk->routed = true;
         return;
     }
@@ -120,7 +120,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
         uint32_t layers[2];
         uint64_t offset = 0;
 
-        step(plan, walk);
+        step(sharding, walk);
         (void)layers_of(sharding, at.layer, layers);
         if (layers[0] != at.layer)
             continue;

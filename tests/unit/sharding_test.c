@@ -97,6 +97,8 @@ drawn_plan(bool experts)
 
     if (experts && draw(2) == 1)
         plan.expert = plan.data;
+    if (experts && draw(2) == 1)
+        plan.expert_tensor = 1;
     return plan;
 }
 
@@ -142,7 +144,7 @@ check_ranks(const sl_sharding *s, const sl_sharded_tensor *t, const sl_tensor_pa
         const sl_place place = sl_sharding_place(s, rank);
         seen++;
         if (place.pipeline != t->stage ||
-            (t->tensor_cut > 1 && place.tensor != part->tensor_rank) ||
+            (t->tensor_cut > 1 && place.tensor % t->tensor_cut != part->tensor_rank) ||
             (t->expert_placed && place.expert != part->expert_rank))
             CU_FAIL("a rank of another place");
     }
@@ -180,11 +182,13 @@ check_tensor(const sl_sharding *s, const sl_sharded_tensor *t, bool boxes)
         return;
     const bool one_expert = t->expert_placed && t->tensor->experts != 0;
     CU_ASSERT_EQUAL(ranks, one_expert ? stage_ranks / plan->expert : stage_ranks);
+    /* Every element is on one of as many ranks as cut, deal out and shard what it is of. */
+    const uint32_t cut_ranks = t->expert_placed ? sl_plan_expert_tensor(plan) : plan->tensor;
+    const uint64_t experts = t->expert_placed ? plan->expert : 1;
     const uint64_t degree =
-        s->mode.parameters ? s->mode.degree / (t->expert_placed ? plan->expert : 1) : 1;
+        s->mode.parameters ? plan->tensor * s->mode.degree / (cut_ranks * experts) : 1;
     const bool cut = t->tensor->cut != SL_CUT_REPLICATED;
-    const uint64_t each =
-        stage_ranks / ((cut ? plan->tensor : 1) * degree) / (t->expert_placed ? plan->expert : 1);
+    const uint64_t each = stage_ranks / ((cut ? cut_ranks : 1) * degree) / experts;
     for (uint64_t i = 0; i < elements; i++)
         if (holders[i] != each) {
             printf("  %s%s element %llu: %u holders, not %llu\n", t->kind->prefix, t->tensor->name,
@@ -262,7 +266,8 @@ flat_tensors_hold_every_element_once(void)
             const sl_rank_set ranks = sl_sharding_flat_ranks(&flat, &unit, unit.degree - 1);
             const sl_place place = sl_sharding_place(&flat, ranks.first);
             CU_ASSERT_EQUAL(place.pipeline, unit.stage);
-            CU_ASSERT_EQUAL(place.tensor, unit.tensor_rank);
+            const uint32_t cut = unit.routed ? sl_plan_expert_tensor(&plan) : plan.tensor;
+            CU_ASSERT_EQUAL(place.tensor % cut, unit.tensor_rank);
             CU_ASSERT_EQUAL(unit.length * unit.degree, unit.padded_elements);
             CU_ASSERT_TRUE(unit.padded_elements - unit.elements < unit.degree);
             in_units += unit.elements;
@@ -315,7 +320,7 @@ the_bytes_of_a_rank_are_those_of_the_estimate(void)
         sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
         q.workload.global_batch = 1024;
         const sl_estimate *answer = sl_fixture_answer(&q);
-        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q.workload, &q.plan));
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
 
         for (uint32_t r = 0; r < answer->memory.rank_count; r++) {
             const sl_rank_memory *rank = &answer->memory.ranks[r];
@@ -351,40 +356,12 @@ sharded_parameters_are_those_of_the_estimate(void)
         q.workload.global_batch = 1024;
         const sl_estimate *answer = sl_fixture_answer(&q);
         const sl_term *term = &answer->memory.ranks[0].terms[0];
-        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q.workload, &q.plan));
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
 
         CU_ASSERT_EQUAL(s.mode.parameters, modes[i].stage > 1);
         /* Short last shards are padded: no more than a row of each tensor, or an element a unit. */
         sl_expect_near((double)held_by_first(&s, 0) / (term->value / term->inputs[1].value), 1.0,
                        1e-3, "parameters of the first rank");
-    }
-}
-
-static void
-one_rank_holds_whole_tensors(void)
-{
-    const sl_dense_spec spec = small(SL_NAMING_PHI3);
-    const sl_plan plan = {.tensor = 1,
-                          .pipeline = 1,
-                          .virtual_pipeline = 1,
-                          .context = 1,
-                          .expert = 1,
-                          .data = 1,
-                          .zero_stage = 1};
-    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
-    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q.workload, &q.plan));
-    sl_tensor_walk walk = {0};
-    sl_sharded_tensor t;
-
-    CU_ASSERT_EQUAL(s.mode.kind, SL_SHARDING_NONE);
-    while (sl_sharding_next(&s, &walk, &t)) {
-        const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
-        sl_range box[SL_TENSOR_AXES_MAX];
-        CU_ASSERT_EQUAL(sl_sharding_part_count(&t) * part.shard_count * shard.pieces, 1);
-        CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
-        for (uint32_t axis = 0; axis < t.tensor->axes; axis++)
-            CU_ASSERT_TRUE(box[axis].begin == 0 && box[axis].end == t.tensor->shape[axis]);
     }
 }
 
@@ -399,6 +376,197 @@ find(const sl_sharding *sharding, const char *name)
             return t;
     CU_FAIL_FATAL("no such tensor");
     return t;
+}
+
+static uint32_t
+drawn_stage(sl_framework framework)
+{
+    switch (framework) {
+    case SL_FRAMEWORK_MEGATRON:
+        return draw(2);
+    case SL_FRAMEWORK_DDP:
+        return 0;
+    case SL_FRAMEWORK_FSDP1:
+    case SL_FRAMEWORK_FSDP2:
+        return 2 + draw(2);
+    default:
+        return draw(4);
+    }
+}
+
+/* A plan that some framework may be asked for, legal or not. */
+static sl_question
+drawn_question(void)
+{
+    const sl_framework framework = (sl_framework)draw(SL_FRAMEWORK_COUNT);
+    sl_dense_spec spec = drawn_spec();
+    const bool plain = framework == SL_FRAMEWORK_DDP;
+    const bool fsdp = framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
+    const bool dealt = spec.experts.count != 0 &&
+                       (framework == SL_FRAMEWORK_MEGATRON || framework == SL_FRAMEWORK_FSDP2);
+    sl_plan plan = {.tensor = plain ? 1 : power(4),
+                    .pipeline = plain ? 1 : power(3),
+                    .virtual_pipeline = 1,
+                    .context = framework == SL_FRAMEWORK_MEGATRON ? power(2) : 1,
+                    .expert = dealt ? power(4) : 1,
+                    .expert_tensor = dealt && draw(2) == 0 ? 0 : 1,
+                    .data = power(4),
+                    .zero_stage = drawn_stage(framework)};
+
+    if (fsdp && draw(2) == 1)
+        plan.shard_group = power(3);
+    spec.vocabulary = 1024; /* nothing to pad */
+    if (spec.experts.count != 0) {
+        spec.experts.count = 8;
+        spec.experts.width = 8;
+    }
+    sl_question q = ask(&spec, plan, framework);
+    const uint64_t world = sl_plan_world(&plan);
+    if (world < 8)
+        the_cluster.accelerators_per_node = (uint32_t)world;
+    q.workload.sequence_length = 4;
+    q.workload.global_batch = 64;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    return q;
+}
+
+/* On average over the ranks of a stage, without padding. */
+static double
+mean_held(const sl_sharding *s, uint32_t stage)
+{
+    sl_tensor_walk walk = {0};
+    sl_sharded_tensor t;
+    uint64_t held = 0;
+
+    while (sl_sharding_next(s, &walk, &t))
+        for (uint32_t p = 0; t.stage == stage && p < sl_sharding_part_count(&t); p++) {
+            const sl_tensor_part part = sl_sharding_part(s, &t, p);
+            for (uint64_t i = 0; i < part.shard_count; i++) {
+                const sl_shard shard = sl_sharding_shard(s, &t, &part, part.first_shard + i);
+                held += shard.elements * size_of(&shard.ranks);
+            }
+        }
+    return (double)held / ((double)sl_plan_world(&s->question->plan) / s->question->plan.pipeline);
+}
+
+static void
+plans_of_every_framework_hold_what_the_estimate_counts(void)
+{
+    uint32_t asked[SL_FRAMEWORK_COUNT] = {0};
+
+    for (uint32_t i = 0; i < 600; i++) {
+        const sl_question q = drawn_question();
+        sl_errors err = {0};
+        if (sl_question_check(&q, &err) != SL_OK || sl_sharding_check(&q, &err) != SL_OK)
+            continue;
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        check_all(&s, s.mode.kind != SL_SHARDING_FLAT || !s.mode.parameters);
+        for (uint32_t r = 0; r < answer->memory.rank_count; r++) {
+            const sl_term *term = &answer->memory.ranks[r].terms[0];
+            const double routed = term->inputs[3].value;
+            CU_ASSERT_EQUAL(term->id, SL_TERM_PARAMETERS);
+            sl_expect_near(mean_held(&s, answer->memory.ranks[r].first_stage),
+                           (term->inputs[0].value - routed) / term->inputs[2].value +
+                               routed / term->inputs[4].value,
+                           1e-12, "parameters of a rank");
+        }
+        asked[q.workload.framework]++;
+    }
+    for (uint32_t i = 0; i < SL_FRAMEWORK_COUNT; i++)
+        CU_ASSERT_TRUE(asked[i] >= 20);
+}
+
+/* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second axis. */
+static void
+few_experts_are_cut_along_their_second_axis(void)
+{
+    for (uint32_t data = 4; data <= 32; data *= 2) {
+        sl_dense_spec spec = small(SL_NAMING_LLAMA4);
+        spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 8};
+        const sl_plan plan = {.tensor = 1,
+                              .pipeline = 1,
+                              .virtual_pipeline = 1,
+                              .context = 1,
+                              .expert = 4,
+                              .expert_tensor = 1,
+                              .data = data,
+                              .zero_stage = 3};
+        const sl_question q = ask(&spec, plan, SL_FRAMEWORK_FSDP2);
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+        const sl_sharded_tensor t = find(&s, "feed_forward.experts.gate_up_proj");
+        const sl_tensor_part part = sl_sharding_part(&s, &t, 1);
+        const sl_shard shard = sl_sharding_shard(&s, &t, &part, part.shard_count - 1);
+        sl_range box[SL_TENSOR_AXES_MAX];
+
+        CU_ASSERT_EQUAL(part.shard_count, data / 4);
+        CU_ASSERT_EQUAL(part.axis, data > 8);
+        CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
+        CU_ASSERT_TRUE(box[0].begin == (data == 8 ? 3 : 2) && box[0].end == 4);
+        CU_ASSERT_TRUE(box[1].begin == (data > 8 ? 8 - 8 / (data / 4) : 0) && box[1].end == 8);
+    }
+}
+
+/* Two expert ranks of whole experts over tensor 4: neighbours in the tensor group hold different ones,
+ * and what four of eight ranks have alike is sharded over them. */
+static void
+experts_that_are_not_cut_are_dealt_out_over_the_tensor_group(void)
+{
+    sl_dense_spec spec = small(SL_NAMING_QWEN2_MOE);
+    spec.experts = (sl_experts){.count = 4, .per_token = 2, .width = 8};
+    const sl_plan plan = {.tensor = 4,
+                          .pipeline = 1,
+                          .virtual_pipeline = 1,
+                          .context = 1,
+                          .expert = 2,
+                          .expert_tensor = 1,
+                          .data = 2,
+                          .zero_stage = 1};
+    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_sharded_tensor t = find(&s, "mlp.experts.{}.gate_proj.weight"); /* of expert 0 */
+    const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
+    const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit = {0};
+
+    CU_ASSERT_EQUAL(sl_sharding_part_count(&t), 1);
+    CU_ASSERT_EQUAL(shard.elements, 8 * 8);
+    CU_ASSERT_TRUE(shard.ranks.first == 0 && shard.ranks.run == 1 && shard.ranks.count == 4 &&
+                   shard.ranks.stride == 2);
+    CU_ASSERT_EQUAL(sl_sharding_place(&s, 5).expert, 1);
+    while (!unit.routed && sl_sharding_next_flat(&s, &walk, &unit))
+        CU_ASSERT_EQUAL(unit.degree, unit.routed ? 4 : 2);
+    CU_ASSERT_TRUE(unit.routed);
+    CU_ASSERT_EQUAL(sl_sharding_flat_ranks(&s, &unit, 3).first, 6);
+}
+
+static void
+one_rank_holds_whole_tensors(void)
+{
+    const sl_dense_spec spec = small(SL_NAMING_PHI3);
+    const sl_plan plan = {.tensor = 1,
+                          .pipeline = 1,
+                          .virtual_pipeline = 1,
+                          .context = 1,
+                          .expert = 1,
+                          .data = 1,
+                          .zero_stage = 1};
+    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_tensor_walk walk = {0};
+    sl_sharded_tensor t;
+
+    CU_ASSERT_EQUAL(s.mode.kind, SL_SHARDING_NONE);
+    while (sl_sharding_next(&s, &walk, &t)) {
+        const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
+        const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
+        sl_range box[SL_TENSOR_AXES_MAX];
+        CU_ASSERT_EQUAL(sl_sharding_part_count(&t) * part.shard_count * shard.pieces, 1);
+        CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
+        for (uint32_t axis = 0; axis < t.tensor->axes; axis++)
+            CU_ASSERT_TRUE(box[axis].begin == 0 && box[axis].end == t.tensor->shape[axis]);
+    }
 }
 
 /* Queries 0-31, keys 32-39, values 40-47 of phi3 with 8 heads and 2 key-value heads of 4. */
@@ -578,6 +746,12 @@ main(int argc, char **argv)
          the_bytes_of_a_rank_are_those_of_the_estimate},
         {"sharded_parameters_are_those_of_the_estimate",
          sharded_parameters_are_those_of_the_estimate},
+        {"plans_of_every_framework_hold_what_the_estimate_counts",
+         plans_of_every_framework_hold_what_the_estimate_counts},
+        {"few_experts_are_cut_along_their_second_axis",
+         few_experts_are_cut_along_their_second_axis},
+        {"experts_that_are_not_cut_are_dealt_out_over_the_tensor_group",
+         experts_that_are_not_cut_are_dealt_out_over_the_tensor_group},
         {"one_rank_holds_whole_tensors", one_rank_holds_whole_tensors},
         {"a_fused_projection_is_cut_part_by_part", a_fused_projection_is_cut_part_by_part},
         {"a_linear_layer_of_4_by_3_is_padded_to_16_ranks",
