@@ -28,6 +28,8 @@ static const double loss_chunks = 8.0;
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
     sl_elements elements;
+    sl_layout layout;
+    sl_shards shards;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
     double blocks_saved;
@@ -173,6 +175,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     rank_bytes b = {
         .elements = sl_states_stage(model, c->prices, stage),
+        .shards = sl_states_shards(c->workload, plan),
         .gathered = sl_gather_measure(c, stage),
         .in_flight = chunks / plan->virtual_pipeline,
         .dummy_elements = dummy_gradient_elements(c, stage),
@@ -180,6 +183,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
     };
 
+    b.layout = sl_states_layout(c->workload, &b.elements);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         if (stage->layers[k] == 0)
@@ -259,8 +263,8 @@ gradients_persist(const sl_memory_case *c)
 static phase
 find_peak(const sl_memory_case *c, const rank_bytes *b)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const sl_offload *offload = &c->workload->offload;
     /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
      * up. */
@@ -322,8 +326,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 static double
 host_bytes(const sl_memory_case *c, const rank_bytes *b)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const sl_offload *offload = &c->workload->offload;
     double bytes = b->offloaded;
 
@@ -342,8 +346,8 @@ host_bytes(const sl_memory_case *c, const rank_bytes *b)
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     /* Autocast keeps a 16-bit copy of weights that are wider. */
@@ -403,8 +407,8 @@ static void
 add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes *b, const phase *p,
                sl_rank_memory *rank)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const double per_block = stage->blocks > 0 && b->in_flight > 0.0
                                  ? b->blocks_saved / b->in_flight / stage->blocks
@@ -437,19 +441,16 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
 }
 
 static bool
-evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
+evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_rank_memory *rank)
 {
-    sl_stage stage;
     double communicators = 0.0;
     double allocated = 0.0;
-
-    sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const rank_bytes b = measure_rank(c, &stage, r);
+    const rank_bytes b = measure_rank(c, stage, r);
     const phase peak = find_peak(c, &b);
 
     rank->term_count = 0;
     add_states(c, &b, &peak, rank);
-    add_peak_phase(c, &stage, &b, &peak, rank);
+    add_peak_phase(c, stage, &b, &peak, rank);
     for (uint32_t i = 0; i < rank->term_count; i++)
         allocated += rank->terms[i].value;
 
@@ -467,8 +468,8 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
     rank->role = c->plan->pipeline == 1 ? "only stage"
-                 : stage.first          ? "first stage"
-                 : stage.last           ? "last stage"
+                 : stage->first         ? "first stage"
+                 : stage->last          ? "last stage"
                                         : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
@@ -492,10 +493,25 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
+/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. */
+static bool
+is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
+{
+    const sl_model *model = c->question->model;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+
+    return sl_schedule_chunks_in_flight(c->plan, m, r) <=
+               sl_schedule_chunks_in_flight(c->plan, m, r - 1) &&
+           !sl_model_is_plain(model) && stage->first == before->first &&
+           stage->last == before->last &&
+           memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
+    sl_stage stages[2]; /* at hand, and before */
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->capacity_bytes = part->memory_bytes;
@@ -505,8 +521,12 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->binding = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
+        const sl_stage *stage = &stages[r % 2];
 
-        if (!evaluate_rank(c, r, rank))
+        sl_schedule_stage(c->question->model, c->plan, r, &stages[r % 2]);
+        if (c->fullest_only && r > 0 && is_less(c, r, stage, &stages[(r + 1) % 2]))
+            continue;
+        if (!evaluate_rank(c, stage, r, rank))
             return false;
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;

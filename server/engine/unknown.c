@@ -325,6 +325,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate(question, &median, &priced, out);
     assert(possible);
     (void)possible;
+    sl_evaluate_ranks(question, &median, &priced, out);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);
