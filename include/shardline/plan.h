@@ -114,12 +114,12 @@ typedef struct sl_workload {
     sl_attention_kernel attention;
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
-    bool routing_said; /* something was asked of the routing: a model without experts says so */
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
     bool gather_fp8;  /* sharded weights of linear layers are gathered in 8 bits */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
-    uint64_t tokens; /* of the whole training; 0 = not asked */
+    bool routing_said; /* something was asked of the routing to experts */
+    uint64_t tokens;   /* of the whole training; 0 = not asked */
     sl_layout layout;
     sl_adapter adapter;
     sl_offload offload;

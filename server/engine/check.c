@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check_hardware.h"
 #include "engine/check_plain.h"
 #include "engine/collective.h"
 #include "engine/schedule.h"
@@ -355,6 +356,28 @@ has_fused_attention(const sl_question *question)
     return false;
 }
 
+/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
+static sl_code
+check_exchange(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint64_t heads = question->model->heads / plan->tensor;
+    const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
+
+    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
+                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
+                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
+    if (kv_heads > 0)
+        hint_divisors(err, common_divisor(heads, kv_heads), SL_CHOICES_MAX);
+    else
+        sl_hint(err, "1, or context_kind p2p or allgather");
+    return code;
+}
+
 /* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
 static sl_code
 check_context(const sl_question *question, sl_errors *err)
@@ -392,14 +415,10 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->kv_heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->kv_heads, pointer,
-                             "key-value heads, by context x tensor", SL_CHOICES_MAX, err);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->heads / plan->tensor, pointer,
-                             "attention heads of a tensor rank", SL_CHOICES_MAX, err);
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
+        const sl_code exchange = check_exchange(question, err);
+        code = code == SL_OK ? exchange : code;
+    }
     return code;
 }
 
@@ -415,6 +434,7 @@ check_expert(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/expert";
     sl_code code = SL_OK;
 
+    assert(plan->expert >= 1 && cut >= 1);
     if (experts == 0 && plan->expert > 1)
         return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
@@ -447,58 +467,6 @@ check_expert(const sl_question *question, sl_errors *err)
 }
 
 static sl_code
-check_attention(const sl_question *question, sl_errors *err)
-{
-    static const char *const names[] = {"unfused", "flash2", "flash3", "cudnn"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
-                   "a name per kernel");
-    const sl_accelerator *part = &question->cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", ""};
-    uint32_t count = 0;
-
-    if (!is_known(question, SL_UNKNOWN_ATTENTION) ||
-        sl_attention_possible(part, workload->attention, workload->precision))
-        return SL_OK;
-    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
-        if (sl_attention_possible(part, (sl_attention_kernel)kernel, workload->precision))
-            possible[count++] = names[kernel];
-
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
-                "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
-                names[workload->attention]);
-    sl_hint(err, "%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
-            count > 2 ? ", " : "", possible[2]);
-    return code;
-}
-
-static sl_code
-check_hardware(const sl_question *question, sl_errors *err)
-{
-    const sl_cluster *cluster = question->cluster;
-    const sl_accelerator *part = &cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    sl_code code = check_attention(question, err);
-
-    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0)
-        code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
-                       "%s has no rate for this precision in the catalogue", part->id);
-    if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
-        code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",
-                       "the memory bandwidth of %s is not known", part->id);
-    if (cluster->nodes > 1 && (cluster->nics_per_node == 0 || cluster->nic_bytes_per_s <= 0.0))
-        code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
-                       "%u nodes need network cards, and no reference node of %s names them",
-                       cluster->nodes, part->id);
-    if (!sl_collective_links_known(cluster))
-        code =
-            sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
-                    "the links between all accelerators of a node of %s are not known", part->id);
-    return code;
-}
-
-static sl_code
 check_sequence(const sl_question *question, sl_errors *err)
 {
     const sl_model *model = question->model;
@@ -520,9 +488,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_expert,   check_context,
-        check_world,     check_tensor,   check_pipeline, check_batch,
-        check_sequence,  check_hardware, sl_check_plain,
+        check_framework, check_sharding,    check_expert,   check_context,
+        check_world,     check_tensor,      check_pipeline, check_batch,
+        check_sequence,  sl_check_hardware, sl_check_plain,
     };
     sl_code first = SL_OK;
 

@@ -67,6 +67,11 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 2046;
     expect_fault(&q, "not_divisible", "/parallelism/context", "");
+    q = gpt_question(1); /* 16 heads, 8 of a tensor rank */
+    q.plan.tensor = 2;
+    q.plan.context = 16;
+    q.plan.context_kind = SL_CONTEXT_EXCHANGE;
+    expect_fault(&q, "not_divisible", "/parallelism/context", "1, 2, 4, 8");
     q = gpt_question(1);
     q.plan.zero_stage = 3;
     expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage",
