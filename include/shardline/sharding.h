@@ -182,14 +182,25 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
  * Routed experts, of which there are fewer replicas, are a unit of their own under expert
- * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter. Megatron cuts buckets
- * of several units and pads to multiples of 128 besides: offsets in its buffers differ.
+ * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter.
+ *
+ * Megatron's distributed optimizer cuts buckets instead: of a chunk's parameters from the last to the
+ * first, each begun at a multiple of 64, as many as reach max(40e6, 1e6 * degree) elements where the
+ * reduction overlaps on the first stage, else all; a tied table is a bucket of its own.
+ *
+ *   padded = the next multiple of lcm(degree, 128)
+ *
+ * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py. It fuses projections
+ * that a checkpoint may have apart, which moves what lies between multiples of 64.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */
     uint32_t block; /* its number; meaningless for the root */
     bool root;
-    bool routed; /* routed experts alone */
+    bool routed;     /* routed experts alone */
+    bool bucket;     /* of Megatron's; `layer` is then the first in the model that it has part of */
+    uint32_t chunk;  /* of the pipeline */
+    uint32_t number; /* of a bucket in its chunk, in the order in which they are filled */
     uint32_t stage;
     uint32_t tensor_rank, expert_rank;
     uint32_t degree;
@@ -202,6 +213,7 @@ typedef struct sl_flat_unit {
 typedef struct sl_flat_walk {
     uint32_t layer, chunk, tensor_rank, expert_rank;
     bool routed;
+    uint32_t tensor, expert, number; /* of buckets; `layer` counts from the chunk's last */
 } sl_flat_walk;
 
 /** The next unit; false at the end, and at once when nothing is flat. */

@@ -399,7 +399,8 @@ write_tensors(page *p)
     sl_write_array_end(p->writer);
 }
 
-/* "model.layers.3", "root", or what a plain layer is called; experts apart end in ".experts". */
+/* "model.layers.3", "root", or what a plain layer is called, of Megatron "chunk.0.bucket.2"; experts
+ * apart end in ".experts". */
 static void
 name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
 {
@@ -407,7 +408,12 @@ name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
     const sl_layer_kind *kind = &model->kinds[model->layers[unit->layer]];
 
     name[0] = '\0';
-    append_name(name, unit->root ? "root" : kind->prefix, true, unit->block);
+    if (unit->bucket) {
+        append_name(name, "chunk.{}", true, unit->chunk);
+        append_name(name, ".bucket.{}", true, unit->number);
+    } else {
+        append_name(name, unit->root ? "root" : kind->prefix, true, unit->block);
+    }
     if (name[0] == '\0')
         append_name(name, kind->name, false, 0);
     if (name[strlen(name) - 1] == '.')

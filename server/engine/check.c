@@ -3,7 +3,6 @@
 
 #include "engine/check_hardware.h"
 #include "engine/check_plain.h"
-#include "engine/collective.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
 

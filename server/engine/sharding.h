@@ -46,6 +46,13 @@ uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_t
                                  uint32_t tensor_rank, uint32_t expert_rank,
                                  uint64_t *unit_elements);
 
+/** Whether flat units are Megatron's buckets, and the next of them as sl_sharding_next_flat. */
+bool sl_sharding_has_buckets(const sl_sharding *sharding);
+bool sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);
+
+/** On to the next tensor rank of a walk, or expert rank, or to routed experts; false after them. */
+bool sl_sharding_step_place(const sl_sharding *sharding, sl_flat_walk *walk);
+
 static inline uint64_t
 sl_ceil_div(uint64_t a, uint64_t b)
 {

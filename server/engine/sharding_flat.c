@@ -87,22 +87,17 @@ sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *te
     return offset;
 }
 
-/* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer. */
-static void
-step(const sl_sharding *sharding, sl_flat_walk *walk)
+bool
+sl_sharding_step_place(const sl_sharding *sharding, sl_flat_walk *walk)
 {
     if (++walk->tensor_rank < sl_sharding_cut_ranks(sharding, walk->routed))
-        return;
+        return true;
     walk->tensor_rank = 0;
     if (walk->routed && ++walk->expert_rank < sharding->question->plan.expert)
-        return;
+        return true;
     walk->expert_rank = 0;
-    if (!walk->routed && sl_sharding_has_routed(sharding)) {
-        walk->routed = true;
-        return;
-    }
-    walk->routed = false;
-    walk->layer++;
+    walk->routed = !walk->routed && sl_sharding_has_routed(sharding);
+    return walk->routed;
 }
 
 bool
@@ -115,12 +110,15 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
 
     if (sharding->mode.kind != SL_SHARDING_FLAT)
         return false;
+    if (sl_sharding_has_buckets(sharding))
+        return sl_sharding_next_bucket(sharding, walk, out);
     while (walk->layer < model->layer_count) {
         const sl_flat_walk at = *walk;
         uint32_t layers[2];
         uint64_t offset = 0;
 
-        step(sharding, walk);
+        if (!sl_sharding_step_place(sharding, walk))
+            walk->layer++;
         (void)layers_of(sharding, at.layer, layers);
         if (layers[0] != at.layer)
             continue;
@@ -137,6 +135,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
             .block = at.layer - (model->layer_count != model->block_count && at.layer > 0),
             .root = is_root(sharding, at.layer),
             .routed = at.routed,
+            .chunk = walk->chunk,
             .stage = walk->chunk % plan->pipeline,
             .tensor_rank = at.tensor_rank,
             .expert_rank = at.expert_rank,
