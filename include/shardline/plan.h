@@ -201,7 +201,8 @@ typedef struct sl_workload {
     bool optimizer_in_backward; /* a gradient is stepped on as soon as it is there, and let go */
     uint64_t document_length; /* positions a token may see, of packed documents; 0 = the sequence */
     bool dropout;
-    uint64_t tokens; /* of the whole training; 0 = not asked */
+    bool routing_said; /* something was asked of the routing to experts */
+    uint64_t tokens;   /* of the whole training; 0 = not asked */
     sl_layout layout;
     sl_adapter adapter;
     sl_offload offload;

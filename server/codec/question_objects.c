@@ -93,6 +93,7 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     sl_code first = sl_node_object(&moe, err);
     if (first != SL_OK)
         return first;
+    request->workload.routing_said = true;
     sl_keep(&first, sl_members_check(&moe, members, COUNT(members), warnings, err));
     sl_keep(&first, sl_names_read(&moe, "balance", &balance_names, &balance, &free_said, err));
     sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));

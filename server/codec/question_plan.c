@@ -114,12 +114,18 @@ read_zero_stage(sl_estimate_request *request, sl_errors *err)
     request->plan.zero_stage = (uint32_t)stage;
     if (!said)
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;
+    return SL_OK;
+}
+
+/* Once the stage is settled, which a number or a word may say. */
+static void
+note_accounting(sl_estimate_request *request)
+{
     if (sl_estimate_accounting_alone(request) && request->source != SL_MODEL_FROM_PARAMETERS)
         sl_notes_add(&request->notes, "accounting_alone", true,
                      "megatron has no ZeRO stages 2 and 3: they are answered by the accounting "
                      "alone: activations, buffers and context are not counted, and fits speaks of "
                      "states only");
-    return SL_OK;
 }
 
 /* FSDP's word for stage and group in one; numbers beside it must say the same. */
@@ -266,6 +272,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_data(request, err));
     sl_keep(&first, read_zero_stage(request, err));
     sl_keep(&first, read_sharding(request, err));
+    note_accounting(request);
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));

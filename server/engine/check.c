@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "engine/check_adapter.h"
+#include "engine/check_hardware.h"
 #include "engine/check_host.h"
 #include "engine/check_plain.h"
 #include "engine/check_schedule.h"
@@ -80,6 +81,17 @@ hint_divisors(sl_errors *err, uint64_t number, uint64_t most)
         if (number % d == 0)
             found[count++] = d;
     sl_hint_values(err, found, count);
+}
+
+static uint64_t
+common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 static sl_code
@@ -359,6 +371,38 @@ check_workload(const sl_question *question, sl_errors *err)
     return code;
 }
 
+static bool
+has_fused_attention(const sl_question *question)
+{
+    for (uint32_t kernel = SL_ATTENTION_UNFUSED + 1; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
+        if (sl_attention_possible(&question->cluster->accelerator, (sl_attention_kernel)kernel,
+                                  question->workload.precision))
+            return true;
+    return false;
+}
+
+/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
+static sl_code
+check_exchange(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint64_t heads = question->model->heads / plan->tensor;
+    const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
+
+    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
+                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
+                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
+    if (kv_heads > 0)
+        hint_divisors(err, common_divisor(heads, kv_heads), SL_CHOICES_MAX);
+    else
+        sl_hint(err, "1, or context_kind p2p or allgather");
+    return code;
+}
+
 /* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
 static sl_code
 check_context(const sl_question *question, sl_errors *err)
@@ -378,8 +422,16 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "context parallelism is modelled for megatron and fsdp2, got %u",
                        plan->context);
-    if (is_known(question, SL_UNKNOWN_ATTENTION) &&
-        question->workload.attention == SL_ATTENTION_UNFUSED) {
+    if (!has_fused_attention(question)) {
+        const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
+                       wide ? "/workload/precision" : pointer,
+                       "a sequence shared by ranks needs a fused attention kernel, of which %s has "
+                       "none in this precision",
+                       question->cluster->accelerator.id);
+        sl_hint(err, wide ? "bf16, fp16; or context 1" : "1");
+    } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
+               question->workload.attention == SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
                        "a sequence shared by ranks needs a fused attention kernel");
         sl_hint(err, "flash2, flash3, cudnn");
@@ -388,14 +440,10 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->kv_heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->kv_heads, pointer,
-                             "key-value heads, by context x tensor", SL_CHOICES_MAX, err);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->heads / plan->tensor, pointer,
-                             "attention heads of a tensor rank", SL_CHOICES_MAX, err);
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
+        const sl_code exchange = check_exchange(question, err);
+        code = code == SL_OK ? exchange : code;
+    }
     return code;
 }
 
@@ -411,11 +459,17 @@ check_expert(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/expert";
     sl_code code = SL_OK;
 
+    assert(plan->expert >= 1 && cut >= 1);
     if (experts == 0 && plan->expert > 1)
         return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
+    if (experts == 0 && plan->expert_tensor > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
+                       "this model has no experts to cut, got %u", plan->expert_tensor);
+        sl_hint(err, "1");
+    }
     if (experts == 0)
-        return SL_OK;
+        return code;
     if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
@@ -426,63 +480,14 @@ check_expert(const sl_question *question, sl_errors *err)
                     "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
         sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
     }
-    if (code == SL_OK)
-        code = check_divides(plan->expert, experts, pointer, "routed experts", ranks, err);
-    if (code == SL_OK && ranks % ((uint64_t)plan->expert * cut) != 0)
-        code = check_divides(plan->expert, ranks / cut, pointer,
-                             "ranks of tensor x context x data over expert_tensor", ranks, err);
-    return code;
-}
-
-static sl_code
-check_attention(const sl_question *question, sl_errors *err)
-{
-    static const char *const names[] = {"unfused", "flash2", "flash3", "cudnn"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
-                   "a name per kernel");
-    const sl_accelerator *part = &question->cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", ""};
-    uint32_t count = 0;
-
-    if (!is_known(question, SL_UNKNOWN_ATTENTION) ||
-        sl_attention_possible(part, workload->attention, workload->precision))
-        return SL_OK;
-    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
-        if (sl_attention_possible(part, (sl_attention_kernel)kernel, workload->precision))
-            possible[count++] = names[kernel];
-
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
-                "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
-                names[workload->attention]);
-    sl_hint(err, "%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
-            count > 2 ? ", " : "", possible[2]);
-    return code;
-}
-
-static sl_code
-check_hardware(const sl_question *question, sl_errors *err)
-{
-    const sl_cluster *cluster = question->cluster;
-    const sl_accelerator *part = &cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    sl_code code = check_attention(question, err);
-
-    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0)
-        code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
-                       "%s has no rate for this precision in the catalogue", part->id);
-    if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
-        code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",
-                       "the memory bandwidth of %s is not known", part->id);
-    if (cluster->nodes > 1 && (cluster->nics_per_node == 0 || cluster->nic_bytes_per_s <= 0.0))
-        code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
-                       "%u nodes need network cards, and no reference node of %s names them",
-                       cluster->nodes, part->id);
-    if (!sl_collective_links_known(cluster))
-        code =
-            sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
-                    "the links between all accelerators of a node of %s are not known", part->id);
+    if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
+        return code;
+    code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                "must divide the %u routed experts and the %llu ranks of tensor x context x data "
+                "over expert_tensor, got %u",
+                experts, (unsigned long long)(ranks / cut), plan->expert);
+    hint_divisors(err, common_divisor(experts, ranks / cut), ranks);
     return code;
 }
 
@@ -508,9 +513,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding, check_workload, check_expert,     check_context,
-        check_world,     check_tensor,   check_pipeline, check_batch,      check_sequence,
-        check_hardware,  sl_check_plain, sl_check_host,  sl_check_adapter,
+        check_framework,   check_sharding, check_workload, check_expert,     check_context,
+        check_world,       check_tensor,   check_pipeline, check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain, sl_check_host,  sl_check_adapter,
     };
     sl_code first = SL_OK;
 

@@ -165,11 +165,10 @@ set_binding(sl_estimate *out)
     }
 }
 
-bool
-sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
-            sl_estimate *out)
+static sl_memory_case
+case_of(const sl_question *question, const sl_combination *combination, const sl_priced *priced)
 {
-    const sl_memory_case c = {
+    return (sl_memory_case){
         .question = question,
         .workload = &combination->workload,
         .plan = &combination->plan,
@@ -177,6 +176,26 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
         .slice = &priced->slice,
         .prices = priced->prices,
     };
+}
+
+void
+sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
+                  const sl_priced *priced, sl_estimate *out)
+{
+    const sl_memory_case c = case_of(question, combination, priced);
+    const bool possible = sl_memory_evaluate(&c, &out->memory);
+
+    assert(possible);
+    (void)possible;
+}
+
+bool
+sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
+            sl_estimate *out)
+{
+    sl_memory_case c = case_of(question, combination, priced);
+
+    c.fullest_only = true;
 
     out->software = combination->software;
     out->workload = combination->workload;

@@ -62,15 +62,16 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     } else {
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
-    /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
+    /* A block's whole gradient in the compute precision and the reduce's input; then its output. */
     const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
-    out->backward_gradients = kept * head + u->largest * each;
+    out->backward_gradients = kept * head + u->largest * (kept + reduced);
+    out->backward_reduced = layout.gradient_bytes * u->largest / shards.gradients.dense;
     out->root_bytes = kept * u->root;
-    out->root_gradients = u->root * each;
+    out->root_gradients = u->root * (kept + reduced);
+    out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is

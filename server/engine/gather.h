@@ -15,8 +15,10 @@ typedef struct sl_gathered {
     double backward_bytes;     /* ... and while the largest block runs backward */
     double head_gradients;     /* gradients not yet reduced, when the loss is computed */
     double backward_gradients; /* ... and in the backward of a block */
+    double backward_reduced;   /* what their reduction leaves on the rank */
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
     double root_gradients;     /* ... when its gradients are reduced */
+    double root_reduced;       /* ... to this */
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
     double stepped_root;       /* ... of embedding and head at the very end */

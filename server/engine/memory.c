@@ -32,6 +32,8 @@ static const double head_whole_copies = 2.0;
 /* What one rank allocates, before it becomes terms. */
 typedef struct rank_bytes {
     sl_elements elements;
+    sl_layout layout;
+    sl_shards shards;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
     double deferred;  /* micro-batches whose gradients of weights wait beside them */
@@ -168,6 +170,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     rank_bytes b = {
         .elements = sl_states_stage(model, c->prices, stage),
+        .shards = sl_states_shards(c->workload, plan),
         .gathered = sl_gather_measure(c, stage),
         .in_flight = in_flight.whole,
         .deferred = in_flight.deferred,
@@ -178,6 +181,7 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
     };
     double whole_saved = 0.0;
 
+    b.layout = sl_states_layout(c->workload, &b.elements);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         if (stage->layers[k] == 0)
@@ -274,8 +278,8 @@ gradients_persist(const sl_memory_case *c)
 static phase
 find_peak(const sl_memory_case *c, const rank_bytes *b)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const sl_offload *offload = &c->workload->offload;
     /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
      * up. */
@@ -284,6 +288,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
                                  ? 0.0
                                  : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
+    /* What is reduced then becomes the gradient itself, where it else is added to one. */
+    const bool appear = gradients > early;
     /* Reduced on a stream of their own, they leave segments that computing cannot take. */
     const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
@@ -296,7 +302,7 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .gradients = early,
          .idle = idle,
          .gathered = b->gathered.backward_bytes,
-         .unreduced = b->gathered.backward_gradients,
+         .unreduced = b->gathered.backward_gradients + b->gathered.backward_reduced,
          .stepped = b->gathered.stepped_block,
          .activations = activations,
          .operands = b->operands,
@@ -313,16 +319,17 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
          .logits = logits,
          .transient = b->head_transient},
         {.name = "last_backward",
-         .gradients = gradients,
+         .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
          .gathered = b->gathered.backward_bytes,
-         .unreduced = b->gathered.backward_gradients,
+         .unreduced =
+             b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
          .activations = b->largest_block,
          .operands = b->operands,
          .transient = b->widest_gradient},
         {.name = "last_backward",
          .gradients = gradients,
          .gathered = b->gathered.root_bytes,
-         .unreduced = b->gathered.root_gradients,
+         .unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced),
          .stepped = b->gathered.stepped_root,
          .activations = b->ends_saved,
          .operands = b->operands},
@@ -345,8 +352,8 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
 static double
 host_bytes(const sl_memory_case *c, const rank_bytes *b, uint32_t r)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const sl_offload *offload = &c->workload->offload;
     double bytes = b->offloaded + sl_host_bytes(c, r, b->in_flight);
 
@@ -354,19 +361,19 @@ host_bytes(const sl_memory_case *c, const rank_bytes *b, uint32_t r)
         const double gradient =
             layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
                                                                                            : 0.0;
-        bytes += (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards.optimizer) +
-                 gradient * at_rest(b, &shards.optimizer);
+        bytes += (layout.master_bytes + gradient) * at_rest(b, &shards.optimizer) +
+                 sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
     }
     if (offload->parameters)
-        bytes += layout.parameter_bytes * at_rest(b, &shards.parameters);
+        bytes += sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
     return bytes;
 }
 
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
     /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
@@ -375,10 +382,14 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
 
     const sl_offload *offload = &c->workload->offload;
     const double directions = sl_schedule_directions(c->plan);
+    const double parameters =
+        sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
+    const double optimizer =
+        sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
 
     if (!offload->parameters)
-        ADD_TERM(rank, SL_TERM_PARAMETERS, layout.parameter_bytes * at_rest(b, &shards.parameters),
-                 {"parameters", n}, {"bytes_per_parameter", layout.parameter_bytes},
+        ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
+                 {"bytes_per_parameter", parameters / at_rest(b, &shards.parameters)},
                  {"shards", shards.parameters.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.parameters.routed});
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
@@ -390,9 +401,8 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
                  {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.optimizer.routed});
     if (!offload->optimizer)
-        ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES,
-                 layout.optimizer_bytes * at_rest(b, &shards.optimizer), {"parameters", n},
-                 {"bytes_per_parameter", layout.optimizer_bytes},
+        ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, optimizer, {"parameters", n},
+                 {"bytes_per_parameter", optimizer / at_rest(b, &shards.optimizer)},
                  {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.optimizer.routed});
     if (frozen)
@@ -431,8 +441,8 @@ static void
 add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes *b, const phase *p,
                sl_rank_memory *rank)
 {
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const double per_block = stage->blocks > 0 && b->in_flight > 0.0
                                  ? b->blocks_saved / b->in_flight / stage->blocks
@@ -472,19 +482,16 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const rank_bytes 
 }
 
 static bool
-evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
+evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_rank_memory *rank)
 {
-    sl_stage stage;
     double communicators = 0.0;
     double allocated = 0.0;
-
-    sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const rank_bytes b = measure_rank(c, &stage, r);
+    const rank_bytes b = measure_rank(c, stage, r);
     const phase peak = find_peak(c, &b);
 
     rank->term_count = 0;
     add_states(c, &b, &peak, rank);
-    add_peak_phase(c, &stage, &b, &peak, rank);
+    add_peak_phase(c, stage, &b, &peak, rank);
     for (uint32_t i = 0; i < rank->term_count; i++)
         allocated += rank->terms[i].value;
 
@@ -501,11 +508,11 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    rank->role = c->plan->pipeline == 1      ? "only stage"
-                 : stage.first && stage.last ? "first and last stage"
-                 : stage.first               ? "first stage"
-                 : stage.last                ? "last stage"
-                                             : "middle stage";
+    rank->role = c->plan->pipeline == 1        ? "only stage"
+                 : stage->first && stage->last ? "first and last stage"
+                 : stage->first                ? "first stage"
+                 : stage->last                 ? "last stage"
+                                               : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
     rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b, r));
@@ -544,10 +551,26 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
         out->host_bytes_per_node = *in_node;
 }
 
+/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. */
+static bool
+is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
+{
+    const sl_model *model = c->question->model;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+
+    return sl_schedule_in_flight(c->plan, m, r).whole <=
+               sl_schedule_in_flight(c->plan, m, r - 1).whole &&
+           sl_schedule_in_flight(c->plan, m, r).deferred <= 0.0 && c->plan->host_run_count == 0 &&
+           !sl_model_is_plain(model) && stage->first == before->first &&
+           stage->last == before->last &&
+           memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
+    sl_stage stages[2]; /* at hand, and before */
 
     uint64_t in_node = 0;
 
@@ -560,8 +583,12 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->host_bytes_per_node = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
+        const sl_stage *stage = &stages[r % 2];
 
-        if (!evaluate_rank(c, r, rank))
+        sl_schedule_stage(c->question->model, c->plan, r, &stages[r % 2]);
+        if (c->fullest_only && r > 0 && is_less(c, r, stage, &stages[(r + 1) % 2]))
+            continue;
+        if (!evaluate_rank(c, stage, r, rank))
             return false;
         add_host_bytes(c, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {

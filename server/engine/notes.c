@@ -92,6 +92,8 @@ note_links(const sl_question *question, sl_estimate *out)
     const sl_group groups[] = {
         sl_group_of(cluster, plan->tensor, 1),
         sl_group_of(cluster, plan->data, (uint64_t)plan->tensor * plan->context),
+        sl_group_of(cluster, plan->context, plan->tensor),
+        sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
     };
     bool host = false, straddles = false, large = false;
 
@@ -134,6 +136,30 @@ note_memory(const sl_question *question, sl_estimate *out)
     add(out, false, "fragmentation_assumed",
         "reserved over allocated is the software profile's: 1.05 with static shapes (published "
         "Megatron runs 1.028 to 1.093), 1.25 for FSDP 1; variable shapes fragment more");
+}
+
+/* Buffers that some code has and some has not: said, not counted. */
+static void
+note_buffers(sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+    const bool stepped = out->workload.optimizer == SL_OPTIMIZER_ADAMW &&
+                         (framework == SL_FRAMEWORK_DDP || sl_framework_is_fsdp(framework));
+
+    if (framework == SL_FRAMEWORK_FSDP1 && out->plan.zero_stage >= 2 && out->plan.data > 1 &&
+        sl_plan_microbatches(&out->workload, &out->plan) > 1)
+        add(out, true, "no_sync_gradients",
+            "gradients that add up over micro-batches are counted sharded, reduced after each one: "
+            "under no_sync, FSDP 1 keeps them whole on every rank");
+    if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
+        (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
+        add(out, false, "allgather_bucket",
+            "updated parameters are gathered into their place after the step: copies of "
+            "allgather_bucket_size (5e8 elements) are not counted");
+    if (stepped && !out->workload.offload.optimizer)
+        add(out, false, "foreach_temporaries",
+            "AdamW is counted as fused: PyTorch's foreach implementation, its default on a device, "
+            "holds a list as large as a rank's parameters beside them while it steps");
 }
 
 /* What the sharding frameworks add, and how little of their time was measured. */
@@ -252,18 +278,20 @@ note_experts(const sl_question *question, sl_estimate *out)
 {
     bool latent = false;
 
-    for (uint32_t k = 0; k < question->model->kind_count; k++)
-        for (uint32_t i = 0; i < question->model->kinds[k].operator_count; i++) {
-            const sl_operator *op = &question->model->kinds[k].operators[i];
-            latent = latent || (op->kind == SL_OPERATOR_ATTENTION && op->inputs > 3 * op->outputs);
-        }
+    for (uint32_t k = 0; k < question->model->kind_count; k++) {
+        const sl_cache *cache = &question->model->kinds[k].cache;
+        latent = latent || cache->naive_per_token != cache->per_token;
+    }
     if (latent)
         add(out, true, "latent_attention",
             "latent attention is priced with keys and values expanded for every head, its kernel "
             "as "
             "one of heads as wide as the mean of keys and values");
-    if (question->model->experts == 0)
+    if (question->model->experts == 0) {
+        if (out->workload.routing_said)
+            add(out, true, "no_experts", "workload.moe changes nothing: this model has no experts");
         return;
+    }
     add(out, true, "experts_unvalidated",
         "routed experts are priced as one product for all of a rank, all-to-all without overlap; "
         "their step time was held against no measured run yet");
@@ -308,8 +336,12 @@ note_plan(const sl_question *question, sl_estimate *out)
             "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
         add(out, false, "key_values_gathered",
-            "fewer key-value heads than tensor ranks: as in Megatron the projection is cut evenly, "
-            "its output gathered over the tensor ranks, and each keeps a whole key-value head");
+            out->workload.framework == SL_FRAMEWORK_MEGATRON
+                ? "fewer key-value heads than tensor ranks: as in Megatron the projection is cut "
+                  "evenly, its output gathered over the tensor ranks, and each keeps a whole "
+                  "key-value head"
+                : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
+                  "counted as Megatron does it, the projection cut evenly and its output gathered");
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
@@ -391,6 +423,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_memory(question, out);
     note_sharding(out);
     note_modules(question, out);
+    note_buffers(out);
     note_plan(question, out);
     note_schedule(out);
     note_host(question, out);

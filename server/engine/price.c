@@ -372,6 +372,19 @@ price_plain_memory(const sl_slice *slice, const sl_operator *op, sl_kind_price *
     out->largest_gradient_bytes = out->output_bytes;
 }
 
+/* Rows and columns of a matrix over its elements; a vector is not factored. */
+static double
+factored_ratio(const sl_tensor *tensor)
+{
+    if (tensor->axes < 2)
+        return 1.0;
+
+    const double rows = (double)tensor->shape[tensor->axes - 2];
+    const double columns = (double)tensor->shape[tensor->axes - 1];
+
+    return (rows + columns) / (rows * columns);
+}
+
 static void
 price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
 {
@@ -387,21 +400,20 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
             fmax(out->largest_gradient_bytes,
                  adapters.largest_temporary * sl_adapter_element_bytes(slice->adapter));
     }
-    if (sl_slice_is_routed(tensor))
-        out->routed_elements += elements;
     if (tensor->linear) {
         out->matrix_elements += elements;
         out->largest_matrix = fmax(out->largest_matrix, elements);
     }
-    if (tensor->axes < 2) {
-        out->factored_elements += elements;
+
+    const double factored = elements * factored_ratio(tensor);
+
+    out->factored_elements += factored;
+    if (!sl_slice_is_routed(tensor))
         return;
-    }
-
-    const double rows = (double)tensor->shape[tensor->axes - 2];
-    const double columns = (double)tensor->shape[tensor->axes - 1];
-
-    out->factored_elements += elements * (rows + columns) / (rows * columns);
+    out->routed_elements += elements;
+    out->routed_factored += factored;
+    if (tensor->linear)
+        out->routed_matrices += elements;
 }
 
 /* torchtitan's op: every other product keeps its output, in the order they run, and so do the

@@ -37,6 +37,8 @@ typedef struct sl_kind_price {
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
+    double routed_matrices;        /* of matrix_elements, those of routed experts ... */
+    double routed_factored;        /* ... and of factored_elements */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */

@@ -9,13 +9,16 @@
 #include "engine/states.h"
 
 sl_sharding_mode
-sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
+sl_sharding_mode_of(const sl_question *question)
 {
-    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_shards shards = sl_states_shards(&question->workload, &question->plan);
     const uint32_t degree = (uint32_t)shards.optimizer.dense;
-    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree, shards.parameters.dense > 1.0};
+    const bool routed = question->model->experts > 0 && shards.optimizer.routed > 1.0;
+    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree,
+                             shards.parameters.dense > 1.0 ||
+                                 (routed && shards.parameters.routed > 1.0)};
 
-    switch (workload->framework) {
+    switch (question->workload.framework) {
     case SL_FRAMEWORK_MEGATRON:
     case SL_FRAMEWORK_DDP:
     case SL_FRAMEWORK_FSDP1:
@@ -26,32 +29,26 @@ sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
         mode.kind = SL_SHARDING_AXIS_0;
         break;
     }
-    return degree > 1 ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
+    return degree > 1 || routed ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
 }
 
 sl_code
 sl_sharding_check(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
-    const sl_sharding_mode mode = sl_sharding_mode_of(&question->workload, plan);
-    const uint64_t replicas = (uint64_t)plan->data * plan->context;
+    const sl_sharding_mode mode = sl_sharding_mode_of(question);
+    const uint64_t ranks = (uint64_t)plan->tensor * mode.degree;
 
     if (plan->host_run_count > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
                        "the map lists what devices hold: blocks on the cpu are not modelled yet");
-    if (question->model->experts == 0)
+    if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
+        ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
         return SL_OK;
-    if (sl_plan_expert_tensor(plan) != plan->tensor)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
-                       "the map of experts that are cut otherwise than the rest (%u over tensor "
-                       "%u) is not modelled yet",
-                       sl_plan_expert_tensor(plan), plan->tensor);
-    if (replicas % plan->expert != 0 || (mode.degree > 1 && mode.degree % plan->expert != 0))
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert",
-                       "the map of experts over ranks that their %u shares do not divide is not "
-                       "modelled yet",
-                       plan->expert);
-    return SL_OK;
+    return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert",
+                   "the map of experts over shard groups of %llu ranks, which their %u shares do "
+                   "not divide, is not modelled yet",
+                   (unsigned long long)ranks, plan->expert);
 }
 
 sl_sharding
@@ -60,10 +57,15 @@ sl_sharding_of(const sl_question *question, sl_sharding_mode mode)
     assert(question != NULL && mode.degree >= 1);
 
     const sl_sharding sharding = {question, mode};
+    const uint64_t t = question->plan.tensor;
     const uint64_t replicas = sl_sharding_replicas(&sharding);
+    const uint64_t experts =
+        (uint64_t)question->plan.expert * sl_plan_expert_tensor(&question->plan);
 
-    assert(replicas % mode.degree == 0 && replicas % question->plan.expert == 0);
-    assert(mode.degree == 1 || mode.degree % question->plan.expert == 0);
+    assert(replicas % mode.degree == 0);
+    assert(question->model->experts == 0 || t * replicas % experts == 0);
+    assert(question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
+           t * mode.degree % experts == 0);
     assert(mode.kind != SL_SHARDING_NONE || mode.degree == 1);
     return sharding;
 }
@@ -85,15 +87,35 @@ sl_sharding_replicas(const sl_sharding *sharding)
 bool
 sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor)
 {
-    return sharding->question->plan.expert > 1 && tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
+    return tensor->component == SL_COMPONENT_ROUTED_EXPERTS && sl_sharding_has_routed(sharding);
+}
+
+bool
+sl_sharding_has_routed(const sl_sharding *sharding)
+{
+    const sl_plan *plan = &sharding->question->plan;
+
+    return sharding->question->model->experts > 0 &&
+           (plan->expert > 1 || sl_plan_expert_tensor(plan) != plan->tensor);
+}
+
+uint32_t
+sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed)
+{
+    const sl_plan *plan = &sharding->question->plan;
+
+    return routed ? sl_plan_expert_tensor(plan) : plan->tensor;
 }
 
 uint32_t
 sl_sharding_degree(const sl_sharding *sharding, bool routed)
 {
+    const sl_plan *plan = &sharding->question->plan;
     const uint32_t degree = sharding->mode.degree;
 
-    return routed && degree > 1 ? degree / sharding->question->plan.expert : degree;
+    if (!routed || sharding->mode.kind == SL_SHARDING_NONE)
+        return degree;
+    return plan->tensor * degree / (plan->expert * sl_plan_expert_tensor(plan));
 }
 
 /* Where runs touch they are one. */
@@ -109,19 +131,19 @@ sl_rank_set
 sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
 {
     const sl_plan *plan = &sharding->question->plan;
-    const uint64_t t = plan->tensor;
-    const uint64_t replicas = sl_sharding_replicas(sharding);
+    const uint64_t cut = sl_sharding_cut_ranks(sharding, place->placed);
+    const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
     const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
-    const uint64_t stage = t * replicas * place->stage;
 
-    assert(replicas % modulus == 0 && residue < modulus);
+    assert(ranks % (cut * modulus) == 0 && residue < modulus);
     return joined((sl_rank_set){
-        .first = stage + t * residue + (place->whole_tensor ? 0 : place->tensor_rank),
-        .run = place->whole_tensor ? t : 1,
-        .count = replicas / modulus,
-        .stride = t * modulus,
+        .first =
+            ranks * place->stage + cut * residue + (place->whole_tensor ? 0 : place->tensor_rank),
+        .run = place->whole_tensor ? cut : 1,
+        .count = ranks / (cut * modulus),
+        .stride = cut * modulus,
     });
 }
 
@@ -155,7 +177,7 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
         .pipeline = rank / plan->tensor / replicas,
         .tensor = rank % plan->tensor,
         .context = replica % plan->context,
-        .expert = replica % plan->expert,
+        .expert = rank % (plan->tensor * replicas) / sl_plan_expert_tensor(plan) % plan->expert,
     };
 }
 
@@ -173,7 +195,8 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
     if (from >= degree || low > high)
         return UINT64_MAX;
     /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
-    const uint64_t beside = (uint64_t)plan->tensor * (routed ? plan->expert : 1);
+    const uint64_t beside =
+        (uint64_t)sl_sharding_cut_ranks(sharding, routed) * (routed ? plan->expert : 1);
     assert(beside != 0 && degree != 0);
     const uint64_t begun = (low - begin) / beside;
     const uint64_t ended = (high - begin) / beside;
@@ -199,7 +222,8 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
     const uint64_t sizes[] = {t, plan->context, plan->data, plan->pipeline, plan->expert};
-    const uint64_t strides[] = {1, t, t * plan->context, t * sl_sharding_replicas(sharding), t};
+    const uint64_t strides[] = {1, t, t * plan->context, t * sl_sharding_replicas(sharding),
+                                sl_plan_expert_tensor(plan)};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);
     const uint64_t size = sizes[kind];
@@ -244,10 +268,10 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, 
                    uint32_t expert)
 {
     const sl_model *model = sharding->question->model;
-    const sl_plan *plan = &sharding->question->plan;
     const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
     const sl_tensor *tensor = &kind->tensors[index];
-    const bool cut = tensor->cut != SL_CUT_REPLICATED && plan->tensor > 1;
+    const uint32_t ranks = sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor));
+    const bool cut = tensor->cut != SL_CUT_REPLICATED && ranks > 1;
     /* Flat tensors of two ranks may differ in length, and then nothing in them is at one place. */
     const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters;
     sl_sharded_tensor out = {
@@ -258,7 +282,7 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, 
         .block = layer - (model->layer_count != model->block_count && layer > 0),
         .expert = expert,
         .stage = stage,
-        .tensor_cut = cut || flat ? plan->tensor : 1,
+        .tensor_cut = cut || flat ? ranks : 1,
         .expert_cut = 1,
         .part_count = 1,
         .parts = {tensor->shape[tensor->cut_axis]},

@@ -87,25 +87,17 @@ sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *te
     return offset;
 }
 
-/* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer, of a
- * copy. */
-static void
-step(const sl_model *model, const sl_plan *plan, sl_flat_walk *walk)
+bool
+sl_sharding_step_place(const sl_sharding *sharding, sl_flat_walk *walk)
 {
-    if (++walk->tensor_rank < plan->tensor)
-        return;
+    if (++walk->tensor_rank < sl_sharding_cut_ranks(sharding, walk->routed))
+        return true;
     walk->tensor_rank = 0;
-    if (walk->routed && ++walk->expert_rank < plan->expert)
-        return;
+    if (walk->routed && ++walk->expert_rank < sharding->question->plan.expert)
+        return true;
     walk->expert_rank = 0;
-    if (!walk->routed && plan->expert > 1) {
-        walk->routed = true;
-        return;
-    }
-    walk->routed = false;
-    walk->layer++;
-    if (walk->layer == model->layer_count && walk->copy + 1 < sl_schedule_copies(plan))
-        *walk = (sl_flat_walk){.copy = walk->copy + 1};
+    walk->routed = !walk->routed && sl_sharding_has_routed(sharding);
+    return walk->routed;
 }
 
 bool
@@ -118,6 +110,8 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
 
     if (sharding->mode.kind != SL_SHARDING_FLAT)
         return false;
+    if (sl_sharding_has_buckets(sharding))
+        return sl_sharding_next_bucket(sharding, walk, out);
     while (walk->layer < model->layer_count) {
         uint32_t layers[2];
         uint64_t offset = 0;
@@ -125,7 +119,9 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
         while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
             walk->chunk++;
         const sl_flat_walk at = *walk;
-        step(model, plan, walk);
+        if (!sl_sharding_step_place(sharding, walk) && ++walk->layer == model->layer_count &&
+            walk->copy + 1 < sl_schedule_copies(plan))
+            *walk = (sl_flat_walk){.copy = walk->copy + 1};
         (void)layers_of(sharding, at.layer, layers);
         if (layers[0] != at.layer)
             continue;
@@ -140,6 +136,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
             .block = at.layer - (model->layer_count != model->block_count && at.layer > 0),
             .root = is_root(sharding, at.layer),
             .routed = at.routed,
+            .chunk = at.chunk,
             .stage = sl_schedule_rank(plan, at.chunk, at.copy),
             .tensor_rank = at.tensor_rank,
             .expert_rank = at.expert_rank,

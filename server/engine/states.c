@@ -24,6 +24,8 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         if (layers > 0.0)
             shared = fmax(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
+        sum.routed_factored += layers * prices[k].routed_factored;
+        sum.routed_matrices += layers * prices[k].routed_matrices;
         if (sl_schedule_is_block(model, k))
             sum.matrices += layers * prices[k].matrix_elements;
     }
@@ -133,6 +135,45 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
 
     return each * (elements->adapters + elements->frozen_adapters) / shards->parameters.dense +
            elements->adapters * (each / shards->gradients.dense + states / shards->optimizer.dense);
+}
+
+static sl_elements
+routed_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->routed,
+                         .routed = e->routed,
+                         .matrices = e->routed_matrices,
+                         .factored = e->routed_factored};
+}
+
+static sl_elements
+dense_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->all - e->routed,
+                         .matrices = e->matrices - e->routed_matrices,
+                         .factored = e->factored - e->routed_factored};
+}
+
+double
+sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+                          const sl_degree *degree)
+{
+    const sl_elements dense = dense_of(elements);
+    const sl_elements routed = routed_of(elements);
+
+    return sl_states_layout(workload, &dense).parameter_bytes * dense.all / degree->dense +
+           sl_states_layout(workload, &routed).parameter_bytes * routed.all / degree->routed;
+}
+
+double
+sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
+                          const sl_degree *degree)
+{
+    const sl_elements dense = dense_of(elements);
+    const sl_elements routed = routed_of(elements);
+
+    return sl_states_layout(workload, &dense).optimizer_bytes * dense.all / degree->dense +
+           sl_states_layout(workload, &routed).optimizer_bytes * routed.all / degree->routed;
 }
 
 double

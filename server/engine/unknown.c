@@ -31,6 +31,7 @@ typedef struct survey {
     uint32_t count;
     uint32_t fitting;
     uint32_t too_large; /* combinations that no device could hold */
+    sl_errors refused;  /* why the first plausible one that is not legal is not */
     outline seen[COMBINATIONS_MAX];
 } survey;
 
@@ -94,13 +95,14 @@ stage_plausible(const sl_question *asked)
     return asked->plan.zero_stage >= least_stage(asked->workload.framework);
 }
 
-/* The values at `w`, or false when they are implausible or legal nowhere. */
+/* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty before,
+ * says. */
 static bool
-combine(const sl_question *question, const walk *w, sl_combination *out)
+combine(const sl_question *question, const walk *w, sl_combination *out, sl_errors *refused)
 {
     const sl_software *software = &question->software[w->software];
     sl_question asked = *question;
-    sl_errors ignored;
+    sl_errors found;
 
     if (!software_plausible(question, software))
         return false;
@@ -135,9 +137,12 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
          asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
-    ignored.count = ignored.dropped = 0;
-    if (sl_question_check(&asked, &ignored) != SL_OK)
+    found.count = found.dropped = 0;
+    if (sl_question_check(&asked, &found) != SL_OK) {
+        if (refused->count == 0)
+            *refused = found;
         return false;
+    }
     *out = (sl_combination){software, asked.workload, asked.plan};
     return true;
 }
@@ -172,7 +177,7 @@ survey_priced(survey *s, walk w)
     for (w.recompute = 0; w.recompute < modes; w.recompute++)
         for (w.zero_stage = 0; w.zero_stage < stages; w.zero_stage++) {
             sl_combination combination;
-            if (!combine(question, &w, &combination))
+            if (!combine(question, &w, &combination, &s->refused))
                 continue;
             if (fresh)
                 sl_evaluate_price(question, &combination,
@@ -241,7 +246,8 @@ step_at_clock(const survey *s, uint32_t i, double clock_ratio)
 {
     sl_combination combination;
     sl_priced priced;
-    bool possible = combine(s->question, &s->seen[i].at, &combination);
+    sl_errors none = {0};
+    bool possible = combine(s->question, &s->seen[i].at, &combination, &none);
 
     assert(possible);
     sl_evaluate_price(s->question, &combination, clock_ratio, &priced);
@@ -271,6 +277,23 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
 }
 
+/* Every value of the open fields breaks a rule: the first one met stands for them. */
+static sl_code
+refuse_all(const survey *s, sl_errors *err)
+{
+    const sl_error *fault = &s->refused.list[0];
+
+    if (s->refused.count == 0)
+        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
+                       "no value of the fields left open makes this plan legal; give them");
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "no_valid_combination", fault->pointer,
+                "no value of the fields left open makes this plan legal: %s", fault->message);
+    sl_hint(err, "%s", fault->hint);
+    return code;
+}
+
 sl_code
 sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
                    sl_errors *err)
@@ -286,19 +309,19 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     s.question = question;
     s.scratch = scratch;
     s.count = s.fitting = s.too_large = 0;
+    s.refused.count = 0;
     survey_all(&s);
     if (s.count == 0 && s.too_large > 0)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
                        "one device would need more than 9 PB, beyond what is counted here");
     if (s.count == 0)
-        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
-                       "no value of the fields left open makes this plan legal; give them");
+        return refuse_all(&s, err);
 
     const uint32_t counted = s.fitting > 0 ? s.fitting : s.count;
     const uint32_t fastest = by_rank(&s, 0);
     const uint32_t middle = by_rank(&s, (counted - 1) / 2);
     const uint32_t slowest = by_rank(&s, counted - 1);
-    bool possible = combine(question, &s.seen[middle].at, &median);
+    bool possible = combine(question, &s.seen[middle].at, &median, &s.refused);
 
     assert(possible);
     set_intervals(&s, fastest, slowest, out);
@@ -306,6 +329,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate(question, &median, &priced, out);
     assert(possible);
     (void)possible;
+    sl_evaluate_ranks(question, &median, &priced, out);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

@@ -12,6 +12,7 @@
 enum { ROUNDS = 5, PAGE_MAX_BYTES = 64 << 20 };
 
 static sl_model model;
+static const sl_software software; /* no width depends on it */
 static sl_cluster cluster;
 static sl_estimate_request request;
 
@@ -39,6 +40,8 @@ ask(uint32_t tensor, uint32_t pipeline, uint32_t data)
     cluster.accelerator.scale_up_domain = 8;
     return (sl_question){.model = &model,
                          .cluster = &cluster,
+                         .software = &software,
+                         .software_count = 1,
                          .workload = {.layout = {-1.0, -1.0, -1.0, -1.0}},
                          .plan = {.tensor = tensor,
                                   .pipeline = pipeline,

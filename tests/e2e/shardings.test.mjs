@@ -110,13 +110,14 @@ test('places and groups follow the order tp-cp-dp-pp', async () => {
         assert.equal(ranksOf(starts).length, count);
 });
 
-test('the distributed optimizer has a flat tensor for each unit, padded', async () => {
+test('the distributed optimizer has flat buckets of a chunk, padded', async () => {
     const map = await answered();
     assert.deepEqual(map.sharding, { kind: 'flat', degree: 2, of: 'optimizer_states' });
-    assert.deepEqual([...new Set(map.units.map(({ name }) => name))], ['root',
-        'model.layers.0', 'model.layers.1', 'model.layers.2', 'model.layers.3']);
+    assert.deepEqual(map.units.map(({ name, tensor, pipeline }) => [name, tensor, pipeline]),
+        [['chunk.0.bucket.0', 0, 0], ['chunk.0.bucket.0', 1, 0],
+            ['chunk.1.bucket.0', 0, 1], ['chunk.1.bucket.0', 1, 1]]);
     for (const { name, elements, padded_elements: padded, shards } of map.units) {
-        assert.ok(padded - elements < 2, name);
+        assert.ok(padded % 128 === 0 && padded - elements < 128 + 64 * 20, name);
         assert.deepEqual(shards.map(({ offset }) => offset), [0, padded / 2], name);
         assert.ok(shards.every(({ length }) => length === padded / 2), name);
     }
@@ -175,7 +176,7 @@ test('plain layers are a tensor of their parameters each', async () => {
     const { tensors, units } = response.json;
     assert.deepEqual(tensors.map(({ name, layer, pipeline }) => [name, layer, pipeline]),
         [0, 1, 2, 3].map((layer) => ['linear', layer, layer < 2 ? 0 : 1]));
-    assert.deepEqual(units.map(({ padded_elements: padded }) => padded), [16, 16, 16, 16]);
+    assert.deepEqual(units.map(({ padded_elements: padded }) => padded), [128, 128]);
 });
 
 test('what is impossible is refused as by an estimate, and by the query', async () => {

@@ -1,3 +1,4 @@
+#include "engine/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -290,6 +291,42 @@ more_memory_never_makes_a_plan_infeasible(void)
     CU_ASSERT_TRUE(fitted);
 }
 
+/* Whatever the schedule, stages that are left out need no more than those that are not. */
+static void
+the_ranks_that_may_need_most_hold_the_fullest(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_GPIPE, SL_SCHEDULE_NAIVE};
+    static sl_memory all, some;
+    static sl_priced priced;
+
+    for (uint32_t pipeline = 2; pipeline <= 8; pipeline *= 2)
+        for (uint32_t i = 0; i < 24; i++) {
+            sl_question q = gpt_question(1, 24, 1024, 16);
+            const uint32_t chunks = i % 4 == 3 ? 3 : 1;
+            q.plan.pipeline = pipeline;
+            q.plan.virtual_pipeline = chunks;
+            q.plan.data = 8 / pipeline;
+            q.plan.schedule = chunks > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : schedules[i % 4];
+            q.plan.zero_stage = i / 4 % 2;
+            q.workload.recompute = i / 8 == 1 ? SL_RECOMPUTE_FULL : SL_RECOMPUTE_NONE;
+            q.workload.offload.activations = i / 8 == 2;
+            const sl_combination c = {&software, q.workload, q.plan};
+            sl_evaluate_price(&q, &c, 1.0, &priced);
+            sl_memory_case one = {.question = &q,
+                                  .workload = &q.workload,
+                                  .plan = &q.plan,
+                                  .software = &software,
+                                  .slice = &priced.slice,
+                                  .prices = priced.prices};
+            CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
+            one.fullest_only = true;
+            CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
+            CU_ASSERT_TRUE(some.rank_count <= 3);
+            CU_ASSERT_EQUAL(some.headroom_bytes, all.headroom_bytes);
+            CU_ASSERT_EQUAL(some.ranks[some.binding].rank, all.ranks[all.binding].rank);
+        }
+}
+
 static void
 overrides_replace_the_layout_field_by_field(void)
 {
@@ -323,6 +360,7 @@ static const sl_case cases[] = {
     CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
     CASE(terms_sum_to_the_device_total),
     CASE(more_memory_never_makes_a_plan_infeasible),
+    CASE(the_ranks_that_may_need_most_hold_the_fullest),
     CASE(overrides_replace_the_layout_field_by_field),
 };
 

@@ -247,6 +247,13 @@ sharding_words_say_stage_and_group(void)
     read_parts(&r, NULL, NULL, NULL, "{\"zero_stage\":2,\"sharding\":\"full_shard\"}");
     expect_refused(&r, "/parallelism/sharding", "conflicting_fields");
     clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"framework\":\"megatron\","
+               "\"accounting\":\"mixed-2-2-12\"}",
+               NULL, "{\"sharding\":\"full_shard\"}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "accounting_alone"));
+    clear(&r);
     read_parts(&r, NULL, NULL, NULL, "{\"replicate\":2,\"shard_group\":4}");
     expect_refused(&r, "/parallelism/replicate", "conflicting_fields");
     clear(&r);

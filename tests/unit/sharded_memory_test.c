@@ -144,6 +144,38 @@ gradients_of_one_micro_batch_are_not_there_at_the_head(void)
                    "5 % and the freed gradients");
 }
 
+/* Of one micro-batch, the shard that the last reduction leaves is the gradient: it is there once. The
+ * root's comes last: whole it is as large as its 6 bytes a parameter, next to all shards. */
+static void
+the_last_reduction_leaves_the_gradient_itself(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double head = ROWS * HIDDEN + HIDDEN;
+    const double shards = 4.0 / 8.0 * all_elements();
+    const double block = 2.0 * (root_elements() + 3.0 * block_elements()) + 2.0 * head +
+                         6.0 * block_elements() + shards - 4.0 / 8.0 * root_elements();
+    const double root = (2.0 + 6.0) * root_elements() + shards;
+
+    software.logits_peak_bytes = 0.0;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    q.workload.global_batch = 8;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "last_backward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
+                   fmax(block, root), 1e-8, "one micro-batch");
+    q.workload.global_batch = 16;
+    rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
+                   fmax(block + 4.0 / 8.0 * (root_elements() + block_elements()),
+                        root + 4.0 / 8.0 * root_elements()),
+                   1e-8, "two: what comes is added to what is there");
+}
+
 static void
 gathered_parameters_are_the_root_and_two_blocks(void)
 {
@@ -374,6 +406,7 @@ static const sl_case cases[] = {
     CASE(fsdp_keeps_fp32_shards_of_everything),
     CASE(every_optimizer_has_its_bytes),
     CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
+    CASE(the_last_reduction_leaves_the_gradient_itself),
     CASE(gathered_parameters_are_the_root_and_two_blocks),
     CASE(a_traced_graph_gathers_only_what_it_uses),
     CASE(inputs_of_cut_products_stay_whole_outside_megatron),

@@ -63,6 +63,16 @@ export const gpt2 = {
 };
 export const gpt2Parameters = 2048 * 256 + 512 * 256 + 4 * (12 * 256 * 256 + 13 * 256) + 2 * 256;
 
+/** Eight routed experts in every block, two of them for a token. */
+export const mixtral = {
+    ...llama,
+    architectures: ['MixtralForCausalLM'],
+    model_type: 'mixtral',
+    intermediate_size: 512,
+    num_local_experts: 8,
+    num_experts_per_tok: 2,
+};
+
 /** Large enough not to fit one device by a wide margin: 64 billion parameters and more. */
 export const large = {
     ...llama,
