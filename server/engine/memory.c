@@ -160,7 +160,9 @@ logit_bytes(const sl_memory_case *c)
     case SL_LOSS_PARALLEL:
         return eager_logit_bytes;
     default:
-        return c->software->logits_peak_bytes;
+        return c->workload->compile && c->software->loss_compiled
+                   ? c->software->fused_logits_peak_bytes
+                   : c->software->logits_peak_bytes;
     }
 }
 
