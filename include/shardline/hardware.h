@@ -148,6 +148,7 @@ typedef struct sl_software {
     double logits_peak_bytes;         /* per logit, at its own loss ... */
     double fused_logits_peak_bytes;   /* ... at one fused or compiled ... */
     double chunked_logits_peak_bytes; /* ... and at one in chunks */
+    bool loss_compiled;               /* compile fuses the release's own loss */
     double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */
     double fragmentation_low_ratio;
     double fragmentation_high_ratio;

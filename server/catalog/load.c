@@ -286,6 +286,7 @@ read_software(table *t)
     s->logits_peak_bytes = number(t, "logits_peak_bytes");
     s->fused_logits_peak_bytes = number(t, "fused_logits_peak_bytes");
     s->chunked_logits_peak_bytes = number(t, "chunked_logits_peak_bytes");
+    s->loss_compiled = flag(t, "loss_compiled");
     s->fragmentation_ratio = number(t, "fragmentation_ratio");
     s->fragmentation_low_ratio = number(t, "fragmentation_low_ratio");
     s->fragmentation_high_ratio = number(t, "fragmentation_high_ratio");

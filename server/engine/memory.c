@@ -155,7 +155,9 @@ logit_bytes(const sl_memory_case *c)
     case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
         return 0.0;
     default:
-        return c->software->logits_peak_bytes;
+        return c->workload->compile && c->software->loss_compiled
+                   ? c->software->fused_logits_peak_bytes
+                   : c->software->logits_peak_bytes;
     }
 }
 

@@ -27,8 +27,7 @@ test('a torchtitan row is asked in the words of the contract', () => {
             max_position_embeddings: 8192, tie_word_embeddings: false } },
         workload: { kind: 'pretraining', framework: 'fsdp2', software: 'torchtitan-2025-09',
             sequence_length: 8192, global_batch_size: 16, micro_batch_size: 2, precision: 'bf16',
-            optimizer: 'adamw', recompute: { mode: 'op_sac' }, attention: 'sdpa', loss: 'fused',
-            compile: true },
+            optimizer: 'adamw', recompute: { mode: 'op_sac' }, attention: 'sdpa', compile: true },
         cluster: { accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2, accelerators_per_node: 8,
             accelerator_overrides: { memory_bytes: 101994735862 } },
         parallelism: { tensor: 2, sequence: true, pipeline: 1, context: 1, expert: 1, data: 8,
@@ -57,6 +56,8 @@ test('a torchtitan row runs the release of its source, with the loss that releas
         ['torchtitan-2024-12', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit e23bb707d', ce_impl: 'chunked CE' }),
         ['torchtitan-2025-03', 'chunked']);
+    assert.deepEqual(of({ source: 'torchtitan of 2025-06', compile: '1' }),
+        ['torchtitan-2025-06', undefined]);
     assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),
         ['torchtitan-2025-08', 'fused']);
     assert.deepEqual(of({ source: 'torchtitan commit a764c9815', compile: '0' }),

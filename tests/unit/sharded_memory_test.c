@@ -397,6 +397,27 @@ a_loss_in_chunks_frees_the_logits(void)
     CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
 }
 
+/* What compile fuses is a fact of the release; a loss that was asked for stays. */
+static void
+compile_fuses_the_loss_of_releases_that_compile_it(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 8192;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    software.logits_peak_bytes = 14.0;
+    software.fused_logits_peak_bytes = 6.0;
+    q.workload.compile = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
+                   "the loss by itself");
+    software.loss_compiled = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 8192.0 * ROWS, 1e-12,
+                   "compiled");
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
+                   "asked for");
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -417,6 +438,7 @@ static const sl_case cases[] = {
     CASE(ranks_that_share_a_sequence_keep_their_part),
     CASE(what_is_offloaded_is_in_the_host),
     CASE(a_loss_in_chunks_frees_the_logits),
+    CASE(compile_fuses_the_loss_of_releases_that_compile_it),
 };
 
 int

@@ -18,7 +18,7 @@ const termOf = (rank, name, input) =>
     rank.terms.find((term) => term.name === name && input in term.inputs);
 
 /** What the constants need of an answered complete row; undefined for bounds and device totals. */
-export function factsOf({ row, request, estimate }) {
+export function factsOf({ row, estimate }) {
     const { figure, bound } = metricOf(row);
     if (figures[figure] === undefined || bound !== undefined)
         return undefined;
@@ -33,7 +33,7 @@ export function factsOf({ row, request, estimate }) {
         id: row.row_id, source: keyOf(row.source), topology: topologyOf(row),
         metric: figures[figure], measured: measuredBytes(row), rank, allocated, idle,
         ratio: (rank.peak_reserved_bytes - idle) / allocated,
-        profile: estimate.resolved.workload.software, loss: request.workload.loss,
+        profile: estimate.resolved.workload.software,
     };
 }
 
@@ -75,12 +75,13 @@ function ratioOf(family) {
     };
 }
 
-/** Bytes of a logit, of the profile's own loss or of one that the row names. */
-function logitsOf(name, named, loss) {
+/** Bytes of a logit: of the answers that have the committed ones. */
+function logitsOf(name, named) {
     return {
         name,
-        applies: (facts) => named.some((family) => inFamily(family)(facts)) && facts.loss === loss
-            && facts.rank.phase === 'head',
+        applies: (facts) => named.some((family) => inFamily(family)(facts))
+            && termOf(facts.rank, 'logits', 'bytes_per_logit')?.inputs.bytes_per_logit
+                === facts.committed,
         predict: (facts, value) => {
             const { inputs } = termOf(facts.rank, 'logits', 'bytes_per_logit');
             return figureAt(facts,
@@ -94,10 +95,10 @@ const sharesOf = ({ rank }) => termOf(rank, 'activations', 'ranks_sharing_norms'
 
 export const parameters = [
     ...Object.keys(families).map(ratioOf),
-    logitsOf('torchtitan logits_peak_bytes', ['torchtitan', 'traced'], undefined),
-    logitsOf('torchtitan fused_logits_peak_bytes', ['torchtitan'], 'fused'),
-    logitsOf('torchtitan chunked_logits_peak_bytes', ['torchtitan'], 'chunked'),
-    logitsOf('ddp logits_peak_bytes', ['ddp'], undefined),
+    logitsOf('torchtitan logits_peak_bytes', ['torchtitan', 'traced']),
+    logitsOf('torchtitan fused_logits_peak_bytes', ['torchtitan']),
+    logitsOf('torchtitan chunked_logits_peak_bytes', ['torchtitan']),
+    logitsOf('ddp logits_peak_bytes', ['ddp']),
     {
         name: 'head_whole_copies',
         applies: (facts) => facts.rank.phase === 'head' && transientOf(facts) !== undefined

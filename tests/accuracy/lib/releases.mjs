@@ -25,7 +25,3 @@ export function titanRelease({ source, framework }) {
         ?? months.find(([pattern]) => pattern.test(source))?.[1];
     return month === undefined ? NEWEST : `torchtitan-${month}`;
 }
-
-/** From the month on in which compile covers the loss (1033). */
-export const compilesLoss = (release) => /^torchtitan-20/.test(release)
-    && release >= 'torchtitan-2025-04';

@@ -1,5 +1,5 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
-import { compilesLoss, titanRelease } from './releases.mjs';
+import { titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -64,6 +64,7 @@ const attentions = [
 
 const losses = [
     [/CCE/, 'cut'],
+    [/compiled/i, 'fused'],
     [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
@@ -100,13 +101,13 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
-/** torchtitan's own loss is the profile's, unless it was compiled. */
+/** torchtitan's own loss is the profile's, unless it alone was compiled. */
 function lossOf(row, release) {
     const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
         ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
     if (release === undefined)
         return loss;
-    if (compilesLoss(release) && /^(1|loss)$/.test(row.compile))
+    if (row.compile === 'loss')
         return 'fused';
     return loss === 'eager' ? undefined : loss;
 }
