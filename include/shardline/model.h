@@ -19,7 +19,7 @@ enum {
     SL_DECODER_KINDS_MAX = 28,  /* ... of a model from a config, whose kinds hold much more */
     SL_KIND_NAME_MAX = 47,
     SL_KIND_TENSORS_MAX = 48,
-    SL_KIND_OPERATORS_MAX = 24,
+    SL_KIND_OPERATORS_MAX = 36,
     SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
     SL_MODEL_OPERATORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_OPERATORS_MAX,
     SL_TENSOR_AXES_MAX = 4,
@@ -220,6 +220,16 @@ sl_code sl_model_count(const sl_model *model, sl_model_counts *out) SL_MUST_CHEC
 /** Bytes of weights as stored: the total at the checkpoint's element size, or what the quantised
  * checkpoint holds where that is known. */
 uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts);
+
+/**
+ * Adds one layer for multi-token prediction (DeepSeek-V3 section 2.2; Megatron-LM mtp_num_layers)
+ * beside the head: norms of embedding and hidden state, their projection 2 hidden -> hidden, a block
+ * like the last one, a norm, and head and loss once more; embedding and head are shared, the former
+ * held again where a pipeline parts it from the head. Call it before the model is counted.
+ * Errors: no_head (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) for blocks that do not fit beside it;
+ * the model is then good for nothing. All at /workload/mtp.
+ */
+sl_code sl_model_add_prediction(sl_model *model, sl_errors *err) SL_MUST_CHECK;
 
 /** The matrices of linear layers that a tensor holds: one, or one for each expert. */
 typedef struct sl_matrices {

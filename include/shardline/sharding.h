@@ -100,7 +100,6 @@ typedef struct sl_sharded_tensor {
     uint32_t layer;       /* in the model's list */
     uint32_t block;       /* {} of the kind's prefix */
     uint32_t expert;      /* {} of the name where `tensor->experts` is not 0 */
-    uint32_t chunk;       /* of the pipeline, chunk mod p being the stage */
     uint32_t stage;       /* pipeline rank */
     uint32_t tensor_cut;  /* ranks of a tensor group whose holds differ: t, or 1; of a routed expert
                              its own cut */
@@ -114,17 +113,17 @@ typedef struct sl_sharded_tensor {
 
 /** Zero-initialised at the start. */
 typedef struct sl_tensor_walk {
-    uint32_t layer, tensor, expert, chunk;
+    uint32_t layer, tensor, expert, chunk, copy;
 } sl_tensor_walk;
 
 /**
  * The next tensor that some rank holds, in the order of the model; false at the end. Buffers are not
  * listed, nor what lies beside the list of layers; a tied head is where it has storage of its own,
- * on the other end of a pipeline.
+ * on the other end of a pipeline. All of the model comes once for each copy in a pipeline.
  */
 bool sl_sharding_next(const sl_sharding *sharding, sl_tensor_walk *walk, sl_sharded_tensor *out);
 
-/** Tensors that walk passes, buffers included [count]. */
+/** Tensors that walk passes, buffers included, of all copies [count]. */
 uint64_t sl_sharding_tensor_count(const sl_sharding *sharding);
 
 /** What one tensor-parallel and expert rank holds of a tensor before the data group cuts it. */
@@ -211,7 +210,7 @@ typedef struct sl_flat_unit {
 
 /** Zero-initialised at the start. */
 typedef struct sl_flat_walk {
-    uint32_t layer, chunk, tensor_rank, expert_rank;
+    uint32_t layer, chunk, copy, tensor_rank, expert_rank;
     bool routed;
     uint32_t tensor, expert, number; /* of buckets; `layer` counts from the chunk's last */
 } sl_flat_walk;

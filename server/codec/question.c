@@ -363,6 +363,7 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
         .software_count = request->software_count,
         .workload = request->workload,
         .plan = request->plan,
+        .nodes_fixed = request->inventory != NULL,
         .unknown = request->unknown,
     };
 }

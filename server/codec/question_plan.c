@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/placement.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
 
@@ -23,7 +24,7 @@ static const sl_member plan_members[] = {
     {"sharding", NULL},
     {"shard_group", NULL},
     {"pipeline_layout", NULL},
-    {"placement", ""},
+    {"placement", NULL},
     {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
     {"gather_dtype", ""},
@@ -185,6 +186,8 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
     const sl_code code = sl_names_read(&request->parallelism_object, "schedule", &sl_schedule_names,
                                        &schedule, &request->schedule_said, err);
     plan->schedule = (sl_schedule)schedule;
+    if (plan->schedule == SL_SCHEDULE_ZB_V && plan->virtual_pipeline == 1)
+        plan->virtual_pipeline = 2; /* of the schedule: one chunk there, one back */
     sl_node member;
     if (code != SL_OK || plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B ||
         sl_node_member(&request->parallelism_object, "virtual_pipeline", &member))
@@ -273,6 +276,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
+    sl_keep(&first, sl_placement_read(object, plan, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

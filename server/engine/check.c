@@ -1,8 +1,12 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check_adapter.h"
 #include "engine/check_hardware.h"
+#include "engine/check_host.h"
 #include "engine/check_plain.h"
+#include "engine/check_schedule.h"
+#include "engine/collective.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
 
@@ -221,18 +225,10 @@ check_pipeline(const sl_question *question, sl_errors *err)
     if (plan->pipeline > SL_PIPELINE_MAX)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
                        "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
-    if (plan->virtual_pipeline > 1 && plan->pipeline == 1)
-        return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
-                       "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
-    if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
-        const sl_code code = sl_fail(
-            err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
-            "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u",
-            plan->virtual_pipeline);
-        sl_hint(err, "%s", plan->virtual_pipeline > 1 ? "interleaved_1f1b" : "1f1b");
-        return code;
-    }
 
+    const sl_code code = sl_check_schedule(plan, err);
+    if (code != SL_OK)
+        return code;
     if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)
         return refuse_split(question, err);
     return check_layout(question, err);
@@ -251,15 +247,7 @@ check_batch(const sl_question *question, sl_errors *err)
         return code;
     code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
                          "sequences of a replica", batch / plan->data, err);
-    if (code != SL_OK || plan->virtual_pipeline == 1)
-        return code;
-
-    const uint64_t microbatches = sl_plan_microbatches(workload, plan);
-    if (microbatches % plan->pipeline == 0)
-        return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
-                   "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
-                   (unsigned long long)microbatches, plan->pipeline);
+    return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
 }
 
 static sl_code
@@ -336,11 +324,49 @@ check_sharding(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
+    if (question->workload.recompute == SL_RECOMPUTE_MODULES && framework != SL_FRAMEWORK_MEGATRON)
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
+                       "modules of a block are rebuilt apart by megatron only");
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");
+    }
+    return code;
+}
+
+/* What a workload asks for beyond words: an optimizer that steps early has one micro-batch to step
+ * on, and a document is part of a sequence. */
+static sl_code
+check_workload(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const char *early = "/workload/optimizer_in_backward";
+    const uint64_t round = workload->micro_batch * plan->data;
+    sl_code code = SL_OK;
+
+    if (workload->document_length > workload->sequence_length) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/documents/mean_length",
+                       "must be at most the sequence of %llu positions, got %llu",
+                       (unsigned long long)workload->sequence_length,
+                       (unsigned long long)workload->document_length);
+        sl_hint(err, "1 to %llu", (unsigned long long)workload->sequence_length);
+    }
+    if (!workload->optimizer_in_backward)
+        return code;
+    if (!sl_framework_is_fsdp(workload->framework) &&
+        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1))
+        return sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
+                       "goes with fsdp and with one device: %s keeps gradients in buffers",
+                       workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
+    if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
+        code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
+                       "steps on each gradient once: %llu micro-batches would have to be summed",
+                       (unsigned long long)(workload->global_batch / round));
+        sl_hint(err, "micro_batch_size %llu",
+                (unsigned long long)(workload->global_batch / plan->data));
     }
     return code;
 }
@@ -487,9 +513,9 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding,    check_expert,   check_context,
-        check_world,     check_tensor,      check_pipeline, check_batch,
-        check_sequence,  sl_check_hardware, sl_check_plain,
+        check_framework,   check_sharding, check_workload, check_expert,     check_context,
+        check_world,       check_tensor,   check_pipeline, check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain, sl_check_host,  sl_check_adapter,
     };
     sl_code first = SL_OK;
 
@@ -539,7 +565,9 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_COUNT:
         assert(false);
     }
-    plan->schedule = sl_schedule_of(plan);
+    /* Of these two chunks say which; the others are asked for, and stay. */
+    if (plan->schedule == SL_SCHEDULE_1F1B || plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
+        plan->schedule = sl_schedule_of(plan);
 }
 
 /* Largest value worth trying: nothing above it can pass a check. */

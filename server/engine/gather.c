@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "engine/adapter.h"
+
 /* Defaults of DeepSpeed's zero_optimization. */
 static const double bucket_elements = 5e8;
 static const double live_elements_max = 1e9;
@@ -37,7 +39,7 @@ measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage
 static double
 head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
-    const bool one_table = c->question->model->tied && c->plan->pipeline == 1;
+    const bool one_table = c->question->model->tied && stage->first && stage->last;
 
     return one_table ? u->root : stage->last ? u->head : 0.0;
 }
@@ -49,7 +51,10 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
-    const double element = c->workload->gather_fp8 ? fmin(1.0, kept) : kept;
+    const sl_adapter *adapter = &c->workload->adapter;
+    /* Quantised layers are gathered as they are stored, and unpacked one by one. */
+    const double stored = sl_adapter_on(adapter) ? sl_adapter_base_bytes(adapter->base) : kept;
+    const double element = fmin(c->workload->gather_fp8 ? 1.0 : kept, stored);
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -73,6 +78,32 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
 }
 
+/* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
+ * made: no unit stays, none is fetched early, nothing is copied out of a flat buffer. Gathering
+ * again is recomputation: where nothing is recomputed all stay. */
+static void
+measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
+    const double head = head_elements(c, stage, u);
+    const bool reshards =
+        sl_states_reshards(c->workload, c->plan) &&
+        (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
+
+    out->head_bytes = kept * (reshards ? head : u->all);
+    out->backward_bytes = kept * (reshards ? u->largest : u->all);
+    if (layout.gradient_bytes <= 0.0)
+        return;
+    out->head_gradients = kept * head;
+    out->backward_gradients = u->largest * each;
+    out->root_gradients = (u->root - head) * each;
+}
+
 static void
 measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
@@ -87,6 +118,21 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     out->backward_gradients = element * u->largest;
 }
 
+/* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
+ * would hold on to it. */
+static void
+measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
+
+    out->stepped_head = gradient * head_elements(c, stage, u);
+    out->stepped_root = gradient * u->root;
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
+        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
+            out->stepped_block = fmax(out->stepped_block, gradient * c->prices[k].largest_matrix);
+}
+
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
@@ -95,7 +141,11 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, &u, &out);
+    else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
+        measure_traced(c, stage, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
         measure_fsdp(c, stage, &u, &out);
+    else if (c->workload->optimizer_in_backward)
+        measure_stepped(c, stage, &u, &out);
     return out;
 }

@@ -19,18 +19,26 @@ typedef struct sl_gathered {
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
     double root_gradients;     /* ... when its gradients are reduced */
     double root_reduced;       /* ... to this */
+    double stepped_head;       /* the gradient that the optimizer steps on in backward: */
+    double stepped_block;      /* ... of the head, of a block's largest matrix, */
+    double stepped_root;       /* ... of embedding and head at the very end */
     double reduce_buffers;     /* for as long as the process lives */
 } sl_gathered;
 
 /**
  * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
+ * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: the compute precision's copy and the reduce's input in
  * layout.gradient_bytes; the head's stay whole until the root's backward.
+ * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
+ * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
+ * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * All zero where every rank holds its parameters whole and reduces them in place.
- * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
+ * graph_trainer; DeepSpeed zero/config.py.
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 

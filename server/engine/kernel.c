@@ -133,8 +133,8 @@ fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double forward_flops =
         4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * heads * op->head_dim;
     const double flops = pass == SL_PASS_FORWARD ? forward_flops : 2.5 * forward_flops;
-    const double s = slice->sequence;
-    const double blocks = slice->sequences * heads * ceil(s / slice->context / 128.0);
+    const double s = slice->document;
+    const double blocks = slice->sequences * heads * ceil(slice->sequence / slice->context / 128.0);
     const double occupancy = fmin(1.0, blocks / slice->accelerator->gemm.multiprocessors);
     const double rate =
         law->peak_flops_per_s * slice->clock_ratio * s / (s + law->half_length) * occupancy;

@@ -13,12 +13,13 @@ typedef struct sl_memory_case {
     const sl_software *software;
     const sl_slice *slice;
     const sl_kind_price *prices;
-    bool
-        fullest_only; /* of neighbouring stages with equal layers only the first, which needs most */
+    /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes are
+     * then those of these alone. */
+    bool fullest_only;
 } sl_memory_case;
 
-/** Widest output of one micro-batch that pipeline rank `rank`, not the last, passes on to the next,
- * whole [bytes]. */
+/** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
+ * [bytes]. */
 double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
 
 /**

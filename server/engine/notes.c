@@ -1,8 +1,10 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
+#include "engine/recompute.h"
 #include "engine/states.h"
 
 static void
@@ -161,6 +163,29 @@ note_buffers(sl_estimate *out)
 }
 
 /* What the sharding frameworks add, and how little of their time was measured. */
+/* Megatron refuses some of these, and lets others pass. */
+static void
+note_modules(const sl_question *question, sl_estimate *out)
+{
+    const sl_model *model = question->model;
+    const uint32_t asked = out->workload.recompute_modules;
+    uint32_t found = out->workload.attention == SL_ATTENTION_UNFUSED
+                         ? UINT32_C(1) << SL_MODULE_CORE_ATTENTION
+                         : 0;
+
+    if (out->workload.recompute != SL_RECOMPUTE_MODULES)
+        return;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+                if (sl_recompute_runs(&model->kinds[k], i, (sl_recompute_module)m))
+                    found |= UINT32_C(1) << m;
+    if ((asked & ~found) != 0)
+        add(out, true, "recompute_module_absent",
+            "one or more of recompute.modules change nothing: the model has no such part, or a "
+            "fused kernel never keeps it");
+}
+
 static void
 note_sharding(sl_estimate *out)
 {
@@ -183,10 +208,25 @@ note_sharding(sl_estimate *out)
         add(out, true, "offload_time",
             "what goes over the host's link and the optimizer's step on the host are not priced: "
             "the step takes longer");
-    if (out->workload.adapter.rank > 0)
+    if (sl_adapter_on(&out->workload.adapter))
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
             "model FLOPs count frozen weights as if they trained");
+    if (out->workload.adapter.method == SL_ADAPTER_LORA_FA)
+        add(out, true, "lora_fa_input",
+            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
+            "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    if (out->workload.graphs != SL_GRAPHS_NONE)
+        add(out, true, "cuda_graphs_coarse",
+            out->workload.graphs == SL_GRAPHS_LAYER
+                ? "what captured blocks read from is counted as two hidden states for each; no "
+                  "measured run decides it, and that the host launches less saves no time here"
+                : "a graph of the whole step is counted as no buffers of its own; no measured run "
+                  "decides it, and that the host launches less saves no time here");
+    if (out->workload.optimizer_in_backward)
+        add(out, false, "optimizer_in_backward",
+            "gradients cannot be clipped by their norm or summed over micro-batches when each is "
+            "stepped on at once");
     if (out->workload.compile)
         add(out, true, "compile_time",
             "compile changes what is kept; how much faster generated kernels run is not modelled");
@@ -295,13 +335,13 @@ note_plan(const sl_question *question, sl_estimate *out)
         add(out, false, "sequence_needs_tensor",
             "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
-        add(out, true, "key_values_gathered",
+        add(out, false, "key_values_gathered",
             out->workload.framework == SL_FRAMEWORK_MEGATRON
-                ? "fewer key-value heads than tensor ranks: Megatron gathers the mixed projection, "
-                  "a collective that is not priced"
+                ? "fewer key-value heads than tensor ranks: as in Megatron the projection is cut "
+                  "evenly, its output gathered over the tensor ranks, and each keeps a whole "
+                  "key-value head"
                 : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
-                  "counted as if keys and values were cut evenly and gathered, without the time "
-                  "of that");
+                  "counted as Megatron does it, the projection cut evenly and its output gathered");
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
@@ -315,6 +355,64 @@ note_plan(const sl_question *question, sl_estimate *out)
             "cannot start");
 }
 
+static void
+note_host(const sl_question *question, sl_estimate *out)
+{
+    const uint64_t room = question->cluster->host_memory_bytes;
+
+    if (room > 0 && out->memory.host_bytes_per_node > room)
+        add(out, true, "host_memory_exceeded",
+            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
+            "only");
+    if (out->plan.host_run_count == 0)
+        return;
+    add(out, true, "host_blocks_coarse",
+        "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
+        "the device waits: coarse, held against no measured run");
+    for (uint32_t i = 0; i < out->plan.host_run_count; i++)
+        if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
+            out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
+            add(out, false, "host_rates_assumed",
+                "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
+                "56-core processors' datasheet, are assumed");
+            return;
+        }
+}
+
+/* Where a schedule comes from, what it asks of the release, and what of it is not counted. */
+static void
+note_schedule(sl_estimate *out)
+{
+    if (!sl_schedule_splits_backward(&out->plan))
+        return;
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, true, "schedule_support",
+            "dualpipe is DeepSeek's own and, as DualPipeV, in torchtitan: other releases lack it; "
+            "its time was held against no measured run yet");
+    else
+        add(out, true, "schedule_support",
+            "zero-bubble schedules are in the zero-bubble fork of Megatron-LM and, as "
+            "ZBVZeroBubble and a variant of ZB-H1, in PyTorch: other releases may lack them; their "
+            "time was held against no measured run yet");
+    add(out, false, "weight_gradients_wait",
+        "gradients of the weights of blocks wait, those of embedding and head do not; what they "
+        "wait "
+        "with is the products' inputs and output gradients, and collectives stay with the other "
+        "half of backward");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_H2 || out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "no_optimizer_barrier",
+            "the span is that of one rank, from its own first pass on: it needs an optimizer that "
+            "does not wait for the norm of all gradients (post-validation)");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "zb_v_approximate",
+            "zb_v has no closed form but for passes of equal length, where nothing is idle: the "
+            "bubble of zb_h2 is taken, within a fifth of the published ones");
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, false, "two_copies",
+            "both copies of the model have their own gradients and optimizer states, sharded over "
+            "their own data ranks; gradients of the two are added up once a step");
+}
+
 void
 sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
@@ -324,8 +422,11 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_links(question, out);
     note_memory(question, out);
     note_sharding(out);
+    note_modules(question, out);
     note_buffers(out);
     note_plan(question, out);
+    note_schedule(out);
+    note_host(question, out);
     note_experts(question, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",

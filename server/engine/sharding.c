@@ -39,6 +39,9 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     const sl_sharding_mode mode = sl_sharding_mode_of(question);
     const uint64_t ranks = (uint64_t)plan->tensor * mode.degree;
 
+    if (plan->host_run_count > 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
+                       "the map lists what devices hold: blocks on the cpu are not modelled yet");
     if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
         ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
         return SL_OK;
@@ -261,11 +264,10 @@ place_experts(const sl_sharding *sharding, sl_sharded_tensor *out)
 }
 
 sl_sharded_tensor
-sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, uint32_t index,
+sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, uint32_t index,
                    uint32_t expert)
 {
     const sl_model *model = sharding->question->model;
-    const sl_plan *plan = &sharding->question->plan;
     const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
     const sl_tensor *tensor = &kind->tensors[index];
     const uint32_t ranks = sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor));
@@ -279,8 +281,7 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, 
         .layer = layer,
         .block = layer - (model->layer_count != model->block_count && layer > 0),
         .expert = expert,
-        .chunk = chunk,
-        .stage = chunk % plan->pipeline,
+        .stage = stage,
         .tensor_cut = cut || flat ? ranks : 1,
         .expert_cut = 1,
         .part_count = 1,
@@ -301,14 +302,16 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, 
     return out;
 }
 
-/* On to the tensor that the walk stands at or before; false at the end of the list. */
+/* On to the tensor that the walk stands at or before; false at the end of the last copy. */
 static bool
-settle(const sl_model *model, sl_tensor_walk *walk)
+settle(const sl_model *model, const sl_plan *plan, sl_tensor_walk *walk)
 {
     while (walk->layer < model->layer_count &&
            walk->tensor >= model->kinds[model->layers[walk->layer]].tensor_count) {
         walk->layer++;
         walk->tensor = 0;
+        if (walk->layer == model->layer_count && walk->copy + 1 < sl_schedule_copies(plan))
+            *walk = (sl_tensor_walk){.copy = walk->copy + 1};
     }
     return walk->layer < model->layer_count;
 }
@@ -331,14 +334,15 @@ sl_sharding_next(const sl_sharding *sharding, sl_tensor_walk *walk, sl_sharded_t
     const sl_plan *plan = &sharding->question->plan;
     const sl_slice slice = sl_sharding_slice(sharding);
 
-    while (settle(model, walk)) {
+    while (settle(model, plan, walk)) {
         const sl_tensor *tensor = &model->kinds[model->layers[walk->layer]].tensors[walk->tensor];
         while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
             walk->chunk++;
         const bool held = sl_slice_holds(&slice, tensor);
         if (held)
-            *out =
-                sl_sharding_tensor(sharding, walk->layer, walk->chunk, walk->tensor, walk->expert);
+            *out = sl_sharding_tensor(sharding, walk->layer,
+                                      sl_schedule_rank(plan, walk->chunk, walk->copy), walk->tensor,
+                                      walk->expert);
         step(tensor, walk);
         if (held)
             return true;
@@ -357,5 +361,5 @@ sl_sharding_tensor_count(const sl_sharding *sharding)
         for (uint32_t i = 0; i < kind->tensor_count; i++)
             count += kind->tensors[i].experts == 0 ? 1 : kind->tensors[i].experts;
     }
-    return count;
+    return count * sl_schedule_copies(&sharding->question->plan);
 }

@@ -34,7 +34,7 @@ typedef struct sl_rank_place {
 sl_rank_set sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place);
 
 /** One tensor of a layer as the walk gives it; expert: its number where each has one. */
-sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk,
+sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage,
                                      uint32_t index, uint32_t expert);
 
 /** Elements of a part with its padding: rows x row, without what the data group cuts. */

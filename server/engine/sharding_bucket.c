@@ -53,7 +53,7 @@ full_at(const sl_sharding *sharding, const sl_flat_walk *walk, uint64_t degree)
 static bool
 is_shared(const sl_sharding *sharding, const sl_tensor *tensor)
 {
-    return sharding->question->model->tied && sharding->question->plan.pipeline > 1 &&
+    return sharding->question->model->tied && sl_schedule_ends_apart(&sharding->question->plan) &&
            tensor->cut == SL_CUT_VOCABULARY;
 }
 
@@ -119,7 +119,7 @@ fill(const sl_sharding *sharding, sl_flat_walk *walk, uint64_t full, sl_flat_uni
         const bool shared = is_shared(sharding, tensor);
         if (shared && out->elements > 0)
             break;
-        const sl_sharded_tensor placed = sl_sharding_tensor(sharding, layer, walk->chunk, index, 0);
+        const sl_sharded_tensor placed = sl_sharding_tensor(sharding, layer, out->stage, index, 0);
         const uint64_t elements =
             sl_sharding_allocated(sharding, &placed, walk->tensor_rank, walk->expert_rank);
         end = aligned(end, PARAMETER_ALIGNMENT) + elements;
@@ -132,13 +132,16 @@ fill(const sl_sharding *sharding, sl_flat_walk *walk, uint64_t full, sl_flat_uni
     return end;
 }
 
-/* On to the next place, and from the last to the next chunk. */
+/* On to the next place, and from the last to the next chunk, of the next copy after the last. */
 static void
 step_place(const sl_sharding *sharding, sl_flat_walk *walk)
 {
+    const sl_plan *plan = &sharding->question->plan;
+
     walk->layer = walk->tensor = walk->expert = walk->number = 0;
-    if (!sl_sharding_step_place(sharding, walk))
-        walk->chunk++;
+    if (!sl_sharding_step_place(sharding, walk) && ++walk->chunk == sl_schedule_chunks(plan) &&
+        walk->copy + 1 < sl_schedule_copies(plan))
+        *walk = (sl_flat_walk){.copy = walk->copy + 1};
 }
 
 bool
@@ -146,14 +149,14 @@ sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat
 {
     const sl_plan *plan = &sharding->question->plan;
 
-    while (walk->chunk < plan->pipeline * plan->virtual_pipeline) {
+    while (walk->chunk < sl_schedule_chunks(plan)) {
         const uint32_t degree = sl_sharding_degree(sharding, walk->routed);
         sl_flat_unit unit = {
             .bucket = true,
             .chunk = walk->chunk,
             .number = walk->number,
             .routed = walk->routed,
-            .stage = walk->chunk % plan->pipeline,
+            .stage = sl_schedule_rank(plan, walk->chunk, walk->copy),
             .tensor_rank = walk->tensor_rank,
             .expert_rank = walk->expert_rank,
             .degree = degree,

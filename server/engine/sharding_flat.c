@@ -113,17 +113,18 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
     if (sl_sharding_has_buckets(sharding))
         return sl_sharding_next_bucket(sharding, walk, out);
     while (walk->layer < model->layer_count) {
-        const sl_flat_walk at = *walk;
         uint32_t layers[2];
         uint64_t offset = 0;
 
-        if (!sl_sharding_step_place(sharding, walk))
-            walk->layer++;
+        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
+            walk->chunk++;
+        const sl_flat_walk at = *walk;
+        if (!sl_sharding_step_place(sharding, walk) && ++walk->layer == model->layer_count &&
+            walk->copy + 1 < sl_schedule_copies(plan))
+            *walk = (sl_flat_walk){.copy = walk->copy + 1};
         (void)layers_of(sharding, at.layer, layers);
         if (layers[0] != at.layer)
             continue;
-        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= at.layer)
-            walk->chunk++;
         const uint64_t elements = unit_elements(sharding, at.layer, UINT32_MAX, 0, at.routed,
                                                 at.tensor_rank, at.expert_rank, &offset);
         if (elements == 0)
@@ -135,8 +136,8 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
             .block = at.layer - (model->layer_count != model->block_count && at.layer > 0),
             .root = is_root(sharding, at.layer),
             .routed = at.routed,
-            .chunk = walk->chunk,
-            .stage = walk->chunk % plan->pipeline,
+            .chunk = at.chunk,
+            .stage = sl_schedule_rank(plan, at.chunk, at.copy),
             .tensor_rank = at.tensor_rank,
             .expert_rank = at.expert_rank,
             .degree = degree,

@@ -3,6 +3,9 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/adapter.h"
+#include "engine/schedule.h"
+
 double
 sl_precision_bytes(sl_precision precision)
 {
@@ -24,6 +27,14 @@ kept_bytes(sl_precision precision)
     return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
 }
 
+static bool
+keeps_pointwise(const sl_software *software, const sl_workload *workload)
+{
+    if (workload->activations != SL_ACTIVATIONS_PROFILE)
+        return workload->activations == SL_ACTIVATIONS_EAGER;
+    return software->eager_activations && !workload->compile && !workload->adapter.fused;
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -31,13 +42,15 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
     assert(plan->tensor >= 1 && plan->context >= 1);
 
     const double sequences = (double)workload->micro_batch;
-    const double sequence = (double)workload->sequence_length;
+    const double sequence =
+        (double)workload->sequence_length + sl_adapter_prompt_tokens(&workload->adapter);
 
     return (sl_slice){
         .accelerator = &question->cluster->accelerator,
         .software = software,
         .clock_ratio = clock_ratio,
         .sequence = sequence,
+        .document = workload->document_length > 0 ? (double)workload->document_length : sequence,
         .tokens = sequences * sequence / plan->context,
         .sequences = sequences,
         .tensor = plan->tensor,
@@ -53,9 +66,11 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .framework = workload->framework,
         .attention = workload->attention,
         .adapter = &workload->adapter,
+        .recompute_modules =
+            workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
         .dropout = workload->dropout,
-        .eager = software->eager_activations && !workload->compile,
-        .pipelined = plan->pipeline > 1,
+        .eager = keeps_pointwise(software, workload),
+        .ends_apart = sl_schedule_ends_apart(plan),
     };
 }
 
@@ -92,7 +107,7 @@ routed_elements(const sl_slice *slice, const sl_tensor *tensor)
 bool
 sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
 {
-    return !tensor->buffer && (!tensor->tied || slice->pipelined);
+    return !tensor->buffer && (!tensor->tied || slice->ends_apart);
 }
 
 double
@@ -178,10 +193,18 @@ sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
     return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
 }
 
+bool
+sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op)
+{
+    return op->kv_heads < slice->tensor;
+}
+
 double
 sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    return 2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+    const double heads = fmax(1.0, op->kv_heads / slice->tensor);
+
+    return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
 }
 
 /* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8). What a
@@ -196,13 +219,30 @@ context_saved_bytes(const sl_slice *slice, const sl_operator *op)
     return 0.0;
 }
 
+double
+sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double even = slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
+    const double cut =
+        2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+
+    return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
+}
+
+/* Megatron gathers a product's input again in backward; PyTorch's tensor parallelism keeps it whole. */
+static bool
+keeps_gathered(const sl_slice *slice)
+{
+    return slice->framework != SL_FRAMEWORK_MEGATRON;
+}
+
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double qkv = (double)op->inputs / slice->tensor;
     const double output = (double)op->outputs / slice->tensor;
     const double copies = slice->eager ? 2.0 : 1.0;
-    double bytes = slice->element_bytes * (qkv + copies * output) * slice->tokens;
+    double bytes =
+        sl_slice_qkv_bytes(slice, op) + slice->element_bytes * copies * output * slice->tokens;
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
     if (slice->attention != SL_ATTENTION_UNFUSED)
@@ -228,7 +268,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         if (op->experts > 0) /* what arrived: already this rank's part */
             return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
         return e * sl_slice_inputs(slice, op) * tokens /
-               (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);
+               (op->cut == SL_CUT_ROW || keeps_gathered(slice) ? 1.0 : slice->spread);
     case SL_OPERATOR_ATTENTION:
         return attention_saved_bytes(slice, op);
     case SL_OPERATOR_ACTIVATION: {
@@ -254,7 +294,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
 {
-    const double s = slice->sequence;
+    const double s = slice->document;
     const double w = op->window;
 
     if (op->window == 0 || w >= s)

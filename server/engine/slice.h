@@ -12,6 +12,7 @@ typedef struct sl_slice {
     const sl_software *software;
     double clock_ratio; /* rate held over the step against the kernels' cool short runs */
     double sequence;    /* positions of one sequence */
+    double document;    /* of them, those that see each other */
     double tokens;      /* of one micro-batch on this rank */
     double sequences;   /* or samples, of one micro-batch */
     double tensor;
@@ -28,9 +29,10 @@ typedef struct sl_slice {
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;
+    uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
-    bool eager;     /* pointwise results are kept where fused code rebuilds them */
-    bool pipelined; /* a tied head then holds its own copy of the embedding */
+    bool eager;      /* pointwise results are kept where fused code rebuilds them */
+    bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
@@ -77,10 +79,18 @@ double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
 /** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
 double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
 
+/** The part that is its queries, keys and values. */
+double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** Whether there are fewer key-value heads than tensor ranks: each rank then works on a whole one
+ * that others have too. */
+bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
-/** Mean number of keys a query sees under a causal mask, (s + 1) / 2, or less with a window. */
+/** Mean number of keys a query sees under a causal mask over its document of s positions,
+ * (s + 1) / 2, or less with a window. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

@@ -1,6 +1,7 @@
 #include "engine/states.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "engine/adapter.h"
 
@@ -12,18 +13,23 @@ sl_elements
 sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
 {
     sl_elements sum = {0};
+    double shared = 0.0;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const double layers = stage->layers[k];
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
+        sum.frozen_adapters += layers * prices[k].adapter_frozen;
+        if (layers > 0.0)
+            shared = fmax(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
         sum.routed_factored += layers * prices[k].routed_factored;
         sum.routed_matrices += layers * prices[k].routed_matrices;
         if (sl_schedule_is_block(model, k))
             sum.matrices += layers * prices[k].matrix_elements;
     }
+    sum.frozen_adapters += shared;
     return sum;
 }
 
@@ -73,7 +79,9 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
         const double rest = elements->all - elements->matrices;
         layout = (sl_layout){
             .parameter_bytes = elements->all > 0.0
-                                   ? (base * elements->matrices + 2.0 * rest) / elements->all
+                                   ? (base * elements->matrices +
+                                      sl_adapter_rest_bytes(&workload->adapter) * rest) /
+                                         elements->all
                                    : base,
         };
     }
@@ -119,9 +127,14 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
     const sl_elements own = {
         .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
 
-    return elements->adapters *
-           (4.0 / shards->parameters.dense + 4.0 / shards->gradients.dense +
-            optimizer_bytes(workload->optimizer, &own) / shards->optimizer.dense);
+    const double each = sl_adapter_element_bytes(&workload->adapter);
+    const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
+                           workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
+    const double states =
+        optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0);
+
+    return each * (elements->adapters + elements->frozen_adapters) / shards->parameters.dense +
+           elements->adapters * (each / shards->gradients.dense + states / shards->optimizer.dense);
 }
 
 static sl_elements

@@ -10,7 +10,8 @@ typedef struct sl_elements {
     double all;
     double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
-    double adapters; /* beside them, low-rank matrices */
+    double adapters; /* beside them, what trains of a frozen model */
+    double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
     double routed_factored; /* ... and of Adafactor's moments */
@@ -53,7 +54,8 @@ typedef struct sl_shards {
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
-/** Weights, gradients and optimizer states of adapters on one rank, the first two in fp32. */
+/** Weights, gradients and optimizer states of adapters on one rank, the first two in the adapters'
+ * precision; states that are no quantised ones follow it (torch.optim makes them like the weight). */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
 

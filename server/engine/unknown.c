@@ -61,14 +61,18 @@ attention_plausible(const sl_question *question, const sl_software *software,
 }
 
 /* Nobody runs a release that is older than the part, unless it was asked for by name or there is no
- * other. */
+ * other; nor sharding traced into a graph, an experiment, without saying so. */
 static bool
 software_plausible(const sl_question *question, const sl_software *software)
 {
     const uint32_t released = question->cluster->accelerator.release_year;
     uint32_t newest = 0;
 
-    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE) || software->year >= released)
+    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE))
+        return true;
+    if (software->traced_sharding)
+        return false;
+    if (software->year >= released)
         return true;
     for (uint32_t i = 0; i < question->software_count; i++)
         if (question->software[i].year > newest)
@@ -165,7 +169,7 @@ static void
 survey_priced(survey *s, walk w)
 {
     const sl_question *question = s->question;
-    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_COUNT : 1;
+    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_WORDS : 1;
     const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
     sl_priced priced;
     bool fresh = true;

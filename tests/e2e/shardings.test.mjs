@@ -77,6 +77,20 @@ test('a tied embedding is held on both ends of a pipeline', async () => {
     assert.equal(whole.tensors.filter(({ shape }) => shape[0] === 2048).length, 1);
 });
 
+test('the way back of zb_v ends at the first rank, and dualpipe holds everything twice', async () => {
+    const there = await answered({ config: gpt2, parallelism: { schedule: 'zb_v', virtual_pipeline: 2 } });
+    assert.deepEqual(there.tensors.filter(({ shape }) => shape[0] === 2048)
+        .map(({ pipeline }) => pipeline), [0]);
+    assert.deepEqual([...new Set(there.tensors.filter(({ name }) => /\.h\.[0-9]/.test(name))
+        .map(({ layer, pipeline }) => `${layer}:${pipeline}`))], ['1:0', '2:1', '3:1', '4:0']);
+    const once = await answered({ config: gpt2, parallelism: { pipeline: 1, data: 4 } });
+    const twice = await answered({ config: gpt2, parallelism: { schedule: 'dualpipe' } });
+    assert.equal(twice.tensors.length, 2 * once.tensors.length);
+    for (const { name } of once.tensors)
+        assert.deepEqual(twice.tensors.filter((tensor) => tensor.name === name)
+            .map(({ pipeline }) => pipeline).sort(), [0, 1], name);
+});
+
 test('places and groups follow the order tp-cp-dp-pp', async () => {
     const { ranks, groups } = await answered({ cluster: { nodes: 4 },
         parallelism: { tensor: 4, pipeline: 2, data: 4 } });

@@ -238,6 +238,8 @@ open_software_asks_every_profile(void)
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* older than the part */
     cluster.accelerator.release_year = 2030;
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2); /* there is no other */
+    software[1].traced_sharding = true;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* an experiment */
 }
 
 static void

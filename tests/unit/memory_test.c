@@ -173,6 +173,36 @@ a_gated_block_keeps_its_own_sum(void)
                    1e-12, "8h + 2(hq + 2hk) + 2hq + 6f + 4a");
 }
 
+/* Two key-value heads over eight ranks: each keeps one whole, a quarter of one would be its even part. */
+static void
+a_rank_keeps_a_whole_key_value_head_where_there_are_too_few(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    const double tokens = 2048.0, head_dim = 64.0, queries = 2048.0;
+
+    spec.kv_heads = 2;
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.tensor = 8;
+    q.plan.sequence = true;
+    q.plan.data = 1;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    const double norms = 4.0 * 2.0 * 2048.0 / 8.0;
+    const double attention = 2.0 * (2.0 * queries / 8.0 + 2.0 * head_dim) + 4.0 * 32.0 / 8.0;
+    const double mlp = 2.0 * 3.0 * 8192.0 / 8.0;
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            sl_expect_near(rank->terms[i].inputs[2].value, tokens * (norms + attention + mlp),
+                           1e-12, "bytes per block");
+    const double shared_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    spec.kv_heads = 8;
+    q.model = sl_fixture_model(&spec);
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION) <
+                   shared_s);
+}
+
 static void
 the_first_stage_keeps_as_many_microbatches_as_there_are_stages(void)
 {
@@ -293,7 +323,6 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
             CU_ASSERT_TRUE(some.rank_count <= 3);
             CU_ASSERT_EQUAL(some.headroom_bytes, all.headroom_bytes);
-            CU_ASSERT_EQUAL(some.host_bytes_per_node, all.host_bytes_per_node);
             CU_ASSERT_EQUAL(some.ranks[some.binding].rank, all.ranks[all.binding].rank);
         }
 }
@@ -325,6 +354,7 @@ static const sl_case cases[] = {
     CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
     CASE(flash_attention_replaces_scores_by_row_statistics),
     CASE(a_gated_block_keeps_its_own_sum),
+    CASE(a_rank_keeps_a_whole_key_value_head_where_there_are_too_few),
     CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
     CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
     CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),

@@ -1,4 +1,5 @@
 /* Who holds what, by hand: slices, flat units, buckets, groups. */
+#include "engine/schedule.h"
 #include "sharded.h"
 
 /* Megatron's buckets of a stage, tensor and expert rank hold what stands there, each parameter once. */
@@ -264,6 +265,33 @@ a_tied_head_is_held_on_both_ends_of_a_pipeline(void)
     }
 }
 
+/* The way back ends where it began: one table. Two copies of the model make it two ranks, one each. */
+static void
+a_tied_table_is_held_once_where_both_ends_meet(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_ZB_V, SL_SCHEDULE_DUALPIPE};
+    const sl_dense_spec spec = sl_fixture_gpt(8, 1024, 16);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        const sl_plan plan = {.tensor = 2,
+                              .pipeline = 2,
+                              .virtual_pipeline = 2 - i,
+                              .context = 1,
+                              .expert = 1,
+                              .data = 4,
+                              .schedule = schedules[i]};
+        const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
+        const sl_sharding s = sl_sharding_of(&q, (sl_sharding_mode){SL_SHARDING_NONE, 1, false});
+        sl_tensor_walk walk = {0};
+        sl_sharded_tensor t;
+        uint32_t tables = 0;
+        while (sl_sharding_next(&s, &walk, &t))
+            if (t.tensor->cut == SL_CUT_VOCABULARY)
+                CU_ASSERT_EQUAL(t.stage, tables++);
+        CU_ASSERT_EQUAL(tables, sl_schedule_copies(&plan));
+    }
+}
+
 /* Members of every group by its definition, against the coordinates of each rank. */
 static void
 groups_partition_the_ranks(void)
@@ -324,6 +352,8 @@ main(int argc, char **argv)
          short_shards_of_the_first_axis_say_their_padding},
         {"a_tied_head_is_held_on_both_ends_of_a_pipeline",
          a_tied_head_is_held_on_both_ends_of_a_pipeline},
+        {"a_tied_table_is_held_once_where_both_ends_meet",
+         a_tied_table_is_held_once_where_both_ends_meet},
         {"groups_partition_the_ranks", groups_partition_the_ranks},
         {"groups_say_which_links_they_cross", groups_say_which_links_they_cross},
     };

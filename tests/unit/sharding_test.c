@@ -110,14 +110,18 @@ check_all(const sl_sharding *s, bool boxes)
     sl_tensor_walk walk = {0};
     sl_sharded_tensor t;
     uint32_t last = UINT32_MAX;
+    uint64_t tensors = 0;
 
     while (sl_sharding_next(s, &walk, &t)) {
+        tensors++;
         if (t.layer != last)
             expected[t.stage][model->layers[t.layer]]++;
         last = t.layer;
         check_tensor(s, &t, boxes);
     }
     CU_ASSERT_EQUAL(last, model->layer_count - 1);
+    CU_ASSERT_TRUE(tensors <= sl_sharding_tensor_count(s));
+    CU_ASSERT_EQUAL(tensors % sl_schedule_copies(&s->question->plan), 0);
     for (uint32_t stage = 0; stage < s->question->plan.pipeline; stage++) {
         sl_stage held;
         sl_schedule_stage(model, &s->question->plan, stage, &held);
@@ -210,16 +214,22 @@ held_by_first(const sl_sharding *s, uint32_t stage)
 static void
 the_bytes_of_a_rank_are_those_of_the_estimate(void)
 {
-    for (uint32_t i = 0; i < 40; i++) {
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_ZB_V,
+                                            SL_SCHEDULE_DUALPIPE};
+
+    for (uint32_t i = 0; i < 60; i++) {
         sl_dense_spec spec = i % 2 == 0 ? sl_fixture_llama() : sl_fixture_gpt(16, 2048, 16);
         spec.vocabulary -= draw(150);
+        const uint32_t pipeline = power(4);
+        const sl_schedule schedule = pipeline > 1 ? schedules[i % 3] : SL_SCHEDULE_1F1B;
         const sl_plan plan = {.tensor = power(4),
-                              .pipeline = power(4),
-                              .virtual_pipeline = 1,
+                              .pipeline = pipeline,
+                              .virtual_pipeline = schedule == SL_SCHEDULE_ZB_V ? 2 : 1,
                               .context = 1,
                               .expert = 1,
                               .data = power(3) * 8,
-                              .zero_stage = draw(2)};
+                              .zero_stage = draw(2),
+                              .schedule = schedule};
         sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
         q.workload.global_batch = 1024;
         const sl_estimate *answer = sl_fixture_answer(&q);
