@@ -10,6 +10,7 @@ static const double live_elements_max = 1e9;
 
 typedef struct units {
     double largest, root, head, all;
+    double routed; /* of the largest */
 } units;
 
 static units
@@ -22,10 +23,12 @@ measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage
         if (stage->layers[k] == 0)
             continue;
         u.all += elements;
-        if (sl_schedule_is_block(model, k))
-            u.largest = fmax(u.largest, prices[k].elements);
-        else
+        if (!sl_schedule_is_block(model, k)) {
             u.root += elements;
+        } else if (prices[k].elements > u.largest) {
+            u.largest = prices[k].elements;
+            u.routed = prices[k].routed_elements;
+        }
         if (!sl_schedule_is_block(model, k) && k != model->layers[0])
             u.head += elements;
     }
@@ -68,7 +71,8 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
         return;
     out->head_gradients = kept * head;
     out->backward_gradients = kept * head + u->largest * (kept + reduced);
-    out->backward_reduced = layout.gradient_bytes * u->largest / shards.gradients.dense;
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    out->backward_reduced = layout.gradient_bytes * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
     out->root_gradients = u->root * (kept + reduced);
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;

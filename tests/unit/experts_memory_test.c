@@ -2,6 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/evaluate.h"
+#include "engine/gather.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -96,6 +98,34 @@ optimizers_by_shape_are_exact_for_experts_on_fewer_ranks(void)
         sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_OPTIMIZER_STATES),
                        4.0 * factored / 8.0, 1e-8, "adafactor");
     }
+}
+
+/* What a reduction leaves of a block: two ranks are alike in experts, eight in the rest. */
+static void
+experts_are_reduced_over_the_ranks_that_are_alike(void)
+{
+    static sl_priced priced;
+    sl_question q = mixture_question();
+    sl_stage stage;
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.expert = 4;
+    q.plan.expert_tensor = 1;
+    const sl_combination c = {&software, q.workload, q.plan};
+    sl_evaluate_price(&q, &c, 1.0, &priced);
+    const sl_memory_case one = {.question = &q,
+                                .workload = &q.workload,
+                                .plan = &q.plan,
+                                .software = &software,
+                                .slice = &priced.slice,
+                                .prices = priced.prices};
+    sl_schedule_stage(q.model, &q.plan, 0, &stage);
+
+    const double routed = routed_elements() / BLOCKS;
+    const double dense = (dense_elements(&q) - 2.0 * 32768.0 * HIDDEN - HIDDEN) / BLOCKS;
+    sl_expect_near(sl_gather_measure(&one, &stage).backward_reduced,
+                   4.0 * (routed / 4.0 / 2.0 + dense / 8.0), 1e-12, "of a block");
 }
 
 static bool
@@ -247,6 +277,7 @@ impossible_shares_are_refused(void)
 static const sl_case cases[] = {
     CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
     CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
+    CASE(experts_are_reduced_over_the_ranks_that_are_alike),
     CASE(what_experts_are_asked_of_a_dense_model_is_said),
     CASE(latent_attention_is_what_the_model_says),
     CASE(every_group_says_that_it_is_extrapolated),
