@@ -69,11 +69,12 @@ sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_error
     if (plan->schedule != SL_SCHEDULE_DUALPIPE || (m >= least && m % 2 == 0))
         return SL_OK;
 
-    const uint64_t nearest = m < least ? least : m + 1;
+    const uint64_t each = plan->data * workload->micro_batch;
+    const uint64_t nearest = (m < least ? least : m + 1) * each;
     const sl_code code = sl_fail(
         err, SL_E_RANGE, "too_few_microbatches", "/workload/global_batch_size",
         "dualpipe needs an even number of micro-batches, at least 2 x pipeline (%llu), got %llu",
         (unsigned long long)least, (unsigned long long)m);
-    sl_hint(err, "%llu", (unsigned long long)(nearest * plan->data * workload->micro_batch));
+    sl_hint(err, "%llu", (unsigned long long)nearest);
     return code;
 }

@@ -405,8 +405,9 @@ note_schedule(sl_estimate *out)
             "does not wait for the norm of all gradients (post-validation)");
     if (out->plan.schedule == SL_SCHEDULE_ZB_V)
         add(out, true, "zb_v_approximate",
-            "zb_v has no closed form but for passes of equal length, where nothing is idle: the "
-            "bubble of zb_h2 is taken, within a fifth of the published ones");
+            "zb_v has no published closed form but for passes of equal length, where nothing is "
+            "idle: the bubble is a lower bound of what its authors' scheduler finds, 1 % of 1f1b's "
+            "below it on average");
     if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
         add(out, false, "two_copies",
             "both copies of the model have their own gradients and optimizer states, sharded over "

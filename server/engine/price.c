@@ -497,8 +497,9 @@ price_modules_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_p
 }
 
 /* A product's gradient of its weights needs its input, as it was kept, and the gradient of its output:
- * 32 sbh of a GPT block (Qi 2023 section 2). Of a plain layer all it kept, and its output's gradient.
- * Frozen products have none. */
+ * 32 sbh of a GPT block (Qi 2023 section 2). With sequence parallelism the input stays the rank's part
+ * and is gathered again, the gradient stays whole (sail-sg/zero-bubble-pipeline-parallelism, layers.py).
+ * Of a plain layer all it kept, and its output's gradient. Frozen products have none. */
 static double
 operands_of(const sl_slice *slice, const sl_operator *op)
 {

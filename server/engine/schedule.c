@@ -255,29 +255,51 @@ bubble_of(const sl_plan *plan, double microbatches, const sl_busy *busy)
     case SL_SCHEDULE_ZB_H1:
         return busy->all_s - busy->weight_s * (1.0 + fmin(boundaries, further) / boundaries);
     case SL_SCHEDULE_ZB_H2:
-    case SL_SCHEDULE_ZB_V:
         return busy->all_s - busy->weight_s * (1.0 + fmin(2.0 * boundaries, further) / boundaries);
     case SL_SCHEDULE_DUALPIPE:
         return (busy->all_s + busy->backward_s - 3.0 * busy->weight_s) / 2.0;
     case SL_SCHEDULE_1F1B:
     case SL_SCHEDULE_INTERLEAVED_1F1B:
     case SL_SCHEDULE_GPIPE:
+    case SL_SCHEDULE_ZB_V: /* not a sum over ranks */
     case SL_SCHEDULE_COUNT:
         break;
     }
     return busy->all_s / plan->virtual_pipeline;
 }
 
+/* Of passes through both chunks of a rank, hence the halves. */
+static double
+zb_v_bubble_s(const sl_plan *plan, double microbatches, const sl_busy *mean)
+{
+    const double p = plan->pipeline;
+    const double forward_s = mean->all_s - mean->backward_s;
+    const double input_s = mean->backward_s - mean->weight_s;
+    const double weight_s = mean->weight_s;
+    const double many_s = (p - 1.0) * (fmax(0.0, input_s - forward_s) +
+                                       fmax(0.0, forward_s + input_s - 2.0 * weight_s)) -
+                          weight_s;
+    const double few_s =
+        fmax(0.0, 2.0 * p - 1.0 - microbatches) * forward_s +
+        fmax(0.0, 2.0 * (p - 1.0) * input_s - (microbatches - 1.0) * mean->all_s - weight_s);
+
+    return fmax(many_s, few_s) / 2.0;
+}
+
 sl_span
 sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[SL_PIPELINE_MAX])
 {
     const double m = (double)microbatches;
+    sl_busy mean = {0};
     double bubble_s = 0.0;
     double sum_s = 0.0;
     uint32_t slowest = 0;
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
         sum_s += busy[r].all_s;
+        mean.all_s += busy[r].all_s / plan->pipeline;
+        mean.backward_s += busy[r].backward_s / plan->pipeline;
+        mean.weight_s += busy[r].weight_s / plan->pipeline;
         if (busy[r].all_s > busy[slowest].all_s)
             slowest = r;
     }
@@ -287,6 +309,8 @@ sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[
         if (r != slowest && !mirror)
             bubble_s += bubble_of(plan, m, &busy[r]);
     }
+    if (plan->schedule == SL_SCHEDULE_ZB_V)
+        bubble_s = zb_v_bubble_s(plan, m, &mean);
     bubble_s = fmax(0.0, bubble_s);
 
     const double span_s = m * busy[slowest].all_s + bubble_s;

@@ -121,16 +121,20 @@ typedef struct sl_span {
  *   1F1B, GPipe, interleaved  (F + B) / v
  *   naive                     m (F + B)
  *   ZB-H1                     F + B - W - W min(p - 1, m - 1) / (p - 1)
- *   ZB-H2, ZB-V               F + B - W - W min(2 (p - 1), m - 1) / (p - 1)
+ *   ZB-H2                     F + B - W - W min(2 (p - 1), m - 1) / (p - 1)
  *   DualPipe                  (F + B + B - 3W) / 2, without the slowest's mirror either
  * and never below 0. B is all of backward, W its part that may wait. With equal stages and enough
  * micro-batches: (p - 1)(F + B) / v, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and
- * (p / 2 - 1)(F + B + B - 3W). ZB-H2 and ZB-V are spans of a rank of its own: the optimizer must not
- * wait for all ranks (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 and, for
- * few micro-batches, the schedules of its section 2 simulated; ZB-V has no closed form there but
- * zero for F = B - W = W: its bubbles in table 8 are those of ZB-H2 within a fifth, hence its formula
- * here; deepseek-ai/DualPipe README. Uneven stages derived: fill and drain pass every other stage
- * once, the slowest sets the steady state.
+ * (p / 2 - 1)(F + B + B - 3W). ZB-V's, of the mean rank with I = B - W, is half the larger of
+ *   (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
+ *   max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
+ * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
+ * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241) and, for
+ * few micro-batches, its schedules simulated; deepseek-ai/DualPipe README. ZB-V, published as zero
+ * for F = I = W: derived, and within 1.1 % of 1F1B's bubble on average, never above, of what the
+ * scheduler of sail-sg/zero-bubble-pipeline-parallelism (zbv.py) finds with 2p chunks of memory and
+ * m >= p. Uneven stages derived: fill and drain pass every other stage once, the slowest sets the
+ * steady state.
  */
 sl_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
                          const sl_busy busy[SL_PIPELINE_MAX]);

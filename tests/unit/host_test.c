@@ -80,7 +80,9 @@ hidden_states_go_there_and_back_once_a_run(void)
     for (uint32_t count = 1; count <= 4; count++) {
         const sl_question q = ask(count, 1e12);
         const sl_communication *row = row_of(sl_fixture_answer(&q), "host");
-        CU_ASSERT_PTR_NOT_NULL_FATAL(row);
+        CU_ASSERT_PTR_NOT_NULL(row);
+        if (row == NULL)
+            return;
         /* In and out, forward and backward, 16 bits wide. */
         sl_expect_near(row->bytes_per_step, microbatches * 4.0 * 2.0 * s * h, 1e-12, "bytes");
         sl_expect_text(row->level, "host", "level");
