@@ -463,6 +463,11 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
                          (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        /* Gradients of the softmax output and of the scores. */
+        if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
+            out->largest_gradient_bytes = fmax(out->largest_gradient_bytes,
+                                               2.0 * slice->element_bytes * op->heads /
+                                                   slice->tensor * slice->tokens * slice->sequence);
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));

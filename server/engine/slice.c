@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/adapter.h"
+
 double
 sl_precision_bytes(sl_precision precision)
 {
@@ -22,6 +24,17 @@ static double
 kept_bytes(sl_precision precision)
 {
     return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
+}
+
+/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32. Only
+ * replicas run so: sharding gathers in 16 bits. */
+static bool
+is_autocast(const sl_workload *workload)
+{
+    const double stored = workload->layout.parameter_bytes;
+
+    return workload->framework == SL_FRAMEWORK_DDP && !sl_adapter_on(&workload->adapter) &&
+           (stored < 0.0 || stored >= 4.0);
 }
 
 sl_slice
@@ -49,6 +62,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = kept_bytes(workload->precision),
+        .stream_bytes = is_autocast(workload) ? 4.0 : kept_bytes(workload->precision),
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,
@@ -157,14 +171,16 @@ sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
     return (double)op->outputs;
 }
 
-/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, and
- * with dropout its mask and its result. */
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, which
+ * eager code computes in fp32, and with dropout its mask; and what the product with the values reads,
+ * where that is not the softmax output itself. */
 static double
 unfused_score_bytes(const sl_slice *slice)
 {
-    const double kept = slice->element_bytes;
+    const double e = slice->element_bytes;
+    const double softmax = slice->eager ? 4.0 : e;
 
-    return slice->dropout ? kept + 1.0 + slice->element_bytes : kept;
+    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0);
 }
 
 double
@@ -201,11 +217,13 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double qkv = (double)op->inputs / slice->tensor;
     const double output = (double)op->outputs / slice->tensor;
-    const double copies = slice->eager ? 2.0 : 1.0;
+    /* Fused kernels keep what they gave, and eager code transposes it for the product after. */
+    const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
+    const double copies = slice->eager && fused ? 2.0 : 1.0;
     double bytes = slice->element_bytes * (qkv + copies * output) * slice->tokens;
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
-    if (slice->attention != SL_ATTENTION_UNFUSED)
+    if (fused)
         bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
     return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
 }
@@ -220,7 +238,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
         return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
     case SL_OPERATOR_NORM:
-        return e * (double)op->inputs * tokens /
+        return slice->stream_bytes * (double)op->inputs * tokens /
                (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
     case SL_OPERATOR_MATMUL:
         if (op->shares_input)

@@ -24,6 +24,7 @@ typedef struct sl_slice {
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
+    double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
