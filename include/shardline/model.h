@@ -74,6 +74,9 @@ typedef struct sl_tensor {
         linear; /* the weights of a linear layer, or of a stack of them: what quantisation converts */
     bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
     bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
+    /* Of its kind's operators, counted from 1, the one that multiplies by it; 0 = the one of its
+     * component, cut and widths. */
+    uint8_t product;
 } sl_tensor;
 
 typedef enum sl_operator_kind {
@@ -111,6 +114,13 @@ typedef struct sl_operator {
     uint64_t sample_flops; /* plain only, like the next two: forward, of one sample */
     uint64_t sample_kept_bytes;   /* from forward to backward */
     uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
+    /* Attention: a query sees all keys, as in an encoder and across to one; a learned bias of its own
+     * is added to each score. Activation: what it gives goes through dropout, where there is any. */
+    bool unmasked;
+    bool biased;
+    bool drops;
+    bool once;       /* works on one position of each sequence: what a classifier reads */
+    uint8_t product; /* what sl_tensor.product of its tensors says */
 } sl_operator;
 
 /** What one layer keeps of a sequence while it is being extended, in elements. */
@@ -165,6 +175,10 @@ typedef struct sl_model {
                                     the class does not: in no count */
     uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
     uint32_t experts_per_token; /* of those, how many a token visits */
+    bool unmasked; /* some attention is, some is biased, some reads what an encoder gave */
+    bool biased;
+    bool across;
+    bool drops; /* trained with dropout, by its config */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     sl_quantization quantization;

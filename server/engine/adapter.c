@@ -64,9 +64,9 @@ sl_adapter_feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *
 {
     sl_matrices of = {0};
 
-    return tensor->component == op->component && tensor->cut == op->cut &&
-           sl_adapter_targets(slice->adapter, tensor) && sl_tensor_matrices(tensor, &of) &&
-           of.inputs == op->inputs && of.outputs <= op->outputs;
+    return tensor->product == op->product && tensor->component == op->component &&
+           tensor->cut == op->cut && sl_adapter_targets(slice->adapter, tensor) &&
+           sl_tensor_matrices(tensor, &of) && of.inputs == op->inputs && of.outputs <= op->outputs;
 }
 
 double

@@ -160,8 +160,13 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
                                                       : into_scores_s + 3.0 * out_of_scores_s;
 
+    const double bias_bytes = 6.0 * width_ratio; /* scores and bias read, their sum written */
+
     return products_s +
            sl_kernel_memory_s(slice, scores * score_bytes, slice->software->softmax_ratio) +
+           (op->biased
+                ? sl_kernel_memory_s(slice, scores * bias_bytes, slice->software->residual_ratio)
+                : 0.0) +
            (slice->dropout
                 ? sl_kernel_memory_s(slice, scores * dropout_bytes, slice->software->residual_ratio)
                 : 0.0);

@@ -52,9 +52,9 @@ bool sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel ke
  * Attention core. Fused: FLOPs / (P s / (s + s0)) + launch, FLOPs causal, backward 2.5 times the
  * forward's (five products for two); fewer blocks than multiprocessors lower the rate in
  * proportion. Unfused: two batched products forward, four backward, over all s x s scores, and a
- * masked softmax of 4 B per score forward and 6 B backward (dropout 5 B each way), for 2-byte
- * elements. Source: Dao 2023 and Shah 2024 charts, fitted to 2.8 %; Korthikanti 2022 for the
- * unfused block.
+ * masked softmax of 4 B per score forward and 6 B backward (dropout 5 B each way, a bias added to
+ * the scores, or its gradient summed up, 6 B), for 2-byte elements. Source: Dao 2023 and Shah 2024
+ * charts, fitted to 2.8 %; Korthikanti 2022 for the unfused block.
  */
 double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass);
 

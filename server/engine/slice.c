@@ -130,18 +130,26 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
     return elements;
 }
 
-/* Over how many ranks a cut operator is cut. */
+/* Over how many ranks an operator is cut. */
 static double
 cut_ranks(const sl_slice *slice, const sl_operator *op)
 {
+    if (op->cut == SL_CUT_REPLICATED)
+        return 1.0;
     return op->experts > 0 ? slice->expert_tensor : slice->tensor;
+}
+
+double
+sl_slice_positions(const sl_slice *slice, const sl_operator *op)
+{
+    return op->once ? slice->sequences : slice->tokens;
 }
 
 double
 sl_slice_rows(const sl_slice *slice, const sl_operator *op)
 {
     if (op->experts == 0)
-        return slice->tokens;
+        return sl_slice_positions(slice, op);
 
     const double most = fmin(slice->expert, (double)op->experts / op->visits);
     const double load = slice->capacity > 0.0 ? slice->capacity : fmin(slice->imbalance, most);
@@ -232,7 +240,7 @@ double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double e = slice->element_bytes;
-    const double tokens = slice->tokens;
+    const double tokens = sl_slice_positions(slice, op);
 
     switch (op->kind) {
     case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
@@ -252,8 +260,9 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_ACTIVATION: {
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
         const bool gate_kept = slice->eager && op->inputs > op->outputs;
+        const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
         const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
-        return e * width / cut_ranks(slice, op) * sl_slice_rows(slice, op);
+        return (e * width + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread;
@@ -275,6 +284,8 @@ sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
     const double s = slice->sequence;
     const double w = op->window;
 
+    if (op->unmasked)
+        return s;
     if (op->window == 0 || w >= s)
         return (s + 1.0) / 2.0;
     return w * (1.0 - w / (2.0 * s));

@@ -148,7 +148,18 @@ fill_summary(const sl_scope *scope, sl_model *model)
     model->experts = (uint32_t)value_or(scope, "experts", 0);
     model->experts_per_token = (uint32_t)value_or(scope, "top_k", 0);
     model->mtp_parameters = 0;
-    model->unpriced = "the blocks of this model type";
+    model->drops = value_or(scope, "drops", 0) != 0;
+}
+
+/* A model is planned when everything in its list of layers says what it does. */
+static const char *
+find_unpriced(const sl_hf_recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->stack_count; i++) {
+        if (!recipe->stacks[i].beside && recipe->stacks[i].operations == NULL)
+            return "the blocks of this model type";
+    }
+    return NULL;
 }
 
 /* Index of the class that the config names first among those of the recipe. */
@@ -323,6 +334,7 @@ start(sl_model *model)
     model->layer_count = 0;
     model->block_count = 0;
     memset(model->beside, 0, sizeof model->beside);
+    model->unmasked = model->biased = model->across = false;
 }
 
 /* After a fault elsewhere: what is wrong with the lists is told as well. How many blocks there are
@@ -382,6 +394,7 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
             return code;
     }
     fill_summary(&symbols.scope, out);
+    out->unpriced = find_unpriced(recipe);
     if (recipe->base != NULL && sl_text_ends_with(out->architecture, "Model"))
         sl_hf_rename(out, recipe->base, "");
     if (!has_experts(out)) {

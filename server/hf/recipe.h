@@ -4,9 +4,10 @@
  *
  * Writing one. Symbols come first, each with its key, its other names and the default of the class;
  * these names fill the summary of a model: vocab, hidden, ffn, layers, heads, kv_heads, head_dim,
- * positions, learned_positions, experts, top_k, tied. Set before any of them are `class`, the place
+ * positions, learned_positions, experts, top_k, tied; and `drops`, not 0 where training has dropout. Set before any of them are `class`, the place
  * of the config's class among `classes`, and `has_head`, whether that class predicts tokens; of a
  * tower, `text_hidden`. Then the stacks, in order: the embedding once, the blocks, the end once.
+ * Stacks that all say what they do make a model that is planned; else it is only counted.
  * A part that only some blocks have says so in its condition; blocks of the same EACH values are one
  * kind. Names, below the prefix of the stack, are those of the published checkpoints.
  */
@@ -86,7 +87,7 @@ const char *sl_hf_recipe_name(size_t at);
 
 /**
  * Describes the model of a config. Name, revision, model_type, dtype and quantisation are the
- * caller's. The model is counted, not planned. Errors as sl_hf_config_read.
+ * caller's. Errors as sl_hf_config_read.
  */
 sl_code sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe,
                           sl_model *out) SL_MUST_CHECK;
@@ -141,6 +142,36 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
         SL_PART_BUFFER, name, shape, SL_COMPONENT_OTHER, SL_CUT_REPLICATED, 0, when                \
     }
 
+/* Operations of a stack, one a line. */
+#define SL_LOOKS_UP(name, table, when)                                                             \
+    {                                                                                              \
+        SL_OPERATOR_LOOKUP, name, table, 0, when                                                   \
+    }
+#define SL_NORMS(name, scale, when)                                                                \
+    {                                                                                              \
+        SL_OPERATOR_NORM, name, scale, 0, when                                                     \
+    }
+#define SL_MULTIPLIES(name, matrices, traits, when)                                                \
+    {                                                                                              \
+        SL_OPERATOR_MATMUL, name, matrices, traits, when                                           \
+    }
+#define SL_ATTENDS(name, heads, traits, when)                                                      \
+    {                                                                                              \
+        SL_OPERATOR_ATTENTION, name, heads, traits, when                                           \
+    }
+#define SL_ACTIVATES(name, reader, traits, when)                                                   \
+    {                                                                                              \
+        SL_OPERATOR_ACTIVATION, name, reader, traits, when                                         \
+    }
+#define SL_ADDS(name)                                                                              \
+    {                                                                                              \
+        SL_OPERATOR_RESIDUAL, name, "", 0, ""                                                      \
+    }
+#define SL_LOSES(matrices, traits, when)                                                           \
+    {                                                                                              \
+        SL_OPERATOR_LOSS, "loss", matrices, traits, when                                           \
+    }
+
 /* Building blocks that many families share, several rows each. */
 #define SL_QKV(module, when)                                                                       \
     SL_MATRIX(module ".q_proj", "heads * head_dim, hidden", ATTENTION, COLUMN, when),              \
@@ -193,6 +224,7 @@ extern const sl_part sl_hf_norm_and_head[2];
 
 /* Tables as members of a stack or a recipe. */
 #define SL_PARTS(table) .parts = (table), .part_count = SL_COUNT_OF(table)
+#define SL_OPERATIONS(table) .operations = (table), .operation_count = SL_COUNT_OF(table)
 #define SL_VALUES(table) .symbols = (table), .symbol_count = SL_COUNT_OF(table)
 #define SL_STACKS(table) .stacks = (table), .stack_count = SL_COUNT_OF(table)
 

@@ -1,0 +1,309 @@
+/* Models that are planned from a parts list: what their operators are, keep and cost. */
+#include "harness.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/price.h"
+#include "engine_fixture.h"
+#include "hf/recipe.h"
+#include "reading.h"
+
+static const char bert[] =
+    "{\"model_type\":\"bert\",\"architectures\":[\"BertForSequenceClassification\"],"
+    "\"hidden_size\":64,\"num_attention_heads\":4,\"intermediate_size\":256,"
+    "\"num_hidden_layers\":2,\"vocab_size\":1000,\"num_labels\":3}";
+static const char t5[] =
+    "{\"model_type\":\"t5\",\"d_model\":32,\"d_kv\":16,\"num_heads\":4,\"d_ff\":96,"
+    "\"feed_forward_proj\":\"gated-gelu\",\"num_layers\":3,\"vocab_size\":1000}";
+
+static void
+fail_for(const char *name)
+{
+    printf("%s\n", name);
+    CU_FAIL("see the name above");
+}
+
+static sl_question
+question_of(const sl_model *model, const sl_cluster *cluster, const sl_software *software)
+{
+    sl_question q = sl_fixture_question(model, cluster, software);
+
+    q.workload.sequence_length = 128;
+    q.workload.micro_batch = 2;
+    return q;
+}
+
+static sl_slice
+slice_of(const sl_question *q)
+{
+    return sl_slice_of(q, q->software, &q->workload, &q->plan, 1.0);
+}
+
+/* One kind of a model, priced by itself. */
+static sl_kind_price
+price_of(const sl_question *q, uint32_t kind)
+{
+    static sl_kind_price prices[SL_KINDS_MAX];
+    const sl_slice slice = slice_of(q);
+
+    sl_price_kinds(q->model, q->cluster, &slice, prices);
+    return prices[kind];
+}
+
+static void
+every_matrix_of_a_planned_list_is_multiplied_once(void)
+{
+    uint32_t planned = 0;
+
+    for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++) {
+        sl_reading result = read_type_with(sl_hf_recipe_name(i), "");
+        for (uint32_t k = 0; result.model->unpriced == NULL && k < result.model->kind_count; k++) {
+            const sl_layer_kind *kind = &result.model->kinds[k];
+            uint64_t multiplied = 0;
+            uint64_t held = 0;
+            for (uint32_t n = 0; n < kind->operator_count; n++) {
+                const sl_operator *op = &kind->operators[n];
+                if (op->kind == SL_OPERATOR_MATMUL)
+                    multiplied += op->inputs * op->outputs;
+            }
+            for (uint32_t n = 0; n < kind->tensor_count; n++) {
+                uint64_t elements = 0;
+                CU_ASSERT_EQUAL(sl_tensor_elements(&kind->tensors[n], &elements), SL_OK);
+                held += kind->tensors[n].linear ? elements : 0;
+            }
+            if (multiplied != held || kind->operator_count == 0)
+                fail_for(sl_hf_recipe_name(i));
+        }
+        planned += result.model->unpriced == NULL;
+        clear_reading(&result);
+    }
+    printf("lists planned: %u\n", planned);
+    CU_ASSERT_TRUE(planned > 0);
+}
+
+static bool
+estimate_with(const sl_model *model, uint32_t tensor, const char *type)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_question q = question_of(model, &cluster, &software);
+    sl_errors err = {0};
+
+    q.plan.tensor = tensor;
+    q.plan.sequence = tensor > 1;
+    q.plan.data = 8 / tensor;
+    if (sl_question_check(&q, &err) != SL_OK)
+        return false;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    if (!(e->time.step_s > 0.0) || !(e->throughput.mfu_full > 0.0) ||
+        !(e->throughput.mfu_full < 1.0) || e->memory.rank_count == 0)
+        fail_for(type);
+    return true;
+}
+
+static void
+every_planned_list_gets_an_estimate_whole_and_cut(void)
+{
+    for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++) {
+        sl_reading result = read_type_with(sl_hf_recipe_name(i), "");
+        if (result.model->unpriced == NULL &&
+            (!estimate_with(result.model, 1, "whole") || !estimate_with(result.model, 2, "cut")))
+            fail_for(sl_hf_recipe_name(i));
+        clear_reading(&result);
+    }
+}
+
+/*
+ * Eager, dropout, scores kept, per token with h = 64, f = 256, a = 4, s = 128.
+ * fp32: inputs of the two norms, of the query-key-value product, of the attention's output and of the
+ * MLP's two products, and q, k and v: 4 (2 + 1 + 1 + 1 + 3) h + 4 f; the GELU's input 4 f; masks of
+ * two sums 2 h; softmax, its mask and what dropout made of it 9 a s. In all 34 h + 8 f + 9 a s.
+ * Autocast: products keep 2 bytes, norms and softmax 4: 2 (1 + 1 + 1 + 3) h + 4 * 2 h + 2 h +
+ * (2 + 2) f + (4 + 1 + 2) a s = 22 h + 4 f + 7 a s.
+ */
+static void
+a_bert_layer_keeps_what_autograd_saves(void)
+{
+    static const struct {
+        sl_precision precision;
+        double h, f, scores;
+    } cases[] = {{SL_PRECISION_FP32, 34.0, 8.0, 9.0}, {SL_PRECISION_FP16, 22.0, 4.0, 7.0}};
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    sl_software software = sl_fixture_software();
+    sl_reading result = read_text(bert, strlen(bert));
+
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    software.eager_activations = true;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_question q = question_of(result.model, &cluster, &software);
+        q.workload.framework = SL_FRAMEWORK_DDP;
+        q.workload.precision = cases[i].precision;
+        q.workload.dropout = true;
+        const double each = cases[i].h * 64 + cases[i].f * 256 + cases[i].scores * 4 * 128;
+        sl_expect_near(price_of(&q, 1).saved_bytes, 2 * 128 * each, 1e-12, "saved bytes");
+    }
+    clear_reading(&result);
+}
+
+static void
+an_encoder_sees_all_positions_and_a_decoder_those_before(void)
+{
+    static const char decodes[] = "{\"model_type\":\"bert\",\"hidden_size\":64,"
+                                  "\"num_attention_heads\":4,\"is_decoder\":true}";
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading whole = read_text(bert, strlen(bert));
+    sl_reading masked = read_text(decodes, strlen(decodes));
+    const sl_question all = question_of(whole.model, &cluster, &software);
+    const sl_question before = question_of(masked.model, &cluster, &software);
+    const double flops = 4.0 * 256 * 128 * 64;
+
+    sl_expect_near(price_of(&all, 1).causal_flops, flops, 1e-12, "all pairs");
+    sl_expect_near(price_of(&before, 1).causal_flops, flops * 129 / 256, 1e-12, "pairs before");
+    CU_ASSERT_TRUE(whole.model->unmasked && !masked.model->unmasked);
+    clear_reading(&whole);
+    clear_reading(&masked);
+}
+
+/* Heads of 16 for 4: 64 wide beside a hidden size of 32, MLP of 96 with a gate. 256 tokens. */
+static void
+blocks_of_t5_cost_what_their_products_do(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(t5, strlen(t5));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const sl_question q = question_of(result.model, &cluster, &software);
+    const double attention = 2.0 * 256 * 4 * 32 * 64;
+    const double mlp = 2.0 * 256 * 3 * 32 * 96;
+    const double scores = 4.0 * 256 * 128 * 64;
+
+    /* Kinds: embedding, first and further encoder blocks, the same of the decoder, head. */
+    CU_ASSERT_EQUAL_FATAL(result.model->kind_count, 6);
+    for (uint32_t k = 1; k < 3; k++) {
+        sl_expect_near(price_of(&q, k).matmul_flops, attention + mlp, 1e-12, "encoder products");
+        sl_expect_near(price_of(&q, k).attention_flops, scores, 1e-12, "encoder scores");
+    }
+    for (uint32_t k = 3; k < 5; k++) {
+        const sl_kind_price price = price_of(&q, k);
+        sl_expect_near(price.matmul_flops, 2.0 * attention + mlp, 1e-12, "decoder products");
+        sl_expect_near(price.attention_flops, 2.0 * scores, 1e-12, "decoder scores");
+        sl_expect_near(price.causal_flops, scores * (1.0 + 129.0 / 256), 1e-12, "masked scores");
+    }
+    sl_expect_near(price_of(&q, 5).matmul_flops, 2.0 * 256 * 32 * 1000, 1e-12, "logits");
+    clear_reading(&result);
+}
+
+static void
+a_classifier_reads_one_position_of_each_sequence(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(bert, strlen(bert));
+    const sl_question q = question_of(result.model, &cluster, &software);
+    const sl_kind_price head = price_of(&q, 2);
+
+    sl_expect_near(head.matmul_flops, 2.0 * 2 * 64 * (64 + 3), 1e-12, "pooler and classifier");
+    sl_expect_near(head.logits, 2.0 * 3, 1e-12, "logits");
+    clear_reading(&result);
+}
+
+/* Queries and values of both attentions get an adapter of 8: each keeps its fp32 input and what it
+ * made of it, (32 + 8) * 4 bytes a token, once. */
+static void
+an_adapter_feeds_one_product(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(t5, strlen(t5));
+    sl_question q = question_of(result.model, &cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.adapter = (sl_adapter){.rank = 8, .target_count = 1, .targets = {"v"}};
+    const double one = price_of(&q, 4).saved_bytes;
+    q.workload.adapter = (sl_adapter){.rank = 8, .target_count = 2, .targets = {"q", "v"}};
+    const double both = price_of(&q, 4).saved_bytes;
+
+    sl_expect_near(both - one, 2.0 * 256 * 4 * (32 + 8), 1e-12, "kept for queries");
+    sl_expect_near(price_of(&q, 4).adapter_elements, 4.0 * 8 * (32 + 64), 1e-12, "adapters");
+    clear_reading(&result);
+}
+
+static void
+expect_refused(const sl_question *q, const char *pointer)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(q, &err), SL_E_UNSUPPORTED);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].rule, "not_modelled", "rule");
+    sl_expect_text(err.list[0].pointer, pointer, "pointer");
+}
+
+static void
+what_is_modelled_for_decoders_only_is_refused_by_name(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading encoder = read_text(bert, strlen(bert));
+    sl_reading both = read_text(t5, strlen(t5));
+    sl_question q = question_of(both.model, &cluster, &software);
+
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    expect_refused(&q, "/parallelism/pipeline");
+    q = question_of(both.model, &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    expect_refused(&q, "/workload/attention");
+    q = question_of(encoder.model, &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.context = 2;
+    q.plan.data = 4;
+    expect_refused(&q, "/parallelism/context");
+    clear_reading(&encoder);
+    clear_reading(&both);
+}
+
+static void
+what_the_config_leaves_open_is_answered_as_its_class_trains(void)
+{
+    static const char without[] = "{\"model_type\":\"t5\",\"dropout_rate\":0.0}";
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(t5, strlen(t5));
+    sl_reading other = read_text(without, strlen(without));
+    sl_question q = question_of(result.model, &cluster, &software);
+
+    CU_ASSERT_TRUE(result.model->drops && !other.model->drops);
+    q.unknown = SL_UNKNOWN_DROPOUT | SL_UNKNOWN_ATTENTION;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_TRUE(e->workload.dropout);
+    CU_ASSERT_EQUAL(e->workload.attention, SL_ATTENTION_UNFUSED);
+    CU_ASSERT_EQUAL(e->evaluated, 1);
+    clear_reading(&result);
+    clear_reading(&other);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"every_matrix_of_a_planned_list_is_multiplied_once",
+         every_matrix_of_a_planned_list_is_multiplied_once},
+        {"every_planned_list_gets_an_estimate_whole_and_cut",
+         every_planned_list_gets_an_estimate_whole_and_cut},
+        {"a_bert_layer_keeps_what_autograd_saves", a_bert_layer_keeps_what_autograd_saves},
+        {"an_encoder_sees_all_positions_and_a_decoder_those_before",
+         an_encoder_sees_all_positions_and_a_decoder_those_before},
+        {"blocks_of_t5_cost_what_their_products_do", blocks_of_t5_cost_what_their_products_do},
+        {"a_classifier_reads_one_position_of_each_sequence",
+         a_classifier_reads_one_position_of_each_sequence},
+        {"an_adapter_feeds_one_product", an_adapter_feeds_one_product},
+        {"what_is_modelled_for_decoders_only_is_refused_by_name",
+         what_is_modelled_for_decoders_only_is_refused_by_name},
+        {"what_the_config_leaves_open_is_answered_as_its_class_trains",
+         what_the_config_leaves_open_is_answered_as_its_class_trains},
+    };
+    return sl_run_cases(argc, argv, "encoders", cases, sizeof cases / sizeof cases[0]);
+}
