@@ -89,7 +89,8 @@ typedef enum sl_operator_kind {
     SL_OPERATOR_RESIDUAL,   /* dropout (where the workload has it) and add */
     SL_OPERATOR_LOSS,       /* cross-entropy over `inputs` logits */
     SL_OPERATOR_ROUTE,      /* tokens of `inputs` features to `visits` of `experts`, and back */
-    SL_OPERATOR_PLAIN,      /* a whole layer, known by its figures alone */
+    SL_OPERATOR_SCAN,  /* state space: short convolution, recurrence along the sequence, gate */
+    SL_OPERATOR_PLAIN, /* a whole layer, known by its figures alone */
     SL_OPERATOR_KIND_COUNT
 } sl_operator_kind;
 
@@ -104,7 +105,7 @@ typedef struct sl_operator {
     sl_cut cut;             /* COLUMN opens a tensor-parallel region, ROW closes it */
     uint64_t inputs;
     uint64_t outputs;
-    uint32_t heads; /* attention and rotary only, like the next two */
+    uint32_t heads; /* attention, rotary and scan only, like the next two; groups are kv_heads */
     uint32_t kv_heads;
     uint32_t head_dim;
     uint32_t window;       /* positions a query sees; 0 = all before it */
@@ -121,6 +122,8 @@ typedef struct sl_operator {
     bool drops;
     bool once;       /* works on one position of each sequence: what a classifier reads */
     uint8_t product; /* what sl_tensor.product of its tensors says */
+    uint32_t state;  /* scan only, like the next: numbers each channel of a head remembers */
+    uint32_t chunk;  /* positions worked on at a time, as products (Mamba 2); 0 = one by one */
 } sl_operator;
 
 /** What one layer keeps of a sequence while it is being extended, in elements. */
@@ -202,6 +205,9 @@ void sl_model_clear(sl_model *model);
 /** Whether the layers were given as a plain list: there are samples in place of tokens, no hidden
  * state, no attention, neither embedding nor head, and no tensor that could be cut. */
 bool sl_model_is_plain(const sl_model *model);
+
+/** Whether some layer of the list has an operator of this kind. */
+bool sl_model_does(const sl_model *model, sl_operator_kind what);
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);

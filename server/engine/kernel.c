@@ -178,3 +178,20 @@ sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass
     return slice->attention == SL_ATTENTION_UNFUSED ? unfused_attention_s(slice, op, pass)
                                                     : fused_attention_s(slice, op, pass);
 }
+
+double
+sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio)
+{
+    const double tokens = slice->tokens / slice->tensor;
+    const double n = op->state;
+    const double q = op->chunk;
+    const double width = (double)op->outputs; /* H P */
+    const double flops =
+        op->chunk > 0 ? 2.0 * (q * (op->kv_heads * n + width) + 2.0 * n * width) : 9.0 * n * width;
+    const double states = op->chunk > 0 ? 8.0 * width * n / q : 0.0;
+    const double bytes =
+        2.0 * slice->element_bytes * ((double)op->inputs + (double)op->outputs) + states;
+    const double times = pass == SL_PASS_FORWARD ? 1.0 : 3.0;
+
+    return sl_kernel_roofline_s(slice, times * tokens * flops, times * tokens * bytes, ratio);
+}

@@ -58,4 +58,16 @@ bool sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel ke
  */
 double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass);
 
+/**
+ * State space of one layer, at the roofline (no law was fitted: a lower bound). In chunks of Q
+ * positions, with H heads of P channels, G groups and N states, per position
+ *   FLOPs = 2 (Q (G N + H P) + 2 H N P)   scores of a chunk, their values, its state in and out
+ *   bytes = 2 e (inputs + outputs) + 8 H P N / Q   convolution, scan and gate; states in fp32
+ * One position after the other there are 9 H P N FLOPs and no states to write. Backward rebuilds
+ * forward and has two gradients for each product: three times both.
+ * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2. Model FLOPs, 7 H P N, are those
+ * of Megatron-LM's own count (training.py).
+ */
+double sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio);
+
 #endif

@@ -74,7 +74,7 @@ note_rates(const sl_question *question, sl_estimate *out)
     if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
         add(out, true, "attention_scaled",
             "fused attention of this part was not measured: the nearest law was scaled");
-    if (fused &&
+    if (fused && sl_model_does(question->model, SL_OPERATOR_ATTENTION) &&
         !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
         add(out, true, "attention_width",
             "fused attention was not measured at this head width: the nearest width was taken");
@@ -255,6 +255,16 @@ note_encoder(const sl_model *model, sl_estimate *out)
 }
 
 static void
+note_scan(const sl_model *model, sl_estimate *out)
+{
+    if (sl_model_does(model, SL_OPERATOR_SCAN))
+        add(out, true, "state_space_unmeasured",
+            "a state space takes the slower of its FLOPs at the rate of large matrix products and "
+            "its bytes at that of streaming kernels, a lower bound; what it keeps is what the "
+            "fused kernels of the mamba_ssm package keep");
+}
+
+static void
 note_plan(const sl_question *question, sl_estimate *out)
 {
     const sl_model *model = question->model;
@@ -314,6 +324,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_plan(question, out);
     note_experts(question, out);
     note_encoder(question->model, out);
+    note_scan(question->model, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",
         "stragglers, failures, data loading, host-bound launches and contention between "

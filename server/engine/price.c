@@ -292,6 +292,17 @@ price_plain(const pricing *p, const sl_operator *op)
     p->out->matmul_flops += flops;
 }
 
+/* Model FLOPs are those of the recurrence, however it is computed. */
+static void
+price_scan(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+
+    p->out->forward_s += sl_kernel_scan_s(slice, op, SL_PASS_FORWARD, copy_ratio);
+    p->out->backward_s += sl_kernel_scan_s(slice, op, SL_PASS_BACKWARD, copy_ratio);
+    p->out->matmul_flops += 7.0 * slice->tokens * (double)op->outputs * op->state;
+}
+
 static void
 price_operator(const pricing *p, const sl_operator *op)
 {
@@ -335,6 +346,9 @@ price_operator(const pricing *p, const sl_operator *op)
         break;
     case SL_OPERATOR_ROUTE:
         price_route(p, op);
+        break;
+    case SL_OPERATOR_SCAN:
+        price_scan(p, op);
         break;
     case SL_OPERATOR_PLAIN:
         price_plain(p, op);

@@ -52,7 +52,10 @@ enum {
  *   activation  the part that reads what it gives; it reads what the operator before it gave
  *   loss        the matrix that made the logits
  *   residual    none: it adds what the operator before it gave
- *   attention   none: its heads, key-value heads and the width of one, expressions
+ *   route       the matrix of the experts that tokens are sent to
+ *   rotary      none: its heads, key-value heads and the width of one, expressions
+ *   attention   none: the same, and its window where it has one
+ *   scan        none: the width it reads, its heads, the width of one, groups, states and chunk
  *
  * Where the block has none of the parts named, it has no such operator.
  */

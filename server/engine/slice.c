@@ -268,6 +268,8 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread;
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
+    case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */
+        return e * (double)(op->inputs + op->outputs) / slice->tensor * tokens;
     case SL_OPERATOR_PLAIN:
         return (double)op->sample_kept_bytes * slice->sequences;
     case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */

@@ -27,6 +27,16 @@ const sl_part sl_hf_norm_and_head[2] = {
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
 };
 
+const sl_operation sl_hf_embed_tokens_does[1] = {
+    SL_LOOKS_UP("embedding", "embed_tokens", ""),
+};
+
+const sl_operation sl_hf_norm_and_head_does[3] = {
+    SL_NORMS("final_norm", "model.norm", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
+};
+
 static const sl_hf_recipes *const tables[TABLE_COUNT] = {
     &sl_hf_bert_recipes,  &sl_hf_seq2seq_recipes, &sl_hf_vision_recipes, &sl_hf_delta_recipes,
     &sl_hf_mamba_recipes, &sl_hf_expert_recipes,  &sl_hf_single_recipes,

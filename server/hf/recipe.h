@@ -159,6 +159,18 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
     {                                                                                              \
         SL_OPERATOR_ATTENTION, name, heads, traits, when                                           \
     }
+#define SL_ROTATES(name, heads, when)                                                              \
+    {                                                                                              \
+        SL_OPERATOR_ROTARY, name, heads, 0, when                                                   \
+    }
+#define SL_SCANS(name, sizes, when)                                                                \
+    {                                                                                              \
+        SL_OPERATOR_SCAN, name, sizes, 0, when                                                     \
+    }
+#define SL_ROUTES(name, matrix)                                                                    \
+    {                                                                                              \
+        SL_OPERATOR_ROUTE, name, matrix, 0, ""                                                     \
+    }
 #define SL_ACTIVATES(name, reader, traits, when)                                                   \
     {                                                                                              \
         SL_OPERATOR_ACTIVATION, name, reader, traits, when                                         \
@@ -171,6 +183,19 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
     {                                                                                              \
         SL_OPERATOR_LOSS, "loss", matrices, traits, when                                           \
     }
+
+/* What decoders do alike, several rows each. A gate and what it opens are one product. */
+#define SL_ATTENTION_HALF(module, sizes, rotates)                                                  \
+    SL_MULTIPLIES("qkv", module ".q_proj " module ".k_proj " module ".v_proj", 0, ""),             \
+        SL_ROTATES("rotary", "heads, kv_heads, head_dim", rotates),                                \
+        SL_ATTENDS("attention", sizes, 0, "attends"),                                              \
+        SL_MULTIPLIES("attention_output", module ".o_proj", SL_OPERATION_SHARES_INPUT, "")
+#define SL_MLP_HALF(up, down)                                                                      \
+    SL_MULTIPLIES("mlp_up", up, 0, ""), SL_ACTIVATES("activation", down, 0, ""),                   \
+        SL_MULTIPLIES("mlp_down", down, 0, "")
+#define SL_ROUTED_EXPERTS(up, down)                                                                \
+    SL_ROUTES("route", up), SL_MULTIPLIES("expert_up", up, 0, ""),                                 \
+        SL_ACTIVATES("expert_activation", down, 0, ""), SL_MULTIPLIES("expert_down", down, 0, "")
 
 /* Building blocks that many families share, several rows each. */
 #define SL_QKV(module, when)                                                                       \
@@ -208,18 +233,24 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
         SL_HF_NUMBER, "heads", "num_attention_heads", NULL, heads, NULL, NULL                      \
     }
 
-/* The two ends that most decoders share. */
+/* The two ends that most decoders share, and what they do. */
 extern const sl_part sl_hf_embed_tokens[1];
 extern const sl_part sl_hf_norm_and_head[2];
+extern const sl_operation sl_hf_embed_tokens_does[1];
+extern const sl_operation sl_hf_norm_and_head_does[3];
 #define SL_EMBED_TOKENS_STACK                                                                      \
     {                                                                                              \
-        .prefix = "model.", .repeat = "1", SL_PARTS(sl_hf_embed_tokens), .titles = {               \
+        .prefix = "model.", .repeat = "1", SL_PARTS(sl_hf_embed_tokens),                           \
+        SL_OPERATIONS(sl_hf_embed_tokens_does), .titles = {                                        \
             {"", "embedding"}                                                                      \
         }                                                                                          \
     }
 #define SL_NORM_AND_HEAD_STACK                                                                     \
     {                                                                                              \
-        .prefix = "", .repeat = "1", SL_PARTS(sl_hf_norm_and_head), .titles = { {"", "head"} }     \
+        .prefix = "", .repeat = "1", SL_PARTS(sl_hf_norm_and_head),                                \
+        SL_OPERATIONS(sl_hf_norm_and_head_does), .titles = {                                       \
+            {"", "head"}                                                                           \
+        }                                                                                          \
     }
 
 /* Tables as members of a stack or a recipe. */
