@@ -124,6 +124,7 @@ typedef struct sl_operator {
     uint8_t product; /* what sl_tensor.product of its tensors says */
     uint32_t state;  /* scan only, like the next: numbers each channel of a head remembers */
     uint32_t chunk;  /* positions worked on at a time, as products (Mamba 2); 0 = one by one */
+    bool delta;      /* scan: what is remembered is corrected, not added to (gated delta net) */
 } sl_operator;
 
 /** What one layer keeps of a sequence while it is being extended, in elements. */

@@ -186,8 +186,9 @@ sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, dou
     const double n = op->state;
     const double q = op->chunk;
     const double width = (double)op->outputs; /* H P */
-    const double flops =
-        op->chunk > 0 ? 2.0 * (q * (op->kv_heads * n + width) + 2.0 * n * width) : 9.0 * n * width;
+    const double delta = 2.0 * (q * (3.0 * n * op->heads + 2.0 * width) + 3.0 * n * width);
+    const double chunked = 2.0 * (q * (op->kv_heads * n + width) + 2.0 * n * width);
+    const double flops = op->chunk == 0 ? 9.0 * n * width : op->delta ? delta : chunked;
     const double states = op->chunk > 0 ? 8.0 * width * n / q : 0.0;
     const double bytes =
         2.0 * slice->element_bytes * ((double)op->inputs + (double)op->outputs) + states;

@@ -63,10 +63,11 @@ double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pa
  * positions, with H heads of P channels, G groups and N states, per position
  *   FLOPs = 2 (Q (G N + H P) + 2 H N P)   scores of a chunk, their values, its state in and out
  *   bytes = 2 e (inputs + outputs) + 8 H P N / Q   convolution, scan and gate; states in fp32
+ * The delta rule with keys as wide as N: 2 H (Q (3 N + 2 P) + 3 N P) FLOPs.
  * One position after the other there are 9 H P N FLOPs and no states to write. Backward rebuilds
  * forward and has two gradients for each product: three times both.
- * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2. Model FLOPs, 7 H P N, are those
- * of Megatron-LM's own count (training.py).
+ * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2; Yang 2024, Gated Delta Networks,
+ * section 3.3, as flash-linear-attention computes it.
  */
 double sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio);
 

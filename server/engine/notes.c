@@ -261,7 +261,7 @@ note_scan(const sl_model *model, sl_estimate *out)
         add(out, true, "state_space_unmeasured",
             "a state space takes the slower of its FLOPs at the rate of large matrix products and "
             "its bytes at that of streaming kernels, a lower bound; what it keeps is what the "
-            "fused kernels of the mamba_ssm package keep");
+            "fused kernels of mamba_ssm and flash-linear-attention keep");
 }
 
 static void

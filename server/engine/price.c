@@ -292,7 +292,8 @@ price_plain(const pricing *p, const sl_operator *op)
     p->out->matmul_flops += flops;
 }
 
-/* Model FLOPs are those of the recurrence, however it is computed. */
+/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
+ * the delta rule, as Megatron-LM counts them (training.py). */
 static void
 price_scan(const pricing *p, const sl_operator *op)
 {
@@ -300,7 +301,8 @@ price_scan(const pricing *p, const sl_operator *op)
 
     p->out->forward_s += sl_kernel_scan_s(slice, op, SL_PASS_FORWARD, copy_ratio);
     p->out->backward_s += sl_kernel_scan_s(slice, op, SL_PASS_BACKWARD, copy_ratio);
-    p->out->matmul_flops += 7.0 * slice->tokens * (double)op->outputs * op->state;
+    p->out->matmul_flops +=
+        (op->delta ? 8.0 : 7.0) * slice->tokens * (double)op->outputs * op->state;
 }
 
 static void

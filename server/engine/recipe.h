@@ -40,14 +40,15 @@ enum {
     SL_OPERATION_BIASED = 4,
     SL_OPERATION_DROPS = 8,
     SL_OPERATION_ONCE = 16,
-    SL_OPERATION_ACROSS = 32 /* attention: keys and values are of the encoder's output */
+    SL_OPERATION_ACROSS = 32, /* attention: keys and values are of the encoder's output */
+    SL_OPERATION_DELTA = 64   /* as sl_operator says */
 };
 
 /**
  * One operator of a stack. Its widths are those of the parts it names, parted by blanks:
  *
  *   lookup      the table
- *   norm        its scale
+ *   norm        its scale; one in each head lists the heads, as rotary does
  *   matmul      the matrices that read the same input, side by side
  *   activation  the part that reads what it gives; it reads what the operator before it gave
  *   loss        the matrix that made the logits

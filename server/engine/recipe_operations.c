@@ -93,6 +93,7 @@ add(sl_layer_kind *kind, const sl_operation *row, sl_cut cut, uint64_t inputs, u
     op->biased = (row->traits & SL_OPERATION_BIASED) != 0;
     op->drops = (row->traits & SL_OPERATION_DROPS) != 0;
     op->once = (row->traits & SL_OPERATION_ONCE) != 0;
+    op->delta = (row->traits & SL_OPERATION_DELTA) != 0;
     return op;
 }
 
@@ -196,27 +197,35 @@ add_attention(sl_model *model, sl_layer_kind *kind, const sl_operation *row, con
 
     if (code != SL_OK)
         return code;
-    const bool rotates = row->kind == SL_OPERATOR_ROTARY;
+    const bool attends = row->kind == SL_OPERATOR_ATTENTION; /* else values stay as they are */
     const uint64_t queries = heads[0] * heads[2];
     const uint64_t keys = heads[1] * heads[2];
-    sl_operator *op = add(kind, row, SL_CUT_COLUMN, queries + (rotates ? keys : 2 * keys),
-                          queries + (rotates ? keys : 0));
+    sl_operator *op = add(kind, row, SL_CUT_COLUMN, queries + (attends ? 2 * keys : keys),
+                          queries + (attends ? 0 : keys));
     op->component = SL_COMPONENT_ATTENTION;
     op->heads = (uint32_t)heads[0];
     op->kv_heads = (uint32_t)heads[1];
     op->head_dim = (uint32_t)heads[2];
-    op->window = rotates ? 0 : (uint32_t)heads[3];
+    op->window = (uint32_t)heads[3];
     model->unmasked = model->unmasked || op->unmasked;
     model->biased = model->biased || op->biased;
     model->across = model->across || (row->traits & SL_OPERATION_ACROSS) != 0;
     return SL_OK;
 }
 
+/* Parts are parted by blanks alone. */
+static bool
+lists_sizes(const char *of)
+{
+    return strchr(of, ',') != NULL;
+}
+
 static sl_code
 add_row(sl_model *model, sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
         sl_errors *err)
 {
-    if (row->kind == SL_OPERATOR_ATTENTION || row->kind == SL_OPERATOR_ROTARY)
+    if (row->kind == SL_OPERATOR_ATTENTION || row->kind == SL_OPERATOR_ROTARY ||
+        (row->kind == SL_OPERATOR_NORM && lists_sizes(row->of)))
         return add_attention(model, kind, row, scope, err);
     if (row->kind == SL_OPERATOR_SCAN)
         return add_scan(kind, row, scope, err);

@@ -236,6 +236,13 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
     return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
 }
 
+/* The delta rule also keeps queries and keys of every head, values, and each chunk's inverse. */
+static double
+delta_kept(const sl_operator *op)
+{
+    return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
+}
+
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -269,7 +276,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
     case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */
-        return e * (double)(op->inputs + op->outputs) / slice->tensor * tokens;
+        return e * ((double)(op->inputs + op->outputs) + delta_kept(op)) / slice->tensor * tokens;
     case SL_OPERATOR_PLAIN:
         return (double)op->sample_kept_bytes * slice->sequences;
     case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */

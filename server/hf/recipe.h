@@ -163,9 +163,9 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
     {                                                                                              \
         SL_OPERATOR_ROTARY, name, heads, 0, when                                                   \
     }
-#define SL_SCANS(name, sizes, when)                                                                \
+#define SL_SCANS(name, sizes, traits, when)                                                        \
     {                                                                                              \
-        SL_OPERATOR_SCAN, name, sizes, 0, when                                                     \
+        SL_OPERATOR_SCAN, name, sizes, traits, when                                                \
     }
 #define SL_ROUTES(name, matrix)                                                                    \
     {                                                                                              \

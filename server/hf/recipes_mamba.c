@@ -24,7 +24,7 @@
 /* What a mixer does: `reads` is SHARES_INPUT where attention beside it keeps the same input. */
 #define MAMBA2_MIXES(module, reads, here) \
     SL_MULTIPLIES("mixer_in", module ".in_proj", reads, ""), \
-    SL_SCANS("mixer", "inner + channels + ssm_heads, ssm_heads, inner / ssm_heads, groups, state, chunk", here), \
+    SL_SCANS("mixer", "inner + channels + ssm_heads, ssm_heads, inner / ssm_heads, groups, state, chunk", 0, here), \
     SL_MULTIPLIES("mixer_out", module ".out_proj", 0, "")
 
 /* The scan of Mamba 1 has no heads: each channel remembers by itself. Its kernel keeps what it reads and gives, and
@@ -33,7 +33,7 @@
     SL_MULTIPLIES("mixer_in", module ".in_proj", 0, ""), \
     SL_MULTIPLIES("mixer_steps", module ".x_proj", SL_OPERATION_SHARES_INPUT, ""), \
     SL_MULTIPLIES("mixer_step", module ".dt_proj", SL_OPERATION_SHARES_INPUT, ""), \
-    SL_SCANS("mixer", "2 * inner + rank + 2 * state, inner, 1, 1, state, 0", here), \
+    SL_SCANS("mixer", "2 * inner + rank + 2 * state, inner, 1, 1, state, 0", 0, here), \
     SL_MULTIPLIES("mixer_out", module ".out_proj", SL_OPERATION_SHARES_INPUT, "")
 
 /* The two ends of Nemotron-H, Mamba and Mamba 2. */

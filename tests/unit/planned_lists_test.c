@@ -294,6 +294,34 @@ a_scan_takes_the_slower_of_its_products_and_its_bytes(void)
     clear_reading(&result);
 }
 
+/* A gated delta net of 4 value heads and 2 key heads of 16: 64 values and 32 keys. Hidden size 32, MLP 48.
+ * Bytes a token at 2 each: four inputs of products and norms 4 * 32, what the scan reads and gives
+ * 2 * 32 + 2 * 64 + 2 * 4 + 64, queries and keys of every head, values and the rows of the inverse
+ * 4 (2 * 16 + 16 + 64), the last product's input 64, and gate, up and product of the MLP 3 * 48.
+ * FLOPs: products, and 8 for each number that is remembered. */
+static void
+a_delta_net_keeps_its_inverse_too(void)
+{
+    static const char text[] =
+        "{\"model_type\":\"qwen3_5_text\",\"hidden_size\":32,\"intermediate_size\":48,"
+        "\"num_attention_heads\":2,\"head_dim\":16,\"num_key_value_heads\":1,"
+        "\"linear_key_head_dim\":16,\"linear_value_head_dim\":16,\"linear_num_key_heads\":2,"
+        "\"linear_num_value_heads\":4,\"num_hidden_layers\":4,\"vocab_size\":100}";
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const sl_question q = question_of(result.model, &cluster, &software);
+    const sl_kind_price block = price_of(&q, 1);
+
+    sl_expect_text(result.model->kinds[1].name, "delta_net_dense", "kind");
+    sl_expect_near(block.saved_bytes, 256 * 2.0 * (128 + 264 + 448 + 64 + 144), 1e-12, "saved");
+    sl_expect_near(block.matmul_flops,
+                   256 * (2.0 * (32 * 200 + 64 * 32 + 3 * 32 * 48) + 8.0 * 64 * 16), 1e-12,
+                   "model FLOPs");
+    clear_reading(&result);
+}
+
 static void
 expect_refused(const sl_question *q, const char *pointer)
 {
@@ -368,6 +396,7 @@ main(int argc, char **argv)
          a_state_space_keeps_what_it_reads_and_gives},
         {"a_scan_takes_the_slower_of_its_products_and_its_bytes",
          a_scan_takes_the_slower_of_its_products_and_its_bytes},
+        {"a_delta_net_keeps_its_inverse_too", a_delta_net_keeps_its_inverse_too},
         {"what_is_modelled_for_decoders_only_is_refused_by_name",
          what_is_modelled_for_decoders_only_is_refused_by_name},
         {"what_the_config_leaves_open_is_answered_as_its_class_trains",
