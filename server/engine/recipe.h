@@ -35,8 +35,8 @@ typedef struct sl_part {
 
 /** What is said of an operation beside its parts. */
 enum {
-    SL_OPERATION_SHARES_INPUT = 1, /* an operator before it keeps its input */
-    SL_OPERATION_UNMASKED = 2,     /* as sl_operator says, like the next three */
+    SL_OPERATION_SHARES_INPUT = 1, /* as sl_operator says, like the next four */
+    SL_OPERATION_UNMASKED = 2,
     SL_OPERATION_BIASED = 4,
     SL_OPERATION_DROPS = 8,
     SL_OPERATION_ONCE = 16,
@@ -54,7 +54,7 @@ enum {
  *   loss        the matrix that made the logits
  *   residual    none: it adds what the operator before it gave
  *   route       the matrix of the experts that tokens are sent to
- *   rotary      none: its heads, key-value heads and the width of one, expressions
+ *   rotary      none: its heads, key-value heads (or 0) and the width of one, expressions
  *   attention   none: the same, and its window where it has one
  *   scan        none: the width it reads, its heads, the width of one, groups, states and chunk
  *

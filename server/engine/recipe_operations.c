@@ -148,19 +148,21 @@ add_behind(sl_layer_kind *kind, const sl_operation *row, const found *parts)
     }
 }
 
-enum { SIZES_MAX = 6 };
+enum { SIZES_MAX = 6, KEYS_AT = 1 };
 
-/* The sizes of an attention or of a scan: at least `least`, which may not be 0; more may. */
+/* The sizes of an attention or of a scan: at least `least`, which may not be 0; more may, and key-value
+ * heads where only queries are turned or normed. */
 static sl_code
 read_sizes(const sl_layer_kind *kind, const sl_operation *row, const sl_scope *scope,
            uint64_t sizes[SIZES_MAX], uint32_t least, sl_errors *err)
 {
+    const bool rotates = row->kind == SL_OPERATOR_ROTARY || row->kind == SL_OPERATOR_NORM;
     uint32_t count = 0;
     sl_code code = sl_expression_list(row->of, scope, sizes, SIZES_MAX, &count);
 
     assert(code != SL_OK || count >= least);
     for (uint32_t i = 0; code == SL_OK && i < count; i++)
-        if ((sizes[i] == 0 && i < least) ||
+        if ((sizes[i] == 0 && i < least && (i != KEYS_AT || !rotates)) ||
             sizes[i] > (i < least ? (uint64_t)SL_MODEL_WIDTH_MAX : UINT32_MAX))
             code = SL_E_RANGE;
     if (code == SL_OK)

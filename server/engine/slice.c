@@ -223,7 +223,8 @@ context_saved_bytes(const sl_slice *slice, const sl_operator *op)
 static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double qkv = (double)op->inputs / slice->tensor;
+    /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
+    const double qkv = (double)(op->shares_input ? op->outputs : op->inputs) / slice->tensor;
     const double output = (double)op->outputs / slice->tensor;
     /* Fused kernels keep what they gave, and eager code transposes it for the product after. */
     const bool fused = slice->attention != SL_ATTENTION_UNFUSED;

@@ -175,10 +175,11 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
     {                                                                                              \
         SL_OPERATOR_ACTIVATION, name, reader, traits, when                                         \
     }
-#define SL_ADDS(name)                                                                              \
+#define SL_ADDS_WHEN(name, when)                                                                   \
     {                                                                                              \
-        SL_OPERATOR_RESIDUAL, name, "", 0, ""                                                      \
+        SL_OPERATOR_RESIDUAL, name, "", 0, when                                                    \
     }
+#define SL_ADDS(name) SL_ADDS_WHEN(name, "")
 #define SL_LOSES(matrices, traits, when)                                                           \
     {                                                                                              \
         SL_OPERATOR_LOSS, "loss", matrices, traits, when                                           \

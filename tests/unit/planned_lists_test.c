@@ -322,6 +322,33 @@ a_delta_net_keeps_its_inverse_too(void)
     clear_reading(&result);
 }
 
+/* Gemma 4, two key-value heads of 16: a block that reads those of another keeps neither the norm's keys
+ * nor keys and values, 2 (1 + 2) 32 bytes a token, and does not make them. */
+static void
+keys_and_values_of_another_block_are_kept_once(void)
+{
+    static const char text[] =
+        "{\"model_type\":\"gemma4_text\",\"hidden_size\":32,\"intermediate_size\":64,"
+        "\"num_attention_heads\":4,\"num_key_value_heads\":2,\"head_dim\":16,\"vocab_size\":100,"
+        "\"vocab_size_per_layer_input\":100,\"num_hidden_layers\":4,\"num_kv_shared_layers\":2,"
+        "\"sliding_window\":32}";
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(text, strlen(text));
+    CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+    const sl_question q = question_of(result.model, &cluster, &software);
+    const sl_kind_price own = price_of(&q, 1);
+    const sl_kind_price reused = price_of(&q, 2);
+
+    sl_expect_text(result.model->kinds[1].name, "dense_window", "own");
+    sl_expect_text(result.model->kinds[2].name, "dense_window_reuse", "reused");
+    sl_expect_near(own.saved_bytes - reused.saved_bytes, 256 * 2.0 * (1 + 2) * 32, 1e-12, "kept");
+    sl_expect_near(own.matmul_flops - reused.matmul_flops, 256 * 2.0 * 32 * 2 * 32, 1e-12, "made");
+    /* A window of 32 leaves each of 128 queries 32 (1 - 32 / 256) keys on average. */
+    sl_expect_near(own.causal_flops, 4.0 * 256 * 28 * 64, 1e-12, "window");
+    clear_reading(&result);
+}
+
 static void
 expect_refused(const sl_question *q, const char *pointer)
 {
@@ -397,6 +424,8 @@ main(int argc, char **argv)
         {"a_scan_takes_the_slower_of_its_products_and_its_bytes",
          a_scan_takes_the_slower_of_its_products_and_its_bytes},
         {"a_delta_net_keeps_its_inverse_too", a_delta_net_keeps_its_inverse_too},
+        {"keys_and_values_of_another_block_are_kept_once",
+         keys_and_values_of_another_block_are_kept_once},
         {"what_is_modelled_for_decoders_only_is_refused_by_name",
          what_is_modelled_for_decoders_only_is_refused_by_name},
         {"what_the_config_leaves_open_is_answered_as_its_class_trains",
