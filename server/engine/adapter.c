@@ -301,9 +301,9 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
         tensor->component == SL_COMPONENT_LM_HEAD && op->component == SL_COMPONENT_OTHER;
     sl_matrices of = {0};
 
-    return (tensor->component == op->component || head) && tensor->cut == op->cut &&
-           sl_adapter_targets(slice->adapter, tensor) && sl_tensor_matrices(tensor, &of) &&
-           of.inputs == op->inputs && of.outputs <= op->outputs;
+    return tensor->product == op->product && (tensor->component == op->component || head) &&
+           tensor->cut == op->cut && sl_adapter_targets(slice->adapter, tensor) &&
+           sl_tensor_matrices(tensor, &of) && of.inputs == op->inputs && of.outputs <= op->outputs;
 }
 
 static double

@@ -4,6 +4,7 @@
 #include "engine/check_adapter.h"
 #include "engine/check_hardware.h"
 #include "engine/check_host.h"
+#include "engine/check_operators.h"
 #include "engine/check_plain.h"
 #include "engine/check_schedule.h"
 #include "engine/collective.h"
@@ -515,7 +516,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
         check_framework,   check_sharding, check_workload, check_expert,     check_context,
         check_world,       check_tensor,   check_pipeline, check_batch,      check_sequence,
-        sl_check_hardware, sl_check_plain, sl_check_host,  sl_check_adapter,
+        sl_check_hardware, sl_check_plain, sl_check_host,  sl_check_adapter, sl_check_operators,
     };
     sl_code first = SL_OK;
 

@@ -114,7 +114,7 @@ static void
 price_product(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double tokens = slice->tokens;
+    const double tokens = sl_slice_positions(slice, op);
     const double in = sl_slice_inputs(slice, op);
     const double out = sl_slice_outputs(slice, op);
     const double batch = sl_slice_experts(slice, op);
@@ -269,13 +269,18 @@ price_loss(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const sl_software *software = slice->software;
+    const bool cut = op->cut == SL_CUT_VOCABULARY; /* the few classes of a classifier are not */
+    const double width =
+        cut ? sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor : (double)op->inputs;
+    const double logits = sl_slice_positions(slice, op) * width;
 
-    p->out->logits +=
-        slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
-    p->out->forward_s += sl_kernel_memory_s(
-        slice, p->out->logits * software->loss_forward_bytes_per_logit, copy_ratio);
-    p->out->backward_s += sl_kernel_memory_s(
-        slice, p->out->logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    p->out->logits += logits;
+    p->out->forward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_forward_bytes_per_logit, copy_ratio);
+    p->out->backward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    if (!cut)
+        return;
     for (uint32_t i = 0; i < 3; i++)
         add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens, 0.0);
 }
@@ -296,6 +301,19 @@ price_plain(const pricing *p, const sl_operator *op)
     p->out->backward_s += both_s + accumulate_s(slice, weights);
     p->out->weight_s += both_s / 2.0 + accumulate_s(slice, weights);
     p->out->matmul_flops += flops;
+}
+
+/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
+ * the delta rule, as Megatron-LM counts them (training.py). */
+static void
+price_scan(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+
+    p->out->forward_s += sl_kernel_scan_s(slice, op, SL_PASS_FORWARD, copy_ratio);
+    p->out->backward_s += sl_kernel_scan_s(slice, op, SL_PASS_BACKWARD, copy_ratio);
+    p->out->matmul_flops +=
+        (op->delta ? 8.0 : 7.0) * slice->tokens * (double)op->outputs * op->state;
 }
 
 static void
@@ -328,9 +346,7 @@ price_operator(const pricing *p, const sl_operator *op)
         price_attention(p, op);
         break;
     case SL_OPERATOR_ACTIVATION:
-        price_streaming(p,
-                        sl_slice_rows(slice, op) * (double)op->outputs /
-                            (op->experts > 0 ? slice->expert_tensor : slice->tensor),
+        price_streaming(p, sl_slice_rows(slice, op) * sl_slice_outputs(slice, op),
                         op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
                         software->activation_ratio);
         break;
@@ -343,6 +359,9 @@ price_operator(const pricing *p, const sl_operator *op)
         break;
     case SL_OPERATOR_ROUTE:
         price_route(p, op);
+        break;
+    case SL_OPERATOR_SCAN:
+        price_scan(p, op);
         break;
     case SL_OPERATOR_PLAIN:
         price_plain(p, op);
@@ -539,6 +558,12 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
                          (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        /* Gradients of the softmax output and of the scores; that of a bias waits beside them. */
+        if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes, (op->biased ? 3.0 : 2.0) * slice->element_bytes *
+                                                      op->heads / slice->tensor * slice->tokens *
+                                                      slice->sequence);
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));

@@ -35,6 +35,17 @@ keeps_pointwise(const sl_software *software, const sl_workload *workload)
     return software->eager_activations && !workload->compile && !workload->adapter.fused;
 }
 
+/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32. Only
+ * replicas run so: sharding gathers in 16 bits. */
+static bool
+is_autocast(const sl_workload *workload)
+{
+    const double stored = workload->layout.parameter_bytes;
+
+    return workload->framework == SL_FRAMEWORK_DDP && !sl_adapter_on(&workload->adapter) &&
+           (stored < 0.0 || stored >= 4.0);
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -62,6 +73,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = kept_bytes(workload->precision),
+        .stream_bytes = is_autocast(workload) ? 4.0 : kept_bytes(workload->precision),
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,
@@ -131,18 +143,26 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
     return elements;
 }
 
-/* Over how many ranks a cut operator is cut. */
+/* Over how many ranks an operator is cut. */
 static double
 cut_ranks(const sl_slice *slice, const sl_operator *op)
 {
+    if (op->cut == SL_CUT_REPLICATED)
+        return 1.0;
     return op->experts > 0 ? slice->expert_tensor : slice->tensor;
+}
+
+double
+sl_slice_positions(const sl_slice *slice, const sl_operator *op)
+{
+    return op->once ? slice->sequences : slice->tokens;
 }
 
 double
 sl_slice_rows(const sl_slice *slice, const sl_operator *op)
 {
     if (op->experts == 0)
-        return slice->tokens;
+        return sl_slice_positions(slice, op);
 
     const double most = fmin(slice->expert, (double)op->experts / op->visits);
     const double load = slice->capacity > 0.0 ? slice->capacity : fmin(slice->imbalance, most);
@@ -172,14 +192,16 @@ sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
     return (double)op->outputs;
 }
 
-/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, and
- * with dropout its mask and its result. */
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, which
+ * eager code computes in fp32, and with dropout its mask; and what the product with the values reads,
+ * where that is not the softmax output itself. */
 static double
 unfused_score_bytes(const sl_slice *slice)
 {
-    const double kept = slice->element_bytes;
+    const double e = slice->element_bytes;
+    const double softmax = slice->eager ? 4.0 : e;
 
-    return slice->dropout ? kept + 1.0 + slice->element_bytes : kept;
+    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0);
 }
 
 double
@@ -226,6 +248,9 @@ sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
     const double cut =
         2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
 
+    /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
+    if (op->shares_input)
+        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
     return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
 }
 
@@ -240,27 +265,36 @@ static double
 attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double output = (double)op->outputs / slice->tensor;
-    const double copies = slice->eager ? 2.0 : 1.0;
+    /* Fused kernels keep what they gave, and eager code transposes it for the product after. */
+    const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
+    const double copies = slice->eager && fused ? 2.0 : 1.0;
     double bytes =
         sl_slice_qkv_bytes(slice, op) + slice->element_bytes * copies * output * slice->tokens;
 
     /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
-    if (slice->attention != SL_ATTENTION_UNFUSED)
+    if (fused)
         bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
     return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
+}
+
+/* The delta rule also keeps queries and keys of every head, values, and each chunk's inverse. */
+static double
+delta_kept(const sl_operator *op)
+{
+    return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
 }
 
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
     const double e = slice->element_bytes;
-    const double tokens = slice->tokens;
+    const double tokens = sl_slice_positions(slice, op);
 
     switch (op->kind) {
     case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
         return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
     case SL_OPERATOR_NORM:
-        return e * (double)op->inputs * tokens /
+        return slice->stream_bytes * (double)op->inputs * tokens /
                (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
     case SL_OPERATOR_MATMUL:
         if (op->shares_input)
@@ -274,13 +308,16 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_ACTIVATION: {
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
         const bool gate_kept = slice->eager && op->inputs > op->outputs;
+        const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
         const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
-        return e * width / cut_ranks(slice, op) * sl_slice_rows(slice, op);
+        return (e * width + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
         return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread;
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
+    case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */
+        return e * ((double)(op->inputs + op->outputs) + delta_kept(op)) / slice->tensor * tokens;
     case SL_OPERATOR_PLAIN:
         return (double)op->sample_kept_bytes * slice->sequences;
     case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */
@@ -297,6 +334,8 @@ sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
     const double s = slice->document;
     const double w = op->window;
 
+    if (op->unmasked)
+        return s;
     if (op->window == 0 || w >= s)
         return (s + 1.0) / 2.0;
     return w * (1.0 - w / (2.0 * s));

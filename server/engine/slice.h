@@ -25,6 +25,7 @@ typedef struct sl_slice {
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
+    double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
@@ -54,8 +55,12 @@ double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
 /** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);
 
+/** Positions of one micro-batch that an operator sees, on this rank: its tokens, or one of each
+ * sequence. */
+double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
+
 /**
- * Rows of one micro-batch that an operator works on, on this rank: its tokens, or what a balanced
+ * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a balanced
  * router sends to its experts, tokens * visits * expert_tensor / tensor, times the
  * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
@@ -89,8 +94,8 @@ bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
-/** Mean number of keys a query sees under a causal mask over its document of s positions,
- * (s + 1) / 2, or less with a window. */
+/** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal mask,
+ * less with a window, s without a mask. Encoder and decoder have s positions each. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

@@ -51,6 +51,8 @@ attention_plausible(const sl_question *question, const sl_software *software,
     const sl_precision precision = question->workload.precision;
     bool fused = false;
 
+    if (question->model->biased) /* nothing else is modelled for it */
+        return kernel == SL_ATTENTION_UNFUSED;
     if (software->attention >= 0 &&
         sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
         return kernel == (sl_attention_kernel)software->attention;
@@ -113,7 +115,9 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
         asked.workload.attention = (sl_attention_kernel)w->attention;
     }
     if (is_unknown(question, SL_UNKNOWN_DROPOUT)) {
-        if (software->dropout >= 0 && (uint32_t)software->dropout != w->dropout)
+        /* The config of a model says more of it than a release that was made for others. */
+        const int dropout = question->model->drops ? 1 : software->dropout;
+        if (dropout >= 0 && (uint32_t)dropout != w->dropout)
             return false;
         asked.workload.dropout = w->dropout != 0;
     }

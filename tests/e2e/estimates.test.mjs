@@ -1,7 +1,7 @@
 /** Estimates: what they promise, what they refuse, and that the same question has one answer. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accelerator, estimate, large, llamaParameters } from './lib/fixtures.mjs';
+import { accelerator, bert, estimate, large, llamaParameters, t5 } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
@@ -30,6 +30,29 @@ function assertNear(actual, expected, what) {
     assert.ok(Math.abs(actual - expected) <= 1e-6 * Math.abs(expected),
         `${what}: ${actual} is not ${expected}`);
 }
+
+const alone = { parallelism: { tensor: 1, pipeline: 1, data: 8 }, workload: { sequence_length: 256,
+    global_batch_size: 32, dropout: null, attention: null } };
+
+test('an encoder is planned, and trains with the dropout of its config', async () => {
+    const { time, memory, throughput, warnings, assumptions, resolved } = await answered({ config: bert, ...alone });
+    assert.ok(time.step_s > 0 && memory.peak_allocated_bytes > 0);
+    assert.equal(throughput.mfu_full, throughput.mfu_causal, 'no score is masked');
+    assert.equal(resolved.workload.dropout, true);
+    assert.ok(warnings.some(({ code }) => code === 'encoder_unvalidated'));
+    assert.ok(!assumptions.some(({ code }) => code === 'source_length_assumed'));
+});
+
+test('an encoder with a decoder is planned on one stage, its attention unfused', async () => {
+    const { time, throughput, assumptions, resolved } = await answered({ config: t5, ...alone });
+    assert.ok(time.step_s > 0 && throughput.mfu_causal < throughput.mfu_full);
+    assert.equal(resolved.workload.attention, 'unfused');
+    for (const code of ['source_length_assumed', 'bias_unfused'])
+        assert.ok(assumptions.some((note) => note.code === code), code);
+    const refused = await ask({ config: t5, ...alone, parallelism: { tensor: 1, pipeline: 2, data: 4 } });
+    assertProblem(refused, 422, { pointer: '/parallelism/pipeline' });
+    assert.equal(refused.json.errors[0].code, 'not_modelled');
+});
 
 const tooLarge = {
     config: large,
