@@ -78,6 +78,16 @@ typedef enum sl_adapter_base {
     SL_ADAPTER_BASE_COUNT
 } sl_adapter_base;
 
+/** Element type of what ranks send each other. */
+typedef enum sl_wire {
+    SL_WIRE_DEFAULT, /* what framework and precision take */
+    SL_WIRE_BF16,
+    SL_WIRE_FP32,
+    SL_WIRE_FP16,
+    SL_WIRE_FP8,
+    SL_WIRE_COUNT
+} sl_wire;
+
 enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
 
 /** Low-rank adapters (LoRA): only they train. */
@@ -115,7 +125,8 @@ typedef struct sl_workload {
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
-    bool gather_fp8;  /* sharded weights of linear layers are gathered in 8 bits */
+    sl_wire reduce;   /* of gradients: bf16, fp32 or the default */
+    sl_wire gather;   /* of sharded parameters; fp8: the weights of linear layers alone */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     bool dropout;
     uint64_t tokens; /* of the whole training; 0 = not asked */

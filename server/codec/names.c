@@ -71,6 +71,14 @@ static const char *const contexts[] = {
 };
 _Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
 
+static const char *const wires[] = {
+    [SL_WIRE_BF16 - 1] = "bf16",
+    [SL_WIRE_FP32 - 1] = "fp32",
+    [SL_WIRE_FP16 - 1] = "fp16",
+    [SL_WIRE_FP8 - 1] = "fp8",
+};
+_Static_assert(COUNT(wires) + 1 == SL_WIRE_COUNT, "a word for every type but the default");
+
 static const char *const schedules[] = {
     [SL_SCHEDULE_1F1B] = "1f1b",
     [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
@@ -123,6 +131,8 @@ const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_wire_names = {wires, COUNT(wires), COUNT(wires)};
+const sl_names sl_reduce_names = {wires, SL_WIRE_FP32, SL_WIRE_FP32};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};

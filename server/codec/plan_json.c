@@ -68,7 +68,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_write_key(writer, "fp8");
     if (w->precision == SL_PRECISION_FP8) {
         sl_write_object(writer);
-        sl_put_bool(writer, "all_gather", w->gather_fp8);
+        sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
         sl_write_object_end(writer);
     } else {
         sl_write_null(writer);
@@ -103,7 +103,14 @@ layout_write(sl_writer *writer, const sl_plan *plan)
 }
 
 static void
-plan_write(sl_writer *writer, const sl_plan *plan)
+wire_write(sl_writer *writer, const char *key, sl_wire wire)
+{
+    sl_put_text(writer, key,
+                wire == SL_WIRE_DEFAULT ? NULL : sl_name(&sl_wire_names, wire - SL_WIRE_BF16));
+}
+
+static void
+plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan)
 {
     sl_write_object(writer);
     sl_put_uint(writer, "tensor", plan->tensor);
@@ -122,6 +129,8 @@ plan_write(sl_writer *writer, const sl_plan *plan)
         sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
     else
         sl_put_null(writer, "reshard_after_forward");
+    wire_write(writer, "grad_reduce_dtype", workload->reduce);
+    wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
     sl_write_object_end(writer);
 }
@@ -184,7 +193,7 @@ sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
     sl_write_key(writer, "workload");
     workload_write(writer, request, workload, plan, software);
     sl_write_key(writer, "parallelism");
-    plan_write(writer, plan);
+    plan_write(writer, workload, plan);
     sl_write_key(writer, "cluster");
     if (cluster != NULL)
         cluster_write(writer, cluster);

@@ -27,7 +27,10 @@ sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_error
         return first;
     sl_keep(&first, sl_members_check(&fp8, members, COUNT(members), warnings, err));
     sl_keep(&first, sl_names_read(&fp8, "recipe", &names, &recipe, &said, err));
-    sl_keep(&first, sl_node_bool(&fp8, "all_gather", &request->workload.gather_fp8, NULL, err));
+    bool eight_bits = false;
+    sl_keep(&first, sl_node_bool(&fp8, "all_gather", &eight_bits, NULL, err));
+    if (eight_bits)
+        request->workload.gather = SL_WIRE_FP8;
     if (first == SL_OK && request->workload.precision != SL_PRECISION_FP8)
         first = sl_node_fail_at(&request->workload_object, "fp8", err, SL_E_RANGE, "inconsistent",
                                 "goes with precision fp8, got %s",

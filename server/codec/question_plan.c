@@ -26,10 +26,10 @@ static const sl_member plan_members[] = {
     {"placement", ""},
     {"reshard_after_forward", NULL},
     {"fsdp_unit", ""},
-    {"gather_dtype", ""},
+    {"gather_dtype", NULL},
     {"context_kind", NULL},
     {"overlap", ""},
-    {"grad_reduce_dtype", ""},
+    {"grad_reduce_dtype", NULL},
 };
 
 static const sl_member cluster_members[] = {
@@ -266,6 +266,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
+    sl_keep(&first, sl_question_read_traffic(request, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

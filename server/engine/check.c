@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "engine/check_plain.h"
+#include "engine/check_traffic.h"
 #include "engine/collective.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
@@ -485,7 +486,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
         check_framework, check_sharding, check_expert,   check_context,
         check_world,     check_tensor,   check_pipeline, check_batch,
-        check_sequence,  check_hardware, sl_check_plain,
+        check_sequence,  check_hardware, sl_check_plain, sl_check_traffic,
     };
     sl_code first = SL_OK;
 

@@ -45,8 +45,8 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
-    const double element = c->workload->gather_fp8 ? fmin(1.0, kept) : kept;
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double element = sl_states_gather_bytes(c->workload, &layout, true);
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -58,11 +58,12 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
     /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
-    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    const double reduced = width != kept ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
+    const double each = kept + reduced + width / shards.gradients.dense;
     out->backward_gradients = kept * head + u->largest * each;
     out->root_bytes = kept * u->root;
     out->root_gradients = u->root * each;
@@ -71,11 +72,19 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
 static void
 measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double element = c->slice->element_bytes;
 
-    if (c->plan->zero_stage >= 1)
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+
+    if (c->plan->zero_stage >= 1) {
         out->reduce_buffers =
             element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
+        /* A bucket that is reduced in another type is cast into one of that. */
+        if (width != layout.gradient_bytes)
+            out->reduce_buffers += width * bucket_elements;
+    }
     if (c->plan->zero_stage < 3)
         return;
     out->head_bytes = out->backward_bytes = element * fmin(u->all, live_elements_max);

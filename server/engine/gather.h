@@ -23,8 +23,8 @@ typedef struct sl_gathered {
 /**
  * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
- * Gradients of a block: the compute precision's copy and the reduce's input in
- * layout.gradient_bytes; the head's stay whole until the root's backward.
+ * Gradients of a block: in the type it is gathered in, and where they are reduced in another the
+ * reduce's input in that; the head's stay whole until the root's backward.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * All zero where every rank holds its parameters whole and reduces them in place.

@@ -268,9 +268,12 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     const double gradients = sent ? 0.0 : layout.gradient_bytes * at_rest(b, &shards.gradients);
     const double early = gradients_persist(c) ? gradients : 0.0;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
-    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
-    const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
-                       layout.gradient_bytes < layout.master_bytes;
+    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron with
+     * those it reduced in bf16. */
+    const bool half =
+        c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
+    const bool casts = !offload->optimizer && half && layout.gradient_bytes < layout.master_bytes;
     const double logits = b->logits_width * b->logit_bytes;
     const phase phases[] = {
         {.name = "backward",

@@ -17,9 +17,8 @@ sl_precision_bytes(sl_precision precision)
     }
 }
 
-/* Training in 8 bits multiplies in them; what is kept between products stays in 16. */
-static double
-kept_bytes(sl_precision precision)
+double
+sl_precision_kept_bytes(sl_precision precision)
 {
     return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
 }
@@ -48,7 +47,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .capacity = workload->capacity,
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
-        .element_bytes = kept_bytes(workload->precision),
+        .element_bytes = sl_precision_kept_bytes(workload->precision),
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,

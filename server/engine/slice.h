@@ -33,6 +33,10 @@ typedef struct sl_slice {
     bool pipelined; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
+/** Bytes of one element of what is kept between products: training in 8 bits multiplies in them, and
+ * the rest stays in 16. */
+double sl_precision_kept_bytes(sl_precision precision);
+
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);
 

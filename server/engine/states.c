@@ -1,6 +1,7 @@
 #include "engine/states.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "engine/adapter.h"
 
@@ -59,11 +60,13 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
     const bool fp16 = workload->precision == SL_PRECISION_FP16;
     const double states = optimizer_bytes(workload->optimizer, elements);
+    const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
+    const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
     sl_layout layout = {
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
-        .gradient_bytes = (megatron && fp16) || (deepspeed && half) ? 2.0 : 4.0,
+        .gradient_bytes = summed_half || (deepspeed && half) ? 2.0 : 4.0,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes = states + (megatron && fp16 ? 4.0 : 0.0),
+        .optimizer_bytes = states + (summed_fp16 ? 4.0 : 0.0),
     };
 
     if (sl_adapter_on(&workload->adapter)) {
@@ -84,6 +87,31 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
     if (asked->optimizer_bytes >= 0.0)
         layout.optimizer_bytes = asked->optimizer_bytes;
     return layout;
+}
+
+static double
+wire_bytes(sl_wire wire)
+{
+    return wire == SL_WIRE_FP32 ? 4.0 : wire == SL_WIRE_FP8 ? 1.0 : 2.0;
+}
+
+double
+sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
+        workload->framework == SL_FRAMEWORK_MEGATRON)
+        return layout->gradient_bytes;
+    return wire_bytes(workload->reduce);
+}
+
+double
+sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear)
+{
+    const double own = fmin(layout->parameter_bytes, sl_precision_kept_bytes(workload->precision));
+
+    if (workload->gather == SL_WIRE_FP8)
+        return linear ? fmin(own, 1.0) : own;
+    return workload->gather == SL_WIRE_DEFAULT ? own : wire_bytes(workload->gather);
 }
 
 bool

@@ -243,10 +243,12 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const double element = c->workload->gather_fp8 ? 1.0 : c->slice->element_bytes;
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
-    const double reduce_bytes = elements.all * layout.gradient_bytes + 4.0 * elements.adapters;
-    const double gather_bytes = elements.all * fmin(layout.parameter_bytes, element);
+    const double reduce_bytes =
+        elements.all * sl_states_reduce_bytes(c->workload, &layout) + 4.0 * elements.adapters;
+    const double gather_bytes =
+        elements.matrices * sl_states_gather_bytes(c->workload, &layout, true) +
+        (elements.all - elements.matrices) * sl_states_gather_bytes(c->workload, &layout, false);
     d.reduce_bytes = rounds.reduces * reduce_bytes;
     d.reduce_s =
         rounds.reduces *

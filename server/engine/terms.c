@@ -49,7 +49,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "parameters x bytes_per_parameter / shards: gradients cast for the "
                                "fp32 step",
-                               "DeepSpeed stage_1_and_2.py, its memory estimator"},
+                               "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
+                               "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
@@ -77,7 +78,7 @@ static const sl_term_info terms[] = {
                                   "PyTorch DistributedDataParallel reducer"},
     [SL_TERM_REDUCE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
                                 "elements x element_bytes: a reduce bucket of 5e8 elements, two "
-                                "with overlap_comm",
+                                "with overlap_comm, and one more where it is cast to be reduced",
                                 "DeepSpeed zero/config.py"},
     [SL_TERM_PIPELINE_BUFFERS] =
         {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,

@@ -224,9 +224,7 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
         {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
-        {"\"gather_dtype\":\"bf16\"", "/parallelism/gather_dtype"},
         {"\"overlap\":{\"p2p\":true}", "/parallelism/overlap"},
-        {"\"grad_reduce_dtype\":\"bf16\"", "/parallelism/grad_reduce_dtype"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char plan[128];
@@ -237,6 +235,29 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         expect_refused(&r, cases[i][1], "not_modelled");
         clear(&r);
     }
+}
+
+static void
+wire_types_are_words_of_the_plan(void)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":\"bf16\",\"gather_dtype\":\"fp32\"}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.reduce, SL_WIRE_BF16);
+    CU_ASSERT_EQUAL(r.request.workload.gather, SL_WIRE_FP32);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":null}");
+    CU_ASSERT_EQUAL(r.request.workload.reduce, SL_WIRE_DEFAULT);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":\"fp8\"}");
+    expect_refused(&r, "/parallelism/grad_reduce_dtype", "unknown_value");
+    clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"precision\":\"fp8\","
+               "\"fp8\":{\"all_gather\":true}}",
+               NULL, "{\"gather_dtype\":\"bf16\"}");
+    expect_refused(&r, "/parallelism/gather_dtype", "conflicting_fields");
+    clear(&r);
 }
 
 static void
@@ -476,6 +497,7 @@ main(int argc, char **argv)
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(sharding_words_say_stage_and_group),
+        CASE(wire_types_are_words_of_the_plan),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
         CASE(wrong_values_are_told_from_unmodelled_ones),
