@@ -16,6 +16,8 @@ typedef enum sl_precision {
     SL_PRECISION_TF32, /* fp32 tensors, tensor-core products */
     SL_PRECISION_FP32,
     SL_PRECISION_FP8,
+    SL_PRECISION_MXFP8, /* 8 bits, a scale for 32 values */
+    SL_PRECISION_NVFP4, /* 4 bits, a scale for 16 values */
     SL_PRECISION_COUNT
 } sl_precision;
 

@@ -113,12 +113,31 @@ typedef struct sl_layout {
     double optimizer_bytes;
 } sl_layout;
 
+/** How 8-bit products are scaled. */
+typedef enum sl_recipe {
+    SL_RECIPE_DEFAULT, /* one scale a tensor, as delayed, current and tensorwise have */
+    SL_RECIPE_DELAYED,
+    SL_RECIPE_CURRENT,
+    SL_RECIPE_TENSORWISE,
+    SL_RECIPE_ROWWISE,
+    SL_RECIPE_BLOCK,
+    SL_RECIPE_MXFP8, /* with precision mxfp8, which it is */
+    SL_RECIPE_COUNT
+} sl_recipe;
+
+/** Of the low precisions; which blocks stay in 16 bits is the model's to say (sl_model_keep_half). */
+typedef struct sl_fp8 {
+    sl_recipe recipe;
+    bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
+} sl_fp8;
+
 typedef struct sl_workload {
     sl_framework framework;
     uint64_t sequence_length;
     uint64_t global_batch; /* sequences per step over all replicas */
     uint64_t micro_batch;  /* sequences per forward pass of one replica */
     sl_precision precision;
+    sl_fp8 fp8;
     sl_optimizer optimizer;
     sl_recompute recompute;
     sl_attention_kernel attention;
@@ -179,7 +198,11 @@ typedef struct sl_question {
     uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 
-/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8. */
+/** Whether linear layers multiply in 8 or 4 bits, made of 16-bit tensors. */
+bool sl_precision_is_low(sl_precision precision);
+
+/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8 and mxfp8, 1/2 for
+ * nvfp4; scales apart. */
 double sl_precision_bytes(sl_precision precision);
 
 /** tensor * pipeline * context * data. */

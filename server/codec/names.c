@@ -13,14 +13,18 @@ static const char *const frameworks[] = {
 };
 
 static const char *const precisions[] = {
-    [SL_PRECISION_BF16] = "bf16",
-    [SL_PRECISION_FP16] = "fp16",
-    [SL_PRECISION_TF32] = "tf32",
-    [SL_PRECISION_FP32] = "fp32",
-    [SL_PRECISION_FP8] = "fp8",
-    "nvfp4",
-    "mxfp8",
+    [SL_PRECISION_BF16] = "bf16",   [SL_PRECISION_FP16] = "fp16", [SL_PRECISION_TF32] = "tf32",
+    [SL_PRECISION_FP32] = "fp32",   [SL_PRECISION_FP8] = "fp8",   [SL_PRECISION_MXFP8] = "mxfp8",
+    [SL_PRECISION_NVFP4] = "nvfp4",
 };
+_Static_assert(COUNT(precisions) == SL_PRECISION_COUNT, "a word for every precision");
+
+static const char *const recipes[] = {
+    [SL_RECIPE_DELAYED - 1] = "delayed",       [SL_RECIPE_CURRENT - 1] = "current",
+    [SL_RECIPE_TENSORWISE - 1] = "tensorwise", [SL_RECIPE_ROWWISE - 1] = "rowwise",
+    [SL_RECIPE_BLOCK - 1] = "block",           [SL_RECIPE_MXFP8 - 1] = "mxfp8",
+};
+_Static_assert(COUNT(recipes) + 1 == SL_RECIPE_COUNT, "a word for every recipe but the default");
 
 static const char *const optimizers[] = {
     [SL_OPTIMIZER_ADAMW] = "adamw",
@@ -131,6 +135,7 @@ const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_recipe_names = {recipes, COUNT(recipes), COUNT(recipes)};
 const sl_names sl_wire_names = {wires, COUNT(wires), COUNT(wires)};
 const sl_names sl_reduce_names = {wires, SL_WIRE_FP32, SL_WIRE_FP32};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};

@@ -26,6 +26,7 @@ extern const sl_names sl_recompute_names;
 extern const sl_names sl_loss_names;
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
+extern const sl_names sl_recipe_names; /* from SL_RECIPE_DELAYED on */
 extern const sl_names sl_wire_names;   /* from SL_WIRE_BF16 on */
 extern const sl_names sl_reduce_names; /* the first of them */
 extern const sl_names sl_schedule_names;

@@ -44,6 +44,35 @@ offload_write(sl_writer *writer, const sl_offload *offload)
     sl_write_object_end(writer);
 }
 
+/* bf16_layers is a number of last blocks or a list of them, as in the request. */
+static void
+fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    sl_write_key(writer, "fp8");
+    if (!sl_precision_is_low(w->precision)) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "recipe",
+                w->fp8.recipe == SL_RECIPE_DEFAULT
+                    ? NULL
+                    : sl_name(&sl_recipe_names, w->fp8.recipe - SL_RECIPE_DELAYED));
+    sl_put_bool(writer, "primary_weights", w->fp8.primary_weights);
+    sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
+    sl_write_key(writer, "bf16_layers");
+    if (request->half_count == 0) {
+        sl_write_uint(writer, request->half_last);
+    } else {
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < request->half_count; i++)
+            if (request->half_blocks[i])
+                sl_write_uint(writer, i);
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
 static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
@@ -65,14 +94,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
     sl_put_bool(writer, "compile", w->compile);
-    sl_write_key(writer, "fp8");
-    if (w->precision == SL_PRECISION_FP8) {
-        sl_write_object(writer);
-        sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
-        sl_write_object_end(writer);
-    } else {
-        sl_write_null(writer);
-    }
+    fp8_write(writer, request, w);
     sl_write_key(writer, "moe");
     if (w->imbalance > 0 || w->capacity > 0) {
         sl_write_object(writer);

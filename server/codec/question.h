@@ -66,6 +66,9 @@ typedef struct sl_estimate_request {
     const sl_software *software; /* the profiles to consider */
     uint32_t software_count;
     sl_workload workload;
+    uint32_t half_last;                    /* blocks at the end that stay in 16 bits */
+    uint32_t half_count;                   /* ... or as far as the list goes */
+    bool half_blocks[SL_MODEL_LAYERS_MAX]; /* ... of them */
     sl_plan plan;
     uint32_t unknown; /* sl_unknown bits */
     sl_notes notes;
@@ -92,6 +95,11 @@ sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
  */
 sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
                                  const sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;
+
+/** Blocks of the model that the request keeps in 16 bits become so (sl_model_keep_half); out_of_range
+ * where it has fewer. */
+sl_code sl_estimate_request_model(const sl_estimate_request *request, sl_model *model,
+                                  sl_errors *err) SL_MUST_CHECK;
 
 /** The question about `model`, borrowing from the request. Needs has_cluster. */
 sl_question sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model);

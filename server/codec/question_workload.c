@@ -151,9 +151,6 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     const bool counted = request->source == SL_MODEL_FROM_PARAMETERS;
     const sl_names kinds = counted ? all_modelled(&sl_kind_names) : sl_kind_names;
     const sl_names frameworks = counted ? all_modelled(&sl_framework_names) : sl_framework_names;
-    sl_names precisions = sl_precision_names;
-    if (counted)
-        precisions.modelled = SL_PRECISION_COUNT;
 
     sl_code first = sl_names_read(object, "kind", &kinds, &kind, &kind_said, err);
     sl_keep(&first,
@@ -169,7 +166,8 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     workload->framework = (sl_framework)framework;
     sl_keep(&first, read_software(request, catalog, framework_said, err));
 
-    sl_keep(&first, sl_names_read(object, "precision", &precisions, &precision, &said, err));
+    sl_keep(&first,
+            sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));
     workload->precision = (sl_precision)precision;
     request->precision_open = !said;
     sl_keep(&first,

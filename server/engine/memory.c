@@ -7,6 +7,7 @@
 
 #include "engine/adapter.h"
 #include "engine/gather.h"
+#include "engine/low_precision.h"
 #include "shardline/units.h"
 
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
@@ -381,6 +382,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});
+    const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
+    ADD_TERM(rank, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements.low,
+             {"linear_parameters", b->elements.low}, {"bytes_per_parameter", low});
     if (ddp && c->plan->data > 1)
         ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
                  {"bytes_per_parameter", layout.gradient_bytes});

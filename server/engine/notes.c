@@ -3,6 +3,7 @@
 
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
+#include "engine/low_precision.h"
 #include "engine/states.h"
 
 static void
@@ -48,6 +49,28 @@ note_unknown(const sl_question *question, sl_estimate *out)
 }
 
 static void
+note_low_precision(const sl_workload *workload, sl_estimate *out)
+{
+    add(out, true, "low_precision",
+        "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
+        "the "
+        "kernels that cast are not priced");
+    if (sl_low_keeps_operands(workload))
+        add(out, true, "low_precision_operands",
+            "weights and inputs of linear layers are kept quantised as TransformerEngine does by "
+            "its "
+            "documents; no complete measured run decides it");
+    else if (workload->precision == SL_PRECISION_NVFP4 &&
+             workload->recompute != SL_RECOMPUTE_OPERATORS)
+        add(out, true, "nvfp4_inputs",
+            "linear layers are counted as keeping 16-bit inputs: under nvfp4 only op_sac was held "
+            "against measured runs");
+    else
+        add(out, false, "low_precision_casts",
+            "inputs and weights are kept in 16 bits and cast again in backward, as torchao does");
+}
+
+static void
 note_rates(const sl_question *question, sl_estimate *out)
 {
     const sl_accelerator *part = &question->cluster->accelerator;
@@ -62,10 +85,8 @@ note_rates(const sl_question *question, sl_estimate *out)
     else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
         add(out, true, "products_from_datasheet",
             "matrix products of this part are a generic share of the datasheet peak");
-    if (out->workload.precision == SL_PRECISION_FP8)
-        add(out, true, "fp8_copies",
-            "fp8 multiplies the linear layers and keeps everything else in 16 bits; cached 8-bit "
-            "weights and inputs saved in 8 bits are not counted, recipes are not told apart");
+    if (sl_precision_is_low(out->workload.precision))
+        note_low_precision(&out->workload, out);
     if (!half)
         add(out, true, "precision_scaled",
             "matrix products were measured in 16 bits: this precision is scaled by the ratio of "

@@ -24,6 +24,7 @@ typedef struct sl_kind_price {
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
+    double low_elements;           /* ... which low precisions quantise */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
     double core_bytes;             /* of them, what selective recomputation drops */

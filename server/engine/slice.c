@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/low_precision.h"
+
 double
 sl_precision_bytes(sl_precision precision)
 {
@@ -11,16 +13,26 @@ sl_precision_bytes(sl_precision precision)
     case SL_PRECISION_FP16:
         return 2.0;
     case SL_PRECISION_FP8:
+    case SL_PRECISION_MXFP8:
         return 1.0;
+    case SL_PRECISION_NVFP4:
+        return 0.5;
     default:
         return 4.0;
     }
 }
 
+bool
+sl_precision_is_low(sl_precision precision)
+{
+    return precision == SL_PRECISION_FP8 || precision == SL_PRECISION_MXFP8 ||
+           precision == SL_PRECISION_NVFP4;
+}
+
 double
 sl_precision_kept_bytes(sl_precision precision)
 {
-    return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
+    return sl_precision_is_low(precision) ? 2.0 : sl_precision_bytes(precision);
 }
 
 sl_slice
@@ -48,6 +60,7 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
         .element_bytes = sl_precision_kept_bytes(workload->precision),
+        .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,
@@ -113,6 +126,17 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
         elements *= length;
     }
     return elements;
+}
+
+sl_precision
+sl_slice_precision(const sl_slice *slice, const sl_operator *op)
+{
+    const bool linear = op->kind == SL_OPERATOR_MATMUL && op->cut != SL_CUT_VOCABULARY &&
+                        (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
+
+    if (!sl_precision_is_low(slice->precision) || (linear && !op->half))
+        return slice->precision;
+    return SL_PRECISION_BF16;
 }
 
 /* Over how many ranks a cut operator is cut. */
@@ -212,7 +236,10 @@ attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double e = slice->element_bytes;
+    /* A product of quantised operands keeps its own copy of an input, whoever else keeps it. */
+    const bool copied = slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
+                        sl_slice_precision(slice, op) == slice->precision;
+    const double e = copied ? slice->operand_bytes : slice->element_bytes;
     const double tokens = slice->tokens;
 
     switch (op->kind) {
@@ -222,7 +249,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return e * (double)op->inputs * tokens /
                (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
     case SL_OPERATOR_MATMUL:
-        if (op->shares_input)
+        if (op->shares_input && !copied)
             return 0.0;
         if (op->experts > 0) /* what arrived: already this rank's part */
             return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);

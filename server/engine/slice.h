@@ -24,6 +24,7 @@ typedef struct sl_slice {
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
+    double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
@@ -62,6 +63,10 @@ bool sl_slice_is_routed(const sl_tensor *tensor);
  * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
 double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
+
+/** What the products of an operator run in: low precisions are for the linear layers of blocks; router,
+ * head and attention stay in 16 bits. */
+sl_precision sl_slice_precision(const sl_slice *slice, const sl_operator *op);
 
 /** Routed experts on this rank; 1 for an operator every token goes through. */
 double sl_slice_experts(const sl_slice *slice, const sl_operator *op);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/low_precision.h"
 
 /* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
 static const double block_8bit = 256.0;
@@ -20,8 +21,10 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
         sum.factored += layers * prices[k].factored_elements;
-        if (sl_schedule_is_block(model, k))
-            sum.matrices += layers * prices[k].matrix_elements;
+        if (!sl_schedule_is_block(model, k))
+            continue;
+        sum.matrices += layers * prices[k].matrix_elements;
+        sum.low += layers * prices[k].low_elements;
     }
     return sum;
 }
@@ -69,6 +72,10 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
         .optimizer_bytes = states + (summed_fp16 ? 4.0 : 0.0),
     };
 
+    if (workload->fp8.primary_weights && elements->all > 0.0)
+        layout.parameter_bytes =
+            (sl_low_value_bytes(workload) * elements->low + 2.0 * (elements->all - elements->low)) /
+            elements->all;
     if (sl_adapter_on(&workload->adapter)) {
         const double base = sl_adapter_base_bytes(workload->adapter.base);
         const double rest = elements->all - elements->matrices;
@@ -107,7 +114,10 @@ sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
 double
 sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear)
 {
-    const double own = fmin(layout->parameter_bytes, sl_precision_kept_bytes(workload->precision));
+    const double half = sl_precision_kept_bytes(workload->precision);
+    /* Scales for a few values each are made anew of what was gathered in 16 bits. */
+    const bool rescaled = workload->fp8.primary_weights && workload->precision != SL_PRECISION_FP8;
+    const double own = rescaled ? half : fmin(layout->parameter_bytes, half);
 
     if (workload->gather == SL_WIRE_FP8)
         return linear ? fmin(own, 1.0) : own;

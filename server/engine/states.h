@@ -10,6 +10,7 @@ typedef struct sl_elements {
     double all;
     double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double low;      /* of those, what low precisions quantise */
     double adapters; /* beside them, low-rank matrices */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
 } sl_elements;
@@ -24,6 +25,7 @@ sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
  *   DeepSpeed  16 bit  2 + 2 + 4 + 8
  *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
+ * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
  * Megatron's gradients take 2 bytes where they are reduced in bf16, 4 where in fp32.
  * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
  * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix; Muon 4 for

@@ -35,6 +35,13 @@ static const sl_term_info terms[] = {
                                 "parameters x bytes of the 16-bit copy that autocast keeps from "
                                 "forward to backward",
                                 "PyTorch autocast weight cache"},
+    [SL_TERM_LOW_PRECISION_WEIGHTS] =
+        {"parameters", NULL, SL_LIFETIME_PERSISTENT,
+         "linear_parameters x bytes_per_parameter: weights of linear layers in the type they "
+         "multiply "
+         "in, kept for the micro-batches of a step in each orientation that the part needs",
+         "TransformerEngine pytorch/module/linear.py; its docs on low-precision training, handling "
+         "transposes"},
     [SL_TERM_GATHERED_PARAMETERS] =
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "

@@ -152,14 +152,11 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"kind\":\"inference\"", "/workload/kind"},
         {"\"framework\":\"dp\"", "/workload/framework"},
         {"\"software\":\"maxtext\"", "/workload/software"},
-        {"\"precision\":\"mxfp8\"", "/workload/precision"},
         {"\"recompute\":{\"mode\":\"modules\"}", "/workload/recompute/mode"},
         {"\"recompute\":{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/layers"},
         {"\"cuda_graphs\":\"full\"", "/workload/cuda_graphs"},
         {"\"activation_profile\":\"eager\"", "/workload/activation_profile"},
         {"\"documents\":{\"mean_length\":1}", "/workload/documents"},
-        {"\"precision\":\"fp8\",\"fp8\":{\"primary_weights\":true}",
-         "/workload/fp8/primary_weights"},
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":1", "/workload/mtp"},
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
@@ -253,10 +250,42 @@ wire_types_are_words_of_the_plan(void)
     expect_refused(&r, "/parallelism/grad_reduce_dtype", "unknown_value");
     clear(&r);
     read_parts(&r, NULL,
-               "{\"sequence_length\":2048,\"global_batch_size\":64,\"precision\":\"fp8\","
-               "\"fp8\":{\"all_gather\":true}}",
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"framework\":\"fsdp2\","
+               "\"precision\":\"fp8\",\"fp8\":{\"all_gather\":true}}",
                NULL, "{\"gather_dtype\":\"bf16\"}");
     expect_refused(&r, "/parallelism/gather_dtype", "conflicting_fields");
+    clear(&r);
+}
+
+static void
+low_precisions_say_recipe_storage_and_exceptions(void)
+{
+    reading r;
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"recipe\":\"block\","
+                      "\"primary_weights\":true,\"bf16_layers\":2}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.fp8.recipe, SL_RECIPE_BLOCK);
+    CU_ASSERT_TRUE(r.request.workload.fp8.primary_weights);
+    CU_ASSERT_EQUAL(r.request.half_last, 2);
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"recipe\":\"mxfp8\","
+                      "\"bf16_layers\":[0,31]}");
+    CU_ASSERT_EQUAL(r.request.workload.precision, SL_PRECISION_MXFP8);
+    CU_ASSERT_EQUAL(r.request.half_count, 32);
+    CU_ASSERT_TRUE(r.request.half_blocks[0] && r.request.half_blocks[31]);
+    CU_ASSERT_FALSE(r.request.half_blocks[1]);
+    clear(&r);
+    read_workload(&r, "\"precision\":\"nvfp4\",\"fp8\":{\"recipe\":\"delayed\"}");
+    expect_refused(&r, "/workload/fp8/recipe", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"bf16\",\"fp8\":{}");
+    expect_refused(&r, "/workload/fp8", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"all_gather\":true}");
+    expect_refused(&r, "/workload/fp8/all_gather", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"bf16_layers\":[-1]}");
+    expect_refused(&r, "/workload/fp8/bf16_layers/0", "out_of_range");
     clear(&r);
 }
 
@@ -498,6 +527,7 @@ main(int argc, char **argv)
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(sharding_words_say_stage_and_group),
         CASE(wire_types_are_words_of_the_plan),
+        CASE(low_precisions_say_recipe_storage_and_exceptions),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
         CASE(wrong_values_are_told_from_unmodelled_ones),
