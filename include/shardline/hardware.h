@@ -70,7 +70,9 @@ typedef enum sl_collective {
     SL_COLLECTIVE_ALL_GATHER,
     SL_COLLECTIVE_REDUCE_SCATTER,
     SL_COLLECTIVE_SEND_RECEIVE,
-    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own: see engine/collective.h */
+    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own, like the next two: see engine/collective.h */
+    SL_COLLECTIVE_BROADCAST,
+    SL_COLLECTIVE_REDUCE, /* onto one rank */
     SL_COLLECTIVE_COUNT
 } sl_collective;
 

@@ -13,6 +13,7 @@ typedef enum sl_framework {
     SL_FRAMEWORK_FSDP1,     /* PyTorch FullyShardedDataParallel: flat parameters */
     SL_FRAMEWORK_FSDP2,     /* PyTorch fully_shard: every parameter on its own */
     SL_FRAMEWORK_DEEPSPEED, /* ZeRO */
+    SL_FRAMEWORK_DP,        /* torch.nn.DataParallel: one process, replicas lent for each step */
     SL_FRAMEWORK_COUNT
 } sl_framework;
 

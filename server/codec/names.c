@@ -9,8 +9,9 @@ static const char *const kinds[] = {"pretraining", "finetuning", "inference"};
 static const char *const frameworks[] = {
     [SL_FRAMEWORK_MEGATRON] = "megatron",   [SL_FRAMEWORK_DDP] = "ddp",
     [SL_FRAMEWORK_FSDP1] = "fsdp1",         [SL_FRAMEWORK_FSDP2] = "fsdp2",
-    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", "dp",
+    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", [SL_FRAMEWORK_DP] = "dp",
 };
+_Static_assert(COUNT(frameworks) == SL_FRAMEWORK_COUNT, "a word for every framework");
 
 static const char *const precisions[] = {
     [SL_PRECISION_BF16] = "bf16",   [SL_PRECISION_FP16] = "fp16", [SL_PRECISION_TF32] = "tf32",
@@ -107,6 +108,8 @@ static const char *const collectives[] = {
     [SL_COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
     [SL_COLLECTIVE_SEND_RECEIVE] = "send_receive",
     [SL_COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+    [SL_COLLECTIVE_BROADCAST] = "broadcast",
+    [SL_COLLECTIVE_REDUCE] = "reduce",
 };
 _Static_assert(COUNT(collectives) == SL_COLLECTIVE_COUNT, "a word for every collective");
 
@@ -143,6 +146,13 @@ const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
 const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};
 const sl_names sl_origin_names = {origins, SL_ORIGIN_COUNT, COUNT(origins)};
+
+const char *
+sl_framework_profiles(uint32_t framework)
+{
+    return sl_name(&sl_framework_names,
+                   framework == SL_FRAMEWORK_DP ? (uint32_t)SL_FRAMEWORK_DDP : framework);
+}
 
 const char *
 sl_name(const sl_names *names, uint32_t index)

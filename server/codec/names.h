@@ -56,6 +56,9 @@ typedef enum sl_attention_word {
 } sl_attention_word;
 extern const sl_names sl_attention_names; /* modelled: SL_ATTENTION_WORD_COUNT */
 
+/** The framework whose software profiles describe this one: DataParallel is PyTorch, as DDP is. */
+const char *sl_framework_profiles(uint32_t framework);
+
 /** The word of an enumerator. */
 const char *sl_name(const sl_names *names, uint32_t index);
 

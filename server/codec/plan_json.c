@@ -79,7 +79,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
 {
     sl_write_object(writer);
     sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
-    sl_put_text(writer, "framework", sl_name(&sl_framework_names, request->framework_word));
+    sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
     sl_put_text(writer, "software", software != NULL ? software->name : NULL);
     put_known(writer, "sequence_length", w->sequence_length);
     put_known(writer, "global_batch_size", w->global_batch);

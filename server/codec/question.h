@@ -48,10 +48,8 @@ typedef struct sl_estimate_request {
 
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
-    uint32_t kind; /* index into sl_kind_names */
-    uint32_t
-        framework_word; /* into sl_framework_names; beyond the engine's for an accounting only */
-    bool has_cluster;   /* `cluster` is complete */
+    uint32_t kind;    /* index into sl_kind_names */
+    bool has_cluster; /* `cluster` is complete */
     bool data_auto;
     bool data_open;  /* data_auto, and the cluster does not divide: plan.data is a guess */
     uint32_t copies; /* of the states, "replicate"; 0 = not said. Settled with the cluster */

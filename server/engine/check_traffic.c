@@ -34,7 +34,7 @@ check_gather(const sl_workload *workload, sl_errors *err)
     };
     static const char *const names[SL_WIRE_COUNT] = {
         [SL_WIRE_BF16] = "bf16", [SL_WIRE_FP32] = "fp32", [SL_WIRE_FP16] = "fp16"};
-    const bool replicated = workload->framework == SL_FRAMEWORK_DDP;
+    const bool replicated = sl_framework_replicates(workload->framework);
 
     /* Weights that are stored with one scale a tensor travel as they are. */
     const bool stored = workload->fp8.primary_weights && workload->precision == SL_PRECISION_FP8;
@@ -46,7 +46,7 @@ check_gather(const sl_workload *workload, sl_errors *err)
 
     const sl_code code = sl_fail(
         err, SL_E_RANGE, "gather_dtype_not_of_framework", "/parallelism/gather_dtype", "%s",
-        replicated ? "ddp holds every parameter on every rank: none is gathered"
+        replicated ? "every rank holds every parameter: none is gathered"
                    : "only fsdp gathers parameters in another type than they are stored in");
     if (replicated)
         sl_hint(err, "leave it out, or framework fsdp2");

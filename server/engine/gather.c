@@ -1,5 +1,7 @@
 #include "engine/gather.h"
 
+#include "engine/lent.h"
+
 #include <math.h>
 
 /* Defaults of DeepSpeed's zero_optimization. */
@@ -99,6 +101,8 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, &u, &out);
+    else if (sl_lent_devices(c->workload, c->plan) > 0)
+        sl_lent_measure(c, u.all, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
         measure_fsdp(c, stage, &u, &out);
     return out;

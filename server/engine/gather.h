@@ -27,6 +27,7 @@ typedef struct sl_gathered {
  * reduce's input in that; the head's stay whole until the root's backward.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
+ * DataParallel, whose replicas hold their copies for a step: see engine/lent.h.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
  */

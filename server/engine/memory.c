@@ -7,6 +7,7 @@
 
 #include "engine/adapter.h"
 #include "engine/gather.h"
+#include "engine/lent.h"
 #include "engine/low_precision.h"
 #include "shardline/units.h"
 
@@ -200,8 +201,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.ends_saved += b.in_flight * price->saved_bytes;
         } else {
             b.ends_saved += price->saved_bytes;
-            b.logits_width = price->logits;
-            b.logit_bytes = logit_bytes(c);
+            b.logits_width = sl_lent_logits(c, price->logits);
+            b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
             b.head_transient =
                 hidden_bytes * (c->slice->spread > 1.0 ? 2.0 * c->slice->tensor + 1.0 : 1.0);
         }
@@ -347,8 +348,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
+    const bool replicated = sl_framework_replicates(c->workload->framework);
     /* Autocast keeps a 16-bit copy of weights that are wider. */
-    const bool autocast = ddp && layout.parameter_bytes > c->slice->element_bytes;
+    const bool autocast = replicated && layout.parameter_bytes > c->slice->element_bytes;
     const bool frozen = sl_adapter_on(&c->workload->adapter);
 
     const sl_offload *offload = &c->workload->offload;
@@ -476,6 +478,8 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
     rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
     rank->rank = r * per_stage;
     rank->count = per_stage;
+    if (sl_lent_devices(c->workload, c->plan) > 0)
+        sl_lent_name(c, rank);
     rank->peak_allocated_bytes = (uint64_t)allocated;
     rank->peak_reserved_bytes = (uint64_t)reserved;
     rank->device_total_bytes = (uint64_t)(reserved + ceil(outside));
@@ -491,6 +495,24 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
             return false;
     return true;
+}
+
+/* The devices that DataParallel lends the model to: they have nothing of their own. */
+static bool
+evaluate_lent(const sl_memory_case *c, sl_memory *out)
+{
+    static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
+    sl_workload bare = *c->workload;
+    sl_memory_case lent = *c;
+    sl_stage stage;
+
+    sl_schedule_stage(c->question->model, c->plan, 0, &stage);
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    bare.layout = nothing;
+    lent.workload = &bare;
+    lent.lent = &layout;
+    return evaluate_rank(&lent, 0, &out->ranks[out->rank_count++]);
 }
 
 bool
@@ -518,6 +540,9 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
             out->binding = out->rank_count;
         out->rank_count++;
     }
+
+    if (sl_lent_devices(c->workload, c->plan) > 0 && !evaluate_lent(c, out))
+        return false;
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
     uint64_t most = 0;

@@ -13,6 +13,7 @@ typedef struct sl_memory_case {
     const sl_software *software;
     const sl_slice *slice;
     const sl_kind_price *prices;
+    const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
 
 /** Widest output of one micro-batch that pipeline rank `rank`, not the last, passes on to the next,

@@ -294,6 +294,11 @@ note_plan(const sl_question *question, sl_estimate *out)
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
+    if (out->workload.framework == SL_FRAMEWORK_DP)
+        add(out, true, "dp_first_device",
+            "dp computes the loss of the whole batch on its first device and replicates the "
+            "model's "
+            "modules in Python at every pass: neither is priced; links are taken as NCCL's ring");
     if (out->software->eager_activations && !out->workload.compile)
         add(out, true, "eager_host",
             "eager code may be bound by the host that launches kernels: that lane is not modelled, "

@@ -18,6 +18,7 @@ sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
     switch (workload->framework) {
     case SL_FRAMEWORK_MEGATRON:
     case SL_FRAMEWORK_DDP:
+    case SL_FRAMEWORK_DP:
     case SL_FRAMEWORK_FSDP1:
     case SL_FRAMEWORK_DEEPSPEED:
     case SL_FRAMEWORK_COUNT:

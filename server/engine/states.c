@@ -125,6 +125,12 @@ sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, boo
 }
 
 bool
+sl_framework_replicates(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_DDP || framework == SL_FRAMEWORK_DP;
+}
+
+bool
 sl_framework_is_fsdp(sl_framework framework)
 {
     return framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;

@@ -76,6 +76,9 @@ double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *e
 /** Elements of a part on one rank at rest [count]. */
 double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
 
+/** DDP and DataParallel: the whole model on every device. */
+bool sl_framework_replicates(sl_framework framework);
+
 bool sl_framework_is_fsdp(sl_framework framework);
 
 /** Whether parameters gathered for forward are let go until backward. */

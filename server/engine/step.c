@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/lent.h"
+
 static const double optimizer_bandwidth_ratio = 0.85;
 
 /* One micro-batch on one pipeline rank, all its chunks. */
@@ -295,10 +297,39 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
     return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
 }
 
+/* DataParallel: parameters out, outputs and gradients in, of every micro-batch and in the open. */
+static void
+evaluate_lent(const sl_memory_case *c, sl_time *out)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_lent_traffic sent = sl_lent_send(c);
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->data, 1);
+    const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
+
+    SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
+             {"gradient_bytes", m * sent.gradient_bytes},
+             {"gradient_exposed_s", m * sent.gradient_s},
+             {"parameter_bytes", m * sent.parameter_bytes},
+             {"parameter_exposed_s", m * sent.parameter_s}, {"output_bytes", m * sent.output_bytes},
+             {"output_exposed_s", m * sent.output_s});
+    add_communication(out, "data", SL_COLLECTIVE_BROADCAST, group.level, m * sent.parameter_bytes,
+                      m * sent.parameter_s, m * sent.parameter_s);
+    add_communication(out, "data", SL_COLLECTIVE_REDUCE, group.level, m * sent.gradient_bytes,
+                      m * sent.gradient_s, m * sent.gradient_s);
+    add_communication(out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level, m * sent.output_bytes,
+                      m * sent.output_s, m * sent.output_s);
+}
+
 static void
 evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], sl_time *out)
 {
     const sl_plan *plan = c->plan;
+
+    if (sl_lent_devices(c->workload, plan) > 0) {
+        evaluate_lent(c, out);
+        return;
+    }
+
     const data_groups groups = find_data_groups(c);
     const sl_group group = groups.shard;
     double drained_s = 0.0;

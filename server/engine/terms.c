@@ -46,12 +46,14 @@ static const sl_term_info terms[] = {
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
          "precision that computes; all of the rank where they are not let go; DeepSpeed: at most "
-         "stage3_max_live_parameters",
+         "stage3_max_live_parameters; DataParallel: the copy of the model that a device is lent",
          "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},
     [SL_TERM_UNSHARDED_GRADIENTS] =
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "gradients of one block before they are divided, the reduction's input and output in "
-         "reduced_bytes_per_parameter, and the head's until the root unit's backward",
+         "reduced_bytes_per_parameter, and the head's until the root unit's backward; "
+         "DataParallel: all "
+         "gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel"},
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "parameters x bytes_per_parameter / shards: gradients cast for the "
@@ -134,7 +136,8 @@ static const sl_term_info terms[] = {
          "Narayanan 2021 section 2.2"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
-         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s",
+         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of DataParallel "
+         "output_exposed_s in place of the last",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "

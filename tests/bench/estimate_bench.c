@@ -107,7 +107,14 @@ print_memory(sl_question q, double price_s)
 
     const sl_combination c = {q.software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    const sl_memory_case one = {&q, &q.workload, &q.plan, q.software, &priced.slice, priced.prices};
+    const sl_memory_case one = {
+        .question = &q,
+        .workload = &q.workload,
+        .plan = &q.plan,
+        .software = q.software,
+        .slice = &priced.slice,
+        .prices = priced.prices,
+    };
     const double start_s = sl_clock_now_s();
     for (int i = 0; i < ROUNDS; i++)
         if (!sl_memory_evaluate(&one, &memory))

@@ -150,7 +150,6 @@ what_is_not_modelled_is_refused_by_name(void)
         const char *members, *pointer;
     } cases[] = {
         {"\"kind\":\"inference\"", "/workload/kind"},
-        {"\"framework\":\"dp\"", "/workload/framework"},
         {"\"software\":\"maxtext\"", "/workload/software"},
         {"\"recompute\":{\"mode\":\"modules\"}", "/workload/recompute/mode"},
         {"\"recompute\":{\"mode\":\"full\",\"layers\":2}", "/workload/recompute/layers"},
@@ -232,6 +231,24 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         expect_refused(&r, cases[i][1], "not_modelled");
         clear(&r);
     }
+}
+
+static void
+data_parallel_runs_the_releases_of_ddp(void)
+{
+    reading r;
+    read_workload(&r, "\"framework\":\"dp\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_DP);
+    sl_expect_text(r.request.software[0].framework, "ddp", "profile");
+    clear(&r);
+    read_workload(&r, "\"framework\":\"dp\",\"software\":\"pytorch-ddp-2.x\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_DP);
+    clear(&r);
+    read_workload(&r, "\"framework\":\"dp\",\"software\":\"mbridge-26.04\"");
+    expect_refused(&r, "/workload/software", "inconsistent");
+    clear(&r);
 }
 
 static void
@@ -459,7 +476,7 @@ an_accounting_holds_for_every_kind_of_work_and_framework(void)
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.precision, SL_PRECISION_FP8);
     sl_expect_text(sl_name(&sl_kind_names, r.request.kind), "inference", "kind");
-    sl_expect_text(sl_name(&sl_framework_names, r.request.framework_word), "deepspeed",
+    sl_expect_text(sl_name(&sl_framework_names, r.request.workload.framework), "deepspeed",
                    "framework");
     clear(&r);
 }
@@ -526,6 +543,7 @@ main(int argc, char **argv)
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(sharding_words_say_stage_and_group),
+        CASE(data_parallel_runs_the_releases_of_ddp),
         CASE(wire_types_are_words_of_the_plan),
         CASE(low_precisions_say_recipe_storage_and_exceptions),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
