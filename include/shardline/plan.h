@@ -155,6 +155,23 @@ typedef struct sl_workload {
     sl_offload offload;
 } sl_workload;
 
+/** What FSDP wraps, and so gathers at a time. */
+typedef enum sl_unit_kind {
+    SL_UNIT_BLOCK, /* every block; embedding, final norm and head are the root's */
+    SL_UNIT_ROOT,  /* the whole model at once */
+    SL_UNIT_BY_SIZE,
+    SL_UNIT_BY_MODULE
+} sl_unit_kind;
+
+enum { SL_UNIT_MODULES_MAX = 8, SL_UNIT_MODULE_MAX = 31 };
+
+typedef struct sl_unit {
+    sl_unit_kind kind;
+    uint64_t least; /* BY_SIZE: parameters on a rank that make a block a unit */
+    uint32_t module_count;
+    char modules[SL_UNIT_MODULES_MAX][SL_UNIT_MODULE_MAX + 1]; /* BY_MODULE, of a block: "mlp" */
+} sl_unit;
+
 typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
@@ -170,6 +187,7 @@ typedef struct sl_plan {
     uint32_t zero_stage;
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
+    sl_unit unit;
     sl_schedule schedule;
 } sl_plan;
 

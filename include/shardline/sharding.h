@@ -167,8 +167,9 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
                        sl_range out[SL_TENSOR_AXES_MAX]);
 
 /**
- * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block; embedding,
- * final norm and head are the root unit, of which each end of a pipeline has its own.
+ * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block, as the plan
+ * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which each
+ * stage of a pipeline has its own.
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *

@@ -132,6 +132,29 @@ wire_write(sl_writer *writer, const char *key, sl_wire wire)
 }
 
 static void
+unit_write(sl_writer *writer, const sl_unit *unit)
+{
+    sl_write_key(writer, "fsdp_unit");
+    switch (unit->kind) {
+    case SL_UNIT_BLOCK:
+        sl_write_text(writer, "block");
+        break;
+    case SL_UNIT_ROOT:
+        sl_write_text(writer, "root");
+        break;
+    case SL_UNIT_BY_SIZE:
+        sl_write_uint(writer, unit->least);
+        break;
+    case SL_UNIT_BY_MODULE:
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < unit->module_count; i++)
+            sl_write_text(writer, unit->modules[i]);
+        sl_write_array_end(writer);
+        break;
+    }
+}
+
+static void
 plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan)
 {
     sl_write_object(writer);
@@ -151,6 +174,7 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan)
         sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
     else
         sl_put_null(writer, "reshard_after_forward");
+    unit_write(writer, &plan->unit);
     wire_write(writer, "grad_reduce_dtype", workload->reduce);
     wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));

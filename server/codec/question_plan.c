@@ -25,7 +25,7 @@ static const sl_member plan_members[] = {
     {"pipeline_layout", NULL},
     {"placement", ""},
     {"reshard_after_forward", NULL},
-    {"fsdp_unit", ""},
+    {"fsdp_unit", NULL},
     {"gather_dtype", NULL},
     {"context_kind", NULL},
     {"overlap", ""},

@@ -1,6 +1,7 @@
 #include "engine/gather.h"
 
 #include "engine/lent.h"
+#include "engine/unit.h"
 
 #include <math.h>
 
@@ -10,22 +11,29 @@ static const double live_elements_max = 1e9;
 
 typedef struct units {
     double largest, root, head, all;
+    double ends; /* of the root, embedding and head */
 } units;
 
 static units
-measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
+measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
+    const sl_model *model = c->question->model;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        const double elements = stage->layers[k] * prices[k].elements;
+        const double elements = stage->layers[k] * c->prices[k].elements;
         if (stage->layers[k] == 0)
             continue;
         u.all += elements;
-        if (sl_schedule_is_block(model, k))
-            u.largest = fmax(u.largest, prices[k].elements);
-        else
+        if (sl_schedule_is_block(model, k)) {
+            const sl_unit_split split =
+                sl_unit_of(&c->plan->unit, c->slice, &model->kinds[k], c->prices[k].elements);
+            u.largest = fmax(u.largest, split.largest);
+            u.root += stage->layers[k] * split.root;
+        } else {
             u.root += elements;
+            u.ends += elements;
+        }
         if (!sl_schedule_is_block(model, k) && k != model->layers[0])
             u.head += elements;
     }
@@ -38,7 +46,7 @@ head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
     const bool one_table = c->question->model->tied && c->plan->pipeline == 1;
 
-    return one_table ? u->root : stage->last ? u->head : 0.0;
+    return one_table ? u->ends : stage->last ? u->head : 0.0;
 }
 
 static void
@@ -96,7 +104,7 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
-    const units u = measure_units(c->question->model, c->prices, stage);
+    const units u = measure_units(c, stage);
     sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)

@@ -5,11 +5,12 @@
 #include "engine/memory.h"
 
 /**
- * Bytes on one rank beside its shards. A unit is a block; embedding, final norm and head are the
- * root unit, which stays gathered from forward to backward.
+ * Bytes on one rank beside its shards. A unit is a block, or what else the plan wraps (unit.h);
+ * embedding, final norm, head and what is wrapped nowhere else are the root unit, which stays gathered
+ * from forward to backward.
  */
 typedef struct sl_gathered {
-    double unit_elements;      /* of the largest block */
+    double unit_elements;      /* of the largest but the root */
     double root_elements;      /* of the root unit on this rank */
     double head_bytes;         /* gathered parameters when the loss is computed */
     double backward_bytes;     /* ... and while the largest block runs backward */
@@ -21,7 +22,7 @@ typedef struct sl_gathered {
 } sl_gathered;
 
 /**
- * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
+ * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
  * Gradients of a block: in the type it is gathered in, and where they are reduced in another the
  * reduce's input in that; the head's stay whole until the root's backward.

@@ -37,6 +37,9 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     const sl_sharding_mode mode = sl_sharding_mode_of(&question->workload, plan);
     const uint64_t replicas = (uint64_t)plan->data * plan->context;
 
+    if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
+                       "the map of flat tensors of modules is not modelled yet");
     if (question->model->experts == 0)
         return SL_OK;
     if (sl_plan_expert_tensor(plan) != plan->tensor)

@@ -262,9 +262,11 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
         d.replica_s = rounds.reduces *
                       sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
     }
+    /* A model that is one unit is gathered before it runs, and reduced after. */
+    const bool whole = c->plan->unit.kind == SL_UNIT_ROOT;
     d.reduce_exposed_s =
         fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s, rounds.reduces * t->backward_s,
-                                     c->software->overlap_gradient_reduce) -
+                                     c->software->overlap_gradient_reduce && !whole) -
                       drained_s);
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
@@ -272,7 +274,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
         d.gather_s = rounds.gathers * sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
                                                       &groups->shard, gather_bytes);
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * t->forward_s,
-                                                c->software->overlap_parameter_gather);
+                                                c->software->overlap_parameter_gather && !whole);
     }
     return d;
 }

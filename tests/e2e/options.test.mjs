@@ -84,3 +84,19 @@ test('dp has a device that holds the model, and devices that are lent it', async
     await refused({ ...parts, cluster: { accelerator, nodes: 2, accelerators_per_node: 8 },
         parallelism: { tensor: 1, pipeline: 1, data: 16, zero_stage: 0 } }, '/cluster/nodes', 'one_node');
 });
+
+test('a model that is one unit is gathered whole, and its map has one flat tensor', async () => {
+    const parts = { workload: { framework: 'fsdp1', software: null },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 3 } };
+    const whole = { ...parts, parallelism: { ...parts.parallelism, fsdp_unit: 'root' } };
+    const blocks = await answered(parts);
+    const { memory, resolved } = await answered(whole);
+    assert.equal(blocks.resolved.parallelism.fsdp_unit, 'block');
+    assert.equal(resolved.parallelism.fsdp_unit, 'root');
+    assert.ok(memory.peak_allocated_bytes > blocks.memory.peak_allocated_bytes);
+    const map = await client.post('/api/v1/shardings', estimate(whole));
+    assert.equal(map.status, 200, map.text);
+    assert.equal(map.json.units.length, 1);
+    await refused({ parallelism: { fsdp_unit: 'root' } }, '/parallelism/fsdp_unit',
+        'unit_not_of_framework');
+});

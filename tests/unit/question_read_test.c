@@ -219,7 +219,6 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
-        {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
         {"\"overlap\":{\"p2p\":true}", "/parallelism/overlap"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -231,6 +230,30 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         expect_refused(&r, cases[i][1], "not_modelled");
         clear(&r);
     }
+}
+
+static void
+units_are_words_sizes_or_modules(void)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":\"none\"}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_ROOT);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":100000000}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_BY_SIZE);
+    CU_ASSERT_EQUAL(r.request.plan.unit.least, 100000000);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":[\"self_attn\",\"mlp\"]}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_BY_MODULE);
+    CU_ASSERT_EQUAL(r.request.plan.unit.module_count, 2);
+    sl_expect_text(r.request.plan.unit.modules[1], "mlp", "module");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":[]}");
+    expect_refused(&r, "/parallelism/fsdp_unit", "out_of_range");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":\"layer\"}");
+    expect_refused(&r, "/parallelism/fsdp_unit", "unknown_value");
+    clear(&r);
 }
 
 static void
@@ -544,6 +567,7 @@ main(int argc, char **argv)
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(sharding_words_say_stage_and_group),
         CASE(data_parallel_runs_the_releases_of_ddp),
+        CASE(units_are_words_sizes_or_modules),
         CASE(wire_types_are_words_of_the_plan),
         CASE(low_precisions_say_recipe_storage_and_exceptions),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),

@@ -246,7 +246,9 @@ flat_tensors_hold_every_element_once(void)
 {
     for (uint32_t i = 0; i < 80; i++) {
         const sl_dense_spec spec = drawn_spec();
-        const sl_plan plan = drawn_plan(spec.experts.count != 0);
+        sl_plan plan = drawn_plan(spec.experts.count != 0);
+        if (draw(3) == 0)
+            plan.unit.kind = SL_UNIT_ROOT;
         const sl_question q =
             ask(&spec, plan, draw(2) == 0 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_DDP);
         const sl_sharding flat = sl_sharding_of(

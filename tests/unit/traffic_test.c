@@ -142,6 +142,45 @@ deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
                    "communication_data_type fp32");
 }
 
+/* PyTorch wrap.py: what is wrapped nowhere is the root's, which stays gathered and is reduced last. */
+static void
+units_are_what_is_wrapped(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP1, 3);
+    q.workload.sequence_length = 2048; /* so that a unit's backward is the peak */
+    software.logits_peak_bytes = 0.0;
+    const double n = all_elements();
+    const double block = block_elements();
+    const double mlp = 3.0 * HIDDEN * FFN;
+    const double norms = BLOCKS * 2.0 * HIDDEN;
+    const double covered_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
+
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root_elements() + 2.0 * block),
+                   1e-8, "blocks: the root, one in use and one prefetched");
+    q.plan.unit.kind = SL_UNIT_ROOT;
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8, "all at once");
+    sl_expect_near(bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS), n * (2.0 + 4.0 + 4.0 / 8.0), 1e-8,
+                   "and reduced at once");
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_SIZE, .least = (uint64_t)block};
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root_elements() + 2.0 * block),
+                   1e-8, "blocks are large enough");
+    q.plan.unit.least++;
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8, "and now too small");
+    q.plan.unit =
+        (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 2, .modules = {"self_attn", "mlp"}};
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root_elements() + norms + 2.0 * mlp), 1e-8, "norms stay with the root");
+    q.plan.unit.module_count = 1;
+    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (root_elements() + norms + BLOCKS * mlp), 1e-8,
+                   "so do the MLPs, whose reduction is now the peak");
+
+    software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_ROOT};
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION), covered_s,
+                   1e-12, "one unit hides under nothing");
+}
+
 static void
 expect_fault(const sl_question *q, const char *rule, const char *hint)
 {
@@ -164,6 +203,12 @@ types_that_a_framework_does_not_send_are_refused(void)
     q.workload.reduce = SL_WIRE_BF16;
     q.workload.precision = SL_PRECISION_FP16;
     expect_fault(&q, "reduce_dtype_not_of_framework", "fp32, or precision bf16");
+    q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
+    q.plan.unit.kind = SL_UNIT_ROOT;
+    expect_fault(&q, "unit_not_of_framework", "leave it out, or framework fsdp1 or fsdp2");
+    q = llama_question(SL_FRAMEWORK_FSDP1, 3);
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"attention"}};
+    expect_fault(&q, "unknown_module", "");
     q = llama_question(SL_FRAMEWORK_DDP, 0);
     q.workload.gather = SL_WIRE_BF16;
     expect_fault(&q, "gather_dtype_not_of_framework", "leave it out, or framework fsdp2");
@@ -178,6 +223,7 @@ static const sl_case cases[] = {
     CASE(fsdp_reduces_in_the_type_it_is_told),
     CASE(fsdp_gathers_in_the_type_it_is_told),
     CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
+    CASE(units_are_what_is_wrapped),
     CASE(types_that_a_framework_does_not_send_are_refused),
 };
 
