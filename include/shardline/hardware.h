@@ -161,6 +161,7 @@ typedef struct sl_software {
     bool scatter_sends; /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
+    bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double step_overhead_s;
     char source[200];
 } sl_software;

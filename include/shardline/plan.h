@@ -155,6 +155,13 @@ typedef struct sl_workload {
     sl_offload offload;
 } sl_workload;
 
+/** Which ranks are neighbours, from the nearest on: replicas or pipeline stages come last. */
+typedef enum sl_order {
+    SL_ORDER_DATA_PIPELINE, /* "tp-cp-ep-dp-pp" */
+    SL_ORDER_PIPELINE_DATA, /* "tp-cp-ep-pp-dp" */
+    SL_ORDER_COUNT
+} sl_order;
+
 /** What FSDP wraps, and so gathers at a time. */
 typedef enum sl_unit_kind {
     SL_UNIT_BLOCK, /* every block; embedding, final norm and head are the root's */
@@ -188,6 +195,7 @@ typedef struct sl_plan {
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
     sl_unit unit;
+    sl_order order;
     sl_schedule schedule;
 } sl_plan;
 

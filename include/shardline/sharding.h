@@ -60,6 +60,7 @@ typedef struct sl_place {
 /**
  * The place of a global rank:
  *   rank = tensor + t * (context + c * (data + D * pipeline)),  expert = (context + c * data) mod e
+ * or in the plan's other order tensor + t * (context + c * (pipeline + p * data)),
  * and ranks fill node after node. Source: Megatron-LM parallel_state.py, default order
  * tp-cp-ep-dp-pp; the device meshes of PyTorch have pp outermost and tp innermost alike.
  * rank: below sl_plan_world(plan).

@@ -76,6 +76,19 @@ static const char *const contexts[] = {
 };
 _Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
 
+static const char *const orders[] = {
+    [SL_ORDER_DATA_PIPELINE] = "tp-cp-ep-dp-pp",
+    [SL_ORDER_PIPELINE_DATA] = "tp-cp-ep-pp-dp",
+};
+_Static_assert(COUNT(orders) == SL_ORDER_COUNT, "a word for every order");
+
+static const char *const overlaps[] = {
+    [SL_OVERLAP_NONE] = "none",
+    [SL_OVERLAP_BULK] = "bulk",
+    [SL_OVERLAP_USERBUFFER] = "userbuffer",
+};
+_Static_assert(COUNT(overlaps) == SL_OVERLAP_COUNT, "a word for every overlap");
+
 static const char *const wires[] = {
     [SL_WIRE_BF16 - 1] = "bf16",
     [SL_WIRE_FP32 - 1] = "fp32",
@@ -138,6 +151,8 @@ const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_order_names = {orders, COUNT(orders), COUNT(orders)};
+const sl_names sl_overlap_names = {overlaps, COUNT(overlaps), COUNT(overlaps)};
 const sl_names sl_recipe_names = {recipes, COUNT(recipes), COUNT(recipes)};
 const sl_names sl_wire_names = {wires, COUNT(wires), COUNT(wires)};
 const sl_names sl_reduce_names = {wires, SL_WIRE_FP32, SL_WIRE_FP32};

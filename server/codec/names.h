@@ -26,6 +26,16 @@ extern const sl_names sl_recompute_names;
 extern const sl_names sl_loss_names;
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
+extern const sl_names sl_order_names;
+
+/* How collectives of the tensor group overlap with products. */
+typedef enum sl_overlap_word {
+    SL_OVERLAP_NONE,
+    SL_OVERLAP_BULK,       /* those of backward */
+    SL_OVERLAP_USERBUFFER, /* and those of forward, in pieces */
+    SL_OVERLAP_COUNT
+} sl_overlap_word;
+extern const sl_names sl_overlap_names;
 extern const sl_names sl_recipe_names; /* from SL_RECIPE_DELAYED on */
 extern const sl_names sl_wire_names;   /* from SL_WIRE_BF16 on */
 extern const sl_names sl_reduce_names; /* the first of them */

@@ -154,8 +154,29 @@ unit_write(sl_writer *writer, const sl_unit *unit)
     }
 }
 
+/* As the software profile does it, or as the request says instead. */
 static void
-plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan)
+overlap_write(sl_writer *writer, const sl_software *software)
+{
+    sl_write_key(writer, "overlap");
+    if (software == NULL) {
+        sl_write_null(writer);
+        return;
+    }
+    const sl_overlap_word tensor = software->overlap_tensor_forward    ? SL_OVERLAP_USERBUFFER
+                                   : software->overlap_tensor_backward ? SL_OVERLAP_BULK
+                                                                       : SL_OVERLAP_NONE;
+    sl_write_object(writer);
+    sl_put_bool(writer, "grad_reduce", software->overlap_gradient_reduce);
+    sl_put_bool(writer, "param_gather", software->overlap_parameter_gather);
+    sl_put_text(writer, "tensor", sl_name(&sl_overlap_names, tensor));
+    sl_put_bool(writer, "p2p", software->overlap_pipeline);
+    sl_write_object_end(writer);
+}
+
+static void
+plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
+           const sl_software *software)
 {
     sl_write_object(writer);
     sl_put_uint(writer, "tensor", plan->tensor);
@@ -175,6 +196,8 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan)
     else
         sl_put_null(writer, "reshard_after_forward");
     unit_write(writer, &plan->unit);
+    sl_put_text(writer, "order", sl_name(&sl_order_names, plan->order));
+    overlap_write(writer, software);
     wire_write(writer, "grad_reduce_dtype", workload->reduce);
     wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
@@ -239,7 +262,7 @@ sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
     sl_write_key(writer, "workload");
     workload_write(writer, request, workload, plan, software);
     sl_write_key(writer, "parallelism");
-    plan_write(writer, workload, plan);
+    plan_write(writer, workload, plan, software);
     sl_write_key(writer, "cluster");
     if (cluster != NULL)
         cluster_write(writer, cluster);

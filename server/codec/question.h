@@ -17,6 +17,8 @@
 #include "shardline/plan.h"
 #include "json/reader.h"
 
+enum { SL_SOFTWARE_OPEN_MAX = 8 }; /* profiles of one framework */
+
 typedef enum sl_model_source {
     SL_MODEL_FROM_HUB,
     SL_MODEL_FROM_CONFIG,
@@ -61,8 +63,10 @@ typedef struct sl_estimate_request {
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
     uint64_t gradient_accumulation; /* 0 = not said */
     sl_cluster cluster;
-    const sl_software *software; /* the profiles to consider */
+    const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;
+    sl_software
+        own_software[SL_SOFTWARE_OPEN_MAX]; /* with what the request says of their overlap */
     sl_workload workload;
     uint32_t half_last;                    /* blocks at the end that stay in 16 bits */
     uint32_t half_count;                   /* ... or as far as the list goes */

@@ -19,7 +19,7 @@ static const sl_member plan_members[] = {
     {"zero_stage", NULL},
     {"schedule", NULL},
     {"replicate", NULL},
-    {"order", "tp-cp-ep-dp-pp"},
+    {"order", NULL},
     {"sharding", NULL},
     {"shard_group", NULL},
     {"pipeline_layout", NULL},
@@ -28,7 +28,7 @@ static const sl_member plan_members[] = {
     {"fsdp_unit", NULL},
     {"gather_dtype", NULL},
     {"context_kind", NULL},
-    {"overlap", ""},
+    {"overlap", NULL},
     {"grad_reduce_dtype", NULL},
 };
 
@@ -266,7 +266,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
-    sl_keep(&first, sl_question_read_traffic(request, err));
+    sl_keep(&first, sl_question_read_traffic(request, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

@@ -1,4 +1,4 @@
-/* Members of a plan that say what ranks exchange, in which portions and types. */
+/* Members of a plan that say what ranks exchange, in which order, portions and types. */
 #include <assert.h>
 
 #include "base/text.h"
@@ -66,8 +66,72 @@ read_unit(const sl_node *plan, sl_unit *out, sl_errors *err)
     return code;
 }
 
+static sl_code
+read_order(const sl_node *plan, sl_order *out, sl_errors *err)
+{
+    const char *word = NULL;
+    bool said = false;
+    const sl_code code = sl_node_text(plan, "order", &word, &said, err);
+    if (code != SL_OK || !said)
+        return code;
+    const int order = sl_text_index(word, sl_order_names.list, sl_order_names.count);
+    if (order >= 0) {
+        *out = (sl_order)order;
+        return SL_OK;
+    }
+    const sl_code refused = sl_node_fail_at(plan, "order", err, SL_E_UNSUPPORTED, "not_modelled",
+                                            "an order \"%.40s\" is not modelled", word);
+    sl_hint(err, "tp-cp-ep-dp-pp, tp-cp-ep-pp-dp");
+    return refused;
+}
+
+/* The profiles of the release, with what the request says of their overlap in place of theirs. */
+static sl_code
+read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {
+        {"grad_reduce", NULL}, {"param_gather", NULL}, {"tensor", NULL}, {"p2p", NULL}};
+    bool reduce = false, gather = false, pipeline = false;
+    bool reduce_said = false, gather_said = false, tensor_said = false, pipeline_said = false;
+    uint32_t tensor = 0;
+    sl_node overlap;
+    if (!sl_node_member(&request->parallelism_object, "overlap", &overlap))
+        return SL_OK;
+    sl_code first = sl_node_object(&overlap, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&overlap, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_bool(&overlap, "grad_reduce", &reduce, &reduce_said, err));
+    sl_keep(&first, sl_node_bool(&overlap, "param_gather", &gather, &gather_said, err));
+    sl_keep(&first,
+            sl_names_read(&overlap, "tensor", &sl_overlap_names, &tensor, &tensor_said, err));
+    sl_keep(&first, sl_node_bool(&overlap, "p2p", &pipeline, &pipeline_said, err));
+    if (first == SL_OK && request->workload.framework == SL_FRAMEWORK_DP)
+        first = sl_node_fail_at(&request->parallelism_object, "overlap", err, SL_E_RANGE,
+                                "inconsistent", "dp sends everything in the open");
+    if (first != SL_OK || request->software == NULL)
+        return first;
+    assert(request->software_count <= SL_SOFTWARE_OPEN_MAX);
+    for (uint32_t i = 0; i < request->software_count; i++) {
+        sl_software *const own = &request->own_software[i];
+        *own = request->software[i];
+        if (reduce_said)
+            own->overlap_gradient_reduce = reduce;
+        if (gather_said)
+            own->overlap_parameter_gather = gather;
+        if (tensor_said) {
+            own->overlap_tensor_backward = tensor != SL_OVERLAP_NONE;
+            own->overlap_tensor_forward = tensor == SL_OVERLAP_USERBUFFER;
+        }
+        if (pipeline_said)
+            own->overlap_pipeline = pipeline;
+    }
+    request->software = request->own_software;
+    return SL_OK;
+}
+
 sl_code
-sl_question_read_traffic(sl_estimate_request *request, sl_errors *err)
+sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     assert(request != NULL && err != NULL);
 
@@ -76,6 +140,8 @@ sl_question_read_traffic(sl_estimate_request *request, sl_errors *err)
     const bool eight_bits = workload->gather == SL_WIRE_FP8; /* workload.fp8.all_gather */
     sl_code first =
         read_wire(object, "grad_reduce_dtype", &sl_reduce_names, &workload->reduce, err);
+    sl_keep(&first, read_order(object, &request->plan.order, err));
+    sl_keep(&first, read_overlap(request, warnings, err));
     sl_keep(&first, read_unit(object, &request->plan.unit, err));
     sl_keep(&first, read_wire(object, "gather_dtype", &sl_wire_names, &workload->gather, err));
     if (eight_bits && workload->gather != SL_WIRE_FP8)

@@ -25,7 +25,7 @@ typedef struct sl_group {
 
 /**
  * Groups of `ranks` whose neighbours are `stride` global ranks apart, ranks laid out node by
- * node: Megatron's order tp-cp-ep-dp-pp. When a group's extent divides a node, or nodes divide
+ * node (engine/ranks.h says which stride). When a group's extent divides a node, or nodes divide
  * it, all groups cross the same links; else the worst counts.
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);

@@ -9,6 +9,7 @@
 #include "engine/gather.h"
 #include "engine/lent.h"
 #include "engine/low_precision.h"
+#include "engine/ranks.h"
 #include "shardline/units.h"
 
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
@@ -476,7 +477,7 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
     rank->first_stage = r;
     rank->stage_count = 1;
     rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
-    rank->rank = r * per_stage;
+    rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = per_stage;
     if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_name(c, rank);

@@ -4,6 +4,7 @@
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
 #include "engine/low_precision.h"
+#include "engine/ranks.h"
 #include "engine/states.h"
 
 static void
@@ -110,7 +111,7 @@ note_links(const sl_question *question, sl_estimate *out)
     const sl_plan *plan = &out->plan;
     const sl_group groups[] = {
         sl_group_of(cluster, plan->tensor, 1),
-        sl_group_of(cluster, plan->data, (uint64_t)plan->tensor * plan->context),
+        sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
     };
     bool host = false, straddles = false, large = false;
 
@@ -303,6 +304,10 @@ note_plan(const sl_question *question, sl_estimate *out)
         add(out, true, "eager_host",
             "eager code may be bound by the host that launches kernels: that lane is not modelled, "
             "small models can take longer");
+    if (out->software->overlap_tensor_forward)
+        add(out, true, "userbuffers",
+            "tensor collectives in pieces under their products are priced as hidden as any other: "
+            "what the pieces cost and the buffers of the library are not counted");
     if (!out->fits)
         add(out, true, "does_not_fit",
             "the plan needs more device memory than is usable: times are those of a run that "

@@ -68,14 +68,16 @@ add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collec
 
 /* Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
  * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
- * under wgrad. Megatron-LM tensor_parallel/layers.py. */
+ * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too. Megatron-LM
+ * tensor_parallel/layers.py; TransformerEngine, overlap of communication and products. */
 static void
-open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
+open_region(const pricing *p, double bytes, double forward_s, double dgrad_s, double wgrad_s)
 {
     sl_kind_price *out = p->out;
+    const double cover_s = p->slice->software->overlap_tensor_forward ? forward_s : 0.0;
 
     if (has_sequence_parallel(p->slice)) {
-        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
+        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, cover_s);
         add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
         add_traffic(p, out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, wgrad_s);
     } else {
@@ -86,13 +88,16 @@ open_region(const pricing *p, double bytes, double dgrad_s, double wgrad_s)
 /* Closes a region: partial sums are reduced forward; backward only gathers the scattered
  * gradient. */
 static void
-close_region(const pricing *p, double bytes)
+close_region(const pricing *p, double bytes, double forward_s, double dgrad_s)
 {
     sl_kind_price *out = p->out;
+    const bool pieces = p->slice->software->overlap_tensor_forward;
 
     if (has_sequence_parallel(p->slice)) {
-        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, 0.0);
-        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, 0.0);
+        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes,
+                    pieces ? forward_s : 0.0);
+        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes,
+                    pieces ? dgrad_s : 0.0);
     } else {
         add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
     }
@@ -135,9 +140,10 @@ price_product(const pricing *p, const sl_operator *op)
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
         return;
     if (op->cut == SL_CUT_ROW)
-        close_region(p, tokens * (double)op->outputs * slice->element_bytes);
+        close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s, dgrad_s);
     else if (op->cut != SL_CUT_REPLICATED)
-        open_region(p, tokens * (double)op->inputs * slice->element_bytes, dgrad_s, wgrad_s);
+        open_region(p, tokens * (double)op->inputs * slice->element_bytes, forward_s, dgrad_s,
+                    wgrad_s);
 }
 
 static void
@@ -223,7 +229,7 @@ price_lookup(const pricing *p, const sl_operator *op)
     const double bytes = elements * slice->element_bytes;
 
     price_streaming(p, elements, 4.0, 6.0, copy_ratio);
-    close_region(p, bytes); /* each rank looked up its own rows only */
+    close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
 /* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the

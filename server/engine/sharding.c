@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "engine/collective.h"
+#include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
 
@@ -115,14 +115,15 @@ sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
     const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
-    const uint64_t stage = t * replicas * place->stage;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t stage = strides.pipeline * place->stage;
 
     assert(replicas % modulus == 0 && residue < modulus);
     return joined((sl_rank_set){
-        .first = stage + t * residue + (place->whole_tensor ? 0 : place->tensor_rank),
+        .first = stage + strides.replica * residue + (place->whole_tensor ? 0 : place->tensor_rank),
         .run = place->whole_tensor ? t : 1,
         .count = replicas / modulus,
-        .stride = t * modulus,
+        .stride = strides.replica * modulus,
     });
 }
 
@@ -145,18 +146,19 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t per_node = sharding->question->cluster->accelerators_per_node;
-    const uint64_t replicas = sl_sharding_replicas(sharding);
-    const uint64_t replica = rank / plan->tensor % replicas;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t context = rank / strides.context % plan->context;
+    const uint64_t data = rank / strides.data % plan->data;
 
     assert(rank < sl_plan_world(plan));
     return (sl_place){
         .node = rank / per_node,
         .local_rank = rank % per_node,
-        .data = replica / plan->context,
-        .pipeline = rank / plan->tensor / replicas,
+        .data = data,
+        .pipeline = rank / strides.pipeline % plan->pipeline,
         .tensor = rank % plan->tensor,
-        .context = replica % plan->context,
-        .expert = replica % plan->expert,
+        .context = context,
+        .expert = (context + plan->context * data) % plan->expert,
     };
 }
 
@@ -166,18 +168,25 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t degree = sl_sharding_degree(sharding, routed);
-    const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
-    const uint64_t begin = ranks * stage;
-    const uint64_t low = first > begin ? first : begin;
-    const uint64_t high = last < begin + ranks ? last : begin + ranks - 1;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t begin = strides.pipeline * stage;
+    const uint64_t alike =
+        routed ? plan->expert : 1; /* replicas beside each other with one number */
+    const uint64_t replicas = sl_sharding_replicas(sharding);
 
-    if (from >= degree || low > high)
+    assert(strides.replica >= plan->tensor && alike != 0 && degree != 0);
+    if (from >= degree || last < begin)
+        return UINT64_MAX;
+    /* Of the replicas on the stage, the first and the last with a rank among those asked for. */
+    const uint64_t low =
+        first <= begin ? 0 : (first - begin + strides.replica - plan->tensor) / strides.replica;
+    const uint64_t within = (last - begin) / strides.replica;
+    const uint64_t high = within < replicas ? within : replicas - 1;
+    if (low > high)
         return UINT64_MAX;
     /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
-    const uint64_t beside = (uint64_t)plan->tensor * (routed ? plan->expert : 1);
-    assert(beside != 0 && degree != 0);
-    const uint64_t begun = (low - begin) / beside;
-    const uint64_t ended = (high - begin) / beside;
+    const uint64_t begun = low / alike;
+    const uint64_t ended = high / alike;
     const uint64_t a = begun % degree;
     const uint64_t b = ended % degree;
     const bool wraps = b < a;
@@ -200,7 +209,8 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
     const uint64_t sizes[] = {t, plan->context, plan->data, plan->pipeline, plan->expert};
-    const uint64_t strides[] = {1, t, t * plan->context, t * sl_sharding_replicas(sharding), t};
+    const sl_strides apart = sl_ranks_strides(plan);
+    const uint64_t strides[] = {1, apart.context, apart.data, apart.pipeline, t};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);
     const uint64_t size = sizes[kind];

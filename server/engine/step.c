@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/lent.h"
+#include "engine/ranks.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
@@ -128,12 +129,8 @@ measure_hops(const sl_memory_case *c)
 {
     hops h = {.level = SL_LEVEL_SCALE_UP};
 
-    assert(c->plan->pipeline >= 1);
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        const sl_group pair =
-            sl_group_pair(c->question->cluster, r * per_stage, (r + 2) * per_stage);
+        const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, r, r + 1);
         double bytes = 0.0;
         const double seconds = hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
         h.sum_s += seconds;
@@ -186,16 +183,17 @@ find_data_groups(const sl_memory_case *c)
 {
     const sl_cluster *cluster = c->question->cluster;
     const sl_plan *plan = c->plan;
-    const uint64_t stride = plan->tensor;
+    const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
     const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
-    const uint64_t alike = shard * stride / spread;
+    const uint64_t alike = shard * plan->tensor / spread;
 
     return (data_groups){
-        .shard = sl_group_of(cluster, shard, stride),
-        .experts = sl_group_of(cluster, alike > 1 ? alike : 1, spread),
-        .replicas = sl_group_of(cluster, copies, stride * shard),
+        .shard = sl_group_of(cluster, shard, strides.replica),
+        .experts =
+            sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
+        .replicas = sl_group_of(cluster, copies, strides.replica * shard),
     };
 }
 
@@ -290,7 +288,7 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
         return 0.0;
 
     const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-    const sl_group pair = sl_group_pair(c->question->cluster, 0, sl_plan_world(plan));
+    const sl_group pair = sl_ranks_between(c->question->cluster, plan, 0, plan->pipeline - 1);
 
     assert(embedding->tensor_count >= 1);
     *level = pair.level;

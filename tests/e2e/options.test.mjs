@@ -100,3 +100,27 @@ test('a model that is one unit is gathered whole, and its map has one flat tenso
     await refused({ parallelism: { fsdp_unit: 'root' } }, '/parallelism/fsdp_unit',
         'unit_not_of_framework');
 });
+
+test('replicas outside the pipeline keep stages together', async () => {
+    const plan = { tensor: 4, sequence: true, pipeline: 2, data: 2 };
+    const parts = (order) => ({ cluster: { accelerator, nodes: 2, accelerators_per_node: 8 },
+        parallelism: { ...plan, order } });
+    const levels = ({ communication }) =>
+        Object.fromEntries(communication.map((row) => [row.group, row.level]));
+    const inside = levels(await answered(parts('tp-cp-ep-dp-pp')));
+    const outside = levels(await answered(parts('tp-cp-ep-pp-dp')));
+    assert.deepEqual([inside.pipeline, inside.data], ['network', 'scale_up']);
+    assert.deepEqual([outside.pipeline, outside.data], ['scale_up', 'network']);
+    await refused({ parallelism: { order: 'pp-tp' } }, '/parallelism/order', 'not_modelled');
+});
+
+test('what overlaps is said by the request where it says so', async () => {
+    const none = { grad_reduce: false, param_gather: false, tensor: 'none', p2p: false };
+    const open = await answered({ parallelism: { overlap: none } });
+    const hidden = await answered({ parallelism: { overlap: { tensor: 'userbuffer' } } });
+    assert.deepEqual(open.resolved.parallelism.overlap, none);
+    assert.equal(hidden.resolved.parallelism.overlap.tensor, 'userbuffer');
+    const exposed = ({ time }) =>
+        time.terms.find((term) => term.name === 'tensor_communication').seconds;
+    assert.ok(exposed(hidden) < exposed(open));
+});

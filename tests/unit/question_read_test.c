@@ -219,7 +219,6 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         {"\"schedule\":\"zb_h1\"", "/parallelism/schedule"},
         {"\"placement\":[]", "/parallelism/placement"},
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
-        {"\"overlap\":{\"p2p\":true}", "/parallelism/overlap"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char plan[128];
@@ -230,6 +229,39 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         expect_refused(&r, cases[i][1], "not_modelled");
         clear(&r);
     }
+}
+
+static void
+overlap_takes_the_place_of_the_profiles_own(void)
+{
+    reading r;
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"software\":"
+               "\"mbridge-26.04\"}",
+               NULL, "{\"overlap\":{\"grad_reduce\":false,\"tensor\":\"userbuffer\"}}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    const sl_software *const own = r.request.software;
+    const sl_software *const shipped = sl_catalog_software(catalog, "megatron", &(uint32_t){0});
+    CU_ASSERT_FALSE(own->overlap_gradient_reduce);
+    CU_ASSERT_TRUE(own->overlap_tensor_backward && own->overlap_tensor_forward);
+    CU_ASSERT_TRUE(shipped != own && !shipped->overlap_tensor_forward);
+    sl_expect_text(own->name, "mbridge-26.04", "profile");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"overlap\":{\"p2p\":true}}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    for (uint32_t i = 0; i < r.request.software_count; i++)
+        CU_ASSERT_TRUE(r.request.software[i].overlap_pipeline);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"overlap\":{\"tensor\":\"all\"}}");
+    expect_refused(&r, "/parallelism/overlap/tensor", "unknown_value");
+    clear(&r);
+    read_parts(&r, NULL, "{\"sequence_length\":2048,\"global_batch_size\":64,\"framework\":\"dp\"}",
+               NULL, "{\"overlap\":{\"grad_reduce\":true}}");
+    expect_refused(&r, "/parallelism/overlap", "inconsistent");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"order\":\"tp-cp-ep-pp-dp\"}");
+    CU_ASSERT_EQUAL(r.request.plan.order, SL_ORDER_PIPELINE_DATA);
+    clear(&r);
 }
 
 static void
@@ -568,6 +600,7 @@ main(int argc, char **argv)
         CASE(sharding_words_say_stage_and_group),
         CASE(data_parallel_runs_the_releases_of_ddp),
         CASE(units_are_words_sizes_or_modules),
+        CASE(overlap_takes_the_place_of_the_profiles_own),
         CASE(wire_types_are_words_of_the_plan),
         CASE(low_precisions_say_recipe_storage_and_exceptions),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
