@@ -28,6 +28,7 @@ typedef struct sl_rank_memory {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     uint64_t host_bytes; /* in the memory of the node, for one rank */
+    uint64_t nvme_bytes; /* on its disks, likewise */
     const char *phase;   /* when the peak is reached: "head", "backward", "last_backward",
                           "optimizer" */
     uint32_t term_count;
@@ -40,8 +41,9 @@ typedef struct sl_memory {
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
     uint64_t host_bytes_per_node; /* of the node with the fullest ranks */
-    int64_t headroom_bytes;       /* usable less the largest device total */
-    uint32_t binding;             /* index into ranks */
+    uint64_t nvme_bytes_per_node;
+    int64_t headroom_bytes; /* usable less the largest device total */
+    uint32_t binding;       /* index into ranks */
     uint32_t rank_count;
     sl_rank_memory ranks[SL_PIPELINE_MAX];
 } sl_memory;

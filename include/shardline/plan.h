@@ -101,9 +101,11 @@ typedef struct sl_adapter {
 
 /** What is kept in the host's memory instead of the device's. */
 typedef struct sl_offload {
-    bool optimizer;   /* its states, master weights, and the gradients it steps on */
-    bool parameters;  /* sharded ones; the device has those it gathered */
-    bool activations; /* what is kept from forward to backward */
+    bool optimizer;         /* its states, master weights, and the gradients it steps on */
+    bool parameters;        /* sharded ones; the device has those it gathered */
+    bool activations;       /* what is kept from forward to backward */
+    bool optimizer_on_nvme; /* further on, on disks: the host's memory has buffers of it */
+    bool parameters_on_nvme;
 } sl_offload;
 
 /** Bytes per parameter; negative = what framework and precision say. */

@@ -33,13 +33,21 @@ adapter_write(sl_writer *writer, const sl_adapter *adapter)
     sl_write_object_end(writer);
 }
 
+static const char *
+place_of(bool off, bool nvme)
+{
+    if (!off)
+        return "none";
+    return nvme ? "nvme" : "cpu";
+}
+
 static void
 offload_write(sl_writer *writer, const sl_offload *offload)
 {
     sl_write_key(writer, "offload");
     sl_write_object(writer);
-    sl_put_text(writer, "optimizer", offload->optimizer ? "cpu" : "none");
-    sl_put_text(writer, "parameters", offload->parameters ? "cpu" : "none");
+    sl_put_text(writer, "optimizer", place_of(offload->optimizer, offload->optimizer_on_nvme));
+    sl_put_text(writer, "parameters", place_of(offload->parameters, offload->parameters_on_nvme));
     sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
     sl_write_object_end(writer);
 }

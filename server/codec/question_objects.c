@@ -233,9 +233,11 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     static const sl_member members[] = {
         {"optimizer", NULL}, {"parameters", NULL}, {"activations", NULL}};
     static const char *const places[] = {"none", "cpu", "nvme"};
-    static const sl_names names = {places, 2, COUNT(places)};
+    static const sl_names names = {places, COUNT(places), COUNT(places)};
+    static const sl_names in_host = {places, 2, COUNT(places)};
     sl_offload *const offload = &request->workload.offload;
     bool *const kept[] = {&offload->optimizer, &offload->parameters, &offload->activations};
+    bool *const further[] = {&offload->optimizer_on_nvme, &offload->parameters_on_nvme, NULL};
     sl_node object;
     if (!sl_node_member(&request->workload_object, "offload", &object))
         return SL_OK;
@@ -246,8 +248,11 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     for (size_t i = 0; i < COUNT(members); i++) {
         uint32_t place = 0;
         bool said = false;
-        sl_keep(&first, sl_names_read(&object, members[i].name, &names, &place, &said, err));
-        *kept[i] = place == 1;
+        sl_keep(&first, sl_names_read(&object, members[i].name,
+                                      further[i] != NULL ? &names : &in_host, &place, &said, err));
+        *kept[i] = place > 0;
+        if (further[i] != NULL)
+            *further[i] = place == 2;
     }
     return first;
 }

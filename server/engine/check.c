@@ -5,6 +5,7 @@
 #include "engine/check_traffic.h"
 #include "engine/collective.h"
 #include "engine/lent.h"
+#include "engine/offload.h"
 #include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
@@ -507,9 +508,10 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding,   check_expert,  check_context,  check_world,
-        check_tensor,    check_pipeline,   check_batch,   check_sequence, check_hardware,
-        sl_check_plain,  sl_check_traffic, sl_check_lent, sl_check_unit,  sl_check_order,
+        check_framework, check_sharding,   check_expert,   check_context,
+        check_world,     check_tensor,     check_pipeline, check_batch,
+        check_sequence,  check_hardware,   sl_check_plain, sl_check_traffic,
+        sl_check_lent,   sl_check_offload, sl_check_unit,  sl_check_order,
     };
     sl_code first = SL_OK;
 

@@ -9,6 +9,7 @@
 #include "engine/gather.h"
 #include "engine/lent.h"
 #include "engine/low_precision.h"
+#include "engine/offload.h"
 #include "engine/ranks.h"
 #include "shardline/units.h"
 
@@ -321,27 +322,6 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     return peak;
 }
 
-/* What a rank has in the memory of its node; gradients arrive there in fp32. */
-static double
-host_bytes(const sl_memory_case *c, const rank_bytes *b)
-{
-    const sl_layout layout = sl_states_layout(c->workload, &b->elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const sl_offload *offload = &c->workload->offload;
-    double bytes = b->offloaded;
-
-    if (offload->optimizer) {
-        const double gradient =
-            layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
-                                                                                           : 0.0;
-        bytes += (layout.master_bytes + layout.optimizer_bytes) * at_rest(b, &shards.optimizer) +
-                 gradient * at_rest(b, &shards.optimizer);
-    }
-    if (offload->parameters)
-        bytes += layout.parameter_bytes * at_rest(b, &shards.parameters);
-    return bytes;
-}
-
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
@@ -476,7 +456,9 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
                                         : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b));
+    const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
+    rank->host_bytes = (uint64_t)ceil(b.offloaded + off.host_bytes);
+    rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = per_stage;
     if (sl_lent_devices(c->workload, c->plan) > 0)
@@ -490,7 +472,8 @@ evaluate_rank(const sl_memory_case *c, uint32_t r, sl_rank_memory *rank)
 static bool
 same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
 {
-    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes)
+    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes ||
+        a->nvme_bytes != b->nvme_bytes)
         return false;
     for (uint32_t i = 0; i < a->term_count; i++)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
@@ -547,9 +530,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];
     uint64_t most = 0;
-    for (uint32_t i = 0; i < out->rank_count; i++)
+    uint64_t most_nvme = 0;
+    for (uint32_t i = 0; i < out->rank_count; i++) {
         most = out->ranks[i].host_bytes > most ? out->ranks[i].host_bytes : most;
+        most_nvme = out->ranks[i].nvme_bytes > most_nvme ? out->ranks[i].nvme_bytes : most_nvme;
+    }
     out->host_bytes_per_node = most * c->question->cluster->accelerators_per_node;
+    out->nvme_bytes_per_node = most_nvme * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
     out->reserved_low_bytes = (uint64_t)ceil((double)fullest->peak_allocated_bytes *
                                              c->software->fragmentation_low_ratio);

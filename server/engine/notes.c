@@ -156,9 +156,33 @@ note_memory(const sl_question *question, sl_estimate *out)
         "Megatron runs 1.028 to 1.093), 1.25 for FSDP 1; variable shapes fragment more");
 }
 
+static void
+note_offload(const sl_question *question, sl_estimate *out)
+{
+    const sl_offload *offload = &out->workload.offload;
+
+    if (question->cluster->accelerator.host_bytes_per_s <= 0.0 &&
+        (offload->optimizer || offload->parameters))
+        add(out, true, "host_link_unknown",
+            "the link of this part to its host is not known: what goes over it is not priced");
+    else if (offload->optimizer || offload->parameters)
+        add(out, true, "offload_time",
+            "the optimizer's step on the host is taken as 4e9 updates a second and node, and what "
+            "goes "
+            "over the host's link at its datasheet rate: no measured run decides either");
+    if (offload->activations)
+        add(out, true, "activation_offload_time",
+            "activations that go to the host and back are not priced: the step takes longer");
+    if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
+        add(out, true, "nvme_time",
+            "reading and writing the disks is not priced: the step takes longer; buffers in the "
+            "host's "
+            "memory are DeepSpeed's defaults");
+}
+
 /* What the sharding frameworks add, and how little of their time was measured. */
 static void
-note_sharding(sl_estimate *out)
+note_sharding(const sl_question *question, sl_estimate *out)
 {
     const sl_framework framework = out->workload.framework;
 
@@ -174,11 +198,7 @@ note_sharding(sl_estimate *out)
         add(out, false, "op_sac_policy",
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
-    if (out->workload.offload.optimizer || out->workload.offload.parameters ||
-        out->workload.offload.activations)
-        add(out, true, "offload_time",
-            "what goes over the host's link and the optimizer's step on the host are not priced: "
-            "the step takes longer");
+    note_offload(question, out);
     if (out->workload.adapter.rank > 0)
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
@@ -322,7 +342,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_rates(question, out);
     note_links(question, out);
     note_memory(question, out);
-    note_sharding(out);
+    note_sharding(question, out);
     note_plan(question, out);
     note_experts(question, out);
     note_plain(question->model, out);

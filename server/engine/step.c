@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/lent.h"
+#include "engine/offload.h"
 #include "engine/ranks.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
@@ -230,6 +231,19 @@ count_rounds(const sl_memory_case *c)
     };
 }
 
+/* Parameters that the host keeps come up before they are gathered. */
+static double
+fetch_s(const sl_memory_case *c, const sl_elements *elements)
+{
+    const double link = c->question->cluster->accelerator.host_bytes_per_s;
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = sl_states_layout(c->workload, elements);
+
+    if (!c->workload->offload.parameters || link <= 0.0)
+        return 0.0;
+    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
+}
+
 static data_time
 measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
              double drained_s)
@@ -269,8 +283,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s = rounds.gathers * sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
-                                                      &groups->shard, gather_bytes);
+        d.gather_s = rounds.gathers * (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
+                                                       &groups->shard, gather_bytes) +
+                                       fetch_s(c, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }
@@ -369,11 +384,29 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
                       tied_s);
 }
 
+/* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
+ * then the update, and the parameters up again. */
+static void
+evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double backward_s,
+                   sl_time *out)
+{
+    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
+    const double rounds = summed ? 1.0 : count_rounds(c).reduces;
+    const sl_host_step step = sl_offload_step(c->question, c->workload, c->plan, most, rounds);
+    const double sent_s = sl_price_visible_s(step.gradients_s, rounds * backward_s, !summed);
+
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
+             {"parameters", most->all}, {"host_update_s", step.update_s},
+             {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
+             {"parameters_s", step.parameters_s},
+             {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
+}
+
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
 static void
-evaluate_optimizer(const sl_memory_case *c, sl_time *out)
+evaluate_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
 {
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     sl_elements most = {0};
@@ -384,6 +417,11 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
         const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
         if (here.all > most.all)
             most = here;
+    }
+
+    if (c->workload->offload.optimizer) {
+        evaluate_host_step(c, &most, backward_s, out);
+        return;
     }
 
     const sl_layout layout = sl_states_layout(c->workload, &most);
@@ -511,7 +549,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     evaluate_slowest(c, &times[span.slowest], &span, m, out);
     evaluate_pipeline(c, m, out);
     evaluate_data(c, times, out);
-    evaluate_optimizer(c, out);
+    evaluate_optimizer(c, times[span.slowest].backward_s, out);
     SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
              {"step_overhead_s", c->software->step_overhead_s});
 }

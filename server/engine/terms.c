@@ -141,7 +141,8 @@ static const sl_term_info terms[] = {
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
-                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s",
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s; offloaded "
+                                "host_update_s + gradients_exposed_s + parameters_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
                           "software profile: timers, logging, loss reduction"},

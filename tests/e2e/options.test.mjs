@@ -124,3 +124,15 @@ test('what overlaps is said by the request where it says so', async () => {
         time.terms.find((term) => term.name === 'tensor_communication').seconds;
     assert.ok(exposed(hidden) < exposed(open));
 });
+
+test('states on disks are counted, and their time is said to be open', async () => {
+    const parts = (zero_stage) => ({
+        workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'nvme' } },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage },
+    });
+    const { memory, warnings, resolved } = await answered(parts(3));
+    assert.equal(resolved.workload.offload.optimizer, 'nvme');
+    assert.ok(memory.nvme_bytes_per_node > 0 && memory.host_bytes_per_node > 0);
+    assert.ok(warnings.some(({ code }) => code === 'nvme_time'));
+    await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
+});

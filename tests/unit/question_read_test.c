@@ -160,7 +160,7 @@ what_is_not_modelled_is_refused_by_name(void)
         {"\"mtp\":1", "/workload/mtp"},
         {"\"optimizer_in_backward\":true", "/workload/optimizer_in_backward"},
         {"\"adapter\":{\"method\":\"dora\"}", "/workload/adapter/method"},
-        {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
+        {"\"offload\":{\"activations\":\"nvme\"}", "/workload/offload/activations"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reading r;
@@ -285,6 +285,20 @@ units_are_words_sizes_or_modules(void)
     clear(&r);
     read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":\"layer\"}");
     expect_refused(&r, "/parallelism/fsdp_unit", "unknown_value");
+    clear(&r);
+}
+
+static void
+states_go_to_the_host_or_to_its_disks(void)
+{
+    reading r;
+    read_workload(&r, "\"framework\":\"deepspeed\",\"offload\":{\"optimizer\":\"nvme\","
+                      "\"parameters\":\"cpu\",\"activations\":\"none\"}");
+    const sl_offload *const offload = &r.request.workload.offload;
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_TRUE(offload->optimizer && offload->optimizer_on_nvme);
+    CU_ASSERT_TRUE(offload->parameters && !offload->parameters_on_nvme);
+    CU_ASSERT_FALSE(offload->activations);
     clear(&r);
 }
 
@@ -598,6 +612,7 @@ main(int argc, char **argv)
         CASE(a_model_has_one_source),
         CASE(what_is_not_modelled_is_refused_by_name),
         CASE(sharding_words_say_stage_and_group),
+        CASE(states_go_to_the_host_or_to_its_disks),
         CASE(data_parallel_runs_the_releases_of_ddp),
         CASE(units_are_words_sizes_or_modules),
         CASE(overlap_takes_the_place_of_the_profiles_own),
