@@ -234,10 +234,11 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
         {"optimizer", NULL}, {"parameters", NULL}, {"activations", NULL}};
     static const char *const places[] = {"none", "cpu", "nvme"};
     static const sl_names names = {places, COUNT(places), COUNT(places)};
-    static const sl_names in_host = {places, 2, COUNT(places)};
+    static const sl_names in_host = {places, 2, COUNT(places)}; /* activations */
     sl_offload *const offload = &request->workload.offload;
     bool *const kept[] = {&offload->optimizer, &offload->parameters, &offload->activations};
-    bool *const further[] = {&offload->optimizer_on_nvme, &offload->parameters_on_nvme, NULL};
+    bool never = false;
+    bool *const further[] = {&offload->optimizer_on_nvme, &offload->parameters_on_nvme, &never};
     sl_node object;
     if (!sl_node_member(&request->workload_object, "offload", &object))
         return SL_OK;
@@ -248,11 +249,10 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     for (size_t i = 0; i < COUNT(members); i++) {
         uint32_t place = 0;
         bool said = false;
-        sl_keep(&first, sl_names_read(&object, members[i].name,
-                                      further[i] != NULL ? &names : &in_host, &place, &said, err));
+        sl_keep(&first, sl_names_read(&object, members[i].name, i < 2 ? &names : &in_host, &place,
+                                      &said, err));
         *kept[i] = place > 0;
-        if (further[i] != NULL)
-            *further[i] = place == 2;
+        *further[i] = place == 2;
     }
     return first;
 }

@@ -351,6 +351,7 @@ check_context(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/context";
     sl_code code = SL_OK;
 
+    assert(plan->tensor >= 1);
     if (plan->context == 1)
         return SL_OK;
     if (sl_model_is_plain(question->model))
