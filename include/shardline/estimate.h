@@ -29,6 +29,7 @@ typedef struct sl_rank_memory {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     uint64_t host_bytes; /* in the memory of the node, for one rank */
+    uint64_t nvme_bytes; /* on its disks, likewise */
     const char *phase;   /* when the peak is reached: "head", "backward", "last_backward",
                           "optimizer" */
     uint32_t term_count;
@@ -41,8 +42,9 @@ typedef struct sl_memory {
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
     uint64_t host_bytes_per_node; /* of the node with the fullest ranks */
-    int64_t headroom_bytes;       /* usable less the largest device total */
-    uint32_t binding;             /* index into ranks */
+    uint64_t nvme_bytes_per_node;
+    int64_t headroom_bytes; /* usable less the largest device total */
+    uint32_t binding;       /* index into ranks */
     uint32_t rank_count;
     sl_rank_memory ranks[SL_PIPELINE_MAX];
 } sl_memory;
@@ -93,9 +95,9 @@ typedef struct sl_fix {
     sl_workload workload;
     sl_plan plan;
     uint32_t nodes;
-    const char *what; /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
+    const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
                          "sequence", "offload", "nodes" */
-    bool time_incomplete; /* what goes over the host's link is not in step_s */
+    bool time_incomplete; /* what activations take over the host's link is not in step_s */
     uint64_t device_total_bytes;
     double step_s;
     bool fits;

@@ -16,6 +16,8 @@ typedef enum sl_precision {
     SL_PRECISION_TF32, /* fp32 tensors, tensor-core products */
     SL_PRECISION_FP32,
     SL_PRECISION_FP8,
+    SL_PRECISION_MXFP8, /* 8 bits, a scale for 32 values */
+    SL_PRECISION_NVFP4, /* 4 bits, a scale for 16 values */
     SL_PRECISION_COUNT
 } sl_precision;
 
@@ -68,7 +70,9 @@ typedef enum sl_collective {
     SL_COLLECTIVE_ALL_GATHER,
     SL_COLLECTIVE_REDUCE_SCATTER,
     SL_COLLECTIVE_SEND_RECEIVE,
-    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own: see engine/collective.h */
+    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own, like the next two: see engine/collective.h */
+    SL_COLLECTIVE_BROADCAST,
+    SL_COLLECTIVE_REDUCE, /* onto one rank */
     SL_COLLECTIVE_COUNT
 } sl_collective;
 
@@ -162,6 +166,7 @@ typedef struct sl_software {
     bool scatter_sends; /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
+    bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double step_overhead_s;
     char source[200];
 } sl_software;

@@ -73,6 +73,7 @@ typedef struct sl_tensor {
     bool
         linear; /* the weights of a linear layer, or of a stack of them: what quantisation converts */
     bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
+    bool half;   /* its products stay in 16 bits where the workload's are lower */
     bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
     /* Of its kind's operators, counted from 1, the one that multiplies by it; 0 = the one of its
      * component, cut and widths. */
@@ -111,6 +112,7 @@ typedef struct sl_operator {
     uint32_t window;       /* positions a query sees; 0 = all before it */
     uint32_t experts;      /* routed experts that share the work; 0 = every token is worked on */
     uint32_t visits;       /* of those, how many a token goes to */
+    bool half;             /* stays in 16 bits where the workload's precision is lower */
     bool shares_input;     /* its input is kept by the operator before it: not counted twice */
     uint64_t sample_flops; /* plain only, like the next two: forward, of one sample */
     uint64_t sample_kept_bytes;   /* from forward to backward */
@@ -209,6 +211,15 @@ bool sl_model_is_plain(const sl_model *model);
 
 /** Whether some layer of the list has an operator of this kind. */
 bool sl_model_does(const sl_model *model, sl_operator_kind what);
+
+/**
+ * Makes the products of blocks i < count with blocks[i] stay in 16 bits whatever the workload's
+ * precision: blocks of a kind become one of a kind of its own, with the same name.
+ * The model is not plain and has `count` blocks or more. Errors: SL_E_RANGE, rule out_of_range, when
+ * that makes too many kinds; the model is then unfinished.
+ */
+sl_code sl_model_keep_half(sl_model *model, const bool *blocks, uint32_t count,
+                           sl_errors *err) SL_MUST_CHECK;
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);

@@ -13,6 +13,7 @@ typedef enum sl_framework {
     SL_FRAMEWORK_FSDP1,     /* PyTorch FullyShardedDataParallel: flat parameters */
     SL_FRAMEWORK_FSDP2,     /* PyTorch fully_shard: every parameter on its own */
     SL_FRAMEWORK_DEEPSPEED, /* ZeRO */
+    SL_FRAMEWORK_DP,        /* torch.nn.DataParallel: one process, replicas lent for each step */
     SL_FRAMEWORK_COUNT
 } sl_framework;
 
@@ -146,6 +147,16 @@ typedef enum sl_adapter_method {
     SL_ADAPTER_METHOD_COUNT
 } sl_adapter_method;
 
+/** Element type of what ranks send each other. */
+typedef enum sl_wire {
+    SL_WIRE_DEFAULT, /* what framework and precision take */
+    SL_WIRE_BF16,
+    SL_WIRE_FP32,
+    SL_WIRE_FP16,
+    SL_WIRE_FP8,
+    SL_WIRE_COUNT
+} sl_wire;
+
 enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
 
 /** Parameter-efficient fine-tuning: only what the method adds, or picks, trains. */
@@ -166,9 +177,11 @@ typedef struct sl_adapter {
 
 /** What is kept in the host's memory instead of the device's. */
 typedef struct sl_offload {
-    bool optimizer;   /* its states, master weights, and the gradients it steps on */
-    bool parameters;  /* sharded ones; the device has those it gathered */
-    bool activations; /* what is kept from forward to backward */
+    bool optimizer;         /* its states, master weights, and the gradients it steps on */
+    bool parameters;        /* sharded ones; the device has those it gathered */
+    bool activations;       /* what is kept from forward to backward */
+    bool optimizer_on_nvme; /* further on, on disks: the host's memory has buffers of it */
+    bool parameters_on_nvme;
 } sl_offload;
 
 /** Bytes per parameter; negative = what framework and precision say. */
@@ -179,12 +192,31 @@ typedef struct sl_layout {
     double optimizer_bytes;
 } sl_layout;
 
+/** How 8-bit products are scaled. */
+typedef enum sl_recipe {
+    SL_RECIPE_DEFAULT, /* one scale a tensor, as delayed, current and tensorwise have */
+    SL_RECIPE_DELAYED,
+    SL_RECIPE_CURRENT,
+    SL_RECIPE_TENSORWISE,
+    SL_RECIPE_ROWWISE,
+    SL_RECIPE_BLOCK,
+    SL_RECIPE_MXFP8, /* with precision mxfp8, which it is */
+    SL_RECIPE_COUNT
+} sl_recipe;
+
+/** Of the low precisions; which blocks stay in 16 bits is the model's to say (sl_model_keep_half). */
+typedef struct sl_fp8 {
+    sl_recipe recipe;
+    bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
+} sl_fp8;
+
 typedef struct sl_workload {
     sl_framework framework;
     uint64_t sequence_length;
     uint64_t global_batch; /* sequences per step over all replicas */
     uint64_t micro_batch;  /* sequences per forward pass of one replica */
     sl_precision precision;
+    sl_fp8 fp8;
     sl_optimizer optimizer;
     sl_recompute recompute;
     sl_recompute_method recompute_method; /* of full */
@@ -194,7 +226,8 @@ typedef struct sl_workload {
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
-    bool gather_fp8;  /* sharded weights of linear layers are gathered in 8 bits */
+    sl_wire reduce;   /* of gradients: bf16, fp32 or the default */
+    sl_wire gather;   /* of sharded parameters; fp8: the weights of linear layers alone */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     sl_activation_profile activations;
     sl_cuda_graphs graphs;
@@ -217,6 +250,30 @@ typedef struct sl_host_run {
     double memory_bytes_per_s; /* likewise */
 } sl_host_run;
 
+/** Which ranks are neighbours, from the nearest on: replicas or pipeline stages come last. */
+typedef enum sl_order {
+    SL_ORDER_DATA_PIPELINE, /* "tp-cp-ep-dp-pp" */
+    SL_ORDER_PIPELINE_DATA, /* "tp-cp-ep-pp-dp" */
+    SL_ORDER_COUNT
+} sl_order;
+
+/** What FSDP wraps, and so gathers at a time. */
+typedef enum sl_unit_kind {
+    SL_UNIT_BLOCK, /* every block; embedding, final norm and head are the root's */
+    SL_UNIT_ROOT,  /* the whole model at once */
+    SL_UNIT_BY_SIZE,
+    SL_UNIT_BY_MODULE
+} sl_unit_kind;
+
+enum { SL_UNIT_MODULES_MAX = 8, SL_UNIT_MODULE_MAX = 31 };
+
+typedef struct sl_unit {
+    sl_unit_kind kind;
+    uint64_t least; /* BY_SIZE: parameters on a rank that make a block a unit */
+    uint32_t module_count;
+    char modules[SL_UNIT_MODULES_MAX][SL_UNIT_MODULE_MAX + 1]; /* BY_MODULE, of a block: "mlp" */
+} sl_unit;
+
 typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
@@ -232,6 +289,8 @@ typedef struct sl_plan {
     uint32_t zero_stage;
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
+    sl_unit unit;
+    sl_order order;
     sl_schedule schedule;
     uint32_t host_run_count; /* 0: the devices run all */
     sl_host_run host_runs[SL_HOST_RUNS_MAX];
@@ -264,7 +323,11 @@ typedef struct sl_question {
     uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 
-/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8. */
+/** Whether linear layers multiply in 8 or 4 bits, made of 16-bit tensors. */
+bool sl_precision_is_low(sl_precision precision);
+
+/** Bytes of one element in the compute precision: 2, 4 for fp32 and tf32, 1 for fp8 and mxfp8, 1/2 for
+ * nvfp4; scales apart. */
 double sl_precision_bytes(sl_precision precision);
 
 /** tensor * pipeline * context * data. */

@@ -64,6 +64,7 @@ typedef struct sl_place {
 /**
  * The place of a global rank:
  *   rank = tensor + t * (context + c * (data + D * pipeline))
+ * or in the plan's other order tensor + t * (context + c * (pipeline + p * data)),
  *   expert = floor(rank / expert_tensor) mod e, within a stage
  * and ranks fill node after node. Source: Megatron-LM parallel_state.py, default order
  * tp-cp-ep-dp-pp, experts in a grid of their own, expert_tensor innermost; the device meshes of
@@ -175,8 +176,9 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
                        sl_range out[SL_TENSOR_AXES_MAX]);
 
 /**
- * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block; embedding,
- * final norm and head are the root unit, of which each end of a pipeline has its own.
+ * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block, as the plan
+ * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which each
+ * stage of a pipeline has its own.
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *

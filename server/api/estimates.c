@@ -159,7 +159,7 @@ decode_model(sl_api_asked *a, const job *fetched, const sl_request *request, sl_
     if (code == SL_OK && sl_model_count(a->model, &a->counts) != SL_OK)
         code = sl_fail(err, SL_E_RANGE, "out_of_range", "/model",
                        "the parameters of this model cannot be counted in 64 bits");
-    return code;
+    return code == SL_OK ? sl_estimate_request_model(&a->read, a->model, err) : code;
 }
 
 /* On the compute lane, with everything at hand; the document is the caller's to free. */

@@ -181,6 +181,8 @@ read_part(table *t)
     a->peak_flops_per_s[SL_PRECISION_TF32] = number(t, "tf32_flops_per_s");
     a->peak_flops_per_s[SL_PRECISION_FP32] = number(t, "fp32_flops_per_s");
     a->peak_flops_per_s[SL_PRECISION_FP8] = number(t, "fp8_flops_per_s");
+    a->peak_flops_per_s[SL_PRECISION_MXFP8] = number(t, "mxfp8_flops_per_s");
+    a->peak_flops_per_s[SL_PRECISION_NVFP4] = number(t, "nvfp4_flops_per_s");
     a->scale_up_bytes_per_s = number(t, "scale_up_bytes_per_s");
     a->scale_up_domain = whole32(t, "scale_up_domain");
     if (a->scale_up_domain == 0)

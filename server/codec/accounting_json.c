@@ -129,6 +129,7 @@ sl_accounting_memory_write(sl_writer *writer, const sl_accounted *accounted,
         sl_put_null(writer, "headroom_bytes");
     sl_put_uint(writer, "binding_rank", 0);
     sl_put_uint(writer, "host_bytes_per_node", 0);
+    sl_put_uint(writer, "nvme_bytes_per_node", 0);
     sl_write_key(writer, "ranks");
     sl_write_array(writer);
     sl_write_object(writer);

@@ -39,8 +39,8 @@ framework_is_legal(const trial *t, uint32_t framework)
         changed.unknown |= SL_UNKNOWN_ZERO_STAGE | SL_UNKNOWN_RECOMPUTE;
         changed.plan.shard_group = 0;
     }
-    changed.software = sl_catalog_software(t->catalog, sl_name(&sl_framework_names, framework),
-                                           &changed.software_count);
+    changed.software =
+        sl_catalog_software(t->catalog, sl_framework_profiles(framework), &changed.software_count);
     return changed.software != NULL && is_legal(t, &changed, "/workload/framework");
 }
 
@@ -89,8 +89,8 @@ static void
 software_write(sl_writer *writer, const trial *t)
 {
     uint32_t count = 0;
-    const sl_software *const profiles = sl_catalog_software(
-        t->catalog, sl_name(&sl_framework_names, t->base.workload.framework), &count);
+    const sl_software *const profiles =
+        sl_catalog_software(t->catalog, sl_framework_profiles(t->base.workload.framework), &count);
     sl_write_key(writer, "software");
     sl_write_array(writer);
     for (uint32_t i = 0; i < count; i++)

@@ -66,6 +66,7 @@ memory_write(sl_writer *writer, const sl_memory *memory)
     sl_put_int(writer, "headroom_bytes", memory->headroom_bytes);
     sl_put_uint(writer, "binding_rank", fullest->rank);
     sl_put_uint(writer, "host_bytes_per_node", memory->host_bytes_per_node);
+    sl_put_uint(writer, "nvme_bytes_per_node", memory->nvme_bytes_per_node);
     sl_write_key(writer, "ranks");
     sl_write_array(writer);
     for (uint32_t i = 0; i < memory->rank_count; i++)

@@ -9,18 +9,23 @@ static const char *const kinds[] = {"pretraining", "finetuning", "inference"};
 static const char *const frameworks[] = {
     [SL_FRAMEWORK_MEGATRON] = "megatron",   [SL_FRAMEWORK_DDP] = "ddp",
     [SL_FRAMEWORK_FSDP1] = "fsdp1",         [SL_FRAMEWORK_FSDP2] = "fsdp2",
-    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", "dp",
+    [SL_FRAMEWORK_DEEPSPEED] = "deepspeed", [SL_FRAMEWORK_DP] = "dp",
 };
+_Static_assert(COUNT(frameworks) == SL_FRAMEWORK_COUNT, "a word for every framework");
 
 static const char *const precisions[] = {
-    [SL_PRECISION_BF16] = "bf16",
-    [SL_PRECISION_FP16] = "fp16",
-    [SL_PRECISION_TF32] = "tf32",
-    [SL_PRECISION_FP32] = "fp32",
-    [SL_PRECISION_FP8] = "fp8",
-    "nvfp4",
-    "mxfp8",
+    [SL_PRECISION_BF16] = "bf16",   [SL_PRECISION_FP16] = "fp16", [SL_PRECISION_TF32] = "tf32",
+    [SL_PRECISION_FP32] = "fp32",   [SL_PRECISION_FP8] = "fp8",   [SL_PRECISION_MXFP8] = "mxfp8",
+    [SL_PRECISION_NVFP4] = "nvfp4",
 };
+_Static_assert(COUNT(precisions) == SL_PRECISION_COUNT, "a word for every precision");
+
+static const char *const recipes[] = {
+    [SL_RECIPE_DELAYED - 1] = "delayed",       [SL_RECIPE_CURRENT - 1] = "current",
+    [SL_RECIPE_TENSORWISE - 1] = "tensorwise", [SL_RECIPE_ROWWISE - 1] = "rowwise",
+    [SL_RECIPE_BLOCK - 1] = "block",           [SL_RECIPE_MXFP8 - 1] = "mxfp8",
+};
+_Static_assert(COUNT(recipes) + 1 == SL_RECIPE_COUNT, "a word for every recipe but the default");
 
 static const char *const optimizers[] = {
     [SL_OPTIMIZER_ADAMW] = "adamw",
@@ -137,6 +142,27 @@ static const char *const contexts[] = {
 };
 _Static_assert(COUNT(contexts) == SL_CONTEXT_COUNT, "a word for every kind");
 
+static const char *const orders[] = {
+    [SL_ORDER_DATA_PIPELINE] = "tp-cp-ep-dp-pp",
+    [SL_ORDER_PIPELINE_DATA] = "tp-cp-ep-pp-dp",
+};
+_Static_assert(COUNT(orders) == SL_ORDER_COUNT, "a word for every order");
+
+static const char *const overlaps[] = {
+    [SL_OVERLAP_NONE] = "none",
+    [SL_OVERLAP_BULK] = "bulk",
+    [SL_OVERLAP_USERBUFFER] = "userbuffer",
+};
+_Static_assert(COUNT(overlaps) == SL_OVERLAP_COUNT, "a word for every overlap");
+
+static const char *const wires[] = {
+    [SL_WIRE_BF16 - 1] = "bf16",
+    [SL_WIRE_FP32 - 1] = "fp32",
+    [SL_WIRE_FP16 - 1] = "fp16",
+    [SL_WIRE_FP8 - 1] = "fp8",
+};
+_Static_assert(COUNT(wires) + 1 == SL_WIRE_COUNT, "a word for every type but the default");
+
 static const char *const schedules[] = {
     [SL_SCHEDULE_1F1B] = "1f1b",   [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
     [SL_SCHEDULE_NAIVE] = "naive", [SL_SCHEDULE_GPIPE] = "gpipe",
@@ -158,6 +184,8 @@ static const char *const collectives[] = {
     [SL_COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
     [SL_COLLECTIVE_SEND_RECEIVE] = "send_receive",
     [SL_COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+    [SL_COLLECTIVE_BROADCAST] = "broadcast",
+    [SL_COLLECTIVE_REDUCE] = "reduce",
 };
 _Static_assert(COUNT(collectives) == SL_COLLECTIVE_COUNT, "a word for every collective");
 
@@ -191,11 +219,23 @@ const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(sha
 const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_order_names = {orders, COUNT(orders), COUNT(orders)};
+const sl_names sl_overlap_names = {overlaps, COUNT(overlaps), COUNT(overlaps)};
+const sl_names sl_recipe_names = {recipes, COUNT(recipes), COUNT(recipes)};
+const sl_names sl_wire_names = {wires, COUNT(wires), COUNT(wires)};
+const sl_names sl_reduce_names = {wires, SL_WIRE_FP32, SL_WIRE_FP32};
 const sl_names sl_schedule_names = {schedules, SL_SCHEDULE_COUNT, COUNT(schedules)};
 const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(attentions)};
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
 const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};
 const sl_names sl_origin_names = {origins, SL_ORIGIN_COUNT, COUNT(origins)};
+
+const char *
+sl_framework_profiles(uint32_t framework)
+{
+    return sl_name(&sl_framework_names,
+                   framework == SL_FRAMEWORK_DP ? (uint32_t)SL_FRAMEWORK_DDP : framework);
+}
 
 const char *
 sl_name(const sl_names *names, uint32_t index)

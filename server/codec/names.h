@@ -31,6 +31,19 @@ extern const sl_names sl_graph_names;
 extern const sl_names sl_adapter_names; /* from SL_ADAPTER_LORA on: a word is method - 1 */
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
+extern const sl_names sl_order_names;
+
+/* How collectives of the tensor group overlap with products. */
+typedef enum sl_overlap_word {
+    SL_OVERLAP_NONE,
+    SL_OVERLAP_BULK,       /* those of backward */
+    SL_OVERLAP_USERBUFFER, /* and those of forward, in pieces */
+    SL_OVERLAP_COUNT
+} sl_overlap_word;
+extern const sl_names sl_overlap_names;
+extern const sl_names sl_recipe_names; /* from SL_RECIPE_DELAYED on */
+extern const sl_names sl_wire_names;   /* from SL_WIRE_BF16 on */
+extern const sl_names sl_reduce_names; /* the first of them */
 extern const sl_names sl_schedule_names;
 extern const sl_names sl_collective_names;
 extern const sl_names sl_lifetime_names;
@@ -57,6 +70,9 @@ typedef enum sl_attention_word {
     SL_ATTENTION_WORD_COUNT
 } sl_attention_word;
 extern const sl_names sl_attention_names; /* modelled: SL_ATTENTION_WORD_COUNT */
+
+/** The framework whose software profiles describe this one: DataParallel is PyTorch, as DDP is. */
+const char *sl_framework_profiles(uint32_t framework);
 
 /** The word of an enumerator. */
 const char *sl_name(const sl_names *names, uint32_t index);

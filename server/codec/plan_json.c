@@ -39,13 +39,21 @@ adapter_write(sl_writer *writer, const sl_adapter *adapter)
     sl_write_object_end(writer);
 }
 
+static const char *
+place_of(bool off, bool nvme)
+{
+    if (!off)
+        return "none";
+    return nvme ? "nvme" : "cpu";
+}
+
 static void
 offload_write(sl_writer *writer, const sl_offload *offload)
 {
     sl_write_key(writer, "offload");
     sl_write_object(writer);
-    sl_put_text(writer, "optimizer", offload->optimizer ? "cpu" : "none");
-    sl_put_text(writer, "parameters", offload->parameters ? "cpu" : "none");
+    sl_put_text(writer, "optimizer", place_of(offload->optimizer, offload->optimizer_on_nvme));
+    sl_put_text(writer, "parameters", place_of(offload->parameters, offload->parameters_on_nvme));
     sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
     sl_write_object_end(writer);
 }
@@ -76,13 +84,42 @@ recompute_write(sl_writer *writer, const sl_workload *w)
     sl_write_object_end(writer);
 }
 
+/* bf16_layers is a number of last blocks or a list of them, as in the request. */
+static void
+fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    sl_write_key(writer, "fp8");
+    if (!sl_precision_is_low(w->precision)) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "recipe",
+                w->fp8.recipe == SL_RECIPE_DEFAULT
+                    ? NULL
+                    : sl_name(&sl_recipe_names, w->fp8.recipe - SL_RECIPE_DELAYED));
+    sl_put_bool(writer, "primary_weights", w->fp8.primary_weights);
+    sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
+    sl_write_key(writer, "bf16_layers");
+    if (request->half_count == 0) {
+        sl_write_uint(writer, request->half_last);
+    } else {
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < request->half_count; i++)
+            if (request->half_blocks[i])
+                sl_write_uint(writer, i);
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
 static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
 {
     sl_write_object(writer);
     sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
-    sl_put_text(writer, "framework", sl_name(&sl_framework_names, request->framework_word));
+    sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
     sl_put_text(writer, "software", software != NULL ? software->name : NULL);
     put_known(writer, "sequence_length", w->sequence_length);
     put_known(writer, "global_batch_size", w->global_batch);
@@ -110,14 +147,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     } else {
         sl_write_null(writer);
     }
-    sl_write_key(writer, "fp8");
-    if (w->precision == SL_PRECISION_FP8) {
-        sl_write_object(writer);
-        sl_put_bool(writer, "all_gather", w->gather_fp8);
-        sl_write_object_end(writer);
-    } else {
-        sl_write_null(writer);
-    }
+    fp8_write(writer, request, w);
     sl_write_key(writer, "moe");
     if (w->imbalance > 0 || w->capacity > 0) {
         sl_write_object(writer);
@@ -148,7 +178,58 @@ layout_write(sl_writer *writer, const sl_plan *plan)
 }
 
 static void
-plan_write(sl_writer *writer, const sl_plan *plan)
+wire_write(sl_writer *writer, const char *key, sl_wire wire)
+{
+    sl_put_text(writer, key,
+                wire == SL_WIRE_DEFAULT ? NULL : sl_name(&sl_wire_names, wire - SL_WIRE_BF16));
+}
+
+static void
+unit_write(sl_writer *writer, const sl_unit *unit)
+{
+    sl_write_key(writer, "fsdp_unit");
+    switch (unit->kind) {
+    case SL_UNIT_BLOCK:
+        sl_write_text(writer, "block");
+        break;
+    case SL_UNIT_ROOT:
+        sl_write_text(writer, "root");
+        break;
+    case SL_UNIT_BY_SIZE:
+        sl_write_uint(writer, unit->least);
+        break;
+    case SL_UNIT_BY_MODULE:
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < unit->module_count; i++)
+            sl_write_text(writer, unit->modules[i]);
+        sl_write_array_end(writer);
+        break;
+    }
+}
+
+/* As the software profile does it, or as the request says instead. */
+static void
+overlap_write(sl_writer *writer, const sl_software *software)
+{
+    sl_write_key(writer, "overlap");
+    if (software == NULL) {
+        sl_write_null(writer);
+        return;
+    }
+    const sl_overlap_word tensor = software->overlap_tensor_forward    ? SL_OVERLAP_USERBUFFER
+                                   : software->overlap_tensor_backward ? SL_OVERLAP_BULK
+                                                                       : SL_OVERLAP_NONE;
+    sl_write_object(writer);
+    sl_put_bool(writer, "grad_reduce", software->overlap_gradient_reduce);
+    sl_put_bool(writer, "param_gather", software->overlap_parameter_gather);
+    sl_put_text(writer, "tensor", sl_name(&sl_overlap_names, tensor));
+    sl_put_bool(writer, "p2p", software->overlap_pipeline);
+    sl_write_object_end(writer);
+}
+
+static void
+plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
+           const sl_software *software)
 {
     sl_write_object(writer);
     sl_put_uint(writer, "tensor", plan->tensor);
@@ -167,6 +248,11 @@ plan_write(sl_writer *writer, const sl_plan *plan)
         sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
     else
         sl_put_null(writer, "reshard_after_forward");
+    unit_write(writer, &plan->unit);
+    sl_put_text(writer, "order", sl_name(&sl_order_names, plan->order));
+    overlap_write(writer, software);
+    wire_write(writer, "grad_reduce_dtype", workload->reduce);
+    wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
     sl_placement_write(writer, plan);
     sl_write_object_end(writer);
@@ -230,7 +316,7 @@ sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
     sl_write_key(writer, "workload");
     workload_write(writer, request, workload, plan, software);
     sl_write_key(writer, "parallelism");
-    plan_write(writer, plan);
+    plan_write(writer, workload, plan, software);
     sl_write_key(writer, "cluster");
     if (cluster != NULL)
         cluster_write(writer, cluster);

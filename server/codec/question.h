@@ -17,6 +17,8 @@
 #include "shardline/plan.h"
 #include "json/reader.h"
 
+enum { SL_SOFTWARE_OPEN_MAX = 8 }; /* profiles of one framework */
+
 typedef enum sl_model_source {
     SL_MODEL_FROM_HUB,
     SL_MODEL_FROM_CONFIG,
@@ -48,10 +50,8 @@ typedef struct sl_estimate_request {
 
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
-    uint32_t kind; /* index into sl_kind_names */
-    uint32_t
-        framework_word; /* into sl_framework_names; beyond the engine's for an accounting only */
-    bool has_cluster;   /* `cluster` is complete */
+    uint32_t kind;    /* index into sl_kind_names */
+    bool has_cluster; /* `cluster` is complete */
     bool data_auto;
     bool data_open;  /* data_auto, and the cluster does not divide: plan.data is a guess */
     uint32_t copies; /* of the states, "replicate"; 0 = not said. Settled with the cluster */
@@ -64,9 +64,14 @@ typedef struct sl_estimate_request {
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
     uint64_t gradient_accumulation; /* 0 = not said */
     sl_cluster cluster;
-    const sl_software *software; /* the profiles to consider */
+    const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;
+    sl_software
+        own_software[SL_SOFTWARE_OPEN_MAX]; /* with what the request says of their overlap */
     sl_workload workload;
+    uint32_t half_last;                    /* blocks at the end that stay in 16 bits */
+    uint32_t half_count;                   /* ... or as far as the list goes */
+    bool half_blocks[SL_MODEL_LAYERS_MAX]; /* ... of them */
     sl_plan plan;
     uint32_t unknown; /* sl_unknown bits */
     sl_notes notes;
@@ -93,6 +98,11 @@ sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
  */
 sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,
                                  const sl_catalog *catalog, sl_errors *err) SL_MUST_CHECK;
+
+/** Blocks of the model that the request keeps in 16 bits become so (sl_model_keep_half); out_of_range
+ * where it has fewer. */
+sl_code sl_estimate_request_model(const sl_estimate_request *request, sl_model *model,
+                                  sl_errors *err) SL_MUST_CHECK;
 
 /** The question about `model`, borrowing from the request. Needs has_cluster. */
 sl_question sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model);

@@ -23,6 +23,8 @@ sl_code sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnin
                                  sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings,
                                  sl_errors *err) SL_MUST_CHECK;
+sl_code sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnings,
+                                 sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
                               sl_errors *err) SL_MUST_CHECK;
 

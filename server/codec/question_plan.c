@@ -20,17 +20,17 @@ static const sl_member plan_members[] = {
     {"zero_stage", NULL},
     {"schedule", NULL},
     {"replicate", NULL},
-    {"order", "tp-cp-ep-dp-pp"},
+    {"order", NULL},
     {"sharding", NULL},
     {"shard_group", NULL},
     {"pipeline_layout", NULL},
     {"placement", NULL},
     {"reshard_after_forward", NULL},
-    {"fsdp_unit", ""},
-    {"gather_dtype", ""},
+    {"fsdp_unit", NULL},
+    {"gather_dtype", NULL},
     {"context_kind", NULL},
-    {"overlap", ""},
-    {"grad_reduce_dtype", ""},
+    {"overlap", NULL},
+    {"grad_reduce_dtype", NULL},
 };
 
 static const sl_member cluster_members[] = {
@@ -277,6 +277,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
     sl_keep(&first, sl_placement_read(object, plan, warnings, err));
+    sl_keep(&first, sl_question_read_traffic(request, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

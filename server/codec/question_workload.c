@@ -74,8 +74,8 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
     if (code != SL_OK)
         return code;
     if (!present) {
-        request->software = sl_catalog_software(
-            catalog, sl_name(&sl_framework_names, workload->framework), &request->software_count);
+        request->software = sl_catalog_software(catalog, sl_framework_profiles(workload->framework),
+                                                &request->software_count);
         assert(request->software != NULL);
         if (request->software_count > 1)
             request->unknown |= SL_UNKNOWN_SOFTWARE;
@@ -97,15 +97,18 @@ read_software(sl_estimate_request *request, const sl_catalog *catalog, bool fram
     const int framework =
         sl_text_index(found->framework, sl_framework_names.list, sl_framework_names.modelled);
     assert(framework >= 0);
-    if (framework_said && framework != (int)workload->framework) {
+    const bool described =
+        sl_text_equal(found->framework, sl_framework_profiles(workload->framework));
+    if (framework_said && !described) {
         code = sl_node_fail_at(object, "software", err, SL_E_RANGE, "inconsistent",
                                "must be a release of %s, but %s is one of %s",
                                sl_name(&sl_framework_names, workload->framework), found->name,
                                found->framework);
         return code;
     }
-    workload->framework = (sl_framework)framework;
-    request->framework_word = (uint32_t)framework;
+    if (!framework_said) {
+        workload->framework = (sl_framework)framework;
+    }
     request->software = found;
     request->software_count = 1;
     if (!exact)
@@ -150,26 +153,18 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     /* An accounting is a rule for every kind of work and every framework. */
     const bool counted = request->source == SL_MODEL_FROM_PARAMETERS;
     const sl_names kinds = counted ? all_modelled(&sl_kind_names) : sl_kind_names;
-    const sl_names frameworks = counted ? all_modelled(&sl_framework_names) : sl_framework_names;
-    sl_names precisions = sl_precision_names;
-    if (counted)
-        precisions.modelled = SL_PRECISION_COUNT;
 
     sl_code first = sl_names_read(object, "kind", &kinds, &kind, &kind_said, err);
-    sl_keep(&first,
-            sl_names_read(object, "framework", &frameworks, &framework, &framework_said, err));
+    sl_keep(&first, sl_names_read(object, "framework", &sl_framework_names, &framework,
+                                  &framework_said, err));
     if (!kind_said && !counted)
         sl_notes_add(&request->notes, "kind_assumed", false, "kind was not given: pretraining");
     request->kind = kind;
-    request->framework_word = framework;
-    if (framework >= SL_FRAMEWORK_COUNT) {
-        framework = SL_FRAMEWORK_MEGATRON;
-        framework_said = false;
-    }
     workload->framework = (sl_framework)framework;
     sl_keep(&first, read_software(request, catalog, framework_said, err));
 
-    sl_keep(&first, sl_names_read(object, "precision", &precisions, &precision, &said, err));
+    sl_keep(&first,
+            sl_names_read(object, "precision", &sl_precision_names, &precision, &said, err));
     workload->precision = (sl_precision)precision;
     request->precision_open = !said;
     sl_keep(&first,

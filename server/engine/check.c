@@ -7,9 +7,14 @@
 #include "engine/check_operators.h"
 #include "engine/check_plain.h"
 #include "engine/check_schedule.h"
+#include "engine/check_traffic.h"
 #include "engine/collective.h"
+#include "engine/lent.h"
+#include "engine/offload.h"
+#include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
+#include "engine/unit.h"
 
 uint64_t
 sl_plan_world(const sl_plan *plan)
@@ -48,7 +53,7 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
         return true;
     /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for attention. */
     if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16 &&
-        precision != SL_PRECISION_FP8)
+        !sl_precision_is_low(precision))
         return false;
     for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
         if (part->attention[kernel][i].head_dim != 0)
@@ -255,21 +260,22 @@ static sl_code
 check_framework(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
+    const char *name = question->workload.framework == SL_FRAMEWORK_DP ? "dp" : "ddp";
     sl_code code = SL_OK;
 
-    if (question->workload.framework != SL_FRAMEWORK_DDP)
+    if (!sl_framework_replicates(question->workload.framework))
         return code;
 
     if (plan->tensor > 1 || plan->pipeline > 1) {
         code = sl_fail(err, SL_E_RANGE, "framework_replicates",
                        plan->tensor > 1 ? "/parallelism/tensor" : "/parallelism/pipeline",
-                       "ddp holds the whole model on every rank, got %u",
+                       "%s holds the whole model on every rank, got %u", name,
                        plan->tensor > 1 ? plan->tensor : plan->pipeline);
         sl_hint(err, "1, or framework megatron");
     }
     if (plan->zero_stage > 0 && is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
         code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
-                       "ddp shards nothing, got %u", plan->zero_stage);
+                       "%s shards nothing, got %u", name, plan->zero_stage);
         sl_hint(err, "0, or framework megatron with 1");
     }
     return code;
@@ -285,6 +291,7 @@ check_sharding(const sl_question *question, sl_errors *err)
     } stages[SL_FRAMEWORK_COUNT] = {
         [SL_FRAMEWORK_MEGATRON] = {0, 1, "megatron shards optimizer states: 0 or 1"},
         [SL_FRAMEWORK_DDP] = {0, 0, "ddp shards nothing: 0"},
+        [SL_FRAMEWORK_DP] = {0, 0, "dp shards nothing: 0"},
         [SL_FRAMEWORK_FSDP1] = {0, 3, "fsdp has no_shard (0), shard_grad_op (2), full_shard (3)"},
         [SL_FRAMEWORK_FSDP2] = {2, 3, "fsdp2 has shard_grad_op (2) and full_shard (3)"},
         [SL_FRAMEWORK_DEEPSPEED] = {0, 3, "deepspeed has stages 0 to 3"},
@@ -294,7 +301,7 @@ check_sharding(const sl_question *question, sl_errors *err)
     const bool whole = plan->shard_group == 0;
     sl_code code = SL_OK;
 
-    if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && framework != SL_FRAMEWORK_DDP &&
+    if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
         (plan->zero_stage < stages[framework].first || plan->zero_stage > stages[framework].last ||
          (sl_framework_is_fsdp(framework) && plan->zero_stage == 1))) {
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
@@ -414,6 +421,7 @@ check_context(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/context";
     sl_code code = SL_OK;
 
+    assert(plan->tensor >= 1);
     if (plan->context == 1)
         return SL_OK;
     if (sl_model_is_plain(question->model))
@@ -514,9 +522,10 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework,   check_sharding, check_workload, check_expert,     check_context,
-        check_world,       check_tensor,   check_pipeline, check_batch,      check_sequence,
-        sl_check_hardware, sl_check_plain, sl_check_host,  sl_check_adapter, sl_check_operators,
+        check_framework,   check_sharding, check_workload,   check_expert,     check_context,
+        check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
+        sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
     };
     sl_code first = SL_OK;
 

@@ -29,6 +29,22 @@ check_attention(const sl_question *question, sl_errors *err)
     return code;
 }
 
+static void
+hint_precisions(const sl_accelerator *part, sl_errors *err)
+{
+    static const char *const names[] = {", bf16", ", fp16",  ", tf32", ", fp32",
+                                        ", fp8",  ", mxfp8", ", nvfp4"};
+    _Static_assert(sizeof names / sizeof names[0] == SL_PRECISION_COUNT, "a name per precision");
+    const char *has[SL_PRECISION_COUNT] = {"", "", "", "", "", "", ""};
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
+        if (part->peak_flops_per_s[i] > 0.0)
+            has[count++] = names[i];
+    if (count > 0) /* the first without its comma */
+        sl_hint(err, "%s%s%s%s%s%s%s", has[0] + 2, has[1], has[2], has[3], has[4], has[5], has[6]);
+}
+
 sl_code
 sl_check_hardware(const sl_question *question, sl_errors *err)
 {
@@ -37,9 +53,11 @@ sl_check_hardware(const sl_question *question, sl_errors *err)
     const sl_workload *workload = &question->workload;
     sl_code code = check_attention(question, err);
 
-    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0)
+    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0) {
         code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
                        "%s has no rate for this precision in the catalogue", part->id);
+        hint_precisions(part, err);
+    }
     if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
         code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",
                        "the memory bandwidth of %s is not known", part->id);

@@ -278,6 +278,11 @@ sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *g
         return 0.0;
     if (kind == SL_COLLECTIVE_ALL_TO_ALL)
         return exchange_s(cluster, group, bytes);
+    if (kind == SL_COLLECTIVE_BROADCAST || kind == SL_COLLECTIVE_REDUCE) {
+        kind = kind == SL_COLLECTIVE_BROADCAST ? SL_COLLECTIVE_ALL_GATHER
+                                               : SL_COLLECTIVE_REDUCE_SCATTER;
+        bytes *= group->ranks / (group->ranks - 1.0);
+    }
     if (group->level != SL_LEVEL_NETWORK)
         return in_node_s(&cluster->accelerator, group->level, kind, group->ranks, bytes);
     if (kind == SL_COLLECTIVE_SEND_RECEIVE)

@@ -25,7 +25,7 @@ typedef struct sl_group {
 
 /**
  * Groups of `ranks` whose neighbours are `stride` global ranks apart, ranks laid out node by
- * node: Megatron's order tp-cp-ep-dp-pp. When a group's extent divides a node, or nodes divide
+ * node (engine/ranks.h says which stride). When a group's extent divides a node, or nodes divide
  * it, all groups cross the same links; else the worst counts.
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
@@ -53,6 +53,8 @@ bool sl_collective_links_known(const sl_cluster *cluster);
  *           ring inside the node * G / (G-1))
  * All-to-all (bytes: what one rank sends and keeps): inside a node as an all-gather of as many bytes;
  * across k nodes  t = base + S (k-1)/k / (0.96 * NIC rate of one rank / oversubscription).
+ * Broadcast and reduce (bytes: the message) move along the ring what an all-gather and a
+ * reduce-scatter of n / (n - 1) times as many bytes do.
  * Source: NCCL src/graph/tuning.cc (latencies, protocol shares). With nothing fitted the ring
  * agrees with SimAI's 1-128 node table to 7.9 % mean.
  */

@@ -3,6 +3,8 @@
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/lent.h"
+#include "engine/unit.h"
 
 /* Defaults of DeepSpeed's zero_optimization. */
 static const double bucket_elements = 5e8;
@@ -11,11 +13,14 @@ static const double live_elements_max = 1e9;
 typedef struct units {
     double largest, root, head, all;
     double routed; /* of the largest */
+    double ends;   /* of the root, embedding and head */
 } units;
 
 static units
-measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
+measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
+    const sl_model *model = c->question->model;
+    const sl_kind_price *prices = c->prices;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
@@ -23,11 +28,17 @@ measure_units(const sl_model *model, const sl_kind_price *prices, const sl_stage
         if (stage->layers[k] == 0)
             continue;
         u.all += elements;
-        if (!sl_schedule_is_block(model, k)) {
+        if (sl_schedule_is_block(model, k)) {
+            const sl_unit_split split =
+                sl_unit_of(&c->plan->unit, c->slice, &model->kinds[k], prices[k].elements);
+            u.root += stage->layers[k] * split.root;
+            if (split.largest > u.largest) {
+                u.largest = split.largest;
+                u.routed = fmin(split.largest, prices[k].routed_elements);
+            }
+        } else {
             u.root += elements;
-        } else if (prices[k].elements > u.largest) {
-            u.largest = prices[k].elements;
-            u.routed = prices[k].routed_elements;
+            u.ends += elements;
         }
         if (!sl_schedule_is_block(model, k) && k != model->layers[0])
             u.head += elements;
@@ -41,7 +52,7 @@ head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
     const bool one_table = c->question->model->tied && stage->first && stage->last;
 
-    return one_table ? u->root : stage->last ? u->head : 0.0;
+    return one_table ? u->ends : stage->last ? u->head : 0.0;
 }
 
 static void
@@ -50,11 +61,12 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double wire = sl_states_gather_bytes(c->workload, &layout, true);
     const sl_adapter *adapter = &c->workload->adapter;
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
-    const double stored = sl_adapter_on(adapter) ? sl_adapter_base_bytes(adapter->base) : kept;
-    const double element = fmin(c->workload->gather_fp8 ? 1.0 : kept, stored);
+    const double element =
+        sl_adapter_on(adapter) ? fmin(wire, sl_adapter_base_bytes(adapter->base)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -65,14 +77,15 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     } else {
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
-    /* A block's whole gradient in the compute precision and the reduce's input; then its output. */
-    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    const double reduced = width != kept ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
     out->backward_gradients = kept * head + u->largest * (kept + reduced);
     const sl_elements block = {.all = u->largest, .routed = u->routed};
-    out->backward_reduced = layout.gradient_bytes * sl_states_at_rest(&block, &shards.gradients);
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
     out->root_gradients = u->root * (kept + reduced);
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
@@ -107,11 +120,19 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
 static void
 measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
 {
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double element = c->slice->element_bytes;
 
-    if (c->plan->zero_stage >= 1)
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+
+    if (c->plan->zero_stage >= 1) {
         out->reduce_buffers =
             element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
+        /* A bucket that is reduced in another type is cast into one of that. */
+        if (width != layout.gradient_bytes)
+            out->reduce_buffers += width * bucket_elements;
+    }
     if (c->plan->zero_stage < 3)
         return;
     out->head_bytes = out->backward_bytes = element * fmin(u->all, live_elements_max);
@@ -136,11 +157,13 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
-    const units u = measure_units(c->question->model, c->prices, stage);
+    const units u = measure_units(c, stage);
     sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         measure_deepspeed(c, &u, &out);
+    else if (sl_lent_devices(c->workload, c->plan) > 0)
+        sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
         measure_traced(c, stage, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)

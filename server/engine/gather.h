@@ -5,11 +5,12 @@
 #include "engine/memory.h"
 
 /**
- * Bytes on one rank beside its shards. A unit is a block; embedding, final norm and head are the
- * root unit, which stays gathered from forward to backward.
+ * Bytes on one rank beside its shards. A unit is a block, or what else the plan wraps (unit.h);
+ * embedding, final norm, head and what is wrapped nowhere else are the root unit, which stays gathered
+ * from forward to backward.
  */
 typedef struct sl_gathered {
-    double unit_elements;      /* of the largest block */
+    double unit_elements;      /* of the largest but the root */
     double root_elements;      /* of the root unit on this rank */
     double head_bytes;         /* gathered parameters when the loss is computed */
     double backward_bytes;     /* ... and while the largest block runs backward */
@@ -26,16 +27,17 @@ typedef struct sl_gathered {
 } sl_gathered;
 
 /**
- * FSDP, stage 3 with resharding: root + the block in use + the one prefetched, and in FSDP2 the
+ * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
  * Quantised blocks under adapters are gathered as they are stored.
- * Gradients of a block: the compute precision's copy and the reduce's input in
- * layout.gradient_bytes; the head's stay whole until the root's backward.
+ * Gradients of a block: in the type it is gathered in, and where they are reduced in another the
+ * reduce's input in that; the head's stay whole until the root's backward.
  * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
  * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * With optimizer_in_backward on one device: the gradient of one tensor at a time.
+ * DataParallel, whose replicas hold their copies for a step: see engine/lent.h.
  * All zero where every rank holds its parameters whole and reduces them in place.
  * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
  * graph_trainer; DeepSpeed zero/config.py.

@@ -23,14 +23,14 @@ sl_kernel_half_peak(const sl_accelerator *part)
 
 /* Rate of the law, scaled to the precision by the datasheet. */
 static double
-product_peak(const sl_slice *slice)
+product_peak(const sl_slice *slice, sl_precision precision)
 {
     const sl_accelerator *part = slice->accelerator;
     const double half = sl_kernel_half_peak(part);
 
     assert(half > 0.0);
-    return part->gemm.peak_flops_per_s * slice->clock_ratio *
-           part->peak_flops_per_s[slice->precision] / half;
+    return part->gemm.peak_flops_per_s * slice->clock_ratio * part->peak_flops_per_s[precision] /
+           half;
 }
 
 static double
@@ -43,7 +43,7 @@ tile_seconds(const sl_slice *slice, const sl_product *product, const tile_shape 
     const double waves = ceil(tiles * split / law->multiprocessors);
     const double compute_s = waves * 2.0 * tile->rows * tile->columns *
                              (product->k / split + law->prologue_k) * law->multiprocessors /
-                             (product_peak(slice) * tile->rate_ratio);
+                             (product_peak(slice, product->precision) * tile->rate_ratio);
     const double results = product->m * product->n;
     const double bytes = (product->m * product->k + product->k * product->n + results) * e +
                          (split > 1.0 ? 8.0 * split * results : 0.0);
@@ -90,7 +90,7 @@ sl_kernel_roofline_s(const sl_slice *slice, double flops, double bytes, double r
 {
     assert(ratio > 0.0);
     return slice->accelerator->gemm.launch_s +
-           fmax(flops / product_peak(slice),
+           fmax(flops / product_peak(slice, slice->precision),
                 bytes / (slice->accelerator->memory_bytes_per_s * ratio));
 }
 
@@ -152,10 +152,11 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double width_ratio = slice->element_bytes / 2.0;
     const double score_bytes = (pass == SL_PASS_FORWARD ? 4.0 : 6.0) * width_ratio;
     const double dropout_bytes = slice->dropout ? 5.0 * width_ratio : 0.0;
-    const double into_scores_s =
-        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = s, .n = s, .k = d});
-    const double out_of_scores_s =
-        sl_kernel_product_s(slice, (sl_product){.batch = batch, .m = s, .n = d, .k = s});
+    const sl_precision precision = sl_slice_precision(slice, op);
+    const double into_scores_s = sl_kernel_product_s(
+        slice, (sl_product){.batch = batch, .m = s, .n = s, .k = d, .precision = precision});
+    const double out_of_scores_s = sl_kernel_product_s(
+        slice, (sl_product){.batch = batch, .m = s, .n = d, .k = s, .precision = precision});
     /* Backward: dP from dO and V; dV, dQ and dK from the scores. */
     const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
                                                       : into_scores_s + 3.0 * out_of_scores_s;

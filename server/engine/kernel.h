@@ -11,6 +11,7 @@
 typedef struct sl_product {
     double batch;
     double m, n, k;
+    sl_precision precision;
 } sl_product;
 
 /** Datasheet peak of 16-bit products, bf16 where the part has it [FLOP/s]; what the law's

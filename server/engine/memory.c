@@ -8,6 +8,10 @@
 #include "engine/adapter.h"
 #include "engine/gather.h"
 #include "engine/host.h"
+#include "engine/lent.h"
+#include "engine/low_precision.h"
+#include "engine/offload.h"
+#include "engine/ranks.h"
 #include "engine/recompute.h"
 #include "shardline/units.h"
 
@@ -211,8 +215,8 @@ measure_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
             b.ends_saved += b.in_flight * price->saved_bytes;
         } else {
             b.ends_saved += price->saved_bytes;
-            b.logits_width = price->logits;
-            b.logit_bytes = logit_bytes(c);
+            b.logits_width = sl_lent_logits(c, price->logits);
+            b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
             b.head_transient =
                 hidden_bytes *
                 (c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0);
@@ -295,9 +299,12 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     /* Reduced on a stream of their own, they leave segments that computing cannot take. */
     const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
     const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
-    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step. */
-    const bool casts = !offload->optimizer && c->workload->framework == SL_FRAMEWORK_DEEPSPEED &&
-                       layout.gradient_bytes < layout.master_bytes;
+    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron with
+     * those it reduced in bf16. */
+    const bool half =
+        c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
+    const bool casts = !offload->optimizer && half && layout.gradient_bytes < layout.master_bytes;
     const double logits = b->logits_width * b->logit_bytes;
     const phase phases[] = {
         {.name = "backward",
@@ -350,27 +357,6 @@ find_peak(const sl_memory_case *c, const rank_bytes *b)
     return peak;
 }
 
-/* What a rank has in the memory of its node; gradients arrive there in fp32. */
-static double
-host_bytes(const sl_memory_case *c, const rank_bytes *b, uint32_t r)
-{
-    const sl_layout layout = b->layout;
-    const sl_shards shards = b->shards;
-    const sl_offload *offload = &c->workload->offload;
-    double bytes = b->offloaded + sl_host_bytes(c, r, b->in_flight);
-
-    if (offload->optimizer) {
-        const double gradient =
-            layout.gradient_bytes > 0.0 && c->workload->framework != SL_FRAMEWORK_MEGATRON ? 4.0
-                                                                                           : 0.0;
-        bytes += (layout.master_bytes + gradient) * at_rest(b, &shards.optimizer) +
-                 sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
-    }
-    if (offload->parameters)
-        bytes += sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
-    return bytes;
-}
-
 static void
 add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank_memory *rank)
 {
@@ -378,9 +364,10 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
+    const bool replicated = sl_framework_replicates(c->workload->framework);
     /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
     const bool frozen = sl_adapter_on(&c->workload->adapter);
-    const bool autocast = ddp && !frozen && layout.parameter_bytes > c->slice->element_bytes;
+    const bool autocast = replicated && !frozen && layout.parameter_bytes > c->slice->element_bytes;
 
     const sl_offload *offload = &c->workload->offload;
     const double directions = sl_schedule_directions(c->plan);
@@ -419,6 +406,9 @@ add_states(const sl_memory_case *c, const rank_bytes *b, const phase *p, sl_rank
     if (autocast)
         ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});
+    const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
+    ADD_TERM(rank, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements.low,
+             {"linear_parameters", b->elements.low}, {"bytes_per_parameter", low});
     if (ddp && c->plan->data > 1)
         ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
                  {"bytes_per_parameter", layout.gradient_bytes});
@@ -517,9 +507,14 @@ evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_ran
                                                : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    rank->host_bytes = (uint64_t)ceil(host_bytes(c, &b, r));
-    rank->rank = r * per_stage;
+    const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
+    rank->host_bytes =
+        (uint64_t)ceil(b.offloaded + off.host_bytes + sl_host_bytes(c, r, b.in_flight));
+    rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
+    rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = per_stage;
+    if (sl_lent_devices(c->workload, c->plan) > 0)
+        sl_lent_name(c, rank);
     rank->peak_allocated_bytes = (uint64_t)allocated;
     rank->peak_reserved_bytes = (uint64_t)reserved;
     rank->device_total_bytes = (uint64_t)(reserved + ceil(outside));
@@ -529,7 +524,8 @@ evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_ran
 static bool
 same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
 {
-    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes)
+    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes ||
+        a->nvme_bytes != b->nvme_bytes)
         return false;
     for (uint32_t i = 0; i < a->term_count; i++)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
@@ -568,6 +564,24 @@ is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_sta
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
 }
 
+/* The devices that DataParallel lends the model to: they have nothing of their own. */
+static bool
+evaluate_lent(const sl_memory_case *c, sl_memory *out)
+{
+    static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
+    sl_workload bare = *c->workload;
+    sl_memory_case lent = *c;
+    sl_stage stage;
+
+    sl_schedule_stage(c->question->model, c->plan, 0, &stage);
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    bare.layout = nothing;
+    lent.workload = &bare;
+    lent.lent = &layout;
+    return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);
+}
+
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
@@ -603,7 +617,14 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
         out->rank_count++;
     }
 
+    if (sl_lent_devices(c->workload, c->plan) > 0 && !evaluate_lent(c, out))
+        return false;
+
     const sl_rank_memory *fullest = &out->ranks[out->binding];
+    uint64_t most_nvme = 0;
+    for (uint32_t i = 0; i < out->rank_count; i++)
+        most_nvme = out->ranks[i].nvme_bytes > most_nvme ? out->ranks[i].nvme_bytes : most_nvme;
+    out->nvme_bytes_per_node = most_nvme * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
     /* What does not follow the ratio, segments of freed gradients, is at both ends. */
     const sl_software *software = c->software;

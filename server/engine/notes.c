@@ -4,6 +4,8 @@
 #include "engine/adapter.h"
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
+#include "engine/low_precision.h"
+#include "engine/ranks.h"
 #include "engine/recompute.h"
 #include "engine/states.h"
 
@@ -51,6 +53,28 @@ note_unknown(const sl_question *question, sl_estimate *out)
 }
 
 static void
+note_low_precision(const sl_workload *workload, sl_estimate *out)
+{
+    add(out, true, "low_precision",
+        "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
+        "the "
+        "kernels that cast are not priced");
+    if (sl_low_keeps_operands(workload))
+        add(out, true, "low_precision_operands",
+            "weights and inputs of linear layers are kept quantised as TransformerEngine does by "
+            "its "
+            "documents; no complete measured run decides it");
+    else if (workload->precision == SL_PRECISION_NVFP4 &&
+             workload->recompute != SL_RECOMPUTE_OPERATORS)
+        add(out, true, "nvfp4_inputs",
+            "linear layers are counted as keeping 16-bit inputs: under nvfp4 only op_sac was held "
+            "against measured runs");
+    else
+        add(out, false, "low_precision_casts",
+            "inputs and weights are kept in 16 bits and cast again in backward, as torchao does");
+}
+
+static void
 note_rates(const sl_question *question, sl_estimate *out)
 {
     const sl_accelerator *part = &question->cluster->accelerator;
@@ -65,10 +89,8 @@ note_rates(const sl_question *question, sl_estimate *out)
     else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
         add(out, true, "products_from_datasheet",
             "matrix products of this part are a generic share of the datasheet peak");
-    if (out->workload.precision == SL_PRECISION_FP8)
-        add(out, true, "fp8_copies",
-            "fp8 multiplies the linear layers and keeps everything else in 16 bits; cached 8-bit "
-            "weights and inputs saved in 8 bits are not counted, recipes are not told apart");
+    if (sl_precision_is_low(out->workload.precision))
+        note_low_precision(&out->workload, out);
     if (!half)
         add(out, true, "precision_scaled",
             "matrix products were measured in 16 bits: this precision is scaled by the ratio of "
@@ -92,7 +114,7 @@ note_links(const sl_question *question, sl_estimate *out)
     const sl_plan *plan = &out->plan;
     const sl_group groups[] = {
         sl_group_of(cluster, plan->tensor, 1),
-        sl_group_of(cluster, plan->data, (uint64_t)plan->tensor * plan->context),
+        sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
         sl_group_of(cluster, plan->context, plan->tensor),
         sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
     };
@@ -163,7 +185,30 @@ note_buffers(sl_estimate *out)
             "holds a list as large as a rank's parameters beside them while it steps");
 }
 
-/* What the sharding frameworks add, and how little of their time was measured. */
+static void
+note_offload(const sl_question *question, sl_estimate *out)
+{
+    const sl_offload *offload = &out->workload.offload;
+
+    if (question->cluster->accelerator.host_bytes_per_s <= 0.0 &&
+        (offload->optimizer || offload->parameters))
+        add(out, true, "host_link_unknown",
+            "the link of this part to its host is not known: what goes over it is not priced");
+    else if (offload->optimizer || offload->parameters)
+        add(out, true, "offload_time",
+            "the optimizer's step on the host is taken as 4e9 updates a second and node, and what "
+            "goes "
+            "over the host's link at its datasheet rate: no measured run decides either");
+    if (offload->activations)
+        add(out, true, "activation_offload_time",
+            "activations that go to the host and back are not priced: the step takes longer");
+    if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
+        add(out, true, "nvme_time",
+            "reading and writing the disks is not priced: the step takes longer; buffers in the "
+            "host's "
+            "memory are DeepSpeed's defaults");
+}
+
 /* Megatron refuses some of these, and lets others pass. */
 static void
 note_modules(const sl_question *question, sl_estimate *out)
@@ -187,8 +232,9 @@ note_modules(const sl_question *question, sl_estimate *out)
             "fused kernel never keeps it");
 }
 
+/* What the sharding frameworks add, and how little of their time was measured. */
 static void
-note_sharding(sl_estimate *out)
+note_sharding(const sl_question *question, sl_estimate *out)
 {
     const sl_framework framework = out->workload.framework;
 
@@ -204,11 +250,7 @@ note_sharding(sl_estimate *out)
         add(out, false, "op_sac_policy",
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
-    if (out->workload.offload.optimizer || out->workload.offload.parameters ||
-        out->workload.offload.activations)
-        add(out, true, "offload_time",
-            "what goes over the host's link and the optimizer's step on the host are not priced: "
-            "the step takes longer");
+    note_offload(question, out);
     if (sl_adapter_on(&out->workload.adapter))
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
@@ -374,10 +416,19 @@ note_plan(const sl_question *question, sl_estimate *out)
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
+    if (out->workload.framework == SL_FRAMEWORK_DP)
+        add(out, true, "dp_first_device",
+            "dp computes the loss of the whole batch on its first device and replicates the "
+            "model's "
+            "modules in Python at every pass: neither is priced; links are taken as NCCL's ring");
     if (out->software->eager_activations && !out->workload.compile)
         add(out, true, "eager_host",
             "eager code may be bound by the host that launches kernels: that lane is not modelled, "
             "small models can take longer");
+    if (out->software->overlap_tensor_forward)
+        add(out, true, "userbuffers",
+            "tensor collectives in pieces under their products are priced as hidden as any other: "
+            "what the pieces cost and the buffers of the library are not counted");
     if (!out->fits)
         add(out, true, "does_not_fit",
             "the plan needs more device memory than is usable: times are those of a run that "
@@ -451,7 +502,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_rates(question, out);
     note_links(question, out);
     note_memory(question, out);
-    note_sharding(out);
+    note_sharding(question, out);
     note_modules(question, out);
     note_buffers(out);
     note_plan(question, out);

@@ -36,6 +36,7 @@ typedef struct sl_kind_price {
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
+    double low_elements;           /* ... which low precisions quantise */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double routed_matrices;        /* of matrix_elements, those of routed experts ... */
     double routed_factored;        /* ... and of factored_elements */

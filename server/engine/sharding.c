@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "engine/collective.h"
+#include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
 
@@ -21,6 +21,7 @@ sl_sharding_mode_of(const sl_question *question)
     switch (question->workload.framework) {
     case SL_FRAMEWORK_MEGATRON:
     case SL_FRAMEWORK_DDP:
+    case SL_FRAMEWORK_DP:
     case SL_FRAMEWORK_FSDP1:
     case SL_FRAMEWORK_DEEPSPEED:
     case SL_FRAMEWORK_COUNT:
@@ -42,6 +43,9 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     if (plan->host_run_count > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
                        "the map lists what devices hold: blocks on the cpu are not modelled yet");
+    if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
+                       "the map of flat tensors of modules is not modelled yet");
     if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
         ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
         return SL_OK;
@@ -136,14 +140,17 @@ sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
     const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
+    const sl_strides strides = sl_ranks_strides(plan);
+    /* Experts dealt out are so over neighbouring ranks (sl_check_order). */
+    const uint64_t beside = place->placed ? cut : strides.replica;
 
     assert(ranks % (cut * modulus) == 0 && residue < modulus);
     return joined((sl_rank_set){
-        .first =
-            ranks * place->stage + cut * residue + (place->whole_tensor ? 0 : place->tensor_rank),
+        .first = strides.pipeline * place->stage + beside * residue +
+                 (place->whole_tensor ? 0 : place->tensor_rank),
         .run = place->whole_tensor ? cut : 1,
         .count = ranks / (cut * modulus),
-        .stride = cut * modulus,
+        .stride = beside * modulus,
     });
 }
 
@@ -166,18 +173,18 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t per_node = sharding->question->cluster->accelerators_per_node;
-    const uint64_t replicas = sl_sharding_replicas(sharding);
-    const uint64_t replica = rank / plan->tensor % replicas;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t stage_ranks = plan->tensor * sl_sharding_replicas(sharding);
 
     assert(rank < sl_plan_world(plan));
     return (sl_place){
         .node = rank / per_node,
         .local_rank = rank % per_node,
-        .data = replica / plan->context,
-        .pipeline = rank / plan->tensor / replicas,
+        .data = rank / strides.data % plan->data,
+        .pipeline = rank / strides.pipeline % plan->pipeline,
         .tensor = rank % plan->tensor,
-        .context = replica % plan->context,
-        .expert = rank % (plan->tensor * replicas) / sl_plan_expert_tensor(plan) % plan->expert,
+        .context = rank / strides.context % plan->context,
+        .expert = rank % stage_ranks / sl_plan_expert_tensor(plan) % plan->expert,
     };
 }
 
@@ -187,19 +194,25 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t degree = sl_sharding_degree(sharding, routed);
-    const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
-    const uint64_t begin = ranks * stage;
-    const uint64_t low = first > begin ? first : begin;
-    const uint64_t high = last < begin + ranks ? last : begin + ranks - 1;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t begin = strides.pipeline * stage;
+    /* Ranks with one number: those of a cut, and where experts are dealt out of all that share them. */
+    const uint64_t run = sl_sharding_cut_ranks(sharding, routed);
+    const uint64_t beside = routed ? run * plan->expert : strides.replica;
+    const uint64_t places = plan->tensor * sl_sharding_replicas(sharding) / run;
+    const uint64_t numbers = routed ? places / plan->expert : places;
 
-    if (from >= degree || low > high)
+    assert(beside >= run && degree != 0 && numbers != 0);
+    if (from >= degree || last < begin)
+        return UINT64_MAX;
+    /* Of those on the stage, the first and the last with a rank among those asked for. */
+    const uint64_t width = routed ? beside : run;
+    const uint64_t begun = first <= begin ? 0 : (first - begin + beside - width) / beside;
+    const uint64_t within = (last - begin) / beside;
+    const uint64_t ended = within < numbers ? within : numbers - 1;
+    if (begun > ended)
         return UINT64_MAX;
     /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
-    const uint64_t beside =
-        (uint64_t)sl_sharding_cut_ranks(sharding, routed) * (routed ? plan->expert : 1);
-    assert(beside != 0 && degree != 0);
-    const uint64_t begun = (low - begin) / beside;
-    const uint64_t ended = (high - begin) / beside;
     const uint64_t a = begun % degree;
     const uint64_t b = ended % degree;
     const bool wraps = b < a;
@@ -222,7 +235,8 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     const uint64_t t = plan->tensor;
     const uint64_t world = sl_plan_world(plan);
     const uint64_t sizes[] = {t, plan->context, plan->data, plan->pipeline, plan->expert};
-    const uint64_t strides[] = {1, t, t * plan->context, t * sl_sharding_replicas(sharding),
+    const sl_strides apart = sl_ranks_strides(plan);
+    const uint64_t strides[] = {1, apart.context, apart.data, apart.pipeline,
                                 sl_plan_expert_tensor(plan)};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);

@@ -5,28 +5,54 @@
 #include <stddef.h>
 
 #include "engine/schedule.h"
+#include "engine/unit.h"
 
-/* Whether a layer is of the root unit: around the blocks. */
+/* Whether a layer is of the root unit: around the blocks, or a block that is not wrapped. */
 static bool
 is_root(const sl_sharding *sharding, uint32_t layer)
 {
     const sl_model *model = sharding->question->model;
+    const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
+    const sl_unit *unit = &sharding->question->plan.unit;
+    const sl_slice slice = sl_sharding_slice(sharding);
+    double elements = 0.0;
 
-    return !sl_schedule_is_block(model, model->layers[layer]);
+    if (!sl_schedule_is_block(model, model->layers[layer]))
+        return true;
+    if (unit->kind == SL_UNIT_BLOCK)
+        return false;
+    for (uint32_t i = 0; i < kind->tensor_count; i++)
+        elements += sl_slice_elements(&slice, &kind->tensors[i]);
+    return sl_unit_of(unit, &slice, kind, elements).largest <= 0.0;
 }
 
-/* Layers of the unit that `layer` is of: on one stage both ends are one root. */
 static uint32_t
-layers_of(const sl_sharding *sharding, uint32_t layer, uint32_t layers[2])
+stage_of(const sl_sharding *sharding, uint32_t layer)
 {
-    const sl_model *model = sharding->question->model;
+    const sl_plan *plan = &sharding->question->plan;
+    uint32_t chunk = 0;
 
-    layers[0] = layer;
-    if (!is_root(sharding, layer) || sharding->question->plan.pipeline > 1)
-        return 1;
-    layers[0] = 0;
-    layers[1] = model->layer_count - 1;
-    return 2;
+    while (sl_schedule_chunk_begin(sharding->question->model, plan, chunk + 1) <= layer)
+        chunk++;
+    return sl_schedule_rank(plan, chunk, 0);
+}
+
+/* Whether `other` is of the unit that `layer` is of: on one stage all root layers are one. */
+static bool
+same_unit(const sl_sharding *sharding, uint32_t layer, uint32_t other)
+{
+    return other == layer || (is_root(sharding, layer) && is_root(sharding, other) &&
+                              stage_of(sharding, layer) == stage_of(sharding, other));
+}
+
+/* Whether a unit begins with this layer. */
+static bool
+begins_unit(const sl_sharding *sharding, uint32_t layer)
+{
+    for (uint32_t l = 0; is_root(sharding, layer) && l < layer; l++)
+        if (same_unit(sharding, layer, l))
+            return false;
+    return true;
 }
 
 /* Elements of one tensor of a layer on a rank: of all its experts there, below `below`. */
@@ -54,22 +80,23 @@ unit_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uint3
 {
     const sl_model *model = sharding->question->model;
     const sl_slice slice = sl_sharding_slice(sharding);
-    uint32_t layers[2];
-    const uint32_t count = layers_of(sharding, layer, layers);
+    const bool root = is_root(sharding, layer);
+    const uint32_t end = root ? model->layer_count : layer + 1;
     uint64_t elements = 0;
 
-    for (uint32_t l = 0; l < count; l++) {
-        const sl_layer_kind *kind = &model->kinds[model->layers[layers[l]]];
+    for (uint32_t l = root ? 0 : layer; l < end; l++) {
+        const sl_layer_kind *kind = &model->kinds[model->layers[l]];
+        if (!same_unit(sharding, layer, l))
+            continue;
         for (uint32_t i = 0; i < kind->tensor_count; i++) {
             const sl_tensor *tensor = &kind->tensors[i];
             if (!sl_slice_holds(&slice, tensor) || sl_sharding_routes(sharding, tensor) != routed)
                 continue;
-            if (layers[l] == layer && i == index)
+            if (l == layer && i == index)
                 *offset = elements + (expert == 0 ? 0
                                                   : tensor_elements(sharding, layer, i, expert,
                                                                     tensor_rank, expert_rank));
-            elements +=
-                tensor_elements(sharding, layers[l], i, tensor->experts, tensor_rank, expert_rank);
+            elements += tensor_elements(sharding, l, i, tensor->experts, tensor_rank, expert_rank);
         }
     }
     return elements;
@@ -113,7 +140,6 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
     if (sl_sharding_has_buckets(sharding))
         return sl_sharding_next_bucket(sharding, walk, out);
     while (walk->layer < model->layer_count) {
-        uint32_t layers[2];
         uint64_t offset = 0;
 
         while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
@@ -122,8 +148,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
         if (!sl_sharding_step_place(sharding, walk) && ++walk->layer == model->layer_count &&
             walk->copy + 1 < sl_schedule_copies(plan))
             *walk = (sl_flat_walk){.copy = walk->copy + 1};
-        (void)layers_of(sharding, at.layer, layers);
-        if (layers[0] != at.layer)
+        if (!begins_unit(sharding, at.layer))
             continue;
         const uint64_t elements = unit_elements(sharding, at.layer, UINT32_MAX, 0, at.routed,
                                                 at.tensor_rank, at.expert_rank, &offset);

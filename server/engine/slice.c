@@ -4,7 +4,9 @@
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/low_precision.h"
 #include "engine/schedule.h"
+#include "engine/states.h"
 
 double
 sl_precision_bytes(sl_precision precision)
@@ -14,17 +16,26 @@ sl_precision_bytes(sl_precision precision)
     case SL_PRECISION_FP16:
         return 2.0;
     case SL_PRECISION_FP8:
+    case SL_PRECISION_MXFP8:
         return 1.0;
+    case SL_PRECISION_NVFP4:
+        return 0.5;
     default:
         return 4.0;
     }
 }
 
-/* Training in 8 bits multiplies in them; what is kept between products stays in 16. */
-static double
-kept_bytes(sl_precision precision)
+bool
+sl_precision_is_low(sl_precision precision)
 {
-    return precision == SL_PRECISION_FP8 ? 2.0 : sl_precision_bytes(precision);
+    return precision == SL_PRECISION_FP8 || precision == SL_PRECISION_MXFP8 ||
+           precision == SL_PRECISION_NVFP4;
+}
+
+double
+sl_precision_kept_bytes(sl_precision precision)
+{
+    return sl_precision_is_low(precision) ? 2.0 : sl_precision_bytes(precision);
 }
 
 static bool
@@ -42,7 +53,7 @@ is_autocast(const sl_workload *workload)
 {
     const double stored = workload->layout.parameter_bytes;
 
-    return workload->framework == SL_FRAMEWORK_DDP && !sl_adapter_on(&workload->adapter) &&
+    return sl_framework_replicates(workload->framework) && !sl_adapter_on(&workload->adapter) &&
            (stored < 0.0 || stored >= 4.0);
 }
 
@@ -72,8 +83,9 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .capacity = workload->capacity,
         .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
         .spread = plan->sequence ? plan->tensor : 1.0,
-        .element_bytes = kept_bytes(workload->precision),
-        .stream_bytes = is_autocast(workload) ? 4.0 : kept_bytes(workload->precision),
+        .element_bytes = sl_precision_kept_bytes(workload->precision),
+        .stream_bytes = is_autocast(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
+        .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .precision = workload->precision,
         .framework = workload->framework,
         .attention = workload->attention,
@@ -141,6 +153,17 @@ sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
         elements *= length;
     }
     return elements;
+}
+
+sl_precision
+sl_slice_precision(const sl_slice *slice, const sl_operator *op)
+{
+    const bool linear = op->kind == SL_OPERATOR_MATMUL && op->cut != SL_CUT_VOCABULARY &&
+                        (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
+
+    if (!sl_precision_is_low(slice->precision) || (linear && !op->half))
+        return slice->precision;
+    return SL_PRECISION_BF16;
 }
 
 /* Over how many ranks an operator is cut. */
@@ -287,7 +310,10 @@ delta_kept(const sl_operator *op)
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
-    const double e = slice->element_bytes;
+    /* A product of quantised operands keeps its own copy of an input, whoever else keeps it. */
+    const bool copied = slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
+                        sl_slice_precision(slice, op) == slice->precision;
+    const double e = copied ? slice->operand_bytes : slice->element_bytes;
     const double tokens = sl_slice_positions(slice, op);
 
     switch (op->kind) {
@@ -297,7 +323,7 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return slice->stream_bytes * (double)op->inputs * tokens /
                (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
     case SL_OPERATOR_MATMUL:
-        if (op->shares_input)
+        if (op->shares_input && !copied)
             return 0.0;
         if (op->experts > 0) /* what arrived: already this rank's part */
             return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);

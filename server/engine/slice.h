@@ -26,6 +26,7 @@ typedef struct sl_slice {
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
     double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
+    double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
@@ -35,6 +36,10 @@ typedef struct sl_slice {
     bool eager;      /* pointwise results are kept where fused code rebuilds them */
     bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
+
+/** Bytes of one element of what is kept between products: training in 8 bits multiplies in them, and
+ * the rest stays in 16. */
+double sl_precision_kept_bytes(sl_precision precision);
 
 sl_slice sl_slice_of(const sl_question *question, const sl_software *software,
                      const sl_workload *workload, const sl_plan *plan, double clock_ratio);
@@ -65,6 +70,10 @@ double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
  * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
 double sl_slice_rows(const sl_slice *slice, const sl_operator *op);
+
+/** What the products of an operator run in: low precisions are for the linear layers of blocks; router,
+ * head and attention stay in 16 bits. */
+sl_precision sl_slice_precision(const sl_slice *slice, const sl_operator *op);
 
 /** Routed experts on this rank; 1 for an operator every token goes through. */
 double sl_slice_experts(const sl_slice *slice, const sl_operator *op);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/low_precision.h"
 
 /* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
 static const double block_8bit = 256.0;
@@ -26,8 +27,11 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
         sum.factored += layers * prices[k].factored_elements;
         sum.routed_factored += layers * prices[k].routed_factored;
         sum.routed_matrices += layers * prices[k].routed_matrices;
-        if (sl_schedule_is_block(model, k))
-            sum.matrices += layers * prices[k].matrix_elements;
+        if (!sl_schedule_is_block(model, k))
+            continue;
+        sum.matrices += layers * prices[k].matrix_elements;
+        sum.low += layers * prices[k].low_elements;
+        sum.routed_low += layers * fmin(prices[k].low_elements, prices[k].routed_matrices);
     }
     sum.frozen_adapters += shared;
     return sum;
@@ -67,13 +71,19 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
     const bool fp16 = workload->precision == SL_PRECISION_FP16;
     const double states = optimizer_bytes(workload->optimizer, elements);
+    const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
+    const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
     sl_layout layout = {
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
-        .gradient_bytes = (megatron && fp16) || (deepspeed && half) ? 2.0 : 4.0,
+        .gradient_bytes = summed_half || (deepspeed && half) ? 2.0 : 4.0,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes = states + (megatron && fp16 ? 4.0 : 0.0),
+        .optimizer_bytes = states + (summed_fp16 ? 4.0 : 0.0),
     };
 
+    if (workload->fp8.primary_weights && elements->all > 0.0)
+        layout.parameter_bytes =
+            (sl_low_value_bytes(workload) * elements->low + 2.0 * (elements->all - elements->low)) /
+            elements->all;
     if (sl_adapter_on(&workload->adapter)) {
         const double base = sl_adapter_base_bytes(workload->adapter.base);
         const double rest = elements->all - elements->matrices;
@@ -94,6 +104,40 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
     if (asked->optimizer_bytes >= 0.0)
         layout.optimizer_bytes = asked->optimizer_bytes;
     return layout;
+}
+
+static double
+wire_bytes(sl_wire wire)
+{
+    return wire == SL_WIRE_FP32 ? 4.0 : wire == SL_WIRE_FP8 ? 1.0 : 2.0;
+}
+
+double
+sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
+        workload->framework == SL_FRAMEWORK_MEGATRON)
+        return layout->gradient_bytes;
+    return wire_bytes(workload->reduce);
+}
+
+double
+sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear)
+{
+    const double half = sl_precision_kept_bytes(workload->precision);
+    /* Scales for a few values each are made anew of what was gathered in 16 bits. */
+    const bool rescaled = workload->fp8.primary_weights && workload->precision != SL_PRECISION_FP8;
+    const double own = rescaled ? half : fmin(layout->parameter_bytes, half);
+
+    if (workload->gather == SL_WIRE_FP8)
+        return linear ? fmin(own, 1.0) : own;
+    return workload->gather == SL_WIRE_DEFAULT ? own : wire_bytes(workload->gather);
+}
+
+bool
+sl_framework_replicates(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_DDP || framework == SL_FRAMEWORK_DP;
 }
 
 bool
@@ -143,6 +187,7 @@ routed_of(const sl_elements *e)
     return (sl_elements){.all = e->routed,
                          .routed = e->routed,
                          .matrices = e->routed_matrices,
+                         .low = e->routed_low,
                          .factored = e->routed_factored};
 }
 
@@ -151,6 +196,7 @@ dense_of(const sl_elements *e)
 {
     return (sl_elements){.all = e->all - e->routed,
                          .matrices = e->matrices - e->routed_matrices,
+                         .low = e->low - e->routed_low,
                          .factored = e->factored - e->routed_factored};
 }
 

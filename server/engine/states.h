@@ -10,10 +10,12 @@ typedef struct sl_elements {
     double all;
     double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
     double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double low;      /* of those, what low precisions quantise */
     double adapters; /* beside them, what trains of a frozen model */
     double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
+    double routed_low;      /* ... and of what low precisions quantise */
     double routed_factored; /* ... and of Adafactor's moments */
 } sl_elements;
 
@@ -27,6 +29,8 @@ sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
  *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
  *   DeepSpeed  16 bit  2 + 2 + 4 + 8
  *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
+ * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
+ * Megatron's gradients take 2 bytes where they are reduced in bf16, 4 where in fp32.
  * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
  * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix; Muon 4 for
  * the matrices of blocks and 8 for the rest.
@@ -34,6 +38,21 @@ sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
  * bitsandbytes, torchao; Shazeer 2018.
  */
 sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
+
+/**
+ * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
+ * hook, DeepSpeed's communication_data_type), else as it is stored. Megatron reduces its main
+ * gradients where they lie: there the word says how they are stored (grad_reduce_in_bf16), and the
+ * fp32 step casts its part of them.
+ */
+double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout);
+
+/**
+ * Bytes per parameter while it is gathered: what the workload says (FSDP's param_dtype), else those
+ * of the precision that computes, or of storage where that is narrower. What is no linear layer's is
+ * never gathered in 8 bits.
+ */
+double sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear);
 
 /** Over how many ranks a part is divided; 1 = every rank holds it whole. */
 typedef struct sl_degree {
@@ -71,6 +90,9 @@ double sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements 
 
 /** Elements of a part on one rank at rest [count]. */
 double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
+
+/** DDP and DataParallel: the whole model on every device. */
+bool sl_framework_replicates(sl_framework framework);
 
 bool sl_framework_is_fsdp(sl_framework framework);
 

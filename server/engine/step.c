@@ -6,6 +6,9 @@
 #include <string.h>
 
 #include "engine/host.h"
+#include "engine/lent.h"
+#include "engine/offload.h"
+#include "engine/ranks.h"
 #include "engine/recompute.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
@@ -162,12 +165,8 @@ measure_hops(const sl_memory_case *c)
 {
     hops h = {.level = SL_LEVEL_SCALE_UP};
 
-    assert(c->plan->pipeline >= 1);
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        const sl_group pair =
-            sl_group_pair(c->question->cluster, r * per_stage, (r + 2) * per_stage);
+        const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, r, r + 1);
         double bytes = 0.0;
         const double seconds = hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
         h.sum_s += seconds;
@@ -222,16 +221,17 @@ find_data_groups(const sl_memory_case *c)
 {
     const sl_cluster *cluster = c->question->cluster;
     const sl_plan *plan = c->plan;
-    const uint64_t stride = plan->tensor;
+    const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
     const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
-    const uint64_t alike = shard * stride / spread;
+    const uint64_t alike = shard * plan->tensor / spread;
 
     return (data_groups){
-        .shard = sl_group_of(cluster, shard, stride),
-        .experts = sl_group_of(cluster, alike > 1 ? alike : 1, spread),
-        .replicas = sl_group_of(cluster, copies, stride * shard),
+        .shard = sl_group_of(cluster, shard, strides.replica),
+        .experts =
+            sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
+        .replicas = sl_group_of(cluster, copies, strides.replica * shard),
     };
 }
 
@@ -275,18 +275,29 @@ static void
 measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, data_time *d)
 {
     const uint32_t mirror = c->plan->pipeline - 1 - r;
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    const uint64_t low = r < mirror ? r : mirror;
-    const uint64_t high = r < mirror ? mirror : r;
+    const uint32_t low = r < mirror ? r : mirror;
+    const uint32_t high = r < mirror ? mirror : r;
 
     if (sl_schedule_copies(c->plan) == 1)
         return;
-    const sl_group pair =
-        sl_group_pair(c->question->cluster, low * per_stage, (high + 1) * per_stage);
+    const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, low, high);
     d->copy_bytes = rounds * part;
     d->copy_level = pair.level;
     d->copy_s =
         rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
+}
+
+/* Parameters that the host keeps come up before they are gathered. */
+static double
+fetch_s(const sl_memory_case *c, const sl_elements *elements)
+{
+    const double link = c->question->cluster->accelerator.host_bytes_per_s;
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_layout layout = sl_states_layout(c->workload, elements);
+
+    if (!c->workload->offload.parameters || link <= 0.0)
+        return 0.0;
+    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
 }
 
 static data_time
@@ -303,10 +314,12 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     sl_schedule_stage(c->question->model, c->plan, r, &stage);
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const double element = c->workload->gather_fp8 ? 1.0 : c->slice->element_bytes;
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
-    const double reduce_bytes = elements.all * layout.gradient_bytes + 4.0 * elements.adapters;
-    const double gather_bytes = elements.all * fmin(layout.parameter_bytes, element);
+    const double reduce_bytes =
+        elements.all * sl_states_reduce_bytes(c->workload, &layout) + 4.0 * elements.adapters;
+    const double gather_bytes =
+        elements.matrices * sl_states_gather_bytes(c->workload, &layout, true) +
+        (elements.all - elements.matrices) * sl_states_gather_bytes(c->workload, &layout, false);
     d.reduce_bytes = rounds.reduces * reduce_bytes;
     d.reduce_s =
         rounds.reduces *
@@ -320,17 +333,21 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
-    d.reduce_exposed_s = fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
-                                                      rounds.reduces * copies * t->backward_s,
-                                                      c->software->overlap_gradient_reduce) -
-                                       drained_s);
+    /* A model that is one unit is gathered before it runs, and reduced after. */
+    const bool whole = c->plan->unit.kind == SL_UNIT_ROOT;
+    d.reduce_exposed_s =
+        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
+                                     rounds.reduces * copies * t->backward_s,
+                                     c->software->overlap_gradient_reduce && !whole) -
+                      drained_s);
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s = rounds.gathers * sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
-                                                      &groups->shard, gather_bytes);
+        d.gather_s = rounds.gathers * (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
+                                                       &groups->shard, gather_bytes) +
+                                       fetch_s(c, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
-                                                c->software->overlap_parameter_gather);
+                                                c->software->overlap_parameter_gather && !whole);
     }
     return d;
 }
@@ -347,7 +364,7 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
         return 0.0;
 
     const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-    const sl_group pair = sl_group_pair(c->question->cluster, 0, sl_plan_world(plan));
+    const sl_group pair = sl_ranks_between(c->question->cluster, plan, 0, plan->pipeline - 1);
 
     assert(embedding->tensor_count >= 1);
     *level = pair.level;
@@ -356,10 +373,39 @@ tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
     return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
 }
 
+/* DataParallel: parameters out, outputs and gradients in, of every micro-batch and in the open. */
+static void
+evaluate_lent(const sl_memory_case *c, sl_time *out)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_lent_traffic sent = sl_lent_send(c);
+    const sl_group group = sl_group_of(c->question->cluster, c->plan->data, 1);
+    const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
+
+    SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
+             {"gradient_bytes", m * sent.gradient_bytes},
+             {"gradient_exposed_s", m * sent.gradient_s},
+             {"parameter_bytes", m * sent.parameter_bytes},
+             {"parameter_exposed_s", m * sent.parameter_s}, {"output_bytes", m * sent.output_bytes},
+             {"output_exposed_s", m * sent.output_s});
+    add_communication(out, "data", SL_COLLECTIVE_BROADCAST, group.level, m * sent.parameter_bytes,
+                      m * sent.parameter_s, m * sent.parameter_s);
+    add_communication(out, "data", SL_COLLECTIVE_REDUCE, group.level, m * sent.gradient_bytes,
+                      m * sent.gradient_s, m * sent.gradient_s);
+    add_communication(out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level, m * sent.output_bytes,
+                      m * sent.output_s, m * sent.output_s);
+}
+
 static void
 evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], sl_time *out)
 {
     const sl_plan *plan = c->plan;
+
+    if (sl_lent_devices(c->workload, plan) > 0) {
+        evaluate_lent(c, out);
+        return;
+    }
+
     const data_groups groups = find_data_groups(c);
     const sl_group group = groups.shard;
     double drained_s = 0.0;
@@ -413,11 +459,29 @@ host_sweep_s(const sl_memory_case *c)
     return seconds;
 }
 
+/* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
+ * then the update, and the parameters up again. */
+static void
+evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double backward_s,
+                   sl_time *out)
+{
+    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
+    const double rounds = summed ? 1.0 : count_rounds(c).reduces;
+    const sl_host_step step = sl_offload_step(c->question, c->workload, c->plan, most, rounds);
+    const double sent_s = sl_price_visible_s(step.gradients_s, rounds * backward_s, !summed);
+
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
+             {"parameters", most->all}, {"host_update_s", step.update_s},
+             {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
+             {"parameters_s", step.parameters_s},
+             {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
+}
+
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
 static void
-evaluate_optimizer(const sl_memory_case *c, sl_time *out)
+evaluate_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
 {
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     sl_elements most = {0};
@@ -428,6 +492,11 @@ evaluate_optimizer(const sl_memory_case *c, sl_time *out)
         const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
         if (here.all > most.all)
             most = here;
+    }
+
+    if (c->workload->offload.optimizer) {
+        evaluate_host_step(c, &most, backward_s, out);
+        return;
     }
 
     const sl_layout layout = sl_states_layout(c->workload, &most);
@@ -578,7 +647,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     evaluate_slowest(c, &times[span.slowest], &span, m, out);
     evaluate_pipeline(c, m, out);
     evaluate_data(c, times, out);
-    evaluate_optimizer(c, out);
+    evaluate_optimizer(c, times[span.slowest].backward_s, out);
     SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
              {"step_overhead_s", c->software->step_overhead_s});
 }

@@ -35,16 +35,25 @@ static const sl_term_info terms[] = {
                                 "parameters x bytes of the 16-bit copy that autocast keeps from "
                                 "forward to backward",
                                 "PyTorch autocast weight cache"},
+    [SL_TERM_LOW_PRECISION_WEIGHTS] =
+        {"parameters", NULL, SL_LIFETIME_PERSISTENT,
+         "linear_parameters x bytes_per_parameter: weights of linear layers in the type they "
+         "multiply "
+         "in, kept for the micro-batches of a step in each orientation that the part needs",
+         "TransformerEngine pytorch/module/linear.py; its docs on low-precision training, handling "
+         "transposes"},
     [SL_TERM_GATHERED_PARAMETERS] =
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
          "precision that computes; all of the rank where they are not let go; DeepSpeed: at most "
-         "stage3_max_live_parameters",
+         "stage3_max_live_parameters; DataParallel: the copy of the model that a device is lent",
          "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},
     [SL_TERM_UNSHARDED_GRADIENTS] =
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "gradients of one block before they are divided, the reduction's input and output in "
-         "reduced_bytes_per_parameter, and the head's until the root unit's backward",
+         "reduced_bytes_per_parameter, and the head's until the root unit's backward; "
+         "DataParallel: all "
+         "gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel"},
     [SL_TERM_STEPPED_GRADIENT] =
         {"gradients", NULL, SL_LIFETIME_TRANSIENT,
@@ -54,7 +63,8 @@ static const sl_term_info terms[] = {
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "parameters x bytes_per_parameter / shards: gradients cast for the "
                                "fp32 step",
-                               "DeepSpeed stage_1_and_2.py, its memory estimator"},
+                               "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
+                               "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
@@ -90,7 +100,7 @@ static const sl_term_info terms[] = {
                                   "PyTorch DistributedDataParallel reducer"},
     [SL_TERM_REDUCE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
                                 "elements x element_bytes: a reduce bucket of 5e8 elements, two "
-                                "with overlap_comm",
+                                "with overlap_comm, and one more where it is cast to be reduced",
                                 "DeepSpeed zero/config.py"},
     [SL_TERM_GRAPH_BUFFERS] =
         {"temporary", NULL, SL_LIFETIME_PERSISTENT,
@@ -149,11 +159,13 @@ static const sl_term_info terms[] = {
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
-         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s",
+         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of DataParallel "
+         "output_exposed_s in place of the last",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
-                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s",
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "
+                                "offloaded host_update_s + gradients_exposed_s + parameters_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
                           "software profile: timers, logging, loss reduction"},

@@ -78,7 +78,7 @@ impossible_cuts_name_the_nearest_legal_values(void)
                  "0, 1, or framework fsdp2 or deepspeed");
     q = gpt_question(1);
     q.workload.precision = SL_PRECISION_FP8;
-    expect_fault(&q, "precision_not_supported", "/workload/precision", "");
+    expect_fault(&q, "precision_not_supported", "/workload/precision", "bf16, fp16, fp32");
     q = gpt_question(1);
     q.workload.attention = SL_ATTENTION_FLASH3;
     expect_fault(&q, "attention_not_supported", "/workload/attention", "unfused, flash2");

@@ -322,9 +322,11 @@ an_adapter_feeds_one_product(void)
     sl_question q = question_of(result.model, &cluster, &software);
 
     q.workload.framework = SL_FRAMEWORK_DDP;
-    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"v"}};
+    q.workload.adapter =
+        (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"v"}};
     const double one = price_of(&q, 4).saved_bytes;
-    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .target_count = 2, .targets = {"q", "v"}};
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 2, .targets = {"q", "v"}};
     const double both = price_of(&q, 4).saved_bytes;
 
     sl_expect_near(both - one, 2.0 * 256 * 4 * (32 + 8), 1e-12, "kept for queries");

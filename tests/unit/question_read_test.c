@@ -150,15 +150,11 @@ what_is_not_modelled_is_refused_by_name(void)
         const char *members, *pointer;
     } cases[] = {
         {"\"kind\":\"inference\"", "/workload/kind"},
-        {"\"framework\":\"dp\"", "/workload/framework"},
         {"\"software\":\"maxtext\"", "/workload/software"},
-        {"\"precision\":\"mxfp8\"", "/workload/precision"},
-        {"\"precision\":\"fp8\",\"fp8\":{\"primary_weights\":true}",
-         "/workload/fp8/primary_weights"},
         {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":2", "/workload/mtp"},
         {"\"adapter\":{\"method\":\"bitfit\"}", "/workload/adapter/method"},
-        {"\"offload\":{\"optimizer\":\"nvme\"}", "/workload/offload/optimizer"},
+        {"\"offload\":{\"activations\":\"nvme\"}", "/workload/offload/activations"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         reading r;
@@ -334,10 +330,6 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
 {
     static const char *const cases[][2] = {
         {"\"order\":\"pp-tp\"", "/parallelism/order"},
-        {"\"fsdp_unit\":\"block\"", "/parallelism/fsdp_unit"},
-        {"\"gather_dtype\":\"bf16\"", "/parallelism/gather_dtype"},
-        {"\"overlap\":{\"p2p\":true}", "/parallelism/overlap"},
-        {"\"grad_reduce_dtype\":\"bf16\"", "/parallelism/grad_reduce_dtype"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char plan[128];
@@ -348,6 +340,150 @@ plan_fields_that_are_not_modelled_are_refused_by_name(void)
         expect_refused(&r, cases[i][1], "not_modelled");
         clear(&r);
     }
+}
+
+static void
+overlap_takes_the_place_of_the_profiles_own(void)
+{
+    reading r;
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"software\":"
+               "\"mbridge-26.04\"}",
+               NULL, "{\"overlap\":{\"grad_reduce\":false,\"tensor\":\"userbuffer\"}}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    const sl_software *const own = r.request.software;
+    const sl_software *const shipped = sl_catalog_software(catalog, "megatron", &(uint32_t){0});
+    CU_ASSERT_FALSE(own->overlap_gradient_reduce);
+    CU_ASSERT_TRUE(own->overlap_tensor_backward && own->overlap_tensor_forward);
+    CU_ASSERT_TRUE(shipped != own && !shipped->overlap_tensor_forward);
+    sl_expect_text(own->name, "mbridge-26.04", "profile");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"overlap\":{\"p2p\":true}}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    for (uint32_t i = 0; i < r.request.software_count; i++)
+        CU_ASSERT_TRUE(r.request.software[i].overlap_pipeline);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"overlap\":{\"tensor\":\"all\"}}");
+    expect_refused(&r, "/parallelism/overlap/tensor", "unknown_value");
+    clear(&r);
+    read_parts(&r, NULL, "{\"sequence_length\":2048,\"global_batch_size\":64,\"framework\":\"dp\"}",
+               NULL, "{\"overlap\":{\"grad_reduce\":true}}");
+    expect_refused(&r, "/parallelism/overlap", "inconsistent");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"order\":\"tp-cp-ep-pp-dp\"}");
+    CU_ASSERT_EQUAL(r.request.plan.order, SL_ORDER_PIPELINE_DATA);
+    clear(&r);
+}
+
+static void
+units_are_words_sizes_or_modules(void)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":\"none\"}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_ROOT);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":100000000}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_BY_SIZE);
+    CU_ASSERT_EQUAL(r.request.plan.unit.least, 100000000);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":[\"self_attn\",\"mlp\"]}");
+    CU_ASSERT_EQUAL(r.request.plan.unit.kind, SL_UNIT_BY_MODULE);
+    CU_ASSERT_EQUAL(r.request.plan.unit.module_count, 2);
+    sl_expect_text(r.request.plan.unit.modules[1], "mlp", "module");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":[]}");
+    expect_refused(&r, "/parallelism/fsdp_unit", "out_of_range");
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"fsdp_unit\":\"layer\"}");
+    expect_refused(&r, "/parallelism/fsdp_unit", "unknown_value");
+    clear(&r);
+}
+
+static void
+states_go_to_the_host_or_to_its_disks(void)
+{
+    reading r;
+    read_workload(&r, "\"framework\":\"deepspeed\",\"offload\":{\"optimizer\":\"nvme\","
+                      "\"parameters\":\"cpu\",\"activations\":\"none\"}");
+    const sl_offload *const offload = &r.request.workload.offload;
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_TRUE(offload->optimizer && offload->optimizer_on_nvme);
+    CU_ASSERT_TRUE(offload->parameters && !offload->parameters_on_nvme);
+    CU_ASSERT_FALSE(offload->activations);
+    clear(&r);
+}
+
+static void
+data_parallel_runs_the_releases_of_ddp(void)
+{
+    reading r;
+    read_workload(&r, "\"framework\":\"dp\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_DP);
+    sl_expect_text(r.request.software[0].framework, "ddp", "profile");
+    clear(&r);
+    read_workload(&r, "\"framework\":\"dp\",\"software\":\"pytorch-ddp-2.x\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.framework, SL_FRAMEWORK_DP);
+    clear(&r);
+    read_workload(&r, "\"framework\":\"dp\",\"software\":\"mbridge-26.04\"");
+    expect_refused(&r, "/workload/software", "inconsistent");
+    clear(&r);
+}
+
+static void
+wire_types_are_words_of_the_plan(void)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":\"bf16\",\"gather_dtype\":\"fp32\"}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.reduce, SL_WIRE_BF16);
+    CU_ASSERT_EQUAL(r.request.workload.gather, SL_WIRE_FP32);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":null}");
+    CU_ASSERT_EQUAL(r.request.workload.reduce, SL_WIRE_DEFAULT);
+    clear(&r);
+    read_parts(&r, NULL, NULL, NULL, "{\"grad_reduce_dtype\":\"fp8\"}");
+    expect_refused(&r, "/parallelism/grad_reduce_dtype", "unknown_value");
+    clear(&r);
+    read_parts(&r, NULL,
+               "{\"sequence_length\":2048,\"global_batch_size\":64,\"framework\":\"fsdp2\","
+               "\"precision\":\"fp8\",\"fp8\":{\"all_gather\":true}}",
+               NULL, "{\"gather_dtype\":\"bf16\"}");
+    expect_refused(&r, "/parallelism/gather_dtype", "conflicting_fields");
+    clear(&r);
+}
+
+static void
+low_precisions_say_recipe_storage_and_exceptions(void)
+{
+    reading r;
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"recipe\":\"block\","
+                      "\"primary_weights\":true,\"bf16_layers\":2}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.fp8.recipe, SL_RECIPE_BLOCK);
+    CU_ASSERT_TRUE(r.request.workload.fp8.primary_weights);
+    CU_ASSERT_EQUAL(r.request.half_last, 2);
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"recipe\":\"mxfp8\","
+                      "\"bf16_layers\":[0,31]}");
+    CU_ASSERT_EQUAL(r.request.workload.precision, SL_PRECISION_MXFP8);
+    CU_ASSERT_EQUAL(r.request.half_count, 32);
+    CU_ASSERT_TRUE(r.request.half_blocks[0] && r.request.half_blocks[31]);
+    CU_ASSERT_FALSE(r.request.half_blocks[1]);
+    clear(&r);
+    read_workload(&r, "\"precision\":\"nvfp4\",\"fp8\":{\"recipe\":\"delayed\"}");
+    expect_refused(&r, "/workload/fp8/recipe", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"bf16\",\"fp8\":{}");
+    expect_refused(&r, "/workload/fp8", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"all_gather\":true}");
+    expect_refused(&r, "/workload/fp8/all_gather", "inconsistent");
+    clear(&r);
+    read_workload(&r, "\"precision\":\"fp8\",\"fp8\":{\"bf16_layers\":[-1]}");
+    expect_refused(&r, "/workload/fp8/bf16_layers/0", "out_of_range");
+    clear(&r);
 }
 
 static void
@@ -520,7 +656,7 @@ an_accounting_holds_for_every_kind_of_work_and_framework(void)
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.precision, SL_PRECISION_FP8);
     sl_expect_text(sl_name(&sl_kind_names, r.request.kind), "inference", "kind");
-    sl_expect_text(sl_name(&sl_framework_names, r.request.framework_word), "deepspeed",
+    sl_expect_text(sl_name(&sl_framework_names, r.request.workload.framework), "deepspeed",
                    "framework");
     clear(&r);
 }
@@ -590,6 +726,12 @@ main(int argc, char **argv)
         CASE(sharding_words_say_stage_and_group),
         CASE(every_schedule_has_a_word),
         CASE(placement_lists_runs_of_blocks),
+        CASE(states_go_to_the_host_or_to_its_disks),
+        CASE(data_parallel_runs_the_releases_of_ddp),
+        CASE(units_are_words_sizes_or_modules),
+        CASE(overlap_takes_the_place_of_the_profiles_own),
+        CASE(wire_types_are_words_of_the_plan),
+        CASE(low_precisions_say_recipe_storage_and_exceptions),
         CASE(plan_fields_that_are_not_modelled_are_refused_by_name),
         CASE(values_that_change_nothing_are_accepted),
         CASE(wrong_values_are_told_from_unmodelled_ones),

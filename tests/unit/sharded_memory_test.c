@@ -378,6 +378,59 @@ what_is_offloaded_is_in_the_host(void)
     sl_expect_near((double)e->memory.host_bytes_per_node, 18.0 * n, 1e-8, "and 2 N");
 }
 
+/* ZeRO-Infinity: 4 buffers of fp32 values, here of the whole part, which is below a sub-group; all of
+ * the parameters' part, below 1e9 elements, and 5 buffers of 1e8. */
+static void
+disks_hold_what_passes_through_the_host(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
+    const double n = all_elements();
+
+    q.workload.offload.optimizer = q.workload.offload.optimizer_on_nvme = true;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "12 N + 4 N");
+    sl_expect_near((double)memory->host_bytes_per_node, 4.0 * 4.0 * n, 1e-8, "buffers");
+    q.workload.offload.parameters = q.workload.offload.parameters_on_nvme = true;
+    memory = &sl_fixture_answer(&q)->memory;
+    sl_expect_near((double)memory->nvme_bytes_per_node, 16.0 * n, 1e-8, "none below max_in_cpu");
+    sl_expect_near((double)memory->host_bytes_per_node, (16.0 + 2.0) * n + 8.0 * 2.0 * 5e8, 1e-8,
+                   "and the parameters' buffers");
+
+    sl_errors err = {0};
+    q.plan.zero_stage = 2;
+    q.workload.offload.parameters = q.workload.offload.parameters_on_nvme = false;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "nvme_not_of_framework", "rule");
+    sl_expect_text(err.list[0].pointer, "/workload/offload/optimizer", "pointer");
+}
+
+/* 4e9 updates a second and node; a host link of 20 GB/s; two micro-batches. */
+static void
+the_host_steps_at_its_own_rate(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
+    const double n = all_elements();
+
+    q.workload.offload.optimizer = true;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_term *step = &e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
+    sl_expect_near(step->inputs[1].value, n / 4e9, 1e-8, "update");
+    sl_expect_near(step->inputs[2].value, 2.0 * 2.0 * n / 8.0 / 20e9, 1e-8,
+                   "gradients down, twice");
+    sl_expect_near(step->inputs[4].value, 2.0 * n / 8.0 / 20e9, 1e-8, "parameters up");
+    sl_expect_near(step->value,
+                   step->inputs[1].value + step->inputs[3].value + step->inputs[4].value, 1e-12,
+                   "the sum");
+    CU_ASSERT_TRUE(step->inputs[3].value < step->inputs[2].value);
+    const double kept_s = sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION);
+    q.plan.zero_stage = 3;
+    q.workload.offload.parameters = true;
+    e = sl_fixture_answer(&q);
+    step = &e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD];
+    CU_ASSERT_EQUAL(step->inputs[4].value, 0.0);
+    CU_ASSERT_TRUE(sl_fixture_seconds(e, SL_TERM_DATA_COMMUNICATION) > kept_s);
+}
+
 static void
 a_loss_in_chunks_frees_the_logits(void)
 {
@@ -437,6 +490,8 @@ static const sl_case cases[] = {
     CASE(adapters_train_alone_on_a_frozen_base),
     CASE(ranks_that_share_a_sequence_keep_their_part),
     CASE(what_is_offloaded_is_in_the_host),
+    CASE(disks_hold_what_passes_through_the_host),
+    CASE(the_host_steps_at_its_own_rate),
     CASE(a_loss_in_chunks_frees_the_logits),
     CASE(compile_fuses_the_loss_of_releases_that_compile_it),
 };

@@ -157,7 +157,9 @@ flat_tensors_hold_every_element_once(void)
 {
     for (uint32_t i = 0; i < 80; i++) {
         const sl_dense_spec spec = drawn_spec();
-        const sl_plan plan = drawn_plan(spec.experts.count != 0);
+        sl_plan plan = drawn_plan(spec.experts.count != 0);
+        if (draw(3) == 0)
+            plan.unit.kind = SL_UNIT_ROOT;
         const sl_question q =
             ask(&spec, plan, draw(2) == 0 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_DDP);
         const sl_sharding flat = sl_sharding_of(
@@ -300,7 +302,7 @@ drawn_question(void)
 {
     const sl_framework framework = (sl_framework)draw(SL_FRAMEWORK_COUNT);
     sl_dense_spec spec = drawn_spec();
-    const bool plain = framework == SL_FRAMEWORK_DDP;
+    const bool plain = framework == SL_FRAMEWORK_DDP || framework == SL_FRAMEWORK_DP;
     const bool fsdp = framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
     const bool dealt = spec.experts.count != 0 &&
                        (framework == SL_FRAMEWORK_MEGATRON || framework == SL_FRAMEWORK_FSDP2);
@@ -362,7 +364,10 @@ plans_of_every_framework_hold_what_the_estimate_counts(void)
         const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
         const sl_estimate *answer = sl_fixture_answer(&q);
         check_all(&s, s.mode.kind != SL_SHARDING_FLAT || !s.mode.parameters);
-        for (uint32_t r = 0; r < answer->memory.rank_count; r++) {
+        /* DataParallel lends the model: only its first device holds it. */
+        const uint32_t holders =
+            q.workload.framework == SL_FRAMEWORK_DP ? 1 : answer->memory.rank_count;
+        for (uint32_t r = 0; r < holders; r++) {
             const sl_term *term = &answer->memory.ranks[r].terms[0];
             const double routed = term->inputs[3].value;
             CU_ASSERT_EQUAL(term->id, SL_TERM_PARAMETERS);

@@ -214,10 +214,10 @@ single_precision_products_run_at_its_own_peak(void)
 {
     cluster = sl_fixture_cluster(1);
     sl_slice slice = fixture_slice(&cluster);
-    const sl_product product = {.batch = 1, .m = 2560, .n = 1280, .k = 8192};
+    sl_product product = {.batch = 1, .m = 2560, .n = 1280, .k = 8192};
     const double half_s = sl_kernel_product_s(&slice, product);
 
-    slice.precision = SL_PRECISION_FP32;
+    product.precision = SL_PRECISION_FP32;
     slice.element_bytes = 4.0;
     sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
 }

@@ -1,0 +1,89 @@
+#include "engine/offload.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+/* DeepSpeed's defaults. */
+static const double sub_group_elements = 1e9;
+static const double optimizer_buffers = 4.0;
+static const double parameter_elements_in_host = 1e9;
+static const double parameter_buffer_elements = 5.0 * 1e8;
+
+static const double host_updates_per_s = 4e9;
+static const double float_bytes = 4.0;
+
+sl_offloaded
+sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
+{
+    const sl_layout layout = sl_states_layout(workload, elements);
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_offload *offload = &workload->offload;
+    sl_offloaded out = {0.0, 0.0};
+
+    if (offload->optimizer) {
+        const bool sent =
+            layout.gradient_bytes > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
+        const double own = sl_states_at_rest(elements, &shards.optimizer);
+        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own +
+                             sl_states_optimizer_bytes(workload, elements, &shards.optimizer);
+        if (offload->optimizer_on_nvme) {
+            out.nvme_bytes += bytes;
+            out.host_bytes += optimizer_buffers * float_bytes * fmin(own, sub_group_elements);
+        } else {
+            out.host_bytes += bytes;
+        }
+    }
+    if (offload->parameters) {
+        const double own = sl_states_at_rest(elements, &shards.parameters);
+        const double kept =
+            offload->parameters_on_nvme ? fmin(own, parameter_elements_in_host) : own;
+        out.host_bytes += layout.parameter_bytes * kept;
+        out.nvme_bytes += layout.parameter_bytes * (own - kept);
+        if (offload->parameters_on_nvme)
+            out.host_bytes += layout.parameter_bytes * parameter_buffer_elements;
+    }
+    return out;
+}
+
+sl_host_step
+sl_offload_step(const sl_question *question, const sl_workload *workload, const sl_plan *plan,
+                const sl_elements *elements, double rounds)
+{
+    const sl_cluster *cluster = question->cluster;
+    const double link = cluster->accelerator.host_bytes_per_s;
+    const sl_layout layout = sl_states_layout(workload, elements);
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const double own = sl_states_at_rest(elements, &shards.optimizer);
+    const double back = workload->offload.parameters ? 0.0 : layout.parameter_bytes * own;
+
+    if (link <= 0.0)
+        return (sl_host_step){0.0, 0.0, 0.0};
+    return (sl_host_step){
+        .update_s = own * cluster->accelerators_per_node / host_updates_per_s,
+        .gradients_s = sl_states_reduce_bytes(workload, &layout) * own * rounds / link,
+        .parameters_s = back / link,
+    };
+}
+
+sl_code
+sl_check_offload(const sl_question *question, sl_errors *err)
+{
+    assert(question != NULL && err != NULL);
+
+    const sl_workload *workload = &question->workload;
+    const sl_offload *offload = &workload->offload;
+    const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
+
+    if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
+        (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
+         (stage_open || question->plan.zero_stage == 3)))
+        return SL_OK;
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "nvme_not_of_framework",
+                                 offload->optimizer_on_nvme ? "/workload/offload/optimizer"
+                                                            : "/workload/offload/parameters",
+                                 "only deepspeed's stage 3 keeps states on disks (ZeRO-Infinity)");
+    sl_hint(err, "cpu, or framework deepspeed with zero_stage 3");
+    return code;
+}

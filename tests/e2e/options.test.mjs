@@ -1,0 +1,138 @@
+/** Options of workload and plan that few requests have: what each changes, and what it refuses. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { accelerator, estimate } from './lib/fixtures.mjs';
+import { connectTo } from './lib/http.mjs';
+import { startServer, stopClean } from './lib/server.mjs';
+
+let server;
+let client;
+
+before(async () => {
+    server = await startServer();
+    client = await connectTo(server);
+});
+after(() => stopClean(server));
+
+const ask = (parts) => client.post('/api/v1/estimates', estimate(parts));
+
+async function answered(parts) {
+    const response = await ask(parts);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
+}
+
+async function refused(parts, pointer, code) {
+    const response = await ask(parts);
+    assert.equal(response.status, 422, response.text);
+    const fault = response.json.errors.find((error) => error.pointer === pointer);
+    assert.ok(fault !== undefined, response.text);
+    assert.equal(fault.code, code);
+    return fault;
+}
+
+const terms = (answer, rank = 0) =>
+    Object.fromEntries(answer.memory.ranks[rank].terms.map((term) => [term.name, term.bytes]));
+const blackwell = { accelerator: 'nvidia-b200-sxm-180gb', nodes: 1, accelerators_per_node: 8 };
+
+test('gradients reduced in bf16 take half of what fp32 ones do', async () => {
+    const whole = await answered();
+    const half = await answered({ parallelism: { grad_reduce_dtype: 'bf16' } });
+    assert.equal(half.resolved.parallelism.grad_reduce_dtype, 'bf16');
+    assert.equal(2 * terms(half).gradients, terms(whole).gradients);
+});
+
+test('a type that the framework does not gather in is refused with what it has', async () => {
+    const fault = await refused({ parallelism: { gather_dtype: 'fp32' } },
+        '/parallelism/gather_dtype', 'gather_dtype_not_of_framework');
+    assert.match(fault.hint, /bf16/);
+});
+
+test('low precisions run where there are rates for them', async () => {
+    const { resolved } = await answered({ cluster: blackwell,
+        workload: { precision: 'mxfp8', attention: null, fp8: { bf16_layers: [0, 1] } } });
+    assert.equal(resolved.workload.precision, 'mxfp8');
+    assert.deepEqual(resolved.workload.fp8.bf16_layers, [0, 1]);
+    const fault = await refused({ workload: { precision: 'nvfp4' } }, '/workload/precision',
+        'precision_not_supported');
+    assert.match(fault.hint, /fp8/);
+    assert.doesNotMatch(fault.hint, /nvfp4/);
+    await refused({ cluster: blackwell,
+        workload: { precision: 'mxfp8', attention: null, fp8: { bf16_layers: 1000 } } },
+    '/workload/fp8/bf16_layers', 'out_of_range');
+});
+
+test('weights kept in 8 bits are said to be', async () => {
+    const parts = (fp8) => ({ workload: { precision: 'fp8', fp8 } });
+    const copies = await answered(parts({ recipe: 'current' }));
+    const primary = await answered(parts({ recipe: 'current', primary_weights: true }));
+    const bytes = (answer) => answer.memory.ranks[0].terms
+        .filter((term) => term.name === 'parameters')
+        .reduce((sum, term) => sum + term.bytes, 0);
+    assert.ok(bytes(primary) < bytes(copies));
+    assert.equal(primary.resolved.workload.fp8.primary_weights, true);
+});
+
+test('dp has a device that holds the model, and devices that are lent it', async () => {
+    const parts = { workload: { framework: 'dp', software: null },
+        parallelism: { tensor: 1, pipeline: 1, data: 8, zero_stage: 0 } };
+    const { memory, communication } = await answered(parts);
+    assert.deepEqual(memory.ranks.map((rank) => [rank.role, rank.rank, rank.count]),
+        [['first device', 0, 1], ['other devices', 1, 7]]);
+    assert.deepEqual(communication.map((row) => row.collective).sort(),
+        ['broadcast', 'reduce', 'send_receive']);
+    await refused({ ...parts, cluster: { accelerator, nodes: 2, accelerators_per_node: 8 },
+        parallelism: { tensor: 1, pipeline: 1, data: 16, zero_stage: 0 } }, '/cluster/nodes', 'one_node');
+});
+
+test('a model that is one unit is gathered whole, and its map has one flat tensor', async () => {
+    const parts = { workload: { framework: 'fsdp1', software: null },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 3 } };
+    const whole = { ...parts, parallelism: { ...parts.parallelism, fsdp_unit: 'root' } };
+    const blocks = await answered(parts);
+    const { memory, resolved } = await answered(whole);
+    assert.equal(blocks.resolved.parallelism.fsdp_unit, 'block');
+    assert.equal(resolved.parallelism.fsdp_unit, 'root');
+    assert.ok(memory.peak_allocated_bytes > blocks.memory.peak_allocated_bytes);
+    const map = await client.post('/api/v1/shardings', estimate(whole));
+    assert.equal(map.status, 200, map.text);
+    assert.equal(map.json.units.length, 1);
+    await refused({ parallelism: { fsdp_unit: 'root' } }, '/parallelism/fsdp_unit',
+        'unit_not_of_framework');
+});
+
+test('replicas outside the pipeline keep stages together', async () => {
+    const plan = { tensor: 4, sequence: true, pipeline: 2, data: 2 };
+    const parts = (order) => ({ cluster: { accelerator, nodes: 2, accelerators_per_node: 8 },
+        parallelism: { ...plan, order } });
+    const levels = ({ communication }) =>
+        Object.fromEntries(communication.map((row) => [row.group, row.level]));
+    const inside = levels(await answered(parts('tp-cp-ep-dp-pp')));
+    const outside = levels(await answered(parts('tp-cp-ep-pp-dp')));
+    assert.deepEqual([inside.pipeline, inside.data], ['network', 'scale_up']);
+    assert.deepEqual([outside.pipeline, outside.data], ['scale_up', 'network']);
+    await refused({ parallelism: { order: 'pp-tp' } }, '/parallelism/order', 'not_modelled');
+});
+
+test('what overlaps is said by the request where it says so', async () => {
+    const none = { grad_reduce: false, param_gather: false, tensor: 'none', p2p: false };
+    const open = await answered({ parallelism: { overlap: none } });
+    const hidden = await answered({ parallelism: { overlap: { tensor: 'userbuffer' } } });
+    assert.deepEqual(open.resolved.parallelism.overlap, none);
+    assert.equal(hidden.resolved.parallelism.overlap.tensor, 'userbuffer');
+    const exposed = ({ time }) =>
+        time.terms.find((term) => term.name === 'tensor_communication').seconds;
+    assert.ok(exposed(hidden) < exposed(open));
+});
+
+test('states on disks are counted, and their time is said to be open', async () => {
+    const parts = (zero_stage) => ({
+        workload: { framework: 'deepspeed', software: null, offload: { optimizer: 'nvme' } },
+        parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage },
+    });
+    const { memory, warnings, resolved } = await answered(parts(3));
+    assert.equal(resolved.workload.offload.optimizer, 'nvme');
+    assert.ok(memory.nvme_bytes_per_node > 0 && memory.host_bytes_per_node > 0);
+    assert.ok(warnings.some(({ code }) => code === 'nvme_time'));
+    await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
+});

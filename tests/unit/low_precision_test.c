@@ -1,0 +1,222 @@
+/* Products in 8 and 4 bits: copies of weights, inputs that are kept, blocks that are spared. */
+#include <string.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+static sl_model model; /* one that may be changed */
+
+static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
+static const double TOKENS = 2048.0, HEADS = 32.0;
+
+static double
+block_weights(void)
+{
+    return HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN;
+}
+
+static double
+all_elements(void)
+{
+    return BLOCKS * (block_weights() + 2.0 * HIDDEN) + 2.0 * ROWS * HIDDEN + HIDDEN;
+}
+
+static sl_question
+llama_question(sl_framework framework, uint32_t stage, sl_precision precision)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    sl_errors err = {0};
+
+    cluster = sl_fixture_cluster(1);
+    for (uint32_t i = SL_PRECISION_FP8; i <= SL_PRECISION_NVFP4; i++)
+        cluster.accelerator.peak_flops_per_s[i] = i == SL_PRECISION_NVFP4 ? 400e12 : 200e12;
+    memcpy(cluster.accelerator.arch, "Hopper", sizeof "Hopper");
+    software = sl_fixture_software();
+    sl_model_clear(&model);
+    CU_ASSERT_EQUAL(sl_model_describe_dense(&spec, &model, &err), SL_OK);
+    sl_question q = sl_fixture_question(&model, &cluster, &software);
+
+    q.workload.framework = framework;
+    q.workload.precision = precision;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.zero_stage = stage;
+    return q;
+}
+
+static double
+bytes_of(const sl_question *q, sl_term_id id)
+{
+    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], id);
+}
+
+static double
+block_kept_bytes(const sl_question *q)
+{
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
+
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            return rank->terms[i].inputs[2].value;
+    return 0.0;
+}
+
+/* TransformerEngine: both orientations on Hopper, one on Blackwell, both wherever a scale holds for a
+ * few values only. */
+static void
+transformer_engine_keeps_weights_quantised(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
+    const double weights = BLOCKS * block_weights();
+
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * weights, 1e-8, "Hopper");
+    sl_expect_near(bytes_of(&q, SL_TERM_PARAMETERS), 2.0 * all_elements(), 1e-8, "bf16 weights");
+    memcpy(cluster.accelerator.arch, "Blackwell Ultra", sizeof "Blackwell Ultra");
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8, "Blackwell");
+    q.workload.fp8.recipe = SL_RECIPE_BLOCK;
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights, 1e-8,
+                   "an fp32 scale for 128");
+    q.workload.precision = SL_PRECISION_MXFP8;
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights, 1e-8,
+                   "a byte for 32");
+    q.workload.precision = SL_PRECISION_NVFP4;
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 0.5625 * weights, 1e-8,
+                   "half a byte, and a byte for 16");
+    q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_FP8);
+    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+}
+
+static void
+primary_weights_are_one_of_the_copies(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
+    const double weights = BLOCKS * block_weights();
+    const double rest = all_elements() - weights;
+
+    q.workload.fp8.primary_weights = true;
+    sl_expect_near(bytes_of(&q, SL_TERM_PARAMETERS), weights + 2.0 * rest, 1e-8, "a byte each");
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8, "the transpose");
+    sl_expect_near(bytes_of(&q, SL_TERM_MASTER_WEIGHTS), 4.0 / 8.0 * all_elements(), 1e-8,
+                   "fp32 master");
+    memcpy(cluster.accelerator.arch, "Blackwell", sizeof "Blackwell");
+    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+}
+
+/* Norm inputs 2 x 2 h; inputs of qkv, gate and up, down, and of the output projection, which the
+ * attention keeps in 16 bits too; q, k, v, row sums, output; gate and up. */
+static void
+transformer_engine_keeps_inputs_quantised(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_BF16);
+    const double wide = 2.0 * 2.0 * HIDDEN + 2.0 * (HIDDEN + 2.0 * KEYS) + 2.0 * HIDDEN +
+                        4.0 * HEADS + 2.0 * 2.0 * FFN;
+
+    sl_expect_near(block_kept_bytes(&q), TOKENS * (wide + 2.0 * (2.0 * HIDDEN + FFN)), 1e-12,
+                   "bf16");
+    q.workload.precision = SL_PRECISION_FP8;
+    sl_expect_near(block_kept_bytes(&q), TOKENS * (wide + 3.0 * HIDDEN + FFN), 1e-12, "fp8");
+    q.workload.precision = SL_PRECISION_NVFP4;
+    sl_expect_near(block_kept_bytes(&q), TOKENS * (wide + 0.5625 * (3.0 * HIDDEN + FFN)), 1e-12,
+                   "nvfp4");
+}
+
+/* torchtitan's table: 32 x 2048 tokens of an 8B model, 27 blocks of 32 in NVFP4, 63.5 GiB less than
+ * in bf16. By hand 2 (h + h_k + f) a token and block less: q, v and gate. */
+static void
+nvfp4_products_keep_no_output_under_op_sac(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_BF16);
+
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    q.workload.compile = true;
+    const double bf16 = block_kept_bytes(&q);
+    q.workload.precision = SL_PRECISION_MXFP8;
+    sl_expect_near(block_kept_bytes(&q), bf16, 1e-12, "MXFP8 changes nothing");
+    q.workload.precision = SL_PRECISION_NVFP4;
+    sl_expect_near(bf16 - block_kept_bytes(&q), TOKENS * 2.0 * (HIDDEN + KEYS + FFN), 1e-12,
+                   "q, v and gate");
+    const double tokens = 32.0 * 2048.0;
+    sl_expect_near(27.0 * tokens * 2.0 * (4096.0 + 1024.0 + 14336.0) / (1024.0 * 1024.0 * 1024.0),
+                   174.49 - 110.95, 0.01, "GiB of the 8B model");
+}
+
+static void
+spared_blocks_are_as_in_bf16(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
+    bool half[16] = {[0] = true, [15] = true};
+    sl_errors err = {0};
+    const double low_s = sl_fixture_answer(&q)->time.step_s;
+
+    CU_ASSERT_EQUAL(sl_model_keep_half(&model, half, 16, &err), SL_OK);
+    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 14.0 * block_weights(), 1e-8,
+                   "fourteen of sixteen");
+    CU_ASSERT_TRUE(sl_fixture_answer(&q)->time.step_s > low_s);
+    sl_model_counts counts;
+    CU_ASSERT_EQUAL(sl_model_count(&model, &counts), SL_OK);
+    sl_expect_near((double)counts.total, all_elements(), 0.0, "the parameters stay");
+
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double mixed_s = e->time.step_s;
+    memset(half, true, sizeof half);
+    CU_ASSERT_EQUAL(sl_model_keep_half(&model, half, 16, &err), SL_OK);
+    const double spared_s = sl_fixture_answer(&q)->time.step_s;
+    CU_ASSERT_TRUE(spared_s > mixed_s);
+    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+    q.workload.precision = SL_PRECISION_BF16;
+    sl_expect_near(sl_fixture_answer(&q)->time.step_s, spared_s, 1e-12, "all of them: bf16");
+}
+
+/* The head, the router and the attention stay in 16 bits: they are not sped up. */
+static void
+low_precision_speeds_up_the_linear_layers_of_blocks(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_BF16);
+
+    q.workload.micro_batch = 2;
+    const double bf16_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    q.workload.precision = SL_PRECISION_FP8;
+    const double fp8_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    q.workload.precision = SL_PRECISION_MXFP8;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD), fp8_s, 1e-12,
+                   "as fast by the datasheet");
+    CU_ASSERT_TRUE(fp8_s < bf16_s && fp8_s > bf16_s / 2.0);
+}
+
+static void
+what_cannot_be_quantised_is_refused(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_FP8);
+    sl_errors err = {0};
+
+    q.workload.fp8.primary_weights = true;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/workload/fp8/primary_weights", "pointer");
+    q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_NVFP4);
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_NVFP4] = 0.0;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/workload/precision", "pointer");
+    sl_expect_text(err.list[0].hint, "bf16, fp16, fp32, fp8, mxfp8", "what the part has");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(transformer_engine_keeps_weights_quantised),
+    CASE(primary_weights_are_one_of_the_copies),
+    CASE(transformer_engine_keeps_inputs_quantised),
+    CASE(nvfp4_products_keep_no_output_under_op_sac),
+    CASE(spared_blocks_are_as_in_bf16),
+    CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
+    CASE(what_cannot_be_quantised_is_refused),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "low_precision", cases, sizeof cases / sizeof cases[0]);
+}
