@@ -191,15 +191,17 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *
  *   padded = the next multiple of lcm(degree, 128)
  *
- * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py. It fuses projections
- * that a checkpoint may have apart, which moves what lies between multiples of 64.
+ * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
+ * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
+ * zero/stage_1_and_2.py. Megatron fuses projections that a checkpoint may have apart, which moves
+ * what lies between multiples of 64.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */
     uint32_t block; /* its number; meaningless for the root */
     bool root;
-    bool routed;     /* routed experts alone */
-    bool bucket;     /* of Megatron's; `layer` is then the first in the model that it has part of */
+    bool routed; /* routed experts alone */
+    bool bucket; /* of states alone; `layer` is then the first in the model that it has part of */
     uint32_t chunk;  /* of the pipeline */
     uint32_t number; /* of a bucket in its chunk, in the order in which they are filled */
     uint32_t stage;

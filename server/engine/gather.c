@@ -102,8 +102,8 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
     const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
-    const double each = kept + reduced + layout.gradient_bytes / shards.gradients.dense;
     const double head = head_elements(c, stage, u);
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
     const bool reshards =
         sl_states_reshards(c->workload, c->plan) &&
         (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
@@ -113,8 +113,10 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     if (layout.gradient_bytes <= 0.0)
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients = u->largest * each;
-    out->root_gradients = (u->root - head) * each;
+    out->backward_gradients = u->largest * (kept + reduced);
+    out->backward_reduced = layout.gradient_bytes * sl_states_at_rest(&block, &shards.gradients);
+    out->root_gradients = (u->root - head) * (kept + reduced);
+    out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
 }
 
 static void

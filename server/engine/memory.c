@@ -549,18 +549,21 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
         out->host_bytes_per_node = *in_node;
 }
 
-/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. */
+/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. What
+ * is in the host adds up over stages: then none is left out. */
 static bool
 is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
 {
     const sl_model *model = c->question->model;
+    const sl_offload *offload = &c->workload->offload;
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const sl_in_flight here = sl_schedule_in_flight(c->plan, m, r);
+    const sl_in_flight before_it = sl_schedule_in_flight(c->plan, m, r - 1);
 
-    return sl_schedule_in_flight(c->plan, m, r).whole <=
-               sl_schedule_in_flight(c->plan, m, r - 1).whole &&
-           sl_schedule_in_flight(c->plan, m, r).deferred <= 0.0 && c->plan->host_run_count == 0 &&
-           !sl_model_is_plain(model) && stage->first == before->first &&
-           stage->last == before->last &&
+    return here.whole <= before_it.whole && here.deferred <= before_it.deferred &&
+           here.turning == before_it.turning && !offload->optimizer && !offload->parameters &&
+           !offload->activations && c->plan->host_run_count == 0 && !sl_model_is_plain(model) &&
+           stage->first == before->first && stage->last == before->last &&
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
 }
 
