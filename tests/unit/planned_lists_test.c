@@ -246,6 +246,22 @@ a_bert_layer_keeps_what_autograd_saves(void)
     clear_reading(&result);
 }
 
+/* Its block begins with a product, which keeps nothing where it is frozen; autocast passes on fp32. */
+static void
+full_recomputation_keeps_what_a_block_gets(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(bert, strlen(bert));
+    sl_question q = question_of(result.model, &cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    sl_expect_near(price_of(&q, 1).input_bytes, 256 * 4.0 * 64, 1e-12, "autocast");
+    q.workload.adapter = (sl_adapter){.rank = 8, .target_count = 1, .targets = {"dense"}};
+    sl_expect_near(price_of(&q, 1).input_bytes, 256 * 2.0 * 64, 1e-12, "frozen");
+    clear_reading(&result);
+}
+
 static void
 an_encoder_sees_all_positions_and_a_decoder_those_before(void)
 {
@@ -498,6 +514,7 @@ main(int argc, char **argv)
         {"every_planned_list_gets_an_estimate_whole_and_cut",
          every_planned_list_gets_an_estimate_whole_and_cut},
         {"a_bert_layer_keeps_what_autograd_saves", a_bert_layer_keeps_what_autograd_saves},
+        {"full_recomputation_keeps_what_a_block_gets", full_recomputation_keeps_what_a_block_gets},
         {"an_encoder_sees_all_positions_and_a_decoder_those_before",
          an_encoder_sees_all_positions_and_a_decoder_those_before},
         {"blocks_of_t5_cost_what_their_products_do", blocks_of_t5_cost_what_their_products_do},
