@@ -561,9 +561,6 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
         out->operand_bytes += operands_of(slice, op);
-        if (i == 0) /* a block begins with what keeps its input where nothing is frozen */
-            out->input_bytes = sl_slice_saved_bytes(slice, op) * sl_adapter_stream_bytes(slice) /
-                               slice->element_bytes;
         if (sl_adapter_on(slice->adapter))
             out->adapter_elements += sl_adapter_of_operator(slice, op);
         if (op->kind == SL_OPERATOR_ACTIVATION)
@@ -663,13 +660,16 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
         sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor);
     const sl_group context_group =
         sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor);
-    const double hidden_bytes = slice->element_bytes * (double)model->hidden * slice->tokens;
+    const double hidden = (double)model->hidden * slice->tokens;
+    const double hidden_bytes = slice->element_bytes * hidden;
+    const double input_bytes =
+        fmax(slice->stream_bytes, sl_adapter_stream_bytes(slice)) * hidden / slice->spread;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
         const pricing p = {cluster, slice, tensor_group, expert_group, context_group, &out[k]};
 
-        out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
+        out[k] = (sl_kind_price){.output_bytes = hidden_bytes, .input_bytes = input_bytes};
         price_memory(slice, kind, &out[k]);
         price_operators(&p, kind);
     }
