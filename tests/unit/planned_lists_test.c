@@ -257,7 +257,8 @@ full_recomputation_keeps_what_a_block_gets(void)
 
     q.workload.framework = SL_FRAMEWORK_DDP;
     sl_expect_near(price_of(&q, 1).input_bytes, 256 * 4.0 * 64, 1e-12, "autocast");
-    q.workload.adapter = (sl_adapter){.rank = 8, .target_count = 1, .targets = {"dense"}};
+    q.workload.adapter =
+        (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"dense"}};
     sl_expect_near(price_of(&q, 1).input_bytes, 256 * 2.0 * 64, 1e-12, "frozen");
     clear_reading(&result);
 }
