@@ -30,8 +30,8 @@ typedef struct sl_gathered {
  * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
  * Quantised blocks under adapters are gathered as they are stored.
- * Gradients of a block: in the type it is gathered in, and where they are reduced in another the
- * reduce's input in that; the head's stay whole until the root's backward.
+ * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
+ * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
  * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
  * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
