@@ -10,6 +10,7 @@
 #include "engine/offload.h"
 #include "engine/ranks.h"
 #include "engine/recompute.h"
+#include "engine/unit.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
@@ -287,19 +288,6 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
         rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
 }
 
-/* Parameters that the host keeps come up before they are gathered. */
-static double
-fetch_s(const sl_memory_case *c, const sl_elements *elements)
-{
-    const double link = c->question->cluster->accelerator.host_bytes_per_s;
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const sl_layout layout = sl_states_layout(c->workload, elements);
-
-    if (!c->workload->offload.parameters || link <= 0.0)
-        return 0.0;
-    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
-}
-
 static data_time
 measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
              double drained_s)
@@ -333,8 +321,8 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
-    /* A model that is one unit is gathered before it runs, and reduced after. */
-    const bool whole = c->plan->unit.kind == SL_UNIT_ROOT;
+    /* What is one unit is gathered before it runs, and reduced after. */
+    const bool whole = sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     d.reduce_exposed_s =
         fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
                                      rounds.reduces * copies * t->backward_s,
@@ -343,9 +331,10 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s = rounds.gathers * (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
-                                                       &groups->shard, gather_bytes) +
-                                       fetch_s(c, &elements));
+        d.gather_s =
+            rounds.gathers *
+            (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
+             sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }
