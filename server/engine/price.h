@@ -78,6 +78,10 @@ double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
  * what does not fit under it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
 double sl_price_visible_s(double collective_s, double cover_s, bool overlapped);
 
+/** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
+ * block. */
+void sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out);
+
 /** Prices every kind of the model; out has SL_KINDS_MAX entries. */
 void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
                     sl_kind_price out[SL_KINDS_MAX]);
