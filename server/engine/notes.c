@@ -361,7 +361,7 @@ note_encoder(const sl_model *model, sl_estimate *out)
         add(out, true, "encoder_unvalidated",
             "one run decides on an encoder's step time, which comes out 24 % too short: BERT-large "
             "on one A100; fused attention was fitted under a causal mask. Published peaks of "
-            "BERT-large on one V100, fp32 or autocast, come out 9 to 21 % too low");
+            "BERT-large on one V100, fp32 or autocast, come out up to 15 % too low");
 }
 
 static void
