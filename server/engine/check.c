@@ -351,7 +351,8 @@ check_context(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/context";
     sl_code code = SL_OK;
 
-    assert(plan->tensor >= 1);
+    assert(plan->tensor != 0);
+    const uint64_t heads = question->model->heads / plan->tensor; /* of a tensor rank */
     if (plan->context == 1)
         return SL_OK;
     if (sl_model_is_plain(question->model))
@@ -377,8 +378,8 @@ check_context(const sl_question *question, sl_errors *err)
                              "key-value heads, by context x tensor", SL_CHOICES_MAX, err);
     if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
         question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->heads / plan->tensor, pointer,
-                             "attention heads of a tensor rank", SL_CHOICES_MAX, err);
+        code = check_divides(plan->context, heads, pointer, "attention heads of a tensor rank",
+                             SL_CHOICES_MAX, err);
     return code;
 }
 

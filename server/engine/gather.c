@@ -69,7 +69,9 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     }
     /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
-    const double reduced = width != kept ? width : 0.0;
+    /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
+    const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
+    const double reduced = copied ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;

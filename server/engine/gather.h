@@ -24,8 +24,8 @@ typedef struct sl_gathered {
 /**
  * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
- * Gradients of a block: in the type it is gathered in, and where they are reduced in another the
- * reduce's input in that; the head's stay whole until the root's backward.
+ * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
+ * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
  * DataParallel, whose replicas hold their copies for a step: see engine/lent.h.

@@ -104,7 +104,8 @@ fsdp_reduces_in_the_type_it_is_told(void)
                    "two micro-batches in fp32");
     q.workload.reduce = SL_WIRE_BF16;
     sl_expect_near(bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
-                   2.0 * head + block * (2.0 + 2.0 / 8.0), 1e-8, "bf16 throughout");
+                   2.0 * head + block * (2.0 + 2.0 + 2.0 / 8.0), 1e-8,
+                   "bf16 throughout, copied all the same");
     sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 4.0 / 8.0 * n, 1e-8,
                    "fp32 shards all the same");
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 2.0 * n, 1e-8, "half");
