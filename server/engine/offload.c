@@ -66,6 +66,19 @@ sl_offload_step(const sl_question *question, const sl_workload *workload, const 
     };
 }
 
+double
+sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload, const sl_plan *plan,
+                   const sl_elements *elements)
+{
+    const double link = cluster->accelerator.host_bytes_per_s;
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layout layout = sl_states_layout(workload, elements);
+
+    if (!workload->offload.parameters || link <= 0.0)
+        return 0.0;
+    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
+}
+
 sl_code
 sl_check_offload(const sl_question *question, sl_errors *err)
 {

@@ -39,6 +39,11 @@ typedef struct sl_host_step {
 sl_host_step sl_offload_step(const sl_question *question, const sl_workload *workload,
                              const sl_plan *plan, const sl_elements *elements, double rounds);
 
+/** Seconds in which a rank's part of the parameters comes up over the host's link, before it is
+ * gathered; 0 where the device has it, and where that link is not known. */
+double sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload,
+                          const sl_plan *plan, const sl_elements *elements);
+
 /** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3. */
 sl_code sl_check_offload(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 

@@ -8,6 +8,7 @@
 #include "engine/lent.h"
 #include "engine/offload.h"
 #include "engine/ranks.h"
+#include "engine/unit.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
@@ -231,19 +232,6 @@ count_rounds(const sl_memory_case *c)
     };
 }
 
-/* Parameters that the host keeps come up before they are gathered. */
-static double
-fetch_s(const sl_memory_case *c, const sl_elements *elements)
-{
-    const double link = c->question->cluster->accelerator.host_bytes_per_s;
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const sl_layout layout = sl_states_layout(c->workload, elements);
-
-    if (!c->workload->offload.parameters || link <= 0.0)
-        return 0.0;
-    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
-}
-
 static data_time
 measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
              double drained_s)
@@ -274,8 +262,8 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
         d.replica_s = rounds.reduces *
                       sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
     }
-    /* A model that is one unit is gathered before it runs, and reduced after. */
-    const bool whole = c->plan->unit.kind == SL_UNIT_ROOT;
+    /* What is one unit is gathered before it runs, and reduced after. */
+    const bool whole = sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     d.reduce_exposed_s =
         fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s, rounds.reduces * t->backward_s,
                                      c->software->overlap_gradient_reduce && !whole) -
@@ -283,9 +271,10 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s = rounds.gathers * (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER,
-                                                       &groups->shard, gather_bytes) +
-                                       fetch_s(c, &elements));
+        d.gather_s =
+            rounds.gathers *
+            (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
+             sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }

@@ -51,6 +51,19 @@ sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind
     return (sl_unit_split){elements, 0.0};
 }
 
+bool
+sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *slice,
+                 const sl_kind_price *prices)
+{
+    if (unit->kind == SL_UNIT_BLOCK)
+        return false;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        if (sl_schedule_is_block(model, k) &&
+            sl_unit_of(unit, slice, &model->kinds[k], prices[k].elements).largest > 0.0)
+            return false;
+    return true;
+}
+
 static bool
 has_module(const sl_model *model, const char *module)
 {

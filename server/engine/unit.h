@@ -2,7 +2,7 @@
 #ifndef SL_ENGINE_UNIT_H
 #define SL_ENGINE_UNIT_H
 
-#include "engine/slice.h"
+#include "engine/price.h"
 
 /** A block as its plan wraps it, in elements on this rank. */
 typedef struct sl_unit_split {
@@ -22,6 +22,10 @@ typedef struct sl_unit_split {
  */
 sl_unit_split sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
                          double elements);
+
+/** Whether no block is wrapped: the model is one unit. `prices` of its kinds. */
+bool sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *slice,
+                      const sl_kind_price *prices);
 
 /** Of FSDP only (unit_not_of_framework); a module that no block has is an unknown_module. */
 sl_code sl_check_unit(const sl_question *question, sl_errors *err) SL_MUST_CHECK;

@@ -60,7 +60,7 @@ try_plans(const char *what)
     const sl_software *software = sl_catalog_software(catalog, "megatron", &count);
 
     for (uint32_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++)
-        for (uint32_t precision = 0; precision < SL_PRECISION_FP8; precision++) {
+        for (uint32_t precision = 0; precision < SL_PRECISION_COUNT; precision++) {
             sl_question q = sl_fixture_question(model, &cluster, software);
             q.software_count = count;
             q.unknown = SL_UNKNOWN_ATTENTION;

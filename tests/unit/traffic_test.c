@@ -180,6 +180,9 @@ units_are_what_is_wrapped(void)
     q.plan.unit = (sl_unit){.kind = SL_UNIT_ROOT};
     sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION), covered_s,
                    1e-12, "one unit hides under nothing");
+    q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_SIZE, .least = (uint64_t)block + 1};
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION), covered_s,
+                   1e-12, "by whatever name");
 }
 
 static void

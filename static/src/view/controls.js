@@ -6,7 +6,7 @@ import { exact } from "../units.js";
 import { Choice, Count, Switch } from "./field.js";
 
 const WORDS = {
-    framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed" },
+    framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
     software: { "": "unknown" },
     recompute: { op_sac: "by operator", "": "unknown" },
     attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
