@@ -9,17 +9,18 @@
 #include "shardline/term.h"
 
 enum {
-    SL_RANK_TERMS_MAX = 22,
+    SL_RANK_TERMS_MAX = 24,
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
-    SL_NOTES_MAX = 40,
+    SL_NOTES_MAX = 48,
     SL_FIXES_MAX = 8
 };
 
 /** Ranks that hold the same bytes: one pipeline stage, or several equal ones in a row. */
 typedef struct sl_rank_memory {
-    const char *role; /* "only stage", "first stage", "middle stage", "last stage" */
+    const char *role; /* "only stage", "first stage", "middle stage", "last stage"; where one rank
+                         holds both ends "first and last stage" */
     uint32_t first_stage;
     uint32_t stage_count;
     uint64_t rank;  /* the lowest global rank of the group */
@@ -93,7 +94,10 @@ typedef struct sl_note {
 typedef struct sl_fix {
     sl_workload workload;
     sl_plan plan;
-    const char *what; /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline" */
+    uint32_t nodes;
+    const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
+                         "sequence", "offload", "nodes" */
+    bool time_incomplete; /* what goes over the host's link is not in step_s */
     uint64_t device_total_bytes;
     double step_s;
     bool fits;

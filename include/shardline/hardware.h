@@ -149,11 +149,16 @@ typedef struct sl_software {
     double residual_ratio;
     double loss_forward_bytes_per_logit;
     double loss_backward_bytes_per_logit;
-    double logits_peak_bytes;   /* per logit, at the loss */
-    double fragmentation_ratio; /* reserved over allocated, and the range that was measured */
+    double logits_peak_bytes;         /* per logit, at its own loss ... */
+    double fused_logits_peak_bytes;   /* ... at one fused or compiled ... */
+    double chunked_logits_peak_bytes; /* ... and at one in chunks */
+    bool loss_compiled;               /* compile fuses the release's own loss */
+    double fragmentation_ratio;       /* reserved over allocated, and the range that was measured */
     double fragmentation_low_ratio;
     double fragmentation_high_ratio;
     bool eager_activations; /* unfused code keeps silu(gate) and a transposed attention output */
+    bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */
+    bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool overlap_gradient_reduce;

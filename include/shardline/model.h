@@ -19,7 +19,7 @@ enum {
     SL_DECODER_KINDS_MAX = 28,  /* ... of a model from a config, whose kinds hold much more */
     SL_KIND_NAME_MAX = 47,
     SL_KIND_TENSORS_MAX = 48,
-    SL_KIND_OPERATORS_MAX = 24,
+    SL_KIND_OPERATORS_MAX = 40,
     SL_MODEL_TENSORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_TENSORS_MAX,
     SL_MODEL_OPERATORS_MAX = SL_DECODER_KINDS_MAX * SL_KIND_OPERATORS_MAX,
     SL_TENSOR_AXES_MAX = 4,
@@ -75,6 +75,9 @@ typedef struct sl_tensor {
     bool tied;   /* the same storage as the embedding, or as an earlier block's: counted there */
     bool half;   /* its products stay in 16 bits where the workload's are lower */
     bool buffer; /* stored in a checkpoint, but no parameter: counted apart */
+    /* Of its kind's operators, counted from 1, the one that multiplies by it; 0 = the one of its
+     * component, cut and widths. */
+    uint8_t product;
 } sl_tensor;
 
 typedef enum sl_operator_kind {
@@ -87,7 +90,8 @@ typedef enum sl_operator_kind {
     SL_OPERATOR_RESIDUAL,   /* dropout (where the workload has it) and add */
     SL_OPERATOR_LOSS,       /* cross-entropy over `inputs` logits */
     SL_OPERATOR_ROUTE,      /* tokens of `inputs` features to `visits` of `experts`, and back */
-    SL_OPERATOR_PLAIN,      /* a whole layer, known by its figures alone */
+    SL_OPERATOR_SCAN,  /* state space: short convolution, recurrence along the sequence, gate */
+    SL_OPERATOR_PLAIN, /* a whole layer, known by its figures alone */
     SL_OPERATOR_KIND_COUNT
 } sl_operator_kind;
 
@@ -102,7 +106,7 @@ typedef struct sl_operator {
     sl_cut cut;             /* COLUMN opens a tensor-parallel region, ROW closes it */
     uint64_t inputs;
     uint64_t outputs;
-    uint32_t heads; /* attention and rotary only, like the next two */
+    uint32_t heads; /* attention, rotary and scan only, like the next two; groups are kv_heads */
     uint32_t kv_heads;
     uint32_t head_dim;
     uint32_t window;       /* positions a query sees; 0 = all before it */
@@ -113,6 +117,16 @@ typedef struct sl_operator {
     uint64_t sample_flops; /* plain only, like the next two: forward, of one sample */
     uint64_t sample_kept_bytes;   /* from forward to backward */
     uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
+    /* Attention: a query sees all keys, as in an encoder and across to one; a learned bias of its own
+     * is added to each score. Activation: what it gives goes through dropout, where there is any. */
+    bool unmasked;
+    bool biased;
+    bool drops;
+    bool once;       /* works on one position of each sequence: what a classifier reads */
+    uint8_t product; /* what sl_tensor.product of its tensors says */
+    uint32_t state;  /* scan only, like the next: numbers each channel of a head remembers */
+    uint32_t chunk;  /* positions worked on at a time, as products (Mamba 2); 0 = one by one */
+    bool delta;      /* scan: what is remembered is corrected, not added to (gated delta net) */
 } sl_operator;
 
 /** What one layer keeps of a sequence while it is being extended, in elements. */
@@ -167,6 +181,10 @@ typedef struct sl_model {
                                     the class does not: in no count */
     uint32_t experts;           /* routed experts of a block that has any; 0 = none anywhere */
     uint32_t experts_per_token; /* of those, how many a token visits */
+    bool unmasked; /* some attention is, some is biased, some reads what an encoder gave */
+    bool biased;
+    bool across;
+    bool drops; /* trained with dropout, by its config */
     const char
         *unpriced; /* static: operators that time and memory are not modelled for; NULL = none */
     sl_quantization quantization;
@@ -200,6 +218,9 @@ bool sl_model_is_plain(const sl_model *model);
 sl_code sl_model_keep_half(sl_model *model, const bool *blocks, uint32_t count,
                            sl_errors *err) SL_MUST_CHECK;
 
+/** Whether some layer of the list has an operator of this kind. */
+bool sl_model_does(const sl_model *model, sl_operator_kind what);
+
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);
 const char *sl_cut_text(sl_cut cut);
@@ -231,6 +252,16 @@ sl_code sl_model_count(const sl_model *model, sl_model_counts *out) SL_MUST_CHEC
 /** Bytes of weights as stored: the total at the checkpoint's element size, or what the quantised
  * checkpoint holds where that is known. */
 uint64_t sl_model_weights_bytes(const sl_model *model, const sl_model_counts *counts);
+
+/**
+ * Adds one layer for multi-token prediction (DeepSeek-V3 section 2.2; Megatron-LM mtp_num_layers)
+ * beside the head: norms of embedding and hidden state, their projection 2 hidden -> hidden, a block
+ * like the last one, a norm, and head and loss once more; embedding and head are shared, the former
+ * held again where a pipeline parts it from the head. Call it before the model is counted.
+ * Errors: no_head (SL_E_RANGE); not_modelled (SL_E_UNSUPPORTED) for blocks that do not fit beside it;
+ * the model is then good for nothing. All at /workload/mtp.
+ */
+sl_code sl_model_add_prediction(sl_model *model, sl_errors *err) SL_MUST_CHECK;
 
 /** The matrices of linear layers that a tensor holds: one, or one for each expert. */
 typedef struct sl_matrices {

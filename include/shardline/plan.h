@@ -22,8 +22,30 @@ typedef enum sl_recompute {
     SL_RECOMPUTE_SELECTIVE, /* the attention core */
     SL_RECOMPUTE_FULL,      /* every block from its input */
     SL_RECOMPUTE_OPERATORS, /* all but every other product and the attention (torchtitan's op) */
+    SL_RECOMPUTE_WORDS,     /* modes that a word alone says */
+    SL_RECOMPUTE_MODULES = SL_RECOMPUTE_WORDS, /* parts of each block (Megatron's) */
     SL_RECOMPUTE_COUNT
 } sl_recompute;
+
+/** Which blocks full recomputation takes; Megatron-LM's recompute_method. */
+typedef enum sl_recompute_method {
+    SL_RECOMPUTE_EACH,    /* every block from its own input */
+    SL_RECOMPUTE_BLOCK,   /* the first `recompute_layers` of each chunk, the rest keep everything */
+    SL_RECOMPUTE_UNIFORM, /* all, `recompute_layers` at a time from the input of the first */
+    SL_RECOMPUTE_METHOD_COUNT
+} sl_recompute_method;
+
+/** Parts of a block that are rebuilt each on their own; bit 1 << module of recompute_modules. */
+typedef enum sl_recompute_module {
+    SL_MODULE_CORE_ATTENTION, /* scores and softmax */
+    SL_MODULE_NORMS,          /* outputs of the norms before attention and MLP */
+    SL_MODULE_LATENT_UP,      /* queries, keys and values made of latents */
+    SL_MODULE_MLP,            /* a dense MLP from its input */
+    SL_MODULE_EXPERT_ACTIVATION,
+    SL_MODULE_SHARED_EXPERTS,
+    SL_MODULE_EXPERTS, /* a whole layer of experts, routing included */
+    SL_MODULE_COUNT
+} sl_recompute_module;
 
 typedef enum sl_optimizer {
     SL_OPTIMIZER_ADAMW,
@@ -43,8 +65,26 @@ typedef enum sl_loss {
     SL_LOSS_FUSED,    /* in place of the logits */
     SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
     SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
+    SL_LOSS_CUT,      /* block by block of logits that are never stored (cut cross-entropy) */
     SL_LOSS_COUNT
 } sl_loss;
+
+/** What operators keep beyond what their gradients need. */
+typedef enum sl_activation_profile {
+    SL_ACTIVATIONS_PROFILE,  /* as the software profile and `compile` say */
+    SL_ACTIVATIONS_FUSED,    /* pointwise results are rebuilt inside fused kernels */
+    SL_ACTIVATIONS_EAGER,    /* each pointwise operator keeps its own */
+    SL_ACTIVATIONS_COMPILED, /* generated kernels rebuild them */
+    SL_ACTIVATIONS_COUNT
+} sl_activation_profile;
+
+/** What is captured once and replayed. */
+typedef enum sl_cuda_graphs {
+    SL_GRAPHS_NONE,
+    SL_GRAPHS_LAYER, /* forward and backward of each block and micro-batch in flight */
+    SL_GRAPHS_FULL,  /* the step's forward and backward as a whole */
+    SL_GRAPHS_COUNT
+} sl_cuda_graphs;
 
 /** How ranks that share a sequence see the keys and values of the others. */
 typedef enum sl_context_kind {
@@ -67,6 +107,11 @@ typedef enum sl_schedule {
     SL_SCHEDULE_INTERLEAVED_1F1B,
     SL_SCHEDULE_NAIVE, /* one stage at a time, one micro-batch after the other */
     SL_SCHEDULE_GPIPE, /* all forwards, then all backwards */
+    /* These split backward and let gradients of weights fill what would be idle. */
+    SL_SCHEDULE_ZB_H1,    /* as many micro-batches alive as with 1F1B */
+    SL_SCHEDULE_ZB_H2,    /* twice as many */
+    SL_SCHEDULE_ZB_V,     /* two chunks a rank, there and back */
+    SL_SCHEDULE_DUALPIPE, /* micro-batches enter at both ends of two copies */
     SL_SCHEDULE_COUNT
 } sl_schedule;
 
@@ -89,14 +134,45 @@ typedef enum sl_wire {
     SL_WIRE_COUNT
 } sl_wire;
 
+/** What trains in place of the weights, by PEFT's names. */
+typedef enum sl_adapter_method {
+    SL_ADAPTER_NONE, /* everything trains */
+    SL_ADAPTER_LORA,
+    SL_ADAPTER_RSLORA,
+    SL_ADAPTER_DORA,
+    SL_ADAPTER_LORA_FA,
+    SL_ADAPTER_ADALORA,
+    SL_ADAPTER_LOHA,
+    SL_ADAPTER_LOKR,
+    SL_ADAPTER_VERA,
+    SL_ADAPTER_RANDLORA,
+    SL_ADAPTER_TINYLORA,
+    SL_ADAPTER_IA3,
+    SL_ADAPTER_OFT,
+    SL_ADAPTER_BOFT,
+    SL_ADAPTER_LN_TUNING,
+    SL_ADAPTER_PROMPT_TUNING,
+    SL_ADAPTER_P_TUNING,
+    SL_ADAPTER_PREFIX_TUNING,
+    SL_ADAPTER_METHOD_COUNT
+} sl_adapter_method;
+
 enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
 
-/** Low-rank adapters (LoRA): only they train. */
+/** Parameter-efficient fine-tuning: only what the method adds, or picks, trains. */
 typedef struct sl_adapter {
-    uint32_t rank; /* 0 = none: everything trains */
+    sl_adapter_method method;
+    uint32_t rank;           /* of OFT, blocks of each matrix; 0 where the method has none */
+    uint32_t block_size;     /* OFT and BOFT: features turned together; 0 = rank says */
+    uint32_t virtual_tokens; /* prompt, p- and prefix tuning: before every sequence */
+    bool half;               /* adapters in 16 bits; else in fp32 */
+    bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
+    bool wide_rest;          /* what the base does not quantise was cast to fp32 */
     sl_adapter_base base;
-    uint32_t target_count; /* 0 = every linear layer of the blocks */
-    char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1]; /* modules: "q_proj" */
+    uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */
+    /* Modules of blocks ("q_proj"), ends of their paths ("mlp.down_proj"), or the head; * stands for
+     * any characters. */
+    char targets[SL_ADAPTER_TARGETS_MAX][SL_ADAPTER_TARGET_MAX + 1];
 } sl_adapter;
 
 /** What is kept in the host's memory instead of the device's. */
@@ -143,6 +219,9 @@ typedef struct sl_workload {
     sl_fp8 fp8;
     sl_optimizer optimizer;
     sl_recompute recompute;
+    sl_recompute_method recompute_method; /* of full */
+    uint32_t recompute_layers;            /* of block and uniform */
+    uint32_t recompute_modules;           /* of modules: bits by sl_recompute_module */
     sl_attention_kernel attention;
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
@@ -150,8 +229,13 @@ typedef struct sl_workload {
     sl_wire reduce;   /* of gradients: bf16, fp32 or the default */
     sl_wire gather;   /* of sharded parameters; fp8: the weights of linear layers alone */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
+    sl_activation_profile activations;
+    sl_cuda_graphs graphs;
+    bool optimizer_in_backward; /* a gradient is stepped on as soon as it is there, and let go */
+    uint64_t document_length; /* positions a token may see, of packed documents; 0 = the sequence */
     bool dropout;
-    uint64_t tokens; /* of the whole training; 0 = not asked */
+    bool routing_said; /* something was asked of the routing to experts */
+    uint64_t tokens;   /* of the whole training; 0 = not asked */
     sl_layout layout;
     sl_adapter adapter;
     sl_offload offload;
@@ -181,6 +265,15 @@ typedef struct sl_unit {
     char modules[SL_UNIT_MODULES_MAX][SL_UNIT_MODULE_MAX + 1]; /* BY_MODULE, of a block: "mlp" */
 } sl_unit;
 
+enum { SL_HOST_RUNS_MAX = 4 };
+
+/** Blocks in a row that the host's processors run, from its memory. */
+typedef struct sl_host_run {
+    uint32_t first, last;
+    double flops_per_s;        /* 0 = not said: see engine/host.h */
+    double memory_bytes_per_s; /* likewise */
+} sl_host_run;
+
 typedef struct sl_plan {
     uint32_t tensor;
     bool sequence; /* norms and residuals split along the sequence over the tensor group */
@@ -199,6 +292,8 @@ typedef struct sl_plan {
     sl_unit unit;
     sl_order order;
     sl_schedule schedule;
+    uint32_t host_run_count; /* 0: the devices run all */
+    sl_host_run host_runs[SL_HOST_RUNS_MAX];
 } sl_plan;
 
 /**
@@ -224,6 +319,7 @@ typedef struct sl_question {
     uint32_t software_count;
     sl_workload workload;
     sl_plan plan;
+    bool nodes_fixed; /* the cluster is what there is: more nodes are no choice */
     uint32_t unknown; /* sl_unknown bits; the fields they name hold any value */
 } sl_question;
 

@@ -12,12 +12,14 @@
 typedef enum sl_sharding_kind {
     SL_SHARDING_NONE,  /* every replica holds all */
     SL_SHARDING_FLAT,  /* a unit's tensors end to end, padded, cut evenly (ZeRO, FSDP1) */
-    SL_SHARDING_AXIS_0 /* each tensor cut along its first axis (FSDP2) */
+    SL_SHARDING_AXIS_0 /* each tensor cut along its first axis, stacks of fewer experts than ranks
+                          along their second (FSDP2) */
 } sl_sharding_kind;
 
 typedef struct sl_sharding_mode {
     sl_sharding_kind kind;
-    uint32_t degree; /* ranks a whole is cut over, of data x context; 1 with NONE */
+    uint32_t degree; /* ranks a whole is cut over, of data x context; 1 with NONE. Of routed experts
+                        it is tensor * degree / (expert * expert_tensor) */
     bool parameters; /* the parameters too; else optimizer states and master weights only */
 } sl_sharding_mode;
 
@@ -35,12 +37,14 @@ typedef struct sl_sharding {
  *   FSDP2     2 and 3: every parameter along its first axis
  *   DeepSpeed 1 and 2: states flat; 3: parameters flat
  */
-sl_sharding_mode sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan);
+sl_sharding_mode sl_sharding_mode_of(const sl_question *question);
 
-/** What an estimate has and no map yet: SL_E_UNSUPPORTED, not_modelled. */
+/** What an estimate has and no map yet, shard groups that experts do not divide: SL_E_UNSUPPORTED,
+ * not_modelled. */
 sl_code sl_sharding_check(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
-/** Asserts what no check allows: degree divides data x context, expert divides both. */
+/** Asserts what no check allows: degree divides data x context, expert * expert_tensor divides
+ * tensor times each. */
 sl_sharding sl_sharding_of(const sl_question *question, sl_sharding_mode mode);
 
 /** Ranks first + stride i + j for i < count and j < run; count 1 where they are one range. */
@@ -59,10 +63,13 @@ typedef struct sl_place {
 
 /**
  * The place of a global rank:
- *   rank = tensor + t * (context + c * (data + D * pipeline)),  expert = (context + c * data) mod e
- * or in the plan's other order tensor + t * (context + c * (pipeline + p * data)),
+ *   rank = tensor + t * (context + c * (data + D * pipeline)), or in the plan's other order
+ *          tensor + t * (context + c * (pipeline + p * data))
+ *   expert = floor(rank / expert_tensor) mod e, within a stage
  * and ranks fill node after node. Source: Megatron-LM parallel_state.py, default order
- * tp-cp-ep-dp-pp; the device meshes of PyTorch have pp outermost and tp innermost alike.
+ * tp-cp-ep-dp-pp, experts in a grid of their own, expert_tensor innermost; the device meshes of
+ * PyTorch have pp outermost and tp innermost, and torchtitan takes expert ranks from tp, cp and dp
+ * alike.
  * rank: below sl_plan_world(plan).
  */
 sl_place sl_sharding_place(const sl_sharding *sharding, uint64_t rank);
@@ -94,9 +101,9 @@ typedef struct sl_sharded_tensor {
     uint32_t layer;       /* in the model's list */
     uint32_t block;       /* {} of the kind's prefix */
     uint32_t expert;      /* {} of the name where `tensor->experts` is not 0 */
-    uint32_t chunk;       /* of the pipeline, chunk mod p being the stage */
     uint32_t stage;       /* pipeline rank */
-    uint32_t tensor_cut;  /* ranks of a tensor group whose holds differ: t or 1 */
+    uint32_t tensor_cut;  /* ranks of a tensor group whose holds differ: t, or 1; of a routed expert
+                             its own cut */
     uint32_t expert_from; /* the first expert rank that holds any of it ... */
     uint32_t expert_cut;  /* ... and how many hold different slices */
     bool expert_placed;   /* false: every expert rank holds the same */
@@ -107,23 +114,24 @@ typedef struct sl_sharded_tensor {
 
 /** Zero-initialised at the start. */
 typedef struct sl_tensor_walk {
-    uint32_t layer, tensor, expert, chunk;
+    uint32_t layer, tensor, expert, chunk, copy;
 } sl_tensor_walk;
 
 /**
  * The next tensor that some rank holds, in the order of the model; false at the end. Buffers are not
  * listed, nor what lies beside the list of layers; a tied head is where it has storage of its own,
- * on the other end of a pipeline.
+ * on the other end of a pipeline. All of the model comes once for each copy in a pipeline.
  */
 bool sl_sharding_next(const sl_sharding *sharding, sl_tensor_walk *walk, sl_sharded_tensor *out);
 
-/** Tensors that walk passes, buffers included [count]. */
+/** Tensors that walk passes, buffers included, of all copies [count]. */
 uint64_t sl_sharding_tensor_count(const sl_sharding *sharding);
 
 /** What one tensor-parallel and expert rank holds of a tensor before the data group cuts it. */
 typedef struct sl_tensor_part {
     uint32_t tensor_rank, expert_rank;
-    uint64_t rows;        /* of the first axis, padding included */
+    uint32_t axis;        /* the one that AXIS_0 cuts: the first, or of few experts the second */
+    uint64_t rows;        /* of that axis, padding included */
     uint64_t row;         /* elements of one of them */
     uint64_t flat_offset; /* FLAT parameters only: in the unit, padding included */
     uint64_t shard_rows;  /* AXIS_0 only: rows of a shard, ceil(rows / degree) */
@@ -143,7 +151,7 @@ typedef struct sl_range {
 /** What equal ranks hold of a tensor: up to `pieces` boxes of its elements. */
 typedef struct sl_shard {
     sl_rank_set ranks;
-    sl_range rows; /* of the part, along the first axis: what AXIS_0 cuts */
+    sl_range rows; /* of the part, along its axis: what AXIS_0 cuts */
     sl_range flat; /* of the part, row after row: what FLAT parameters cut; else all of it */
     uint64_t elements;
     uint64_t padding_elements; /* allocated beside them: vocabulary rows, a short last shard */
@@ -170,19 +178,30 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
 /**
  * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block, as the plan
  * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which each
- * stage of a pipeline has its own.
+ * chunk of a pipeline has its own.
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
  * Routed experts, of which there are fewer replicas, are a unit of their own under expert
- * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter. Megatron cuts buckets
- * of several units and pads to multiples of 128 besides: offsets in its buffers differ.
+ * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter.
+ *
+ * Megatron's distributed optimizer cuts buckets instead: of a chunk's parameters from the last to the
+ * first, each begun at a multiple of 64, as many as reach max(40e6, 1e6 * degree) elements where the
+ * reduction overlaps on the first stage, else all; a tied table is a bucket of its own.
+ *
+ *   padded = the next multiple of lcm(degree, 128)
+ *
+ * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py. It fuses projections
+ * that a checkpoint may have apart, which moves what lies between multiples of 64.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */
     uint32_t block; /* its number; meaningless for the root */
     bool root;
-    bool routed; /* routed experts alone */
+    bool routed;     /* routed experts alone */
+    bool bucket;     /* of Megatron's; `layer` is then the first in the model that it has part of */
+    uint32_t chunk;  /* of the pipeline */
+    uint32_t number; /* of a bucket in its chunk, in the order in which they are filled */
     uint32_t stage;
     uint32_t tensor_rank, expert_rank;
     uint32_t degree;
@@ -193,8 +212,9 @@ typedef struct sl_flat_unit {
 
 /** Zero-initialised at the start. */
 typedef struct sl_flat_walk {
-    uint32_t layer, chunk, tensor_rank, expert_rank;
+    uint32_t layer, chunk, copy, tensor_rank, expert_rank;
     bool routed;
+    uint32_t tensor, expert, number; /* of buckets; `layer` counts from the chunk's last */
 } sl_flat_walk;
 
 /** The next unit; false at the end, and at once when nothing is flat. */

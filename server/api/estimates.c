@@ -154,6 +154,8 @@ decode_model(sl_api_asked *a, const job *fetched, const sl_request *request, sl_
         if (code == SL_OK)
             code = sl_hf_config_read(&a->read.config, "", a->model, &a->warnings, err);
     }
+    if (code == SL_OK && a->read.mtp)
+        code = sl_model_add_prediction(a->model, err);
     if (code == SL_OK && sl_model_count(a->model, &a->counts) != SL_OK)
         code = sl_fail(err, SL_E_RANGE, "out_of_range", "/model",
                        "the parameters of this model cannot be counted in 64 bits");

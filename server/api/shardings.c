@@ -54,8 +54,7 @@ answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     if (code == SL_OK)
         code = sl_sharding_check(&question, &err);
     if (code == SL_OK) {
-        sharding =
-            sl_sharding_of(&question, sl_sharding_mode_of(&question.workload, &question.plan));
+        sharding = sl_sharding_of(&question, sl_sharding_mode_of(&question));
         code = sl_sharding_query_check(&query, &sharding, &err);
     }
     if (code != SL_OK) {

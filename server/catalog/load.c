@@ -286,10 +286,15 @@ read_software(table *t)
     s->loss_forward_bytes_per_logit = number(t, "loss_forward_bytes_per_logit");
     s->loss_backward_bytes_per_logit = number(t, "loss_backward_bytes_per_logit");
     s->logits_peak_bytes = number(t, "logits_peak_bytes");
+    s->fused_logits_peak_bytes = number(t, "fused_logits_peak_bytes");
+    s->chunked_logits_peak_bytes = number(t, "chunked_logits_peak_bytes");
+    s->loss_compiled = flag(t, "loss_compiled");
     s->fragmentation_ratio = number(t, "fragmentation_ratio");
     s->fragmentation_low_ratio = number(t, "fragmentation_low_ratio");
     s->fragmentation_high_ratio = number(t, "fragmentation_high_ratio");
     s->eager_activations = flag(t, "eager_activations");
+    s->traced_sharding = flag(t, "traced_sharding");
+    s->exchange_kept = flag(t, "exchange_kept");
     s->weight_gradient_fused = flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = flag(t, "dummy_weight_gradients");
     s->overlap_gradient_reduce = flag(t, "overlap_gradient_reduce");

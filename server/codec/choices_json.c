@@ -57,6 +57,7 @@ recompute_is_legal(const trial *t, uint32_t recompute)
 {
     sl_question changed = t->base;
     changed.workload.recompute = (sl_recompute)recompute;
+    changed.workload.recompute_method = SL_RECOMPUTE_EACH;
     changed.unknown &= ~(uint32_t)SL_UNKNOWN_RECOMPUTE;
     return is_legal(t, &changed, "/workload/recompute");
 }
@@ -155,7 +156,7 @@ sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl
     sl_write_object(writer);
     degrees_write(writer, &t.base);
     sequence_write(writer, &t);
-    words_write(writer, &t, "recompute", &sl_recompute_names, SL_RECOMPUTE_COUNT,
+    words_write(writer, &t, "recompute", &sl_recompute_names, SL_RECOMPUTE_WORDS,
                 recompute_is_legal);
     words_write(writer, &t, "framework", &sl_framework_names, SL_FRAMEWORK_COUNT,
                 framework_is_legal);

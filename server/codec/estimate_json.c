@@ -205,6 +205,7 @@ binding_write(sl_writer *writer, const sl_estimate_request *request, const sl_es
         sl_patch_write(writer, request, estimate, fix);
         sl_put_uint(writer, "memory_bytes", fix->device_total_bytes);
         sl_put_double(writer, "step_s", fix->step_s);
+        sl_put_bool(writer, "time_incomplete", fix->time_incomplete);
         sl_put_bool(writer, "fits", fix->fits);
         sl_write_object_end(writer);
     }

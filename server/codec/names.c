@@ -44,13 +44,45 @@ static const char *const recomputes[] = {
     [SL_RECOMPUTE_FULL] = "full",
     [SL_RECOMPUTE_OPERATORS] = "op_sac",
 };
-_Static_assert(COUNT(recomputes) == SL_RECOMPUTE_COUNT, "a word for every mode");
+_Static_assert(COUNT(recomputes) == SL_RECOMPUTE_WORDS, "a word for every mode");
+
+static const char *const methods[] = {
+    [SL_RECOMPUTE_BLOCK - 1] = "block",
+    [SL_RECOMPUTE_UNIFORM - 1] = "uniform",
+};
+_Static_assert(COUNT(methods) == SL_RECOMPUTE_METHOD_COUNT - 1, "a word for every method");
+
+static const char *const modules[] = {
+    [SL_MODULE_CORE_ATTENTION] = "core_attn",
+    [SL_MODULE_NORMS] = "layernorm",
+    [SL_MODULE_LATENT_UP] = "mla_up_proj",
+    [SL_MODULE_MLP] = "mlp",
+    [SL_MODULE_EXPERT_ACTIVATION] = "moe_act",
+    [SL_MODULE_SHARED_EXPERTS] = "shared_experts",
+    [SL_MODULE_EXPERTS] = "moe",
+};
+_Static_assert(COUNT(modules) == SL_MODULE_COUNT, "a word for every module");
 
 static const char *const losses[] = {
     [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
-    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel",
+    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
+
+static const char *const profiles[] = {
+    [SL_ACTIVATIONS_PROFILE] = "profile",
+    [SL_ACTIVATIONS_FUSED] = "fused",
+    [SL_ACTIVATIONS_EAGER] = "eager",
+    [SL_ACTIVATIONS_COMPILED] = "compiled",
+};
+_Static_assert(COUNT(profiles) == SL_ACTIVATIONS_COUNT, "a word for every profile");
+
+static const char *const graphs[] = {
+    [SL_GRAPHS_NONE] = "none",
+    [SL_GRAPHS_LAYER] = "layer",
+    [SL_GRAPHS_FULL] = "full",
+};
+_Static_assert(COUNT(graphs) == SL_GRAPHS_COUNT, "a word for every extent");
 
 static const char *const shardings[] = {
     [SL_FSDP_NO_SHARD] = "no_shard",
@@ -60,6 +92,40 @@ static const char *const shardings[] = {
     [SL_FSDP_HYBRID_SHARD_ZERO2] = "hybrid_shard_zero2",
 };
 _Static_assert(COUNT(shardings) == SL_FSDP_SHARDING_COUNT, "a word for every mode");
+
+static const char *const adapters[] = {
+    [SL_ADAPTER_LORA - 1] = "lora",
+    [SL_ADAPTER_RSLORA - 1] = "rslora",
+    [SL_ADAPTER_DORA - 1] = "dora",
+    [SL_ADAPTER_LORA_FA - 1] = "lora_fa",
+    [SL_ADAPTER_ADALORA - 1] = "adalora",
+    [SL_ADAPTER_LOHA - 1] = "loha",
+    [SL_ADAPTER_LOKR - 1] = "lokr",
+    [SL_ADAPTER_VERA - 1] = "vera",
+    [SL_ADAPTER_RANDLORA - 1] = "randlora",
+    [SL_ADAPTER_TINYLORA - 1] = "tinylora",
+    [SL_ADAPTER_IA3 - 1] = "ia3",
+    [SL_ADAPTER_OFT - 1] = "oft",
+    [SL_ADAPTER_BOFT - 1] = "boft",
+    [SL_ADAPTER_LN_TUNING - 1] = "ln_tuning",
+    [SL_ADAPTER_PROMPT_TUNING - 1] = "prompt_tuning",
+    [SL_ADAPTER_P_TUNING - 1] = "p_tuning",
+    [SL_ADAPTER_PREFIX_TUNING - 1] = "prefix_tuning",
+    /* not modelled */
+    "adaption_prompt",
+    "bitfit",
+    "c3a",
+    "fourierft",
+    "gralora",
+    "hra",
+    "miss",
+    "poly",
+    "road",
+    "shira",
+    "trainable_tokens",
+    "vblora",
+    "xlora",
+};
 
 static const char *const bases[] = {
     [SL_ADAPTER_BASE_BF16] = "bf16",
@@ -98,15 +164,12 @@ static const char *const wires[] = {
 _Static_assert(COUNT(wires) + 1 == SL_WIRE_COUNT, "a word for every type but the default");
 
 static const char *const schedules[] = {
-    [SL_SCHEDULE_1F1B] = "1f1b",
-    [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
-    [SL_SCHEDULE_NAIVE] = "naive",
-    [SL_SCHEDULE_GPIPE] = "gpipe",
-    "zb_h1",
-    "zb_h2",
-    "zb_v",
-    "dualpipe",
+    [SL_SCHEDULE_1F1B] = "1f1b",   [SL_SCHEDULE_INTERLEAVED_1F1B] = "interleaved_1f1b",
+    [SL_SCHEDULE_NAIVE] = "naive", [SL_SCHEDULE_GPIPE] = "gpipe",
+    [SL_SCHEDULE_ZB_H1] = "zb_h1", [SL_SCHEDULE_ZB_H2] = "zb_h2",
+    [SL_SCHEDULE_ZB_V] = "zb_v",   [SL_SCHEDULE_DUALPIPE] = "dualpipe",
 };
+_Static_assert(COUNT(schedules) == SL_SCHEDULE_COUNT, "a word for every schedule");
 
 static const char *const attentions[] = {
     [SL_ATTENTION_UNFUSED] = "unfused",  [SL_ATTENTION_FLASH2] = "flash2",
@@ -146,9 +209,14 @@ const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
 const sl_names sl_precision_names = {precisions, SL_PRECISION_COUNT, COUNT(precisions)};
 const sl_names sl_optimizer_names = {optimizers, SL_OPTIMIZER_COUNT, COUNT(optimizers)};
-const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_COUNT, COUNT(recomputes)};
+const sl_names sl_recompute_names = {recomputes, SL_RECOMPUTE_WORDS, COUNT(recomputes)};
+const sl_names sl_method_names = {methods, COUNT(methods), COUNT(methods)};
+const sl_names sl_module_names = {modules, COUNT(modules), COUNT(modules)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
+const sl_names sl_profile_names = {profiles, COUNT(profiles), COUNT(profiles)};
+const sl_names sl_graph_names = {graphs, COUNT(graphs), COUNT(graphs)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
+const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
 const sl_names sl_order_names = {orders, COUNT(orders), COUNT(orders)};

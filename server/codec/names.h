@@ -23,7 +23,12 @@ extern const sl_names sl_framework_names;
 extern const sl_names sl_precision_names;
 extern const sl_names sl_optimizer_names;
 extern const sl_names sl_recompute_names;
+extern const sl_names sl_method_names; /* of recomputation; sl_recompute_method less one */
+extern const sl_names sl_module_names; /* sl_recompute_module */
 extern const sl_names sl_loss_names;
+extern const sl_names sl_profile_names; /* of activations */
+extern const sl_names sl_graph_names;
+extern const sl_names sl_adapter_names; /* from SL_ADAPTER_LORA on: a word is method - 1 */
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
 extern const sl_names sl_order_names;

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "codec/names.h"
+#include "codec/placement.h"
 
 static void
 put_known(sl_writer *writer, const char *key, uint64_t value)
@@ -17,14 +18,19 @@ static void
 adapter_write(sl_writer *writer, const sl_adapter *adapter)
 {
     sl_write_key(writer, "adapter");
-    if (adapter->rank == 0) {
+    if (adapter->method == SL_ADAPTER_NONE) {
         sl_write_null(writer);
         return;
     }
     sl_write_object(writer);
-    sl_put_text(writer, "method", "lora");
-    sl_put_uint(writer, "rank", adapter->rank);
+    sl_put_text(writer, "method", sl_name(&sl_adapter_names, adapter->method - 1));
+    put_known(writer, "rank", adapter->rank);
+    put_known(writer, "block_size", adapter->block_size);
+    put_known(writer, "virtual_tokens", adapter->virtual_tokens);
+    sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
+    sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
+    sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
     sl_write_key(writer, "targets");
     sl_write_array(writer);
     for (uint32_t i = 0; i < adapter->target_count; i++)
@@ -81,6 +87,32 @@ fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
     sl_write_object_end(writer);
 }
 
+/* A word where one says it all. */
+static void
+recompute_write(sl_writer *writer, const sl_workload *w)
+{
+    sl_write_key(writer, "recompute");
+    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
+        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
+        return;
+    }
+    sl_write_object(writer);
+    if (w->recompute == SL_RECOMPUTE_FULL) {
+        sl_put_text(writer, "mode", "full");
+        sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
+        sl_put_uint(writer, "layers", w->recompute_layers);
+    } else {
+        sl_put_text(writer, "mode", "modules");
+        sl_write_key(writer, "modules");
+        sl_write_array(writer);
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+            if ((w->recompute_modules >> m & 1) != 0)
+                sl_write_text(writer, sl_name(&sl_module_names, m));
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
 static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
@@ -97,11 +129,24 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     put_known(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
     sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
     sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
-    sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, w->recompute));
+    recompute_write(writer, w);
     sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
     sl_put_bool(writer, "compile", w->compile);
+    sl_put_text(writer, "activation_profile", sl_name(&sl_profile_names, w->activations));
+    sl_put_uint(writer, "mtp", request->mtp);
+    sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
+    sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
+    sl_write_key(writer, "documents");
+    if (w->document_length > 0) {
+        sl_write_object(writer);
+        sl_put_uint(writer, "mean_length", w->document_length);
+        sl_put_bool(writer, "packed", true);
+        sl_write_object_end(writer);
+    } else {
+        sl_write_null(writer);
+    }
     fp8_write(writer, request, w);
     sl_write_key(writer, "moe");
     if (w->imbalance > 0 || w->capacity > 0) {
@@ -209,6 +254,7 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
     wire_write(writer, "grad_reduce_dtype", workload->reduce);
     wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
+    sl_placement_write(writer, plan);
     sl_write_object_end(writer);
 }
 
@@ -296,17 +342,21 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     const uint64_t steps = sl_plan_microbatches(to, &fix->plan);
     const bool micro_batch =
         from->micro_batch != to->micro_batch || is_open(request, SL_UNKNOWN_MICRO_BATCH);
-    const bool recompute =
-        from->recompute != to->recompute || is_open(request, SL_UNKNOWN_RECOMPUTE);
+    const bool recompute = from->recompute != to->recompute ||
+                           from->recompute_method != to->recompute_method ||
+                           is_open(request, SL_UNKNOWN_RECOMPUTE);
     const bool attention =
         from->attention != to->attention ||
         (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
     const bool accumulation =
         request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
     const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
+    const bool offload = from->offload.optimizer != to->offload.optimizer ||
+                         from->offload.parameters != to->offload.parameters ||
+                         from->offload.activations != to->offload.activations;
     const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
 
-    if (!(micro_batch || recompute || attention || accumulation || software || dropout))
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
@@ -317,11 +367,13 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     if (accumulation)
         sl_put_uint(writer, "gradient_accumulation", steps);
     if (recompute)
-        sl_put_text(writer, "recompute", sl_name(&sl_recompute_names, to->recompute));
+        recompute_write(writer, to);
     if (attention)
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)
         sl_put_bool(writer, "dropout", to->dropout);
+    if (offload)
+        offload_write(writer, &to->offload);
     sl_write_object_end(writer);
 }
 
@@ -377,5 +429,11 @@ sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_e
     sl_write_object(writer);
     workload_patch_write(writer, request, estimate, fix);
     plan_patch_write(writer, request, &estimate->plan, &fix->plan);
+    if (fix->nodes != request->cluster.nodes) {
+        sl_write_key(writer, "cluster");
+        sl_write_object(writer);
+        sl_put_uint(writer, "nodes", fix->nodes);
+        sl_write_object_end(writer);
+    }
     sl_write_object_end(writer);
 }

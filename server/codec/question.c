@@ -7,6 +7,7 @@
 #include "codec/inventory.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "engine/states.h"
 #include "json/members.h"
 #include "json/writer.h"
 
@@ -362,6 +363,7 @@ sl_estimate_request_question(const sl_estimate_request *request, const sl_model 
         .software_count = request->software_count,
         .workload = request->workload,
         .plan = request->plan,
+        .nodes_fixed = request->inventory != NULL,
         .unknown = request->unknown,
     };
 }
@@ -384,6 +386,47 @@ check_world(const sl_estimate_request *request, sl_errors *err)
                    (unsigned long long)available, (unsigned long long)world);
 }
 
+/* The engine speaks of stage and group; a request may have said FSDP's words for them. */
+static void
+place_fault(const sl_estimate_request *request, sl_error *fault)
+{
+    const sl_node *const plan = &request->parallelism_object;
+    sl_errors ignored = {0};
+    const char *word = "";
+    sl_node member;
+    if (sl_text_equal(fault->pointer, "/parallelism/shard_group") && request->copies > 1)
+        (void)sl_text_copy(fault->pointer, sizeof fault->pointer, "/parallelism/replicate");
+    else if (sl_text_equal(fault->pointer, "/parallelism/shard_group") &&
+             !sl_node_member(plan, "shard_group", &member))
+        (void)sl_text_copy(fault->pointer, sizeof fault->pointer, "/parallelism/sharding");
+    if (!sl_text_equal(fault->pointer, "/parallelism/zero_stage") || !request->sharding_said ||
+        sl_node_member(plan, "zero_stage", &member) ||
+        sl_node_text(plan, "sharding", &word, NULL, &ignored) != SL_OK)
+        return;
+    char message[sizeof fault->message];
+    (void)sl_text_format(message, sizeof message, "%s is stage %u: %s", word,
+                         request->plan.zero_stage, fault->message);
+    (void)sl_text_copy(fault->message, sizeof fault->message, message);
+    (void)sl_text_copy(fault->pointer, sizeof fault->pointer, "/parallelism/sharding");
+    (void)sl_text_copy(fault->hint, sizeof fault->hint,
+                       sl_framework_is_fsdp(request->workload.framework)
+                           ? "full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2"
+                           : "no_shard, or framework fsdp1 or fsdp2");
+}
+
+static sl_code
+check_question(const sl_estimate_request *request, const sl_question *question, sl_errors *err)
+{
+    sl_errors found = {0};
+    const sl_code code = sl_question_check(question, &found);
+    for (uint32_t i = 0; i < found.count; i++) {
+        place_fault(request, &found.list[i]);
+        (void)sl_refail(&found.list[i], err);
+    }
+    err->dropped += found.dropped;
+    return code;
+}
+
 sl_code
 sl_estimate_request_check(const sl_estimate_request *request, const sl_question *question,
                           sl_errors *err)
@@ -391,7 +434,8 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
     assert(request != NULL && err != NULL);
 
     if (!request->data_open)
-        return question != NULL ? sl_question_check(question, err) : check_world(request, err);
+        return question != NULL ? check_question(request, question, err)
+                                : check_world(request, err);
 
     const uint64_t world =
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
@@ -404,7 +448,7 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
 
     /* What else is wrong, less what only follows from the degree that does not exist. */
     sl_errors rest = {0};
-    if (question != NULL && sl_question_check(question, &rest) == SL_OK)
+    if (question != NULL && check_question(request, question, &rest) == SL_OK)
         return first;
     for (uint32_t i = 0; i < rest.count; i++) {
         const sl_error *const fault = &rest.list[i];

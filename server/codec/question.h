@@ -59,6 +59,7 @@ typedef struct sl_estimate_request {
     bool sharding_said; /* by word, which a changed stage or group must not contradict */
     bool hybrid;        /* one copy a node; settled with the cluster */
     bool schedule_said;
+    bool mtp;                       /* the model gets a layer for multi-token prediction */
     bool precision_open;            /* not said: settled with the cluster */
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
     uint64_t gradient_accumulation; /* 0 = not said */

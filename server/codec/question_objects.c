@@ -1,7 +1,6 @@
-/* Members of a workload that are objects of their own: fp8, moe, adapter, offload. */
+/* Members of a workload that are objects of their own: documents, fp8, moe, offload. */
 #include <assert.h>
 
-#include "base/text.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
@@ -30,6 +29,44 @@ read_half_blocks(sl_estimate_request *request, const sl_node *fp8, sl_errors *er
         request->half_blocks[block] = true;
         if (block >= request->half_count)
             request->half_count = (uint32_t)block + 1;
+    }
+    return SL_OK;
+}
+
+/* Packed ones attend to themselves only; others are padded, and padding is worked on like the rest. */
+sl_code
+sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {{"mean_length", NULL}, {"packed", NULL}};
+    sl_node documents;
+    uint64_t length = 0;
+    bool packed = true, said = false;
+    if (!sl_node_member(&request->workload_object, "documents", &documents))
+        return SL_OK;
+    sl_code first = sl_node_object(&documents, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&documents, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_uint(&documents, "mean_length", 1, SL_SEQUENCE_LENGTH_MAX, &length,
+                                 &said, err));
+    sl_keep(&first, sl_node_bool(&documents, "packed", &packed, NULL, err));
+    if (first == SL_OK && !said)
+        first = sl_node_fail_at(&documents, "mean_length", err, SL_E_RANGE, "required_field",
+                                "is required");
+    if (first != SL_OK)
+        return first;
+    if (packed) {
+        request->workload.document_length = length;
+        sl_notes_add(
+            &request->notes, "documents_alike", true,
+            "packed documents are priced as %llu positions each: longer ones among shorter "
+            "ones cost more attention than their mean",
+            (unsigned long long)length);
+    } else if (length < request->workload.sequence_length) {
+        sl_notes_add(&request->notes, "documents_padded", true,
+                     "documents that are not packed are padded: rates count padding, about %.0f %% "
+                     "of the tokens are the documents' own",
+                     100.0 * (double)length / (double)request->workload.sequence_length);
     }
     return SL_OK;
 }
@@ -135,6 +172,7 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     sl_code first = sl_node_object(&moe, err);
     if (first != SL_OK)
         return first;
+    request->workload.routing_said = true;
     sl_keep(&first, sl_members_check(&moe, members, COUNT(members), warnings, err));
     sl_keep(&first, sl_names_read(&moe, "balance", &balance_names, &balance, &free_said, err));
     sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));
@@ -159,71 +197,6 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
         sl_notes_add(&request->notes, "imbalance_open", true,
                      "free routing without an imbalance is counted as even: 1.3 to 2 is safe for "
                      "routers that are not trained yet");
-    return first;
-}
-
-static sl_code
-read_targets(const sl_node *adapter, sl_adapter *out, sl_errors *err)
-{
-    sl_node targets;
-    sl_node entry;
-    if (!sl_node_member(adapter, "targets", &targets))
-        return SL_OK;
-    if (sl_node_kind(&targets) != SL_JSON_ARRAY)
-        return sl_node_fail(&targets, err, SL_E_RANGE, "wrong_type",
-                            "must be a list of module names");
-    if (sl_node_count(&targets) > SL_ADAPTER_TARGETS_MAX)
-        return sl_node_fail(&targets, err, SL_E_RANGE, "out_of_range",
-                            "must name at most %d modules, got %zu", SL_ADAPTER_TARGETS_MAX,
-                            sl_node_count(&targets));
-    for (size_t i = 0; sl_node_at(&targets, i, &entry); i++) {
-        const char *name = NULL;
-        const sl_code code = sl_node_as_text(&entry, &name, err);
-        if (code != SL_OK)
-            return code;
-        if (!sl_text_copy(out->targets[i], sizeof out->targets[i], name) || *name == '\0')
-            return sl_node_fail(&entry, err, SL_E_RANGE, "out_of_range",
-                                "must be a module's name of at most %d bytes",
-                                SL_ADAPTER_TARGET_MAX);
-        out->target_count = (uint32_t)i + 1;
-    }
-    return SL_OK;
-}
-
-sl_code
-sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
-{
-    static const sl_member members[] = {
-        {"method", NULL}, {"rank", NULL}, {"targets", NULL}, {"base", NULL}};
-    sl_adapter *const adapter = &request->workload.adapter;
-    const char *method = "lora";
-    uint64_t rank = 16;
-    uint32_t base = SL_ADAPTER_BASE_BF16;
-    bool said = false, rank_said = false;
-    sl_node object;
-    if (!sl_node_member(&request->workload_object, "adapter", &object))
-        return SL_OK;
-    sl_code first = sl_node_object(&object, err);
-    if (first != SL_OK)
-        return first;
-    sl_keep(&first, sl_members_check(&object, members, COUNT(members), warnings, err));
-    sl_keep(&first, sl_node_text(&object, "method", &method, &said, err));
-    if (first == SL_OK && !sl_text_equal(method, "lora")) {
-        first = sl_node_fail_at(&object, "method", err, SL_E_UNSUPPORTED, "not_modelled",
-                                "\"%.40s\" is not modelled yet", method);
-        sl_hint(err, "lora");
-    }
-    sl_keep(&first, sl_node_uint(&object, "rank", 1, 4096, &rank, &rank_said, err));
-    sl_keep(&first, sl_names_read(&object, "base", &sl_base_names, &base, &said, err));
-    sl_keep(&first, read_targets(&object, adapter, err));
-    adapter->rank = (uint32_t)rank;
-    adapter->base = (sl_adapter_base)base;
-    if (!rank_said)
-        sl_notes_add(&request->notes, "adapter_rank_assumed", false,
-                     "adapter.rank was not given: 16");
-    if (adapter->target_count == 0)
-        sl_notes_add(&request->notes, "adapter_targets_assumed", false,
-                     "adapter.targets was not given: every linear layer of the blocks");
     return first;
 }
 

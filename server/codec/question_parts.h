@@ -9,7 +9,12 @@ enum { SL_SEQUENCE_LENGTH_MAX = 1 << 24, SL_GLOBAL_BATCH_MAX = 1 << 20, SL_PARAL
 
 sl_code sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalog,
                                   sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
-/* Members of the workload that are objects; absent ones change nothing. */
+/* Members of the workload that are or may be objects; absent ones leave a field open or change
+ * nothing. */
+sl_code sl_question_read_recompute(sl_estimate_request *request, sl_errors *warnings,
+                                   sl_errors *err) SL_MUST_CHECK;
+sl_code sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings,
+                                   sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings,
                              sl_errors *err) SL_MUST_CHECK;
 sl_code sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings,

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/placement.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
 
@@ -23,7 +24,7 @@ static const sl_member plan_members[] = {
     {"sharding", NULL},
     {"shard_group", NULL},
     {"pipeline_layout", NULL},
-    {"placement", ""},
+    {"placement", NULL},
     {"reshard_after_forward", NULL},
     {"fsdp_unit", NULL},
     {"gather_dtype", NULL},
@@ -113,12 +114,18 @@ read_zero_stage(sl_estimate_request *request, sl_errors *err)
     request->plan.zero_stage = (uint32_t)stage;
     if (!said)
         request->unknown |= SL_UNKNOWN_ZERO_STAGE;
+    return SL_OK;
+}
+
+/* Once the stage is settled, which a number or a word may say. */
+static void
+note_accounting(sl_estimate_request *request)
+{
     if (sl_estimate_accounting_alone(request) && request->source != SL_MODEL_FROM_PARAMETERS)
         sl_notes_add(&request->notes, "accounting_alone", true,
                      "megatron has no ZeRO stages 2 and 3: they are answered by the accounting "
                      "alone: activations, buffers and context are not counted, and fits speaks of "
                      "states only");
-    return SL_OK;
 }
 
 /* FSDP's word for stage and group in one; numbers beside it must say the same. */
@@ -179,6 +186,8 @@ read_schedule(sl_estimate_request *request, sl_errors *err)
     const sl_code code = sl_names_read(&request->parallelism_object, "schedule", &sl_schedule_names,
                                        &schedule, &request->schedule_said, err);
     plan->schedule = (sl_schedule)schedule;
+    if (plan->schedule == SL_SCHEDULE_ZB_V && plan->virtual_pipeline == 1)
+        plan->virtual_pipeline = 2; /* of the schedule: one chunk there, one back */
     sl_node member;
     if (code != SL_OK || plan->schedule != SL_SCHEDULE_INTERLEAVED_1F1B ||
         sl_node_member(&request->parallelism_object, "virtual_pipeline", &member))
@@ -263,10 +272,12 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_data(request, err));
     sl_keep(&first, read_zero_stage(request, err));
     sl_keep(&first, read_sharding(request, err));
+    note_accounting(request);
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
     sl_keep(&first, sl_question_read_traffic(request, warnings, err));
+    sl_keep(&first, sl_placement_read(object, plan, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

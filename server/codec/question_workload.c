@@ -27,14 +27,14 @@ static const sl_member workload_members[] = {
     {"accounting", NULL},
     {"activation_accounting", NULL},
     {"compile", NULL},
-    {"cuda_graphs", "none"},
+    {"cuda_graphs", NULL},
     {"loss", NULL},
-    {"activation_profile", ""},
-    {"documents", ""},
+    {"activation_profile", NULL},
+    {"documents", NULL},
     {"fp8", NULL},
     {"moe", NULL},
-    {"mtp", ""},
-    {"optimizer_in_backward", "false"},
+    {"mtp", NULL},
+    {"optimizer_in_backward", NULL},
     {"adapter", NULL},
     {"offload", NULL},
 };
@@ -175,41 +175,6 @@ read_words(sl_estimate_request *request, const sl_catalog *catalog, sl_errors *e
     return first;
 }
 
-/* The object form; core_attention is what the word "selective" says. */
-static sl_code
-read_recompute_mode(const sl_node *object, sl_errors *warnings, uint32_t *out, sl_errors *err)
-{
-    static const sl_member members[] = {
-        {"mode", NULL}, {"method", ""}, {"layers", ""}, {"modules", ""}};
-    static const char *const modes[] = {"none", "core_attention", "full", "op_sac", "modules"};
-    static const sl_names names = {modes, SL_RECOMPUTE_COUNT, COUNT(modes)};
-    sl_node mode;
-    bool said = false;
-    sl_code first = sl_members_check(object, members, COUNT(members), warnings, err);
-    sl_keep(&first, sl_node_required(object, "mode", &mode, err));
-    sl_keep(&first, sl_names_read(object, "mode", &names, out, &said, err));
-    return first;
-}
-
-static sl_code
-read_recompute(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
-{
-    const sl_node *const object = &request->workload_object;
-    sl_node member;
-    if (!sl_node_member(object, "recompute", &member)) {
-        request->unknown |= SL_UNKNOWN_RECOMPUTE;
-        return SL_OK;
-    }
-    uint32_t mode = 0;
-    bool said = false;
-    const sl_code code =
-        sl_node_kind(&member) == SL_JSON_OBJECT
-            ? read_recompute_mode(&member, warnings, &mode, err)
-            : sl_names_read(object, "recompute", &sl_recompute_names, &mode, &said, err);
-    request->workload.recompute = (sl_recompute)mode;
-    return code;
-}
-
 static sl_code
 read_dropout(sl_estimate_request *request, sl_errors *err)
 {
@@ -225,6 +190,63 @@ read_dropout(sl_estimate_request *request, sl_errors *err)
     const sl_code code = sl_node_double(object, "dropout", 0, 1, &probability, NULL, err);
     request->workload.dropout = probability > 0;
     return code;
+}
+
+/* One layer more is what is trained: a word or a count of 1 says so. */
+static sl_code
+read_mtp(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_node mtp;
+    uint64_t layers = 0;
+    bool on = false;
+    if (!sl_node_member(object, "mtp", &mtp))
+        return SL_OK;
+    const sl_code code = sl_node_kind(&mtp) == SL_JSON_BOOL
+                             ? sl_node_as_bool(&mtp, &on, err)
+                             : sl_node_as_uint(&mtp, 0, SL_MODEL_LAYERS_MAX, &layers, err);
+    if (code != SL_OK)
+        return code;
+    if (layers > 1)
+        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "more than one layer for multi-token prediction is not modelled, got "
+                            "%llu",
+                            (unsigned long long)layers);
+    request->mtp = on || layers == 1;
+    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON)
+        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "multi-token prediction is modelled for megatron");
+    if (request->mtp)
+        sl_notes_add(&request->notes, "mtp_beside_the_head", true,
+                     "the layer for multi-token prediction is on the last stage, and recomputation "
+                     "leaves it alone: what it keeps is counted whole");
+    return SL_OK;
+}
+
+/* How the framework runs what it runs. */
+static sl_code
+read_kernels(sl_estimate_request *request, sl_errors *err)
+{
+    const sl_node *const object = &request->workload_object;
+    sl_workload *const workload = &request->workload;
+    uint32_t loss = SL_LOSS_PROFILE, activations = SL_ACTIVATIONS_PROFILE, graphs = SL_GRAPHS_NONE;
+    bool said = false;
+    sl_code first = sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err);
+    sl_keep(&first, sl_names_read(object, "activation_profile", &sl_profile_names, &activations,
+                                  &said, err));
+    sl_keep(&first, sl_names_read(object, "cuda_graphs", &sl_graph_names, &graphs, &said, err));
+    sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
+    sl_keep(&first, sl_node_bool(object, "optimizer_in_backward", &workload->optimizer_in_backward,
+                                 NULL, err));
+    workload->loss = (sl_loss)loss;
+    workload->activations = (sl_activation_profile)activations;
+    workload->graphs = (sl_cuda_graphs)graphs;
+    if (workload->compile && activations == SL_ACTIVATIONS_EAGER)
+        sl_keep(&first,
+                sl_node_fail_at(object, "activation_profile", err, SL_E_RANGE, "conflicting_fields",
+                                "is what compile takes away: eager keeps pointwise "
+                                "results, generated kernels rebuild them"));
+    return first;
 }
 
 static sl_code
@@ -297,17 +319,16 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
             sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
     sl_keep(&first, read_words(request, catalog, err));
     sl_keep(&first, read_counts(request, err));
-    sl_keep(&first, read_recompute(request, warnings, err));
+    sl_keep(&first, sl_question_read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));
     sl_keep(&first, sl_question_read_moe(request, warnings, err));
     sl_keep(&first, sl_question_read_fp8(request, warnings, err));
     sl_keep(&first, sl_question_read_adapter(request, warnings, err));
     sl_keep(&first, sl_question_read_offload(request, warnings, err));
+    sl_keep(&first, sl_question_read_documents(request, warnings, err));
+    sl_keep(&first, read_kernels(request, err));
+    sl_keep(&first, read_mtp(request, err));
     bool said = false;
-    uint32_t loss = SL_LOSS_PROFILE;
-    sl_keep(&first, sl_names_read(object, "loss", &sl_loss_names, &loss, &said, err));
-    workload->loss = (sl_loss)loss;
-    sl_keep(&first, sl_node_bool(object, "compile", &workload->compile, NULL, err));
     request->attention_word = SL_ATTENTION_UNFUSED;
     sl_keep(&first, sl_names_read(object, "attention", &sl_attention_names,
                                   &request->attention_word, &said, err));

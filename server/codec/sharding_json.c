@@ -18,10 +18,10 @@ typedef struct page {
     sl_writer *writer;
     const sl_sharding *sharding;
     const sl_sharding_query *query;
-    sl_buffer ranks; /* text of one set, used again and again */
-    double element_bytes;
-    uint64_t entry;   /* number of the tensor or unit at hand */
-    uint64_t written; /* shards */
+    sl_buffer ranks;      /* text of one set, used again and again */
+    double element_bytes; /* of the tensor at hand */
+    uint64_t entry;       /* number of the tensor or unit at hand */
+    uint64_t written;     /* shards */
     bool full;
     bool open; /* the entry at hand has its head written */
     uint64_t next[3];
@@ -335,6 +335,18 @@ close_entry(page *p)
     p->open = false;
 }
 
+/* Under a quantised base the linears of blocks weigh less than the rest. */
+static double
+element_bytes(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
+{
+    const sl_model *model = sharding->question->model;
+    const bool matrix =
+        tensor->tensor->linear && sl_schedule_is_block(model, model->layers[tensor->layer]);
+    const sl_elements one = {.all = 1.0, .matrices = matrix ? 1.0 : 0.0};
+
+    return sl_states_layout(&sharding->question->workload, &one).parameter_bytes;
+}
+
 static void
 write_tensor(page *p, const sl_sharded_tensor *tensor)
 {
@@ -346,6 +358,7 @@ write_tensor(page *p, const sl_sharded_tensor *tensor)
     append_name(name, tensor->tensor->name, tensor->tensor->experts != 0, tensor->expert);
     if (query->tensor != NULL && !matches(query->tensor, name))
         return;
+    p->element_bytes = element_bytes(p->sharding, tensor);
     for (uint64_t n = resumed ? query->part : 0; n < sl_sharding_part_count(tensor); n++) {
         const sl_tensor_part part = sl_sharding_part(p->sharding, tensor, (uint32_t)n);
         const uint64_t end = part.first_shard + part.shard_count;
@@ -386,7 +399,8 @@ write_tensors(page *p)
     sl_write_array_end(p->writer);
 }
 
-/* "model.layers.3", "root", or what a plain layer is called; experts apart end in ".experts". */
+/* "model.layers.3", "root", or what a plain layer is called, of Megatron "chunk.0.bucket.2"; experts
+ * apart end in ".experts". */
 static void
 name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
 {
@@ -394,7 +408,12 @@ name_unit(const page *p, const sl_flat_unit *unit, char name[NAME_SIZE])
     const sl_layer_kind *kind = &model->kinds[model->layers[unit->layer]];
 
     name[0] = '\0';
-    append_name(name, unit->root ? "root" : kind->prefix, true, unit->block);
+    if (unit->bucket) {
+        append_name(name, "chunk.{}", true, unit->chunk);
+        append_name(name, ".bucket.{}", true, unit->number);
+    } else {
+        append_name(name, unit->root ? "root" : kind->prefix, true, unit->block);
+    }
     if (name[0] == '\0')
         append_name(name, kind->name, false, 0);
     if (name[strlen(name) - 1] == '.')
@@ -487,12 +506,7 @@ sl_sharding_write(sl_writer *writer, const sl_sharding *sharding, const sl_shard
 {
     assert(writer != NULL && sharding != NULL && query != NULL && request != NULL);
 
-    const sl_elements any = {0}; /* bytes of a parameter do not depend on how many there are */
-    const sl_layout layout = sl_states_layout(&sharding->question->workload, &any);
-    page p = {.writer = writer,
-              .sharding = sharding,
-              .query = query,
-              .element_bytes = layout.parameter_bytes};
+    page p = {.writer = writer, .sharding = sharding, .query = query};
     char cursor[72];
 
     sl_buffer_init(&p.ranks, RANKS_TEXT_MAX_BYTES);

@@ -1,7 +1,12 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/check_adapter.h"
+#include "engine/check_hardware.h"
+#include "engine/check_host.h"
+#include "engine/check_operators.h"
 #include "engine/check_plain.h"
+#include "engine/check_schedule.h"
 #include "engine/check_traffic.h"
 #include "engine/collective.h"
 #include "engine/lent.h"
@@ -82,6 +87,17 @@ hint_divisors(sl_errors *err, uint64_t number, uint64_t most)
         if (number % d == 0)
             found[count++] = d;
     sl_hint_values(err, found, count);
+}
+
+static uint64_t
+common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 static sl_code
@@ -215,18 +231,10 @@ check_pipeline(const sl_question *question, sl_errors *err)
     if (plan->pipeline > SL_PIPELINE_MAX)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
                        "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
-    if (plan->virtual_pipeline > 1 && plan->pipeline == 1)
-        return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
-                       "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
-    if ((plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B) != (plan->virtual_pipeline > 1)) {
-        const sl_code code = sl_fail(
-            err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
-            "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u",
-            plan->virtual_pipeline);
-        sl_hint(err, "%s", plan->virtual_pipeline > 1 ? "interleaved_1f1b" : "1f1b");
-        return code;
-    }
 
+    const sl_code code = sl_check_schedule(plan, err);
+    if (code != SL_OK)
+        return code;
     if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)
         return refuse_split(question, err);
     return check_layout(question, err);
@@ -245,15 +253,7 @@ check_batch(const sl_question *question, sl_errors *err)
         return code;
     code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
                          "sequences of a replica", batch / plan->data, err);
-    if (code != SL_OK || plan->virtual_pipeline == 1)
-        return code;
-
-    const uint64_t microbatches = sl_plan_microbatches(workload, plan);
-    if (microbatches % plan->pipeline == 0)
-        return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
-                   "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
-                   (unsigned long long)microbatches, plan->pipeline);
+    return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
 }
 
 static sl_code
@@ -332,12 +332,82 @@ check_sharding(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
+    if (question->workload.recompute == SL_RECOMPUTE_MODULES && framework != SL_FRAMEWORK_MEGATRON)
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
+                       "modules of a block are rebuilt apart by megatron only");
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
                        "op_sac is selective checkpointing of fsdp training code");
         sl_hint(err, "none, selective, full");
     }
+    return code;
+}
+
+/* What a workload asks for beyond words: an optimizer that steps early has one micro-batch to step
+ * on, and a document is part of a sequence. */
+static sl_code
+check_workload(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const char *early = "/workload/optimizer_in_backward";
+    const uint64_t round = workload->micro_batch * plan->data;
+    sl_code code = SL_OK;
+
+    if (workload->document_length > workload->sequence_length) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/documents/mean_length",
+                       "must be at most the sequence of %llu positions, got %llu",
+                       (unsigned long long)workload->sequence_length,
+                       (unsigned long long)workload->document_length);
+        sl_hint(err, "1 to %llu", (unsigned long long)workload->sequence_length);
+    }
+    if (!workload->optimizer_in_backward)
+        return code;
+    if (!sl_framework_is_fsdp(workload->framework) &&
+        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1))
+        return sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
+                       "goes with fsdp and with one device: %s keeps gradients in buffers",
+                       workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
+    if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
+        code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
+                       "steps on each gradient once: %llu micro-batches would have to be summed",
+                       (unsigned long long)(workload->global_batch / round));
+        sl_hint(err, "micro_batch_size %llu",
+                (unsigned long long)(workload->global_batch / plan->data));
+    }
+    return code;
+}
+
+static bool
+has_fused_attention(const sl_question *question)
+{
+    for (uint32_t kernel = SL_ATTENTION_UNFUSED + 1; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
+        if (sl_attention_possible(&question->cluster->accelerator, (sl_attention_kernel)kernel,
+                                  question->workload.precision))
+            return true;
+    return false;
+}
+
+/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
+static sl_code
+check_exchange(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint64_t heads = question->model->heads / plan->tensor;
+    const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
+
+    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
+                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
+                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
+    if (kv_heads > 0)
+        hint_divisors(err, common_divisor(heads, kv_heads), SL_CHOICES_MAX);
+    else
+        sl_hint(err, "1, or context_kind p2p or allgather");
     return code;
 }
 
@@ -351,8 +421,6 @@ check_context(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/context";
     sl_code code = SL_OK;
 
-    assert(plan->tensor != 0);
-    const uint64_t heads = question->model->heads / plan->tensor; /* of a tensor rank */
     if (plan->context == 1)
         return SL_OK;
     if (sl_model_is_plain(question->model))
@@ -362,8 +430,16 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "context parallelism is modelled for megatron and fsdp2, got %u",
                        plan->context);
-    if (is_known(question, SL_UNKNOWN_ATTENTION) &&
-        question->workload.attention == SL_ATTENTION_UNFUSED) {
+    if (!has_fused_attention(question)) {
+        const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
+                       wide ? "/workload/precision" : pointer,
+                       "a sequence shared by ranks needs a fused attention kernel, of which %s has "
+                       "none in this precision",
+                       question->cluster->accelerator.id);
+        sl_hint(err, wide ? "bf16, fp16; or context 1" : "1");
+    } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
+               question->workload.attention == SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
                        "a sequence shared by ranks needs a fused attention kernel");
         sl_hint(err, "flash2, flash3, cudnn");
@@ -372,14 +448,10 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->kv_heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, question->model->kv_heads, pointer,
-                             "key-value heads, by context x tensor", SL_CHOICES_MAX, err);
-    if (plan->context_kind == SL_CONTEXT_EXCHANGE &&
-        question->model->heads % ((uint64_t)plan->context * plan->tensor) != 0)
-        code = check_divides(plan->context, heads, pointer, "attention heads of a tensor rank",
-                             SL_CHOICES_MAX, err);
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
+        const sl_code exchange = check_exchange(question, err);
+        code = code == SL_OK ? exchange : code;
+    }
     return code;
 }
 
@@ -395,11 +467,17 @@ check_expert(const sl_question *question, sl_errors *err)
     const char *pointer = "/parallelism/expert";
     sl_code code = SL_OK;
 
+    assert(plan->expert >= 1 && cut >= 1);
     if (experts == 0 && plan->expert > 1)
         return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
+    if (experts == 0 && plan->expert_tensor > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
+                       "this model has no experts to cut, got %u", plan->expert_tensor);
+        sl_hint(err, "1");
+    }
     if (experts == 0)
-        return SL_OK;
+        return code;
     if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
@@ -410,81 +488,14 @@ check_expert(const sl_question *question, sl_errors *err)
                     "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
         sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
     }
-    if (code == SL_OK)
-        code = check_divides(plan->expert, experts, pointer, "routed experts", ranks, err);
-    if (code == SL_OK && ranks % ((uint64_t)plan->expert * cut) != 0)
-        code = check_divides(plan->expert, ranks / cut, pointer,
-                             "ranks of tensor x context x data over expert_tensor", ranks, err);
-    return code;
-}
-
-static sl_code
-check_attention(const sl_question *question, sl_errors *err)
-{
-    static const char *const names[] = {"unfused", "flash2", "flash3", "cudnn"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
-                   "a name per kernel");
-    const sl_accelerator *part = &question->cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", ""};
-    uint32_t count = 0;
-
-    if (!is_known(question, SL_UNKNOWN_ATTENTION) ||
-        sl_attention_possible(part, workload->attention, workload->precision))
-        return SL_OK;
-    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
-        if (sl_attention_possible(part, (sl_attention_kernel)kernel, workload->precision))
-            possible[count++] = names[kernel];
-
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
-                "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
-                names[workload->attention]);
-    sl_hint(err, "%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
-            count > 2 ? ", " : "", possible[2]);
-    return code;
-}
-
-static void
-hint_precisions(const sl_accelerator *part, sl_errors *err)
-{
-    static const char *const names[] = {", bf16", ", fp16",  ", tf32", ", fp32",
-                                        ", fp8",  ", mxfp8", ", nvfp4"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_PRECISION_COUNT, "a name per precision");
-    const char *has[SL_PRECISION_COUNT] = {"", "", "", "", "", "", ""};
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
-        if (part->peak_flops_per_s[i] > 0.0)
-            has[count++] = names[i];
-    if (count > 0) /* the first without its comma */
-        sl_hint(err, "%s%s%s%s%s%s%s", has[0] + 2, has[1], has[2], has[3], has[4], has[5], has[6]);
-}
-
-static sl_code
-check_hardware(const sl_question *question, sl_errors *err)
-{
-    const sl_cluster *cluster = question->cluster;
-    const sl_accelerator *part = &cluster->accelerator;
-    const sl_workload *workload = &question->workload;
-    sl_code code = check_attention(question, err);
-
-    if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0) {
-        code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
-                       "%s has no rate for this precision in the catalogue", part->id);
-        hint_precisions(part, err);
-    }
-    if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
-        code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",
-                       "the memory bandwidth of %s is not known", part->id);
-    if (cluster->nodes > 1 && (cluster->nics_per_node == 0 || cluster->nic_bytes_per_s <= 0.0))
-        code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
-                       "%u nodes need network cards, and no reference node of %s names them",
-                       cluster->nodes, part->id);
-    if (!sl_collective_links_known(cluster))
-        code =
-            sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
-                    "the links between all accelerators of a node of %s are not known", part->id);
+    if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
+        return code;
+    code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                "must divide the %u routed experts and the %llu ranks of tensor x context x data "
+                "over expert_tensor, got %u",
+                experts, (unsigned long long)(ranks / cut), plan->expert);
+    hint_divisors(err, common_divisor(experts, ranks / cut), ranks);
     return code;
 }
 
@@ -510,10 +521,10 @@ sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
     static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
-        check_framework, check_sharding,   check_expert,   check_context,
-        check_world,     check_tensor,     check_pipeline, check_batch,
-        check_sequence,  check_hardware,   sl_check_plain, sl_check_traffic,
-        sl_check_lent,   sl_check_offload, sl_check_unit,  sl_check_order,
+        check_framework,   check_sharding, check_workload,   check_expert,     check_context,
+        check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
+        sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
     };
     sl_code first = SL_OK;
 
@@ -563,7 +574,9 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_COUNT:
         assert(false);
     }
-    plan->schedule = sl_schedule_of(plan);
+    /* Of these two chunks say which; the others are asked for, and stay. */
+    if (plan->schedule == SL_SCHEDULE_1F1B || plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B)
+        plan->schedule = sl_schedule_of(plan);
 }
 
 /* Largest value worth trying: nothing above it can pass a check. */

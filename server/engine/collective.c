@@ -154,6 +154,12 @@ link_bytes_per_s(const sl_accelerator *part, sl_level level)
                                       : host_link_ratio * part->host_bytes_per_s;
 }
 
+double
+sl_collective_host_s(const sl_accelerator *part, double bytes)
+{
+    return bytes / (host_link_ratio * part->host_bytes_per_s);
+}
+
 static bool
 level_known(const sl_accelerator *part, sl_level level)
 {

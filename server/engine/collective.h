@@ -61,4 +61,7 @@ bool sl_collective_links_known(const sl_cluster *cluster);
 double sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group,
                        double bytes);
 
+/** Between a device and the memory of its host, one way: bytes / (0.77 of the host link). */
+double sl_collective_host_s(const sl_accelerator *part, double bytes);
+
 #endif

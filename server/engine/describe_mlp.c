@@ -164,12 +164,14 @@ add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
     static const char *const shared[] = {"shared_up", "shared_activation", "shared_down"};
     const sl_experts *experts = &spec->experts;
 
+    const uint32_t router = kind->operator_count;
     (void)sl_add_operator(kind, "router", SL_OPERATOR_MATMUL, SL_CUT_REPLICATED, spec->hidden,
                           experts->count);
     sl_operator *route = sl_add_operator(kind, "route", SL_OPERATOR_ROUTE, SL_CUT_REPLICATED,
                                          spec->hidden, experts->count);
     route->experts = experts->count;
     route->visits = experts->per_token;
+    sl_mark_operators(kind, router, SL_COMPONENT_ROUTER);
     add_gated_operators(kind, routed, spec->hidden, experts->width, experts);
     if (experts->shared_width == 0)
         return;
@@ -178,6 +180,7 @@ add_expert_operators(sl_layer_kind *kind, const sl_dense_spec *spec)
         sl_operator *gate = sl_add_operator(kind, "shared_gate", SL_OPERATOR_MATMUL,
                                             SL_CUT_REPLICATED, spec->hidden, 1);
         gate->shares_input = true;
+        gate->component = SL_COMPONENT_ROUTER;
     }
 
     const uint32_t first = kind->operator_count;

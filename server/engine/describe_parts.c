@@ -126,7 +126,8 @@ sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
         (void)sl_add_vector(kind, module, ".weight", SL_COMPONENT_NORMS, SL_CUT_REPLICATED, hidden);
     if (spec->layer_norm && !spec->norm_weightless)
         (void)sl_add_vector(kind, module, ".bias", SL_COMPONENT_NORMS, SL_CUT_REPLICATED, hidden);
-    (void)sl_add_operator(kind, operator_name, SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden);
+    sl_add_operator(kind, operator_name, SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden)
+        ->component = SL_COMPONENT_NORMS;
 }
 
 sl_layer_kind *

@@ -165,11 +165,10 @@ set_binding(sl_estimate *out)
     }
 }
 
-bool
-sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
-            sl_estimate *out)
+static sl_memory_case
+case_of(const sl_question *question, const sl_combination *combination, const sl_priced *priced)
 {
-    const sl_memory_case c = {
+    return (sl_memory_case){
         .question = question,
         .workload = &combination->workload,
         .plan = &combination->plan,
@@ -177,6 +176,26 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
         .slice = &priced->slice,
         .prices = priced->prices,
     };
+}
+
+void
+sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
+                  const sl_priced *priced, sl_estimate *out)
+{
+    const sl_memory_case c = case_of(question, combination, priced);
+    const bool possible = sl_memory_evaluate(&c, &out->memory);
+
+    assert(possible);
+    (void)possible;
+}
+
+bool
+sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
+            sl_estimate *out)
+{
+    sl_memory_case c = case_of(question, combination, priced);
+
+    c.fullest_only = true;
 
     out->software = combination->software;
     out->workload = combination->workload;
@@ -192,113 +211,4 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
     set_binding(out);
     assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
     return true;
-}
-
-static void
-keep_fix(const sl_estimate *tried, const char *what, sl_estimate *out)
-{
-    const uint64_t total = tried->memory.ranks[tried->memory.binding].device_total_bytes;
-    const uint64_t before = out->memory.ranks[out->memory.binding].device_total_bytes;
-    const bool frees = total < before;
-    const bool faster = tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
-
-    if (out->fits ? !faster : !frees)
-        return;
-
-    const sl_fix fix = {
-        .workload = tried->workload,
-        .plan = tried->plan,
-        .what = what,
-        .device_total_bytes = total,
-        .step_s = tried->time.step_s,
-        .fits = tried->fits,
-    };
-    /* Insertion keeps what fits first, then the faster, then the smaller. */
-    uint32_t at = out->fix_count;
-    while (at > 0) {
-        const sl_fix *other = &out->fixes[at - 1];
-        const bool before_other = fix.fits != other->fits ? fix.fits
-                                  : fix.fits              ? fix.step_s < other->step_s
-                                                          : total < other->device_total_bytes;
-        if (!before_other)
-            break;
-        if (at < SL_FIXES_MAX)
-            out->fixes[at] = out->fixes[at - 1];
-        at--;
-    }
-    if (at < SL_FIXES_MAX) {
-        out->fixes[at] = fix;
-        if (out->fix_count < SL_FIXES_MAX)
-            out->fix_count++;
-    }
-}
-
-static void
-try_fix(const sl_question *question, sl_combination changed, const char *what, sl_estimate *scratch,
-        sl_estimate *out)
-{
-    sl_question asked = *question;
-    sl_errors ignored;
-    sl_priced priced;
-    uint64_t data = 0;
-
-    if (!sl_plan_derive_data(question->cluster, &changed.plan, &data))
-        return;
-    changed.plan.data = (uint32_t)data;
-    if (changed.plan.pipeline == 1)
-        changed.plan.virtual_pipeline = 1;
-    /* A layout is of one number of chunks. */
-    if (changed.plan.pipeline * changed.plan.virtual_pipeline != changed.plan.layout_chunks &&
-        changed.plan.layout_chunks > 0)
-        return;
-    changed.plan.schedule = sl_schedule_of(&changed.plan);
-    asked.workload = changed.workload;
-    asked.plan = changed.plan;
-    asked.unknown = 0;
-    ignored.count = ignored.dropped = 0;
-    if (sl_question_check(&asked, &ignored) != SL_OK)
-        return;
-    sl_evaluate_price(&asked, &changed, question->cluster->accelerator.sustained_ratio, &priced);
-    if (sl_evaluate(&asked, &changed, &priced, scratch))
-        keep_fix(scratch, what, out);
-}
-
-void
-sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out)
-{
-    const sl_combination now = {out->software, out->workload, out->plan};
-
-    out->fix_count = 0;
-    for (uint32_t mode = 0; mode < SL_RECOMPUTE_COUNT; mode++) {
-        sl_combination c = now;
-        c.workload.recompute = (sl_recompute)mode;
-        if (c.workload.recompute != now.workload.recompute && sl_recompute_matters(&c.workload))
-            try_fix(question, c, "recompute", scratch, out);
-    }
-    for (uint32_t doubled = 0; doubled < 2; doubled++) {
-        sl_combination c = now;
-        c.workload.micro_batch =
-            doubled ? now.workload.micro_batch * 2 : now.workload.micro_batch / 2;
-        if (c.workload.micro_batch >= 1)
-            try_fix(question, c, "micro_batch_size", scratch, out);
-        c = now;
-        c.plan.tensor = doubled ? now.plan.tensor * 2 : now.plan.tensor / 2;
-        c.plan.sequence = now.plan.sequence && c.plan.tensor > 1;
-        if (c.plan.tensor >= 1 && c.plan.tensor <= question->cluster->accelerators_per_node)
-            try_fix(question, c, "tensor", scratch, out);
-        c = now;
-        c.plan.pipeline = doubled ? now.plan.pipeline * 2 : now.plan.pipeline / 2;
-        if (c.plan.pipeline >= 1)
-            try_fix(question, c, "pipeline", scratch, out);
-    }
-    if (now.plan.tensor > 1 && !now.plan.sequence) {
-        sl_combination c = now;
-        c.plan.sequence = true;
-        try_fix(question, c, "sequence", scratch, out);
-    }
-    for (uint32_t stage = now.plan.zero_stage + 1; stage <= 3; stage++) {
-        sl_combination c = now;
-        c.plan.zero_stage = stage;
-        try_fix(question, c, "zero_stage", scratch, out);
-    }
 }

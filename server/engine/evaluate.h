@@ -20,10 +20,15 @@ typedef struct sl_priced {
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        double clock_ratio, sl_priced *out);
 
-/** Memory, time, throughput and what binds; intervals, fixes and notes are left alone. False when
- * no device could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
+/** Memory of the ranks that may need most, time, throughput and what binds; intervals, fixes and notes
+ * are left alone. False when no device could hold the bytes (sl_memory_evaluate); *out is then good
+ * for nothing. */
 bool sl_evaluate(const sl_question *question, const sl_combination *combination,
                  const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
+
+/** Memory of every rank, into an *out that sl_evaluate accepted. */
+void sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
+                       const sl_priced *priced, sl_estimate *out);
 
 /**
  * Single changes to the plan, each evaluated: those that free memory when it does not fit, those

@@ -1,9 +1,10 @@
 #include "engine/gather.h"
 
+#include <math.h>
+
+#include "engine/adapter.h"
 #include "engine/lent.h"
 #include "engine/unit.h"
-
-#include <math.h>
 
 /* Defaults of DeepSpeed's zero_optimization. */
 static const double bucket_elements = 5e8;
@@ -11,13 +12,16 @@ static const double live_elements_max = 1e9;
 
 typedef struct units {
     double largest, root, head, all;
-    double ends; /* of the root, embedding and head */
+    double ends;   /* of the root, embedding and head */
+    double routed; /* of the largest */
 } units;
 
 static units
 measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
+    const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* where a graph wraps nothing */
+    const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
@@ -27,9 +31,12 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
         u.all += elements;
         if (sl_schedule_is_block(model, k)) {
             const sl_unit_split split =
-                sl_unit_of(&c->plan->unit, c->slice, &model->kinds[k], c->prices[k].elements);
-            u.largest = fmax(u.largest, split.largest);
+                sl_unit_of(unit, c->slice, &model->kinds[k], c->prices[k].elements);
             u.root += stage->layers[k] * split.root;
+            if (split.largest > u.largest) {
+                u.largest = split.largest;
+                u.routed = fmin(split.largest, c->prices[k].routed_elements);
+            }
         } else {
             u.root += elements;
             u.ends += elements;
@@ -44,7 +51,7 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
 static double
 head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
 {
-    const bool one_table = c->question->model->tied && c->plan->pipeline == 1;
+    const bool one_table = c->question->model->tied && stage->first && stage->last;
 
     return one_table ? u->ends : stage->last ? u->head : 0.0;
 }
@@ -56,7 +63,10 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
-    const double element = sl_states_gather_bytes(c->workload, &layout, true);
+    const sl_adapter *adapter = &c->workload->adapter;
+    /* Quantised layers are gathered as they are stored, and unpacked one by one. */
+    const double stored = sl_adapter_on(adapter) ? sl_adapter_base_bytes(adapter->base) : kept;
+    const double element = fmin(sl_states_gather_bytes(c->workload, &layout, true), stored);
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -67,18 +77,47 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     } else {
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
-    /* A block's whole gradient in the compute precision, the reduce's input, and its output. */
+    /* A block's whole gradient in the type it is gathered in and the reduce's input; then its output.
+     * fully_shard copies into that input in any case (_fsdp_collectives.py). */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
-    /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
     const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
     const double reduced = copied ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    const double each = kept + reduced + width / shards.gradients.dense;
-    out->backward_gradients = kept * head + u->largest * each;
+    out->backward_gradients = kept * head + u->largest * (kept + reduced);
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
-    out->root_gradients = u->root * each;
+    out->root_gradients = u->root * (kept + reduced);
+    out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
+}
+
+/* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
+ * made: no unit stays, none is fetched early, nothing is copied out of a flat buffer. Gathering
+ * again is recomputation: where nothing is recomputed all stay. */
+static void
+measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    const double reduced = width != kept ? width : 0.0;
+    const double each = kept + reduced + width / shards.gradients.dense;
+    const double head = head_elements(c, stage, u);
+    const bool reshards =
+        sl_states_reshards(c->workload, c->plan) &&
+        (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
+
+    out->head_bytes = kept * (reshards ? head : u->all);
+    out->backward_bytes = kept * (reshards ? u->largest : u->all);
+    if (layout.gradient_bytes <= 0.0)
+        return;
+    out->head_gradients = kept * head;
+    out->backward_gradients = u->largest * each;
+    out->root_gradients = (u->root - head) * each;
 }
 
 static void
@@ -103,6 +142,21 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     out->backward_gradients = element * u->largest;
 }
 
+/* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
+ * would hold on to it. */
+static void
+measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
+
+    out->stepped_head = gradient * head_elements(c, stage, u);
+    out->stepped_root = gradient * u->root;
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
+        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
+            out->stepped_block = fmax(out->stepped_block, gradient * c->prices[k].largest_matrix);
+}
+
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
@@ -113,7 +167,11 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         measure_deepspeed(c, &u, &out);
     else if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_measure(c, u.all, &out);
+    else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
+        measure_traced(c, stage, &u, &out);
     else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
         measure_fsdp(c, stage, &u, &out);
+    else if (c->workload->optimizer_in_backward)
+        measure_stepped(c, stage, &u, &out);
     return out;
 }

@@ -16,21 +16,31 @@ typedef struct sl_gathered {
     double backward_bytes;     /* ... and while the largest block runs backward */
     double head_gradients;     /* gradients not yet reduced, when the loss is computed */
     double backward_gradients; /* ... and in the backward of a block */
+    double backward_reduced;   /* what their reduction leaves on the rank */
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
     double root_gradients;     /* ... when its gradients are reduced */
+    double root_reduced;       /* ... to this */
+    double stepped_head;       /* the gradient that the optimizer steps on in backward: */
+    double stepped_block;      /* ... of the head, of a block's largest matrix, */
+    double stepped_root;       /* ... of embedding and head at the very end */
     double reduce_buffers;     /* for as long as the process lives */
 } sl_gathered;
 
 /**
  * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
  * flat output that is copied out of; without resharding: all parameters of the rank.
+ * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
  * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
+ * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
+ * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
  * bucket of 5e8 elements, two with overlap_comm.
+ * With optimizer_in_backward on one device: the gradient of one tensor at a time.
  * DataParallel, whose replicas hold their copies for a step: see engine/lent.h.
  * All zero where every rank holds its parameters whole and reduces them in place.
- * Source: PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
+ * graph_trainer; DeepSpeed zero/config.py.
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 

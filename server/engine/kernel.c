@@ -133,8 +133,8 @@ fused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double forward_flops =
         4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * heads * op->head_dim;
     const double flops = pass == SL_PASS_FORWARD ? forward_flops : 2.5 * forward_flops;
-    const double s = slice->sequence;
-    const double blocks = slice->sequences * heads * ceil(s / slice->context / 128.0);
+    const double s = slice->document;
+    const double blocks = slice->sequences * heads * ceil(slice->sequence / slice->context / 128.0);
     const double occupancy = fmin(1.0, blocks / slice->accelerator->gemm.multiprocessors);
     const double rate =
         law->peak_flops_per_s * slice->clock_ratio * s / (s + law->half_length) * occupancy;
@@ -161,8 +161,13 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double products_s = pass == SL_PASS_FORWARD ? into_scores_s + out_of_scores_s
                                                       : into_scores_s + 3.0 * out_of_scores_s;
 
+    const double bias_bytes = 6.0 * width_ratio; /* scores and bias read, their sum written */
+
     return products_s +
            sl_kernel_memory_s(slice, scores * score_bytes, slice->software->softmax_ratio) +
+           (op->biased
+                ? sl_kernel_memory_s(slice, scores * bias_bytes, slice->software->residual_ratio)
+                : 0.0) +
            (slice->dropout
                 ? sl_kernel_memory_s(slice, scores * dropout_bytes, slice->software->residual_ratio)
                 : 0.0);
@@ -173,4 +178,22 @@ sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass
 {
     return slice->attention == SL_ATTENTION_UNFUSED ? unfused_attention_s(slice, op, pass)
                                                     : fused_attention_s(slice, op, pass);
+}
+
+double
+sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio)
+{
+    const double tokens = slice->tokens / slice->tensor;
+    const double n = op->state;
+    const double q = op->chunk;
+    const double width = (double)op->outputs; /* H P */
+    const double delta = 2.0 * (q * (3.0 * n * op->heads + 2.0 * width) + 3.0 * n * width);
+    const double chunked = 2.0 * (q * (op->kv_heads * n + width) + 2.0 * n * width);
+    const double flops = op->chunk == 0 ? 9.0 * n * width : op->delta ? delta : chunked;
+    const double states = op->chunk > 0 ? 8.0 * width * n / q : 0.0;
+    const double bytes =
+        2.0 * slice->element_bytes * ((double)op->inputs + (double)op->outputs) + states;
+    const double times = pass == SL_PASS_FORWARD ? 1.0 : 3.0;
+
+    return sl_kernel_roofline_s(slice, times * tokens * flops, times * tokens * bytes, ratio);
 }

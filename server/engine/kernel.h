@@ -53,10 +53,23 @@ bool sl_kernel_attention_fits(const sl_accelerator *part, sl_attention_kernel ke
  * Attention core. Fused: FLOPs / (P s / (s + s0)) + launch, FLOPs causal, backward 2.5 times the
  * forward's (five products for two); fewer blocks than multiprocessors lower the rate in
  * proportion. Unfused: two batched products forward, four backward, over all s x s scores, and a
- * masked softmax of 4 B per score forward and 6 B backward (dropout 5 B each way), for 2-byte
- * elements. Source: Dao 2023 and Shah 2024 charts, fitted to 2.8 %; Korthikanti 2022 for the
- * unfused block.
+ * masked softmax of 4 B per score forward and 6 B backward (dropout 5 B each way, a bias added to
+ * the scores, or its gradient summed up, 6 B), for 2-byte elements. Source: Dao 2023 and Shah 2024
+ * charts, fitted to 2.8 %; Korthikanti 2022 for the unfused block.
  */
 double sl_kernel_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass);
+
+/**
+ * State space of one layer, at the roofline (no law was fitted: a lower bound). In chunks of Q
+ * positions, with H heads of P channels, G groups and N states, per position
+ *   FLOPs = 2 (Q (G N + H P) + 2 H N P)   scores of a chunk, their values, its state in and out
+ *   bytes = 2 e (inputs + outputs) + 8 H P N / Q   convolution, scan and gate; states in fp32
+ * The delta rule with keys as wide as N: 2 H (Q (3 N + 2 P) + 3 N P) FLOPs.
+ * One position after the other there are 9 H P N FLOPs and no states to write. Backward rebuilds
+ * forward and has two gradients for each product: three times both.
+ * Source: Dao and Gu 2024, section 6; Gu and Dao 2023, section 3.3.2; Yang 2024, Gated Delta Networks,
+ * section 3.3, as flash-linear-attention computes it.
+ */
+double sl_kernel_scan_s(const sl_slice *slice, const sl_operator *op, sl_pass pass, double ratio);
 
 #endif

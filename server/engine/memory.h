@@ -13,15 +13,18 @@ typedef struct sl_memory_case {
     const sl_software *software;
     const sl_slice *slice;
     const sl_kind_price *prices;
+    /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes are
+     * then those of these alone. */
+    bool fullest_only;
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
 
-/** Widest output of one micro-batch that pipeline rank `rank`, not the last, passes on to the next,
- * whole [bytes]. */
+/** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
+ * [bytes]. */
 double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
 
 /**
- * Peak of every pipeline rank; ranks with equal bytes are one entry. The peak is the largest of
+ * Peak of every pipeline rank, or of those that may need most; ranks with equal bytes are one entry. The peak is the largest of
  * four phases, never a sum of their maxima:
  *   head           the loss: activations in flight, logits, the head's gradients
  *   backward       the first block to run backward: activations, what it rebuilds, its gradients

@@ -57,6 +57,18 @@ sl_model_is_plain(const sl_model *model)
     return model->hidden == 0;
 }
 
+bool
+sl_model_does(const sl_model *model, sl_operator_kind what)
+{
+    assert(model != NULL);
+
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            if (model->kinds[k].operators[i].kind == what)
+                return true;
+    return false;
+}
+
 sl_code
 sl_tensor_elements(const sl_tensor *tensor, uint64_t *out)
 {

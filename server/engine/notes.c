@@ -1,10 +1,12 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
 #include "engine/low_precision.h"
 #include "engine/ranks.h"
+#include "engine/recompute.h"
 #include "engine/states.h"
 
 static void
@@ -26,7 +28,8 @@ note_unknown(const sl_question *question, sl_estimate *out)
         {SL_UNKNOWN_ATTENTION, "attention_open",
          "attention was not given: the kernels the software may pick were evaluated"},
         {SL_UNKNOWN_DROPOUT, "dropout_open",
-         "dropout was not given: what the software profile says, or both, was evaluated"},
+         "dropout was not given: what the software profile or the config says, or both, was "
+         "evaluated"},
         {SL_UNKNOWN_MICRO_BATCH, "micro_batch_size_open",
          "micro_batch_size was not given: 1, 2, 4 and 8 were evaluated where they divide"},
         {SL_UNKNOWN_SEQUENCE, "sequence_open",
@@ -95,7 +98,7 @@ note_rates(const sl_question *question, sl_estimate *out)
     if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
         add(out, true, "attention_scaled",
             "fused attention of this part was not measured: the nearest law was scaled");
-    if (fused &&
+    if (fused && sl_model_does(question->model, SL_OPERATOR_ATTENTION) &&
         !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
         add(out, true, "attention_width",
             "fused attention was not measured at this head width: the nearest width was taken");
@@ -112,6 +115,8 @@ note_links(const sl_question *question, sl_estimate *out)
     const sl_group groups[] = {
         sl_group_of(cluster, plan->tensor, 1),
         sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
+        sl_group_of(cluster, plan->context, plan->tensor),
+        sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
     };
     bool host = false, straddles = false, large = false;
 
@@ -180,7 +185,53 @@ note_offload(const sl_question *question, sl_estimate *out)
             "memory are DeepSpeed's defaults");
 }
 
-/* What the sharding frameworks add, and how little of their time was measured. */
+/* Buffers that some code has and some has not: said, not counted. */
+static void
+note_buffers(sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+    const bool stepped = out->workload.optimizer == SL_OPTIMIZER_ADAMW &&
+                         (framework == SL_FRAMEWORK_DDP || sl_framework_is_fsdp(framework));
+
+    if (framework == SL_FRAMEWORK_FSDP1 && out->plan.zero_stage >= 2 && out->plan.data > 1 &&
+        sl_plan_microbatches(&out->workload, &out->plan) > 1)
+        add(out, true, "no_sync_gradients",
+            "gradients that add up over micro-batches are counted sharded, reduced after each one: "
+            "under no_sync, FSDP 1 keeps them whole on every rank");
+    if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
+        (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
+        add(out, false, "allgather_bucket",
+            "updated parameters are gathered into their place after the step: copies of "
+            "allgather_bucket_size (5e8 elements) are not counted");
+    if (stepped && !out->workload.offload.optimizer)
+        add(out, false, "foreach_temporaries",
+            "AdamW is counted as fused: PyTorch's foreach implementation, its default on a device, "
+            "holds a list as large as a rank's parameters beside them while it steps");
+}
+
+/* Megatron refuses some of these, and lets others pass. */
+static void
+note_modules(const sl_question *question, sl_estimate *out)
+{
+    const sl_model *model = question->model;
+    const uint32_t asked = out->workload.recompute_modules;
+    uint32_t found = out->workload.attention == SL_ATTENTION_UNFUSED
+                         ? UINT32_C(1) << SL_MODULE_CORE_ATTENTION
+                         : 0;
+
+    if (out->workload.recompute != SL_RECOMPUTE_MODULES)
+        return;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+                if (sl_recompute_runs(&model->kinds[k], i, (sl_recompute_module)m))
+                    found |= UINT32_C(1) << m;
+    if ((asked & ~found) != 0)
+        add(out, true, "recompute_module_absent",
+            "one or more of recompute.modules change nothing: the model has no such part, or a "
+            "fused kernel never keeps it");
+}
+
 static void
 note_sharding(const sl_question *question, sl_estimate *out)
 {
@@ -199,10 +250,25 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
     note_offload(question, out);
-    if (out->workload.adapter.rank > 0)
+    if (sl_adapter_on(&out->workload.adapter))
         add(out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
             "model FLOPs count frozen weights as if they trained");
+    if (out->workload.adapter.method == SL_ADAPTER_LORA_FA)
+        add(out, true, "lora_fa_input",
+            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
+            "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    if (out->workload.graphs != SL_GRAPHS_NONE)
+        add(out, true, "cuda_graphs_coarse",
+            out->workload.graphs == SL_GRAPHS_LAYER
+                ? "what captured blocks read from is counted as two hidden states for each; no "
+                  "measured run decides it, and that the host launches less saves no time here"
+                : "a graph of the whole step is counted as no buffers of its own; no measured run "
+                  "decides it, and that the host launches less saves no time here");
+    if (out->workload.optimizer_in_backward)
+        add(out, false, "optimizer_in_backward",
+            "gradients cannot be clipped by their norm or summed over micro-batches when each is "
+            "stepped on at once");
     if (out->workload.compile)
         add(out, true, "compile_time",
             "compile changes what is kept; how much faster generated kernels run is not modelled");
@@ -254,18 +320,20 @@ note_experts(const sl_question *question, sl_estimate *out)
 {
     bool latent = false;
 
-    for (uint32_t k = 0; k < question->model->kind_count; k++)
-        for (uint32_t i = 0; i < question->model->kinds[k].operator_count; i++) {
-            const sl_operator *op = &question->model->kinds[k].operators[i];
-            latent = latent || (op->kind == SL_OPERATOR_ATTENTION && op->inputs > 3 * op->outputs);
-        }
+    for (uint32_t k = 0; k < question->model->kind_count; k++) {
+        const sl_cache *cache = &question->model->kinds[k].cache;
+        latent = latent || cache->naive_per_token != cache->per_token;
+    }
     if (latent)
         add(out, true, "latent_attention",
             "latent attention is priced with keys and values expanded for every head, its kernel "
             "as "
             "one of heads as wide as the mean of keys and values");
-    if (question->model->experts == 0)
+    if (question->model->experts == 0) {
+        if (out->workload.routing_said)
+            add(out, true, "no_experts", "workload.moe changes nothing: this model has no experts");
         return;
+    }
     add(out, true, "experts_unvalidated",
         "routed experts are priced as one product for all of a rank, all-to-all without overlap; "
         "their step time was held against no measured run yet");
@@ -275,6 +343,34 @@ note_experts(const sl_question *question, sl_estimate *out)
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
         add(out, false, "expert_tensor_assumed",
             "expert_tensor was not given: routed experts are cut as the rest, by tensor");
+}
+
+static void
+note_encoder(const sl_model *model, sl_estimate *out)
+{
+    if (model->across)
+        add(out, false, "source_length_assumed",
+            "encoder and decoder are given sequence_length tokens each; tokens per second count "
+            "them once");
+    if (model->biased)
+        add(out, false, "bias_unfused",
+            "a learned bias is added to every score: attention is unfused, as the classes of the "
+            "Hugging Face library compute it");
+    if (model->unmasked)
+        add(out, true, "encoder_unvalidated",
+            "an encoder's step time was held against no measured run, and fused attention was "
+            "fitted under a causal mask; published peaks of BERT-large, fp32 or autocast, are 9 to "
+            "21 % higher");
+}
+
+static void
+note_scan(const sl_model *model, sl_estimate *out)
+{
+    if (sl_model_does(model, SL_OPERATOR_SCAN))
+        add(out, true, "state_space_unmeasured",
+            "a state space takes the slower of its FLOPs at the rate of large matrix products and "
+            "its bytes at that of streaming kernels, a lower bound; what it keeps is what the "
+            "fused kernels of mamba_ssm and flash-linear-attention keep");
 }
 
 static void
@@ -309,9 +405,13 @@ note_plan(const sl_question *question, sl_estimate *out)
         add(out, false, "sequence_needs_tensor",
             "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
-        add(out, true, "key_values_gathered",
-            "fewer key-value heads than tensor ranks: Megatron gathers the mixed projection, a "
-            "collective that is not priced");
+        add(out, false, "key_values_gathered",
+            out->workload.framework == SL_FRAMEWORK_MEGATRON
+                ? "fewer key-value heads than tensor ranks: as in Megatron the projection is cut "
+                  "evenly, its output gathered over the tensor ranks, and each keeps a whole "
+                  "key-value head"
+                : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
+                  "counted as Megatron does it, the projection cut evenly and its output gathered");
     if (out->workload.framework == SL_FRAMEWORK_DDP)
         add(out, false, "ddp_no_sync",
             "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
@@ -334,6 +434,65 @@ note_plan(const sl_question *question, sl_estimate *out)
             "cannot start");
 }
 
+static void
+note_host(const sl_question *question, sl_estimate *out)
+{
+    const uint64_t room = question->cluster->host_memory_bytes;
+
+    if (room > 0 && out->memory.host_bytes_per_node > room)
+        add(out, true, "host_memory_exceeded",
+            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
+            "only");
+    if (out->plan.host_run_count == 0)
+        return;
+    add(out, true, "host_blocks_coarse",
+        "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
+        "the device waits: coarse, held against no measured run");
+    for (uint32_t i = 0; i < out->plan.host_run_count; i++)
+        if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
+            out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
+            add(out, false, "host_rates_assumed",
+                "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
+                "56-core processors' datasheet, are assumed");
+            return;
+        }
+}
+
+/* Where a schedule comes from, what it asks of the release, and what of it is not counted. */
+static void
+note_schedule(sl_estimate *out)
+{
+    if (!sl_schedule_splits_backward(&out->plan))
+        return;
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, true, "schedule_support",
+            "dualpipe is DeepSeek's own and, as DualPipeV, in torchtitan: other releases lack it; "
+            "its time was held against no measured run yet");
+    else
+        add(out, true, "schedule_support",
+            "zero-bubble schedules are in the zero-bubble fork of Megatron-LM and, as "
+            "ZBVZeroBubble and a variant of ZB-H1, in PyTorch: other releases may lack them; their "
+            "time was held against no measured run yet");
+    add(out, false, "weight_gradients_wait",
+        "gradients of the weights of blocks wait, those of embedding and head do not; what they "
+        "wait "
+        "with is the products' inputs and output gradients, and collectives stay with the other "
+        "half of backward");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_H2 || out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "no_optimizer_barrier",
+            "the span is that of one rank, from its own first pass on: it needs an optimizer that "
+            "does not wait for the norm of all gradients (post-validation)");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_V)
+        add(out, true, "zb_v_approximate",
+            "zb_v has no published closed form but for passes of equal length, where nothing is "
+            "idle: the bubble is a lower bound of what its authors' scheduler finds, 1 % of 1f1b's "
+            "below it on average");
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        add(out, false, "two_copies",
+            "both copies of the model have their own gradients and optimizer states, sharded over "
+            "their own data ranks; gradients of the two are added up once a step");
+}
+
 void
 sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
@@ -343,8 +502,14 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_links(question, out);
     note_memory(question, out);
     note_sharding(question, out);
+    note_modules(question, out);
+    note_buffers(out);
     note_plan(question, out);
+    note_schedule(out);
+    note_host(question, out);
     note_experts(question, out);
+    note_encoder(question->model, out);
+    note_scan(question->model, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",
         "stragglers, failures, data loading, host-bound launches and contention between "

@@ -25,8 +25,8 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const bool sent =
             layout.gradient_bytes > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
         const double own = sl_states_at_rest(elements, &shards.optimizer);
-        const double bytes =
-            (layout.master_bytes + layout.optimizer_bytes + (sent ? float_bytes : 0.0)) * own;
+        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own +
+                             sl_states_optimizer_bytes(workload, elements, &shards.optimizer);
         if (offload->optimizer_on_nvme) {
             out.nvme_bytes += bytes;
             out.host_bytes += optimizer_buffers * float_bytes * fmin(own, sub_group_elements);
@@ -38,10 +38,12 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const double own = sl_states_at_rest(elements, &shards.parameters);
         const double kept =
             offload->parameters_on_nvme ? fmin(own, parameter_elements_in_host) : own;
-        out.host_bytes += layout.parameter_bytes * kept;
-        out.nvme_bytes += layout.parameter_bytes * (own - kept);
+        const double bytes = sl_states_parameter_bytes(workload, elements, &shards.parameters);
+        const double each = own > 0.0 ? bytes / own : 0.0;
+        out.host_bytes += each * kept;
+        out.nvme_bytes += bytes - each * kept;
         if (offload->parameters_on_nvme)
-            out.host_bytes += layout.parameter_bytes * parameter_buffer_elements;
+            out.host_bytes += each * parameter_buffer_elements;
     }
     return out;
 }

@@ -5,6 +5,7 @@
 
 #include "engine/adapter.h"
 #include "engine/kernel.h"
+#include "engine/recompute.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
  * law already holds. Fused into the product: fp32 read and write, less those 2 bytes (Megatron-LM,
@@ -12,8 +13,10 @@
  * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
-static const double adapter_float_bytes = 4.0; /* adapters train in fp32 (PEFT's default) */
-static const double copy_ratio = 0.85;         /* plain streaming kernels, A100 and H100 tables */
+/* Gradients of what experts gave and of what they got, each here and where it came from. Read off
+ * published Megatron peaks on B200. */
+static const double route_gradient_copies = 4.0;
+static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
 
 typedef struct pricing {
     const sl_cluster *cluster;
@@ -116,7 +119,7 @@ static void
 price_product(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double tokens = slice->tokens;
+    const double tokens = sl_slice_positions(slice, op);
     const double in = sl_slice_inputs(slice, op);
     const double out = sl_slice_outputs(slice, op);
     const double batch = sl_slice_experts(slice, op);
@@ -135,6 +138,7 @@ price_product(const pricing *p, const sl_operator *op)
 
     p->out->forward_s += forward_s;
     p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
+    p->out->weight_s += sl_adapter_on(slice->adapter) ? 0.0 : wgrad_s;
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
 
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
@@ -204,6 +208,12 @@ price_attention(const pricing *p, const sl_operator *op)
     const double backward_s = sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
     p->out->backward_s += backward_s;
     price_context(p, op, forward_s, backward_s);
+    if (sl_slice_shares_kv_heads(slice, op)) {
+        /* Megatron cuts the projection evenly, gathers its output and takes its own heads of it. */
+        const double mixed = slice->tokens * (double)op->inputs * slice->element_bytes;
+        add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
+        add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
+    }
     p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
     p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
 }
@@ -268,12 +278,18 @@ price_loss(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const sl_software *software = slice->software;
+    const bool cut = op->cut == SL_CUT_VOCABULARY; /* the few classes of a classifier are not */
+    const double width =
+        cut ? sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor : (double)op->inputs;
+    const double logits = sl_slice_positions(slice, op) * width;
 
-    p->out->logits = slice->tokens * sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor;
-    p->out->forward_s += sl_kernel_memory_s(
-        slice, p->out->logits * software->loss_forward_bytes_per_logit, copy_ratio);
-    p->out->backward_s += sl_kernel_memory_s(
-        slice, p->out->logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    p->out->logits += logits;
+    p->out->forward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_forward_bytes_per_logit, copy_ratio);
+    p->out->backward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    if (!cut)
+        return;
     for (uint32_t i = 0; i < 3; i++)
         add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens, 0.0);
 }
@@ -290,9 +306,23 @@ price_plain(const pricing *p, const sl_operator *op)
     const double bytes = 2.0 * sl_slice_saved_bytes(slice, op) + weights * slice->element_bytes;
 
     p->out->forward_s += sl_kernel_roofline_s(slice, flops, bytes, copy_ratio);
-    p->out->backward_s += sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio) +
-                          accumulate_s(slice, weights);
+    const double both_s = sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio);
+    p->out->backward_s += both_s + accumulate_s(slice, weights);
+    p->out->weight_s += both_s / 2.0 + accumulate_s(slice, weights);
     p->out->matmul_flops += flops;
+}
+
+/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
+ * the delta rule, as Megatron-LM counts them (training.py). */
+static void
+price_scan(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+
+    p->out->forward_s += sl_kernel_scan_s(slice, op, SL_PASS_FORWARD, copy_ratio);
+    p->out->backward_s += sl_kernel_scan_s(slice, op, SL_PASS_BACKWARD, copy_ratio);
+    p->out->matmul_flops +=
+        (op->delta ? 8.0 : 7.0) * slice->tokens * (double)op->outputs * op->state;
 }
 
 static void
@@ -325,9 +355,7 @@ price_operator(const pricing *p, const sl_operator *op)
         price_attention(p, op);
         break;
     case SL_OPERATOR_ACTIVATION:
-        price_streaming(p,
-                        sl_slice_rows(slice, op) * (double)op->outputs /
-                            (op->experts > 0 ? slice->expert_tensor : slice->tensor),
+        price_streaming(p, sl_slice_rows(slice, op) * sl_slice_outputs(slice, op),
                         op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
                         software->activation_ratio);
         break;
@@ -341,6 +369,9 @@ price_operator(const pricing *p, const sl_operator *op)
     case SL_OPERATOR_ROUTE:
         price_route(p, op);
         break;
+    case SL_OPERATOR_SCAN:
+        price_scan(p, op);
+        break;
     case SL_OPERATOR_PLAIN:
         price_plain(p, op);
         break;
@@ -349,18 +380,37 @@ price_operator(const pricing *p, const sl_operator *op)
     }
 }
 
+static double
+plain_output_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const uint64_t output =
+        op->sample_output_bytes != 0 ? op->sample_output_bytes : op->sample_kept_bytes;
+
+    return (double)output * slice->sequences;
+}
+
 /* Full recomputation keeps the inputs of layers: each is the output of the layer before, so a stage
  * keeps as many bytes as its layers pass on, its own input in place of its output. Never more than
  * without recomputation. */
 static void
 price_plain_memory(const sl_slice *slice, const sl_operator *op, sl_kind_price *out)
 {
-    const uint64_t output =
-        op->sample_output_bytes != 0 ? op->sample_output_bytes : op->sample_kept_bytes;
-
-    out->output_bytes = (double)output * slice->sequences;
+    out->output_bytes = plain_output_bytes(slice, op);
     out->input_bytes = fmin(out->output_bytes, sl_slice_saved_bytes(slice, op));
     out->largest_gradient_bytes = out->output_bytes;
+}
+
+/* Rows and columns of a matrix over its elements; a vector is not factored. */
+static double
+factored_ratio(const sl_tensor *tensor)
+{
+    if (tensor->axes < 2)
+        return 1.0;
+
+    const double rows = (double)tensor->shape[tensor->axes - 2];
+    const double columns = (double)tensor->shape[tensor->axes - 1];
+
+    return (rows + columns) / (rows * columns);
 }
 
 static void
@@ -369,25 +419,33 @@ price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
     const double elements = sl_slice_elements(slice, tensor);
 
     out->elements += elements;
-    if (sl_adapter_on(slice->adapter) && sl_adapter_targets(slice->adapter, tensor))
-        out->adapter_elements += sl_adapter_elements(slice, tensor);
-    if (sl_slice_is_routed(tensor))
-        out->routed_elements += elements;
+    if (sl_adapter_on(slice->adapter)) {
+        const sl_adapter_count adapters = sl_adapter_of_tensor(slice, tensor);
+        out->adapter_elements += adapters.trained;
+        out->adapter_frozen += adapters.frozen;
+        out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
+        out->largest_gradient_bytes =
+            fmax(out->largest_gradient_bytes,
+                 adapters.largest_temporary * sl_adapter_element_bytes(slice->adapter));
+    }
     if (tensor->linear) {
         out->matrix_elements += elements;
-        if (!tensor->half && tensor->component != SL_COMPONENT_ROUTER)
+        if (!tensor->half && tensor->component != SL_COMPONENT_ROUTER) {
             out->low_elements += elements;
+            out->routed_low += sl_slice_is_routed(tensor) ? elements : 0.0;
+        }
         out->largest_matrix = fmax(out->largest_matrix, elements);
     }
-    if (tensor->axes < 2) {
-        out->factored_elements += elements;
+
+    const double factored = elements * factored_ratio(tensor);
+
+    out->factored_elements += factored;
+    if (!sl_slice_is_routed(tensor))
         return;
-    }
-
-    const double rows = (double)tensor->shape[tensor->axes - 2];
-    const double columns = (double)tensor->shape[tensor->axes - 1];
-
-    out->factored_elements += elements * (rows + columns) / (rows * columns);
+    out->routed_elements += elements;
+    out->routed_factored += factored;
+    if (tensor->linear)
+        out->routed_matrices += elements;
 }
 
 /* torchtitan's op: every other product keeps its output, in the order they run, and so do the
@@ -418,7 +476,7 @@ products_bytes(const sl_slice *slice, const sl_layer_kind *kind, double input_by
         if (op->kind == SL_OPERATOR_ATTENTION)
             bytes += slice->tokens / slice->tensor *
                      (slice->element_bytes * (double)op->outputs + 4.0 * op->heads);
-        if (op->kind == SL_OPERATOR_ROUTE) /* what came from other ranks is not sent again */
+        if (op->kind == SL_OPERATOR_ROUTE && slice->software->exchange_kept)
             bytes += slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op);
         if (op->kind == SL_OPERATOR_MATMUL && op->cut == SL_CUT_ROW && op->experts == 0 &&
             slice->spread > 1.0)
@@ -437,24 +495,59 @@ context_foreign_bytes(const sl_slice *slice, const sl_operator *op)
     return slice->context_kind == SL_CONTEXT_GATHER ? 2.0 * kv * slice->context : 0.0;
 }
 
-/* A frozen product needs its input for no gradient of its own. An adapter does, in fp32, as wide as
- * its matrix is, and keeps what it made of it; each adapted matrix of a fused product for itself. */
 static double
 kept_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    double bytes = 0.0;
+    return sl_adapter_on(slice->adapter) ? sl_adapter_kept_bytes(slice, kind, op)
+                                         : sl_slice_saved_bytes(slice, op);
+}
 
-    if (!sl_adapter_on(slice->adapter) || op->kind != SL_OPERATOR_MATMUL)
-        return sl_slice_saved_bytes(slice, op);
-    for (uint32_t i = 0; i < kind->tensor_count; i++) {
-        const sl_tensor *tensor = &kind->tensors[i];
-        if (!sl_adapter_feeds(slice, op, tensor))
-            continue;
-        bytes += adapter_float_bytes * sl_slice_rows(slice, op) *
-                 (sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread) +
-                  slice->adapter->rank);
+/* What module by module is dropped: what several of them would rebuild goes once. */
+static void
+price_modules_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
+{
+    double live[SL_MODULE_COUNT] = {0};
+
+    for (uint32_t i = 0; slice->recompute_modules != 0 && i < kind->operator_count; i++) {
+        const sl_operator *op = &kind->operators[i];
+        const double saved = op->kind == SL_OPERATOR_ATTENTION ? sl_slice_qkv_bytes(slice, op)
+                                                               : kept_of(slice, kind, op);
+        bool dropped = false;
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++) {
+            if ((slice->recompute_modules >> m & 1) == 0)
+                continue;
+            if (m == SL_MODULE_CORE_ATTENTION) {
+                live[m] += sl_slice_core_bytes(slice, op);
+            } else if (sl_recompute_drops(kind, i, (sl_recompute_module)m)) {
+                live[m] += saved;
+                dropped = true;
+            }
+        }
+        out->modules_bytes += dropped ? saved : 0.0;
     }
-    return bytes;
+    out->modules_bytes += live[SL_MODULE_CORE_ATTENTION];
+    for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+        out->module_live_bytes = fmax(out->module_live_bytes, live[m]);
+}
+
+/* A product's gradient of its weights needs its input, as it was kept, and the gradient of its output:
+ * 32 sbh of a GPT block (Qi 2023 section 2). With sequence parallelism the input stays the rank's part
+ * and is gathered again, the gradient stays whole (sail-sg/zero-bubble-pipeline-parallelism, layers.py).
+ * Of a plain layer all it kept, and its output's gradient. Frozen products have none. */
+static double
+operands_of(const sl_slice *slice, const sl_operator *op)
+{
+    if (sl_adapter_on(slice->adapter))
+        return 0.0;
+    if (op->kind == SL_OPERATOR_PLAIN)
+        return sl_slice_saved_bytes(slice, op) + plain_output_bytes(slice, op);
+    if (op->kind != SL_OPERATOR_MATMUL)
+        return 0.0;
+    /* What closes a region shares its input with an operator that is no product. */
+    const double input = op->cut == SL_CUT_ROW ? slice->element_bytes * sl_slice_inputs(slice, op) *
+                                                     sl_slice_rows(slice, op)
+                                               : sl_slice_saved_bytes(slice, op);
+    return input + slice->element_bytes * sl_slice_outputs(slice, op) * sl_slice_rows(slice, op);
 }
 
 static void
@@ -469,25 +562,98 @@ price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *ou
 
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
-        if (i == 0) /* a block begins with the norm that keeps its input */
-            out->input_bytes = saved;
+        out->operand_bytes += operands_of(slice, op);
+        if (i == 0) /* a block begins with what keeps its input where nothing is frozen */
+            out->input_bytes = sl_slice_saved_bytes(slice, op) * sl_adapter_stream_bytes(slice) /
+                               slice->element_bytes;
+        if (sl_adapter_on(slice->adapter))
+            out->adapter_elements += sl_adapter_of_operator(slice, op);
         if (op->kind == SL_OPERATOR_ACTIVATION)
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,
                      slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op) /
                          (op->experts > 0 ? slice->expert_tensor : slice->tensor));
+        /* Gradients of the softmax output and of the scores; that of a bias waits beside them. */
+        if (op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED)
+            out->largest_gradient_bytes =
+                fmax(out->largest_gradient_bytes, (op->biased ? 3.0 : 2.0) * slice->element_bytes *
+                                                      op->heads / slice->tensor * slice->tokens *
+                                                      slice->sequence);
         /* What came from the other ranks that share the sequence, and its gradients. */
         if (op->kind == SL_OPERATOR_ATTENTION && slice->context > 1.0)
             out->foreign_bytes = fmax(out->foreign_bytes, context_foreign_bytes(slice, op));
-        /* Gradients of what experts gave and of what they got, each here and where it came from. */
-        if (op->kind == SL_OPERATOR_ROUTE)
+        if (op->kind == SL_OPERATOR_ATTENTION && sl_slice_shares_kv_heads(slice, op))
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,
-                     4.0 * slice->element_bytes * (double)op->inputs * sl_slice_rows(slice, op));
+                     slice->element_bytes * (double)op->inputs * slice->tokens);
+        if (op->kind == SL_OPERATOR_ROUTE)
+            out->largest_gradient_bytes = fmax(out->largest_gradient_bytes,
+                                               route_gradient_copies * slice->element_bytes *
+                                                   (double)op->inputs * sl_slice_rows(slice, op));
         if (op->kind == SL_OPERATOR_PLAIN)
             price_plain_memory(slice, op, out);
     }
     out->products_bytes = products_bytes(slice, kind, out->input_bytes);
+    price_modules_memory(slice, kind, out);
+}
+
+static bool
+runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
+{
+    for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+        if ((slice->recompute_modules >> m & 1) != 0 &&
+            sl_recompute_runs(kind, index, (sl_recompute_module)m))
+            return true;
+    return false;
+}
+
+static sl_traffic
+difference(const sl_traffic *after, const sl_traffic *before)
+{
+    return (sl_traffic){after->bytes - before->bytes, after->busy_s - before->busy_s,
+                        after->exposed_s - before->exposed_s};
+}
+
+static void
+add_traffics(sl_traffic *to, sl_traffic more)
+{
+    to->bytes += more.bytes;
+    to->busy_s += more.busy_s;
+    to->exposed_s += more.exposed_s;
+}
+
+/* Adds what an operator added to its kind's forward to what its modules run again. */
+static void
+add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
+{
+    again->forward_s += after->forward_s - before->forward_s;
+    again->matmul_flops += after->matmul_flops - before->matmul_flops;
+    again->attention_flops += after->attention_flops - before->attention_flops;
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        add_traffics(&again->tensor[i],
+                     difference(&after->tensor_forward[i], &before->tensor_forward[i]));
+    add_traffics(&again->context, difference(&after->context_forward, &before->context_forward));
+    add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
+}
+
+static void
+price_operators(const pricing *p, const sl_layer_kind *kind)
+{
+    sl_kind_price *out = p->out;
+
+    for (uint32_t i = 0; i < kind->operator_count; i++) {
+        const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
+        const sl_kind_price before = again ? *out : (sl_kind_price){0};
+        price_operator(p, &kind->operators[i]);
+        if (again)
+            add_rerun(&out->modules, out, &before);
+    }
+    /* Fused kernels rebuild their scores by themselves. */
+    if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&
+        p->slice->attention == SL_ATTENTION_UNFUSED) {
+        out->modules.forward_s += out->core_forward_s;
+        out->modules.attention_flops += out->attention_flops;
+    }
 }
 
 void
@@ -507,7 +673,6 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
 
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes};
         price_memory(slice, kind, &out[k]);
-        for (uint32_t i = 0; i < kind->operator_count; i++)
-            price_operator(&p, &kind->operators[i]);
+        price_operators(&p, kind);
     }
 }

@@ -18,21 +18,42 @@ typedef struct sl_traffic {
     double exposed_s; /* what computing does not hide */
 } sl_traffic;
 
+/** A part of one layer's forward pass that backward runs again, per micro-batch. */
+typedef struct sl_rerun {
+    double forward_s;
+    double matmul_flops; /* of the whole layer, like those of sl_kind_price */
+    double attention_flops;
+    sl_traffic tensor[SL_COLLECTIVE_COUNT];
+    sl_traffic context;
+    sl_traffic expert;
+} sl_rerun;
+
 typedef struct sl_kind_price {
     double elements;               /* parameters on this rank */
-    double adapter_elements;       /* low-rank matrices beside them */
+    double adapter_elements;       /* beside them: what trains of a frozen model */
+    double adapter_frozen;         /* ... and what adapters have that does not */
+    double adapter_shared;         /* ... one copy of it for all layers */
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
+    double routed_low;             /* ... of routed experts, which low precisions quantise */
     double low_elements;           /* ... which low precisions quantise */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
+    double routed_matrices;        /* of matrix_elements, those of routed experts ... */
+    double routed_factored;        /* ... and of factored_elements */
     double saved_bytes;            /* kept for backward, nothing recomputed, loss apart */
     double core_bytes;             /* of them, what selective recomputation drops */
     double input_bytes;            /* what full recomputation keeps instead */
     double products_bytes;         /* what recomputation by operators keeps instead */
+    double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
+    double module_live_bytes;      /* the most of it that one module rebuilds */
+    sl_rerun modules;              /* and what they run again */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
-    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward */
+    double operand_bytes;          /* inputs and output gradients of all products: what gradients
+                                      of weights wait with */
+    double largest_gradient_bytes; /* gradient of the widest activation input, live in backward;
+                                      or what adapters make of a weight, if more */
     double foreign_bytes;          /* keys and values of other ranks, live in its backward */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */
@@ -41,6 +62,7 @@ typedef struct sl_kind_price {
     double forward_s;
     double core_forward_s; /* attention core alone */
     double backward_s;
+    double weight_s; /* of it, gradients of weights */
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */

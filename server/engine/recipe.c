@@ -196,7 +196,9 @@ sl_recipe_add_kind(sl_model *model, const sl_stack *stack, const sl_scope *scope
 
     *kind = model->kind_count;
     sl_layer_kind *added = sl_add_kind(model, title, stack->prefix, "");
-    const sl_code code = add_parts(added, stack, scope, err);
+    sl_code code = add_parts(added, stack, scope, err);
+    if (code == SL_OK)
+        code = sl_recipe_add_operators(model, added, stack, scope, err);
     if (code != SL_OK)
         return code;
     if (stack->shared != NULL && holds(stack->shared, scope, &failed)) {

@@ -1,6 +1,83 @@
 #include "engine/schedule.h"
 
 #include <assert.h>
+#include <math.h>
+
+uint32_t
+sl_schedule_chunks(const sl_plan *plan)
+{
+    return plan->pipeline * plan->virtual_pipeline;
+}
+
+uint32_t
+sl_schedule_copies(const sl_plan *plan)
+{
+    return plan->schedule == SL_SCHEDULE_DUALPIPE ? 2 : 1;
+}
+
+uint32_t
+sl_schedule_held(const sl_plan *plan)
+{
+    return plan->virtual_pipeline * sl_schedule_copies(plan);
+}
+
+uint32_t
+sl_schedule_rank(const sl_plan *plan, uint32_t chunk, uint32_t copy)
+{
+    const uint32_t p = plan->pipeline;
+
+    assert(chunk < sl_schedule_chunks(plan) && copy < sl_schedule_copies(plan));
+    if (plan->schedule == SL_SCHEDULE_ZB_V)
+        return chunk < p ? chunk : 2 * p - 1 - chunk;
+    return copy == 0 ? chunk % p : p - 1 - chunk;
+}
+
+uint32_t
+sl_schedule_chunk(const sl_plan *plan, uint32_t rank, uint32_t index)
+{
+    const uint32_t p = plan->pipeline;
+
+    assert(rank < p && index < sl_schedule_held(plan));
+    if (index == 1 && plan->schedule == SL_SCHEDULE_ZB_V)
+        return 2 * p - 1 - rank;
+    if (index == 1 && plan->schedule == SL_SCHEDULE_DUALPIPE)
+        return p - 1 - rank;
+    return rank + index * p;
+}
+
+uint32_t
+sl_schedule_directions(const sl_plan *plan)
+{
+    return plan->schedule == SL_SCHEDULE_ZB_V || plan->schedule == SL_SCHEDULE_DUALPIPE ? 2 : 1;
+}
+
+uint32_t
+sl_schedule_crossing(const sl_plan *plan, uint32_t rank, uint32_t index)
+{
+    assert(rank + 1 < plan->pipeline);
+    /* The way back begins at the farther rank. */
+    return sl_schedule_chunk(plan, sl_schedule_directions(plan) == 2 ? rank + index : rank, index);
+}
+
+bool
+sl_schedule_ends_apart(const sl_plan *plan)
+{
+    return plan->pipeline > 1 && sl_schedule_directions(plan) == 1;
+}
+
+bool
+sl_schedule_splits_backward(const sl_plan *plan)
+{
+    switch (plan->schedule) {
+    case SL_SCHEDULE_ZB_H1:
+    case SL_SCHEDULE_ZB_H2:
+    case SL_SCHEDULE_ZB_V:
+    case SL_SCHEDULE_DUALPIPE:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* Whether the list of layers has an embedding and a head around its blocks. */
 static bool
@@ -12,7 +89,7 @@ has_ends(const sl_model *model)
 sl_split
 sl_schedule_split(const sl_model *model, const sl_plan *plan)
 {
-    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+    const uint32_t chunks = sl_schedule_chunks(plan);
 
     if (plan->layout_chunks > 0)
         return SL_SPLIT_GIVEN;
@@ -43,7 +120,7 @@ given_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 uint32_t
 sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
-    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+    const uint32_t chunks = sl_schedule_chunks(plan);
     const uint32_t each = model->layer_count / chunks;
     const uint32_t over = model->layer_count % chunks;
 
@@ -69,29 +146,44 @@ sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chu
 uint32_t
 sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
-    assert(chunk < plan->pipeline * plan->virtual_pipeline);
+    assert(chunk < sl_schedule_chunks(plan));
     return model->layers[sl_schedule_chunk_begin(model, plan, chunk + 1) - 1];
+}
+
+static bool
+is_on_host(const sl_model *model, const sl_plan *plan, uint32_t layer)
+{
+    const uint32_t block = layer - has_ends(model);
+
+    for (uint32_t i = 0; i < plan->host_run_count; i++)
+        if (layer >= has_ends(model) && block >= plan->host_runs[i].first &&
+            block <= plan->host_runs[i].last)
+            return true;
+    return false;
 }
 
 void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
 {
-    const uint32_t p = plan->pipeline;
-    const uint32_t chunks = p * plan->virtual_pipeline;
+    const uint32_t chunks = sl_schedule_chunks(plan);
+    const uint32_t held = sl_schedule_held(plan);
 
-    assert(rank < p && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
+    assert(rank < plan->pipeline && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
     assert(!has_ends(model) || model->layer_count == model->block_count + 2);
 
     /* Not the whole struct: a model has few of the kinds that there is room for. */
     for (uint32_t k = 0; k < model->kind_count; k++)
         out->layers[k] = 0;
     out->blocks = 0;
-    out->first = rank == 0;
-    out->last = rank == p - 1;
-    for (uint32_t chunk = rank; chunk < chunks; chunk += p) {
+    out->first = out->last = false;
+    for (uint32_t held_at = 0; held_at < held; held_at++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, held_at);
+        out->first = out->first || chunk == 0;
+        out->last = out->last || chunk == chunks - 1;
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
         for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++)
-            out->layers[model->layers[i]]++;
+            if (plan->host_run_count == 0 || !is_on_host(model, plan, i))
+                out->layers[model->layers[i]]++;
     }
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k))
@@ -101,43 +193,127 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
 sl_schedule
 sl_schedule_of(const sl_plan *plan)
 {
+    if (plan->virtual_pipeline == 2 && plan->schedule == SL_SCHEDULE_ZB_V)
+        return SL_SCHEDULE_ZB_V;
     if (plan->virtual_pipeline > 1)
         return SL_SCHEDULE_INTERLEAVED_1F1B;
-    return plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? SL_SCHEDULE_1F1B : plan->schedule;
+    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B || plan->schedule == SL_SCHEDULE_ZB_V ||
+        (plan->schedule == SL_SCHEDULE_DUALPIPE && plan->pipeline == 1))
+        return SL_SCHEDULE_1F1B;
+    return plan->schedule;
 }
 
-uint64_t
-sl_schedule_chunks_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
+static sl_in_flight
+deferring(double whole, double units, double microbatches)
 {
-    if (plan->schedule == SL_SCHEDULE_NAIVE)
-        return 1;
-    if (plan->schedule == SL_SCHEDULE_GPIPE)
-        return microbatches;
+    const double kept = fmin(whole, microbatches);
 
-    const uint64_t p = plan->pipeline;
-    const uint64_t v = plan->virtual_pipeline;
-    const uint64_t chunks = v > 1 ? 2 * (p - rank - 1) + (v - 1) * p + 1 : p - rank;
-    const uint64_t all = microbatches * v;
+    return (sl_in_flight){.whole = kept, .deferred = fmin(units, microbatches) - kept};
+}
 
-    return chunks < all ? chunks : all;
+sl_in_flight
+sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
+{
+    const double p = plan->pipeline;
+    const double v = plan->virtual_pipeline;
+    const double m = (double)microbatches;
+    const double later = p - rank - 1.0; /* ranks after this one */
+
+    switch (plan->schedule) {
+    case SL_SCHEDULE_NAIVE:
+        return (sl_in_flight){.whole = 1.0 / v};
+    case SL_SCHEDULE_GPIPE:
+        return (sl_in_flight){.whole = m};
+    case SL_SCHEDULE_INTERLEAVED_1F1B:
+        return (sl_in_flight){.whole = fmin((2.0 * later + (v - 1.0) * p + 1.0) / v, m)};
+    case SL_SCHEDULE_ZB_H1:
+        return deferring(later + 1.0, p, m);
+    case SL_SCHEDULE_ZB_H2:
+        return deferring(2.0 * later + 1.0, 2.0 * p - 1.0, m);
+    case SL_SCHEDULE_ZB_V:
+        return (sl_in_flight){.whole = fmin(p, m), .turning = fmin(p, m)};
+    case SL_SCHEDULE_DUALPIPE:
+        return (sl_in_flight){.whole = fmin((p + 1.0) / 2.0, m / 2.0),
+                              .turning = (1.0 + fmin(rank, later)) / 2.0};
+    case SL_SCHEDULE_1F1B:
+    case SL_SCHEDULE_COUNT:
+        break;
+    }
+    return (sl_in_flight){.whole = fmin(later + 1.0, m)};
+}
+
+/* What one rank other than the slowest leaves idle on it. */
+static double
+bubble_of(const sl_plan *plan, double microbatches, const sl_busy *busy)
+{
+    const double boundaries = plan->pipeline - 1.0;
+    const double further = microbatches - 1.0;
+
+    switch (plan->schedule) {
+    case SL_SCHEDULE_NAIVE:
+        return microbatches * busy->all_s;
+    case SL_SCHEDULE_ZB_H1:
+        return busy->all_s - busy->weight_s * (1.0 + fmin(boundaries, further) / boundaries);
+    case SL_SCHEDULE_ZB_H2:
+        return busy->all_s - busy->weight_s * (1.0 + fmin(2.0 * boundaries, further) / boundaries);
+    case SL_SCHEDULE_DUALPIPE:
+        return (busy->all_s + busy->backward_s - 3.0 * busy->weight_s) / 2.0;
+    case SL_SCHEDULE_1F1B:
+    case SL_SCHEDULE_INTERLEAVED_1F1B:
+    case SL_SCHEDULE_GPIPE:
+    case SL_SCHEDULE_ZB_V: /* not a sum over ranks */
+    case SL_SCHEDULE_COUNT:
+        break;
+    }
+    return busy->all_s / plan->virtual_pipeline;
+}
+
+/* Of passes through both chunks of a rank, hence the halves. */
+static double
+zb_v_bubble_s(const sl_plan *plan, double microbatches, const sl_busy *mean)
+{
+    const double p = plan->pipeline;
+    const double forward_s = mean->all_s - mean->backward_s;
+    const double input_s = mean->backward_s - mean->weight_s;
+    const double weight_s = mean->weight_s;
+    const double many_s = (p - 1.0) * (fmax(0.0, input_s - forward_s) +
+                                       fmax(0.0, forward_s + input_s - 2.0 * weight_s)) -
+                          weight_s;
+    const double few_s =
+        fmax(0.0, 2.0 * p - 1.0 - microbatches) * forward_s +
+        fmax(0.0, 2.0 * (p - 1.0) * input_s - (microbatches - 1.0) * mean->all_s - weight_s);
+
+    return fmax(many_s, few_s) / 2.0;
 }
 
 sl_span
-sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const double busy_s[SL_PIPELINE_MAX])
+sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[SL_PIPELINE_MAX])
 {
     const double m = (double)microbatches;
+    sl_busy mean = {0};
+    double bubble_s = 0.0;
     double sum_s = 0.0;
     uint32_t slowest = 0;
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
-        sum_s += busy_s[r];
-        if (busy_s[r] > busy_s[slowest])
+        sum_s += busy[r].all_s;
+        mean.all_s += busy[r].all_s / plan->pipeline;
+        mean.backward_s += busy[r].backward_s / plan->pipeline;
+        mean.weight_s += busy[r].weight_s / plan->pipeline;
+        if (busy[r].all_s > busy[slowest].all_s)
             slowest = r;
     }
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        const bool mirror =
+            plan->schedule == SL_SCHEDULE_DUALPIPE && r == plan->pipeline - 1 - slowest;
+        if (r != slowest && !mirror)
+            bubble_s += bubble_of(plan, m, &busy[r]);
+    }
+    if (plan->schedule == SL_SCHEDULE_ZB_V)
+        bubble_s = zb_v_bubble_s(plan, m, &mean);
+    bubble_s = fmax(0.0, bubble_s);
 
-    const double passes = plan->schedule == SL_SCHEDULE_NAIVE ? m : 1.0 / plan->virtual_pipeline;
-    const double bubble_s = (sum_s - busy_s[slowest]) * passes;
-    const double span_s = m * busy_s[slowest] + bubble_s;
+    const double span_s = m * busy[slowest].all_s + bubble_s;
 
     return (sl_span){
         .span_s = span_s,
@@ -146,4 +322,20 @@ sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const double busy_s
         .idle_ratio = span_s > 0.0 ? 1.0 - m * sum_s / (plan->pipeline * span_s) : 0.0,
         .slowest = slowest,
     };
+}
+
+double
+sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy)
+{
+    if (plan->schedule == SL_SCHEDULE_ZB_H1)
+        return fmax(0.0, busy->backward_s - 2.0 * busy->weight_s);
+    return sl_schedule_splits_backward(plan) ? 0.0 : busy->backward_s / plan->virtual_pipeline;
+}
+
+double
+sl_schedule_fill_boundaries(const sl_plan *plan)
+{
+    if (plan->schedule == SL_SCHEDULE_DUALPIPE)
+        return plan->pipeline / 2.0 - 1.0;
+    return plan->pipeline - 1.0;
 }

@@ -7,13 +7,46 @@
 
 #include "shardline/plan.h"
 
-/** Layers of each kind that a pipeline rank holds, all its chunks together. */
+/** Layers of each kind that a pipeline rank's device holds, all its chunks together. */
 typedef struct sl_stage {
     uint32_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
     uint32_t blocks;               /* of them, neither embedding nor head */
     bool first;                    /* holds the first layer, an embedding where there is one */
     bool last;                     /* holds the last layer, a head where there is one */
 } sl_stage;
+
+/**
+ * Which rank holds which chunk. The model is cut into p v chunks, in its order:
+ *   most      chunk c on rank c mod p
+ *   ZB-V      v = 2: chunk c on rank c going, on 2p - 1 - c coming back
+ *   DualPipe  v = 1, two copies of the model: chunk c on rank c, of the other copy on p - 1 - c
+ * Source: Narayanan 2021; Qi 2023 section 6 (arXiv 2401.10241); deepseek-ai/DualPipe README.
+ */
+uint32_t sl_schedule_rank(const sl_plan *plan, uint32_t chunk, uint32_t copy);
+
+/** The same the other way round: the `index`th chunk, below sl_schedule_held, of a rank. */
+uint32_t sl_schedule_chunk(const sl_plan *plan, uint32_t rank, uint32_t index);
+
+/** Chunks of the model, and whole copies of it in one pipeline. */
+uint32_t sl_schedule_chunks(const sl_plan *plan);
+uint32_t sl_schedule_copies(const sl_plan *plan);
+
+/** Chunks that a rank holds, all copies together. */
+uint32_t sl_schedule_held(const sl_plan *plan);
+
+/** The `index`th chunk, below sl_schedule_held, whose output passes from one of the ranks `rank` and
+ * rank + 1 to the other. */
+uint32_t sl_schedule_crossing(const sl_plan *plan, uint32_t rank, uint32_t index);
+
+/** In how many directions outputs pass between two ranks. */
+uint32_t sl_schedule_directions(const sl_plan *plan);
+
+/** Whether the first and the last layer are on different ranks, so that what they share is stored
+ * twice. Both ranks at the ends of a DualPipe hold both layers, each of another copy. */
+bool sl_schedule_ends_apart(const sl_plan *plan);
+
+/** Whether gradients of weights may be computed apart from those of inputs, and later. */
+bool sl_schedule_splits_backward(const sl_plan *plan);
 
 /** The schedule that goes with so many chunks, the plan's own where it does. */
 sl_schedule sl_schedule_of(const sl_plan *plan);
@@ -31,11 +64,10 @@ typedef enum sl_split {
 
 sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 
-/** What pipeline rank `rank` holds; chunk c is on rank c mod p. The split must not be NONE. */
+/** What pipeline rank `rank` holds but for blocks of its host. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
 
-/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end.
- * Chunk c is on rank c mod p. */
+/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */
 uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 
 /** The kind whose output leaves a chunk. */
@@ -44,15 +76,37 @@ uint32_t sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint3
 /** Kinds that are neither the embedding's nor the head's. */
 bool sl_schedule_is_block(const sl_model *model, uint32_t kind);
 
+/** Micro-batches alive at most on one rank; a part of its chunks counts as a part of one. */
+typedef struct sl_in_flight {
+    double whole;    /* with all that forward kept */
+    double deferred; /* beside them, with only what their gradients of weights wait for */
+    double turning;  /* of the whole ones, those that come down to that at the end of the step */
+} sl_in_flight;
+
 /**
- * Chunks whose activations pipeline rank r keeps alive at most [count].
- *   naive        1
- *   GPipe        m
- *   1F1B         min(m, p - r)
- *   interleaved  min(m v, 2 (p - r - 1) + (v - 1) p + 1)
- * Source: Huang 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py. Divide by v for micro-batches.
+ * What pipeline rank r keeps alive [micro-batches], none more often than there are: m.
+ *                whole                                deferred
+ *   naive        1 / v                                0
+ *   GPipe        m                                    0
+ *   1F1B         p - r                                0
+ *   interleaved  (2 (p - r - 1) + (v - 1) p + 1) / v  0
+ *   ZB-H1        p - r                                r: p of both on every rank
+ *   ZB-H2        2 (p - r) - 1                        2 r: 2p - 1 of both on every rank
+ *   ZB-V         p on every rank, all of them turning
+ *   DualPipe     p + 1 stages: (p + 1) / 2 of both its stages, of which (1 + min(r, p - 1 - r)) / 2
+ *                turning
+ * ZB-V and DualPipe count a micro-batch whole until its weights' gradients are done. Source: Huang
+ * 2019 (GPipe); Narayanan 2021; Megatron-LM schedules.py; Qi 2023, sections 2 and 6 (arXiv
+ * 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
  */
-uint64_t sl_schedule_chunks_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
+sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
+
+/** One micro-batch on one rank, all its chunks [s]. */
+typedef struct sl_busy {
+    double all_s;      /* forward and backward, with what neither hides */
+    double backward_s; /* of it, backward, with what is recomputed for it */
+    double weight_s;   /* of that, gradients of weights that may wait */
+} sl_busy;
 
 typedef struct sl_span {
     double span_s;     /* first forward to last backward */
@@ -63,13 +117,34 @@ typedef struct sl_span {
 } sl_span;
 
 /**
- * busy_s[r]: forward and backward of one micro-batch on rank r, all chunks [s].
- *   span = m * max_r busy + (sum_r busy - max_r busy) / v
- * and for the naive schedule m * sum_r busy. With equal stages the bubble is (p - 1)(F + B) / v, of
- * GPipe too, and m (p - 1)(F + B) of the naive one. Source: Narayanan 2021 section 2.2; uneven
- * stages derived: fill and drain pass every other stage once, the slowest sets the steady state.
+ * span = m * max_r busy + bubble, the bubble being the sum over the ranks other than the slowest of
+ *   1F1B, GPipe, interleaved  (F + B) / v
+ *   naive                     m (F + B)
+ *   ZB-H1                     F + B - W - W min(p - 1, m - 1) / (p - 1)
+ *   ZB-H2                     F + B - W - W min(2 (p - 1), m - 1) / (p - 1)
+ *   DualPipe                  (F + B + B - 3W) / 2, without the slowest's mirror either
+ * and never below 0. B is all of backward, W its part that may wait. With equal stages and enough
+ * micro-batches: (p - 1)(F + B) / v, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and
+ * (p / 2 - 1)(F + B + B - 3W). ZB-V's, of the mean rank with I = B - W, is half the larger of
+ *   (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
+ *   max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
+ * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
+ * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241) and, for
+ * few micro-batches, its schedules simulated; deepseek-ai/DualPipe README. ZB-V, published as zero
+ * for F = I = W: derived, and within 1.1 % of 1F1B's bubble on average, never above, of what the
+ * scheduler of sail-sg/zero-bubble-pipeline-parallelism (zbv.py) finds with 2p chunks of memory and
+ * m >= p. Uneven stages derived: fill and drain pass every other stage once, the slowest sets the
+ * steady state.
  */
 sl_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
-                         const double busy_s[SL_PIPELINE_MAX]);
+                         const sl_busy busy[SL_PIPELINE_MAX]);
+
+/** How much later the rank before ends its last backward [s]: backward / v, or backward less twice
+ * the weights' gradients with ZB-H1; the other split schedules fill the drain. */
+double sl_schedule_drain_s(const sl_plan *plan, const sl_busy *busy);
+
+/** Boundaries that the first micro-batch passes while a rank waits for it: p - 1, and p / 2 - 1 where
+ * they enter at both ends. */
+double sl_schedule_fill_boundaries(const sl_plan *plan);
 
 #endif

@@ -9,13 +9,16 @@
 #include "engine/states.h"
 
 sl_sharding_mode
-sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
+sl_sharding_mode_of(const sl_question *question)
 {
-    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_shards shards = sl_states_shards(&question->workload, &question->plan);
     const uint32_t degree = (uint32_t)shards.optimizer.dense;
-    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree, shards.parameters.dense > 1.0};
+    const bool routed = question->model->experts > 0 && shards.optimizer.routed > 1.0;
+    sl_sharding_mode mode = {SL_SHARDING_FLAT, degree,
+                             shards.parameters.dense > 1.0 ||
+                                 (routed && shards.parameters.routed > 1.0)};
 
-    switch (workload->framework) {
+    switch (question->workload.framework) {
     case SL_FRAMEWORK_MEGATRON:
     case SL_FRAMEWORK_DDP:
     case SL_FRAMEWORK_DP:
@@ -27,32 +30,29 @@ sl_sharding_mode_of(const sl_workload *workload, const sl_plan *plan)
         mode.kind = SL_SHARDING_AXIS_0;
         break;
     }
-    return degree > 1 ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
+    return degree > 1 || routed ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
 }
 
 sl_code
 sl_sharding_check(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
-    const sl_sharding_mode mode = sl_sharding_mode_of(&question->workload, plan);
-    const uint64_t replicas = (uint64_t)plan->data * plan->context;
+    const sl_sharding_mode mode = sl_sharding_mode_of(question);
+    const uint64_t ranks = (uint64_t)plan->tensor * mode.degree;
 
     if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
                        "the map of flat tensors of modules is not modelled yet");
-    if (question->model->experts == 0)
+    if (plan->host_run_count > 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
+                       "the map lists what devices hold: blocks on the cpu are not modelled yet");
+    if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
+        ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
         return SL_OK;
-    if (sl_plan_expert_tensor(plan) != plan->tensor)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
-                       "the map of experts that are cut otherwise than the rest (%u over tensor "
-                       "%u) is not modelled yet",
-                       sl_plan_expert_tensor(plan), plan->tensor);
-    if (replicas % plan->expert != 0 || (mode.degree > 1 && mode.degree % plan->expert != 0))
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert",
-                       "the map of experts over ranks that their %u shares do not divide is not "
-                       "modelled yet",
-                       plan->expert);
-    return SL_OK;
+    return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert",
+                   "the map of experts over shard groups of %llu ranks, which their %u shares do "
+                   "not divide, is not modelled yet",
+                   (unsigned long long)ranks, plan->expert);
 }
 
 sl_sharding
@@ -61,10 +61,15 @@ sl_sharding_of(const sl_question *question, sl_sharding_mode mode)
     assert(question != NULL && mode.degree >= 1);
 
     const sl_sharding sharding = {question, mode};
+    const uint64_t t = question->plan.tensor;
     const uint64_t replicas = sl_sharding_replicas(&sharding);
+    const uint64_t experts =
+        (uint64_t)question->plan.expert * sl_plan_expert_tensor(&question->plan);
 
-    assert(replicas % mode.degree == 0 && replicas % question->plan.expert == 0);
-    assert(mode.degree == 1 || mode.degree % question->plan.expert == 0);
+    assert(replicas % mode.degree == 0);
+    assert(question->model->experts == 0 || t * replicas % experts == 0);
+    assert(question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
+           t * mode.degree % experts == 0);
     assert(mode.kind != SL_SHARDING_NONE || mode.degree == 1);
     return sharding;
 }
@@ -86,15 +91,35 @@ sl_sharding_replicas(const sl_sharding *sharding)
 bool
 sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor)
 {
-    return sharding->question->plan.expert > 1 && tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
+    return tensor->component == SL_COMPONENT_ROUTED_EXPERTS && sl_sharding_has_routed(sharding);
+}
+
+bool
+sl_sharding_has_routed(const sl_sharding *sharding)
+{
+    const sl_plan *plan = &sharding->question->plan;
+
+    return sharding->question->model->experts > 0 &&
+           (plan->expert > 1 || sl_plan_expert_tensor(plan) != plan->tensor);
+}
+
+uint32_t
+sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed)
+{
+    const sl_plan *plan = &sharding->question->plan;
+
+    return routed ? sl_plan_expert_tensor(plan) : plan->tensor;
 }
 
 uint32_t
 sl_sharding_degree(const sl_sharding *sharding, bool routed)
 {
+    const sl_plan *plan = &sharding->question->plan;
     const uint32_t degree = sharding->mode.degree;
 
-    return routed && degree > 1 ? degree / sharding->question->plan.expert : degree;
+    if (!routed || sharding->mode.kind == SL_SHARDING_NONE)
+        return degree;
+    return plan->tensor * degree / (plan->expert * sl_plan_expert_tensor(plan));
 }
 
 /* Where runs touch they are one. */
@@ -110,20 +135,21 @@ sl_rank_set
 sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
 {
     const sl_plan *plan = &sharding->question->plan;
-    const uint64_t t = plan->tensor;
-    const uint64_t replicas = sl_sharding_replicas(sharding);
+    const uint64_t cut = sl_sharding_cut_ranks(sharding, place->placed);
+    const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
     const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
     const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t stage = strides.pipeline * place->stage;
+    const uint64_t beside = cut * strides.replica / plan->tensor;
 
-    assert(replicas % modulus == 0 && residue < modulus);
+    assert(ranks % (cut * modulus) == 0 && residue < modulus);
     return joined((sl_rank_set){
-        .first = stage + strides.replica * residue + (place->whole_tensor ? 0 : place->tensor_rank),
-        .run = place->whole_tensor ? t : 1,
-        .count = replicas / modulus,
-        .stride = strides.replica * modulus,
+        .first = strides.pipeline * place->stage + beside * residue +
+                 (place->whole_tensor ? 0 : place->tensor_rank),
+        .run = place->whole_tensor ? cut : 1,
+        .count = ranks / (cut * modulus),
+        .stride = beside * modulus,
     });
 }
 
@@ -149,6 +175,7 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
     const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t context = rank / strides.context % plan->context;
     const uint64_t data = rank / strides.data % plan->data;
+    const uint64_t replicas = sl_sharding_replicas(sharding);
 
     assert(rank < sl_plan_world(plan));
     return (sl_place){
@@ -158,7 +185,7 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
         .pipeline = rank / strides.pipeline % plan->pipeline,
         .tensor = rank % plan->tensor,
         .context = context,
-        .expert = (context + plan->context * data) % plan->expert,
+        .expert = rank % (plan->tensor * replicas) / sl_plan_expert_tensor(plan) % plan->expert,
     };
 }
 
@@ -170,23 +197,30 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
     const uint64_t degree = sl_sharding_degree(sharding, routed);
     const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t begin = strides.pipeline * stage;
-    const uint64_t alike =
-        routed ? plan->expert : 1; /* replicas beside each other with one number */
-    const uint64_t replicas = sl_sharding_replicas(sharding);
+    const uint64_t t = plan->tensor;
+    const uint64_t ranks = t * sl_sharding_replicas(sharding);
 
-    assert(strides.replica >= plan->tensor && alike != 0 && degree != 0);
     if (from >= degree || last < begin)
         return UINT64_MAX;
-    /* Of the replicas on the stage, the first and the last with a rank among those asked for. */
-    const uint64_t low =
-        first <= begin ? 0 : (first - begin + strides.replica - plan->tensor) / strides.replica;
-    const uint64_t within = (last - begin) / strides.replica;
-    const uint64_t high = within < replicas ? within : replicas - 1;
+    /* The first and the last asked for among the ranks of the stage, which replicas outside the
+     * pipeline leave gaps between. */
+    uint64_t low = first > begin ? first - begin : 0;
+    uint64_t high = last - begin;
+    assert(strides.replica >= t && t != 0);
+    if (strides.replica > t) {
+        low = (low + strides.replica - t) / strides.replica * t;
+        high = high / strides.replica * t + t - 1;
+    }
+    if (high >= ranks)
+        high = ranks - 1;
     if (low > high)
         return UINT64_MAX;
     /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
-    const uint64_t begun = low / alike;
-    const uint64_t ended = high / alike;
+    const uint64_t beside =
+        (uint64_t)sl_sharding_cut_ranks(sharding, routed) * (routed ? plan->expert : 1);
+    assert(beside != 0 && degree != 0);
+    const uint64_t begun = low / beside;
+    const uint64_t ended = high / beside;
     const uint64_t a = begun % degree;
     const uint64_t b = ended % degree;
     const bool wraps = b < a;
@@ -210,7 +244,8 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     const uint64_t world = sl_plan_world(plan);
     const uint64_t sizes[] = {t, plan->context, plan->data, plan->pipeline, plan->expert};
     const sl_strides apart = sl_ranks_strides(plan);
-    const uint64_t strides[] = {1, apart.context, apart.data, apart.pipeline, t};
+    const uint64_t strides[] = {1, apart.context, apart.data, apart.pipeline,
+                                sl_plan_expert_tensor(plan)};
 
     assert((unsigned)kind < SL_GROUP_KIND_COUNT);
     const uint64_t size = sizes[kind];
@@ -251,14 +286,14 @@ place_experts(const sl_sharding *sharding, sl_sharded_tensor *out)
 }
 
 sl_sharded_tensor
-sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, uint32_t index,
+sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, uint32_t index,
                    uint32_t expert)
 {
     const sl_model *model = sharding->question->model;
-    const sl_plan *plan = &sharding->question->plan;
     const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
     const sl_tensor *tensor = &kind->tensors[index];
-    const bool cut = tensor->cut != SL_CUT_REPLICATED && plan->tensor > 1;
+    const uint32_t ranks = sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor));
+    const bool cut = tensor->cut != SL_CUT_REPLICATED && ranks > 1;
     /* Flat tensors of two ranks may differ in length, and then nothing in them is at one place. */
     const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters;
     sl_sharded_tensor out = {
@@ -268,9 +303,8 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, 
         .layer = layer,
         .block = layer - (model->layer_count != model->block_count && layer > 0),
         .expert = expert,
-        .chunk = chunk,
-        .stage = chunk % plan->pipeline,
-        .tensor_cut = cut || flat ? plan->tensor : 1,
+        .stage = stage,
+        .tensor_cut = cut || flat ? ranks : 1,
         .expert_cut = 1,
         .part_count = 1,
         .parts = {tensor->shape[tensor->cut_axis]},
@@ -290,14 +324,16 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk, 
     return out;
 }
 
-/* On to the tensor that the walk stands at or before; false at the end of the list. */
+/* On to the tensor that the walk stands at or before; false at the end of the last copy. */
 static bool
-settle(const sl_model *model, sl_tensor_walk *walk)
+settle(const sl_model *model, const sl_plan *plan, sl_tensor_walk *walk)
 {
     while (walk->layer < model->layer_count &&
            walk->tensor >= model->kinds[model->layers[walk->layer]].tensor_count) {
         walk->layer++;
         walk->tensor = 0;
+        if (walk->layer == model->layer_count && walk->copy + 1 < sl_schedule_copies(plan))
+            *walk = (sl_tensor_walk){.copy = walk->copy + 1};
     }
     return walk->layer < model->layer_count;
 }
@@ -320,14 +356,15 @@ sl_sharding_next(const sl_sharding *sharding, sl_tensor_walk *walk, sl_sharded_t
     const sl_plan *plan = &sharding->question->plan;
     const sl_slice slice = sl_sharding_slice(sharding);
 
-    while (settle(model, walk)) {
+    while (settle(model, plan, walk)) {
         const sl_tensor *tensor = &model->kinds[model->layers[walk->layer]].tensors[walk->tensor];
         while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
             walk->chunk++;
         const bool held = sl_slice_holds(&slice, tensor);
         if (held)
-            *out =
-                sl_sharding_tensor(sharding, walk->layer, walk->chunk, walk->tensor, walk->expert);
+            *out = sl_sharding_tensor(sharding, walk->layer,
+                                      sl_schedule_rank(plan, walk->chunk, walk->copy), walk->tensor,
+                                      walk->expert);
         step(tensor, walk);
         if (held)
             return true;
@@ -346,5 +383,5 @@ sl_sharding_tensor_count(const sl_sharding *sharding)
         for (uint32_t i = 0; i < kind->tensor_count; i++)
             count += kind->tensors[i].experts == 0 ? 1 : kind->tensors[i].experts;
     }
-    return count;
+    return count * sl_schedule_copies(&sharding->question->plan);
 }

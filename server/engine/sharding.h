@@ -11,14 +11,20 @@ sl_slice sl_sharding_slice(const sl_sharding *sharding);
 /** Ranks of a stage that share tensors: data x context [count]. */
 uint64_t sl_sharding_replicas(const sl_sharding *sharding);
 
-/** Whether tensors of routed experts go to ranks of their own. */
+/** Whether tensors of routed experts go to ranks of their own: dealt out, or cut otherwise. */
 bool sl_sharding_routes(const sl_sharding *sharding, const sl_tensor *tensor);
+
+/** The same of a model that has any. */
+bool sl_sharding_has_routed(const sl_sharding *sharding);
+
+/** Ranks that a cut tensor is cut over: tensor, or expert_tensor. */
+uint32_t sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed);
 
 /** Over how many ranks a flat or first-axis whole is cut: fewer for routed experts. */
 uint32_t sl_sharding_degree(const sl_sharding *sharding, bool routed);
 
-/** Ranks of one place in tensor, expert and shard group. whole_tensor: all of the tensor group;
- * expert_rank counts only where placed; degree 1 with shard 0: all shards. */
+/** Ranks of one place in tensor, expert and shard group; those of routed experts where placed.
+ * whole_tensor: all of the tensor group; degree 1 with shard 0: all shards. */
 typedef struct sl_rank_place {
     uint32_t stage, tensor_rank, expert_rank, degree;
     bool whole_tensor, placed;
@@ -28,7 +34,7 @@ typedef struct sl_rank_place {
 sl_rank_set sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place);
 
 /** One tensor of a layer as the walk gives it; expert: its number where each has one. */
-sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t chunk,
+sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage,
                                      uint32_t index, uint32_t expert);
 
 /** Elements of a part with its padding: rows x row, without what the data group cuts. */
@@ -39,6 +45,13 @@ uint64_t sl_sharding_allocated(const sl_sharding *sharding, const sl_sharded_ten
 uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
                                  uint32_t tensor_rank, uint32_t expert_rank,
                                  uint64_t *unit_elements);
+
+/** Whether flat units are Megatron's buckets, and the next of them as sl_sharding_next_flat. */
+bool sl_sharding_has_buckets(const sl_sharding *sharding);
+bool sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);
+
+/** On to the next tensor rank of a walk, or expert rank, or to routed experts; false after them. */
+bool sl_sharding_step_place(const sl_sharding *sharding, sl_flat_walk *walk);
 
 static inline uint64_t
 sl_ceil_div(uint64_t a, uint64_t b)

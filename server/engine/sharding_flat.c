@@ -27,22 +27,22 @@ is_root(const sl_sharding *sharding, uint32_t layer)
 }
 
 static uint32_t
-stage_of(const sl_sharding *sharding, uint32_t layer)
+chunk_of(const sl_sharding *sharding, uint32_t layer)
 {
     const sl_plan *plan = &sharding->question->plan;
     uint32_t chunk = 0;
 
     while (sl_schedule_chunk_begin(sharding->question->model, plan, chunk + 1) <= layer)
         chunk++;
-    return chunk % plan->pipeline;
+    return chunk;
 }
 
-/* Whether `other` is of the unit that `layer` is of: on one stage all root layers are one. */
+/* Whether `other` is of the unit that `layer` is of: root layers of a chunk are one. */
 static bool
 same_unit(const sl_sharding *sharding, uint32_t layer, uint32_t other)
 {
     return other == layer || (is_root(sharding, layer) && is_root(sharding, other) &&
-                              stage_of(sharding, layer) == stage_of(sharding, other));
+                              chunk_of(sharding, layer) == chunk_of(sharding, other));
 }
 
 /* Whether a unit begins with this layer. */
@@ -114,22 +114,17 @@ sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *te
     return offset;
 }
 
-/* On to the next place of the walk: tensor ranks of an expert rank, of a sort, of a layer. */
-static void
-step(const sl_plan *plan, sl_flat_walk *walk)
+bool
+sl_sharding_step_place(const sl_sharding *sharding, sl_flat_walk *walk)
 {
-    if (++walk->tensor_rank < plan->tensor)
-        return;
+    if (++walk->tensor_rank < sl_sharding_cut_ranks(sharding, walk->routed))
+        return true;
     walk->tensor_rank = 0;
-    if (walk->routed && ++walk->expert_rank < plan->expert)
-        return;
+    if (walk->routed && ++walk->expert_rank < sharding->question->plan.expert)
+        return true;
     walk->expert_rank = 0;
-    if (!walk->routed && plan->expert > 1) {
-        walk->routed = true;
-        return;
-    }
-    walk->routed = false;
-    walk->layer++;
+    walk->routed = !walk->routed && sl_sharding_has_routed(sharding);
+    return walk->routed;
 }
 
 bool
@@ -142,15 +137,19 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
 
     if (sharding->mode.kind != SL_SHARDING_FLAT)
         return false;
+    if (sl_sharding_has_buckets(sharding))
+        return sl_sharding_next_bucket(sharding, walk, out);
     while (walk->layer < model->layer_count) {
-        const sl_flat_walk at = *walk;
         uint64_t offset = 0;
 
-        step(plan, walk);
+        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= walk->layer)
+            walk->chunk++;
+        const sl_flat_walk at = *walk;
+        if (!sl_sharding_step_place(sharding, walk) && ++walk->layer == model->layer_count &&
+            walk->copy + 1 < sl_schedule_copies(plan))
+            *walk = (sl_flat_walk){.copy = walk->copy + 1};
         if (!begins_unit(sharding, at.layer))
             continue;
-        while (sl_schedule_chunk_begin(model, plan, walk->chunk + 1) <= at.layer)
-            walk->chunk++;
         const uint64_t elements = unit_elements(sharding, at.layer, UINT32_MAX, 0, at.routed,
                                                 at.tensor_rank, at.expert_rank, &offset);
         if (elements == 0)
@@ -162,7 +161,8 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
             .block = at.layer - (model->layer_count != model->block_count && at.layer > 0),
             .root = is_root(sharding, at.layer),
             .routed = at.routed,
-            .stage = walk->chunk % plan->pipeline,
+            .chunk = at.chunk,
+            .stage = sl_schedule_rank(plan, at.chunk, at.copy),
             .tensor_rank = at.tensor_rank,
             .expert_rank = at.expert_rank,
             .degree = degree,

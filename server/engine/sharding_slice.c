@@ -43,6 +43,12 @@ experts_of(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_
     return even_cut(all, sharding->question->plan.expert, expert_rank);
 }
 
+static uint32_t
+cut_ranks(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
+{
+    return sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor->tensor));
+}
+
 /* Of one block of the cut axis, what a tensor rank holds, all parts together; padding included. */
 static uint64_t
 block_length(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank)
@@ -50,27 +56,35 @@ block_length(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint3
     uint64_t length = 0;
 
     for (uint32_t i = 0; i < tensor->part_count; i++)
-        length +=
-            length_of(even_cut(tensor->parts[i], sharding->question->plan.tensor, tensor_rank));
+        length += length_of(even_cut(tensor->parts[i], cut_ranks(sharding, tensor), tensor_rank));
     return length;
+}
+
+/* What a rank holds of one axis before the data group cuts it. */
+static uint64_t
+axis_length(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank,
+            uint32_t expert_rank, uint32_t axis)
+{
+    const bool cut = is_cut(tensor) && tensor->tensor->cut_axis == axis;
+    const uint64_t own = cut ? block_length(sharding, tensor, tensor_rank) : 0;
+
+    if (axis > 0)
+        return cut ? own : tensor->tensor->shape[axis];
+
+    const uint64_t experts = length_of(experts_of(sharding, tensor, expert_rank));
+
+    return !cut ? experts : own * (tensor->blocks == 1 ? 1 : experts);
 }
 
 static void
 measure(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank,
-        uint32_t expert_rank, uint64_t *rows, uint64_t *row)
+        uint32_t expert_rank, uint32_t along, uint64_t *rows, uint64_t *row)
 {
-    const sl_tensor *whole = tensor->tensor;
-    const bool by_rows = is_cut(tensor) && whole->cut_axis == 0;
-    const uint64_t experts = length_of(experts_of(sharding, tensor, expert_rank));
-
-    *rows = by_rows
-                ? block_length(sharding, tensor, tensor_rank) * (tensor->blocks == 1 ? 1 : experts)
-                : experts;
+    *rows = axis_length(sharding, tensor, tensor_rank, expert_rank, along);
     *row = 1;
-    for (uint32_t axis = 1; axis < whole->axes; axis++)
-        *row *= is_cut(tensor) && axis == whole->cut_axis
-                    ? block_length(sharding, tensor, tensor_rank)
-                    : whole->shape[axis];
+    for (uint32_t axis = 0; axis < tensor->tensor->axes; axis++)
+        if (axis != along)
+            *row *= axis_length(sharding, tensor, tensor_rank, expert_rank, axis);
 }
 
 uint64_t
@@ -80,7 +94,7 @@ sl_sharding_allocated(const sl_sharding *sharding, const sl_sharded_tensor *tens
     uint64_t rows = 0;
     uint64_t row = 0;
 
-    measure(sharding, tensor, tensor_rank, expert_rank, &rows, &row);
+    measure(sharding, tensor, tensor_rank, expert_rank, 0, &rows, &row);
     return rows * row;
 }
 
@@ -99,6 +113,19 @@ degree_of(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
                : 1;
 }
 
+/* Experts that are dealt out are a stack of few: cut over more ranks than there are of them, it is
+ * cut along its second axis (torchtitan, apply_fsdp: Shard(1)). */
+static uint32_t
+sharded_axis(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t degree)
+{
+    const uint32_t ranks = sharding->question->plan.expert;
+    const bool stacked = tensor->expert_placed && tensor->tensor->experts == 0 &&
+                         tensor->blocks == 1 && tensor->tensor->axes > 1;
+
+    return stacked && ranks > 1 && sharding->mode.kind == SL_SHARDING_AXIS_0 &&
+           (uint64_t)degree * ranks > tensor->tensor->shape[0];
+}
+
 sl_tensor_part
 sl_sharding_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t number)
 {
@@ -108,10 +135,11 @@ sl_sharding_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, u
     sl_tensor_part part = {
         .tensor_rank = number / tensor->expert_cut,
         .expert_rank = tensor->expert_from + number % tensor->expert_cut,
+        .axis = sharded_axis(sharding, tensor, degree),
         .shard_count = 1,
     };
 
-    measure(sharding, tensor, part.tensor_rank, part.expert_rank, &part.rows, &part.row);
+    measure(sharding, tensor, part.tensor_rank, part.expert_rank, part.axis, &part.rows, &part.row);
     if (degree == 1)
         return part;
     if (sharding->mode.kind == SL_SHARDING_AXIS_0) {
@@ -153,7 +181,7 @@ real_elements(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
 static uint64_t
 count_pieces(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t expert_rank)
 {
-    if (!is_cut(tensor) || sharding->question->plan.tensor == 1)
+    if (!is_cut(tensor) || cut_ranks(sharding, tensor) == 1)
         return 1;
     return tensor->part_count *
            (tensor->blocks == 1 ? 1 : length_of(experts_of(sharding, tensor, expert_rank)));
@@ -209,7 +237,7 @@ static sl_range
 cut_range(const sl_sharding *sharding, const sl_sharded_tensor *tensor, const sl_tensor_part *part,
           uint64_t piece, uint64_t *at)
 {
-    const uint32_t t = sharding->question->plan.tensor;
+    const uint32_t t = cut_ranks(sharding, tensor);
     const uint64_t nth = piece / tensor->part_count;
     const sl_range experts =
         tensor->blocks == 1 ? (sl_range){0, 1} : experts_of(sharding, tensor, part->expert_rank);
@@ -260,7 +288,8 @@ sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
         const sl_range range = cut_range(sharding, tensor, part, piece, &at);
         out[whole->cut_axis] = range;
     }
-    out[0] = keep_rows(out[0], by_rows ? at : 0, shard->rows);
+    const bool along_cut = is_cut(tensor) && whole->cut_axis == part->axis;
+    out[part->axis] = keep_rows(out[part->axis], along_cut ? at : 0, shard->rows);
     for (uint32_t axis = 0; axis < whole->axes; axis++) {
         out[axis].begin = least(out[axis].begin, whole->shape[axis]);
         out[axis].end = least(out[axis].end, whole->shape[axis]);

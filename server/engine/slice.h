@@ -12,6 +12,7 @@ typedef struct sl_slice {
     const sl_software *software;
     double clock_ratio; /* rate held over the step against the kernels' cool short runs */
     double sequence;    /* positions of one sequence */
+    double document;    /* of them, those that see each other */
     double tokens;      /* of one micro-batch on this rank */
     double sequences;   /* or samples, of one micro-batch */
     double tensor;
@@ -25,13 +26,15 @@ typedef struct sl_slice {
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
     double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
+    double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;
+    uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
-    bool eager;     /* pointwise results are kept where fused code rebuilds them */
-    bool pipelined; /* a tied head then holds its own copy of the embedding */
+    bool eager;      /* pointwise results are kept where fused code rebuilds them */
+    bool ends_apart; /* a tied head then holds its own copy of the embedding */
 } sl_slice;
 
 /** Bytes of one element of what is kept between products: training in 8 bits multiplies in them, and
@@ -57,8 +60,12 @@ double sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor);
 /** Of sl_slice_elements, those of a tensor of routed experts are shared and cut apart from the rest. */
 bool sl_slice_is_routed(const sl_tensor *tensor);
 
+/** Positions of one micro-batch that an operator sees, on this rank: its tokens, or one of each
+ * sequence. */
+double sl_slice_positions(const sl_slice *slice, const sl_operator *op);
+
 /**
- * Rows of one micro-batch that an operator works on, on this rank: its tokens, or what a balanced
+ * Rows of one micro-batch that an operator works on, on this rank: its positions, or what a balanced
  * router sends to its experts, tokens * visits * expert_tensor / tensor, times the
  * imbalance, which ends where one rank gets all tokens: min(expert ranks, experts / visits).
  */
@@ -86,10 +93,18 @@ double sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op);
 /** The part of sl_slice_saved_bytes that selective recomputation drops: the attention core. */
 double sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op);
 
+/** The part that is its queries, keys and values. */
+double sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op);
+
+/** Whether there are fewer key-value heads than tensor ranks: each rank then works on a whole one
+ * that others have too. */
+bool sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op);
+
 /** Bytes of keys and values of this rank's tokens, after the cut over tensor ranks. */
 double sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op);
 
-/** Mean number of keys a query sees under a causal mask, (s + 1) / 2, or less with a window. */
+/** Mean number of keys a query sees over its document of s positions: (s + 1) / 2 under a causal mask,
+ * less with a window, s without a mask. Encoder and decoder have s positions each. */
 double sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op);
 
 #endif

@@ -14,18 +14,26 @@ sl_elements
 sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
 {
     sl_elements sum = {0};
+    double shared = 0.0;
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const double layers = stage->layers[k];
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
+        sum.frozen_adapters += layers * prices[k].adapter_frozen;
+        if (layers > 0.0)
+            shared = fmax(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
+        sum.routed_factored += layers * prices[k].routed_factored;
+        sum.routed_matrices += layers * prices[k].routed_matrices;
         if (!sl_schedule_is_block(model, k))
             continue;
         sum.matrices += layers * prices[k].matrix_elements;
         sum.low += layers * prices[k].low_elements;
+        sum.routed_low += layers * prices[k].routed_low;
     }
+    sum.frozen_adapters += shared;
     return sum;
 }
 
@@ -81,7 +89,9 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
         const double rest = elements->all - elements->matrices;
         layout = (sl_layout){
             .parameter_bytes = elements->all > 0.0
-                                   ? (base * elements->matrices + 2.0 * rest) / elements->all
+                                   ? (base * elements->matrices +
+                                      sl_adapter_rest_bytes(&workload->adapter) * rest) /
+                                         elements->all
                                    : base,
         };
     }
@@ -161,9 +171,55 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
     const sl_elements own = {
         .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
 
-    return elements->adapters *
-           (4.0 / shards->parameters.dense + 4.0 / shards->gradients.dense +
-            optimizer_bytes(workload->optimizer, &own) / shards->optimizer.dense);
+    const double each = sl_adapter_element_bytes(&workload->adapter);
+    const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
+                           workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
+    const double states =
+        optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0);
+
+    return each * (elements->adapters + elements->frozen_adapters) / shards->parameters.dense +
+           elements->adapters * (each / shards->gradients.dense + states / shards->optimizer.dense);
+}
+
+static sl_elements
+routed_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->routed,
+                         .routed = e->routed,
+                         .matrices = e->routed_matrices,
+                         .low = e->routed_low,
+                         .factored = e->routed_factored};
+}
+
+static sl_elements
+dense_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->all - e->routed,
+                         .matrices = e->matrices - e->routed_matrices,
+                         .low = e->low - e->routed_low,
+                         .factored = e->factored - e->routed_factored};
+}
+
+double
+sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+                          const sl_degree *degree)
+{
+    const sl_elements dense = dense_of(elements);
+    const sl_elements routed = routed_of(elements);
+
+    return sl_states_layout(workload, &dense).parameter_bytes * dense.all / degree->dense +
+           sl_states_layout(workload, &routed).parameter_bytes * routed.all / degree->routed;
+}
+
+double
+sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
+                          const sl_degree *degree)
+{
+    const sl_elements dense = dense_of(elements);
+    const sl_elements routed = routed_of(elements);
+
+    return sl_states_layout(workload, &dense).optimizer_bytes * dense.all / degree->dense +
+           sl_states_layout(workload, &routed).optimizer_bytes * routed.all / degree->routed;
 }
 
 double

@@ -8,11 +8,15 @@
 /** Parameters a rank works with, before any sharding over data ranks [count]. */
 typedef struct sl_elements {
     double all;
-    double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
-    double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
-    double low;      /* of those, what low precisions quantise */
-    double adapters; /* beside them, low-rank matrices */
+    double routed;     /* of them, in routed experts, which are sharded over fewer ranks */
+    double matrices;   /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double low;        /* of those, what low precisions quantise */
+    double routed_low; /* ... in routed experts */
+    double adapters;   /* beside them, what trains of a frozen model */
+    double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
+    double routed_matrices; /* of the matrices, in routed experts */
+    double routed_factored; /* ... and of Adafactor's moments */
 } sl_elements;
 
 sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
@@ -69,9 +73,20 @@ typedef struct sl_shards {
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
-/** Weights, gradients and optimizer states of adapters on one rank, the first two in fp32. */
+/** Weights, gradients and optimizer states of adapters on one rank, the first two in the adapters'
+ * precision; states that are no quantised ones follow it (torch.optim makes them like the weight). */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
+
+/**
+ * Parameters and optimizer states of one rank at rest [bytes]: routed experts and the rest apart,
+ * because they are divided over other ranks and their bytes per parameter may differ, under Muon,
+ * Adafactor and a quantised base.
+ */
+double sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+                                 const sl_degree *degree);
+double sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
+                                 const sl_degree *degree);
 
 /** Elements of a part on one rank at rest [count]. */
 double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);

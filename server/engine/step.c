@@ -5,17 +5,21 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/host.h"
 #include "engine/lent.h"
 #include "engine/offload.h"
 #include "engine/ranks.h"
+#include "engine/recompute.h"
 #include "engine/unit.h"
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
-/* One micro-batch on one pipeline rank, all its chunks. */
+/* One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
 typedef struct rank_time {
+    double host_forward_s, host_backward_s;
     double forward_s;
     double backward_s;
+    double weight_s; /* of it, gradients of weights of blocks */
     double recompute_s;
     double tensor_s; /* exposed, forward, backward and recomputation */
     double expert_s; /* likewise, of routing */
@@ -28,17 +32,44 @@ busy_s(const rank_time *t)
     return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
 }
 
+/* Layers of a kind on a rank that run a part of their forward again. */
+static double
+layers_again(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, uint32_t kind)
+{
+    if (!sl_schedule_is_block(c->question->model, kind))
+        return 0.0;
+    return sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, rank, stage, kind)
+        .layers;
+}
+
+/* Which pass a collective waits in is not kept apart: backward has as large a share of them as of the
+ * rest. */
+static sl_busy
+busy_of(const rank_time *t)
+{
+    const double computing_s = t->forward_s + t->backward_s + t->recompute_s;
+    const double backward_s = t->backward_s + t->recompute_s;
+    const double all_s = busy_s(t);
+
+    return (sl_busy){
+        .all_s = all_s,
+        .backward_s = computing_s > 0.0 ? all_s * backward_s / computing_s : 0.0,
+        .weight_s = t->weight_s,
+    };
+}
+
 static rank_time
 measure_rank(const sl_memory_case *c, uint32_t r)
 {
     const sl_model *model = c->question->model;
+    const double copies = sl_schedule_copies(c->plan);
     rank_time t = {0};
     sl_stage stage;
 
     sl_schedule_stage(model, c->plan, r, &stage);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
-        const double layers = stage.layers[k];
+        const double layers = stage.layers[k] / copies; /* each copy runs its share of them */
 
         if (stage.layers[k] == 0)
             continue;
@@ -49,22 +80,26 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.expert_s += layers * (price->expert_forward.exposed_s + price->expert_backward.exposed_s);
         t.context_s +=
             layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
-        if (!sl_schedule_is_block(model, k))
-            continue;
-        if (c->workload->recompute == SL_RECOMPUTE_OPERATORS) {
-            /* Every other product runs again; which share of the rest does was not measured. */
-            t.recompute_s += layers * 0.5 * (price->forward_s - price->core_forward_s);
-        } else if (c->workload->recompute == SL_RECOMPUTE_FULL) {
-            t.recompute_s += layers * price->forward_s;
-            t.expert_s += layers * price->expert_forward.exposed_s;
-            t.context_s += layers * price->context_forward.exposed_s;
-            t.tensor_s += layers * sl_price_exposed_s(price->tensor_forward);
-        } else if (c->workload->recompute == SL_RECOMPUTE_SELECTIVE &&
-                   c->workload->attention == SL_ATTENTION_UNFUSED) {
-            /* Fused kernels rebuild the scores inside their backward already. */
-            t.recompute_s += layers * price->core_forward_s;
-        }
+        if (sl_schedule_is_block(model, k))
+            t.weight_s += layers * price->weight_s;
+        const double again = layers_again(c, r, &stage, k);
+        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
+        t.recompute_s += again * rerun.forward_s;
+        t.tensor_s += again * sl_price_exposed_s(rerun.tensor);
+        t.expert_s += again * rerun.expert.exposed_s;
+        t.context_s += again * rerun.context.exposed_s;
     }
+    if (c->plan->host_run_count > 0) {
+        const sl_host_time host = sl_host_measure(c, r);
+        t.forward_s += host.forward_s;
+        t.backward_s += host.backward_s;
+        t.recompute_s += host.recompute_s;
+        t.host_forward_s = host.forward_s;
+        t.host_backward_s = host.backward_s;
+    }
+    /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
+    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
+        t.expert_s = sl_price_visible_s(t.expert_s, t.forward_s + t.backward_s, true);
     return t;
 }
 
@@ -151,7 +186,8 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     const sl_plan *plan = c->plan;
     const double boundaries = plan->pipeline - 1.0;
     const hops h = measure_hops(c);
-    const double fill_s = 2.0 * h.sum_s;
+    const double fill_s =
+        boundaries > 0.0 ? 2.0 * h.sum_s * sl_schedule_fill_boundaries(plan) / boundaries : 0.0;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
     const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
@@ -168,9 +204,10 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
 }
 
 typedef struct data_time {
-    double reduce_s, gather_s, replica_s;
-    double reduce_bytes, gather_bytes, replica_bytes;
+    double reduce_s, gather_s, replica_s, copy_s;
+    double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduce_exposed_s, gather_exposed_s; /* that of the reduction with the replicas' */
+    sl_level copy_level;
 } data_time;
 
 /* The ranks that share one copy of the states, and those that hold the same part of other copies. */
@@ -220,7 +257,8 @@ typedef struct data_rounds {
 static data_rounds
 count_rounds(const sl_memory_case *c)
 {
-    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const double m =
+        (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const bool divided = shards.parameters.dense > 1.0;
 
@@ -232,12 +270,31 @@ count_rounds(const sl_memory_case *c)
     };
 }
 
+/* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
+ * stages, each the part of them that its data group left it. */
+static void
+measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, data_time *d)
+{
+    const uint32_t mirror = c->plan->pipeline - 1 - r;
+    const uint32_t low = r < mirror ? r : mirror;
+    const uint32_t high = r < mirror ? mirror : r;
+
+    if (sl_schedule_copies(c->plan) == 1)
+        return;
+    const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, low, high);
+    d->copy_bytes = rounds * part;
+    d->copy_level = pair.level;
+    d->copy_s =
+        rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
+}
+
 static data_time
 measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
              double drained_s)
 {
     const sl_cluster *cluster = c->question->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
+    const double copies = sl_schedule_copies(c->plan);
     const data_rounds rounds = count_rounds(c);
     sl_stage stage;
     data_time d = {0};
@@ -262,10 +319,14 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
         d.replica_s = rounds.reduces *
                       sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
     }
+    measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
+                   rounds.reduces, &d);
     /* What is one unit is gathered before it runs, and reduced after. */
-    const bool whole = sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
+    const bool whole = !c->software->traced_sharding &&
+                       sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     d.reduce_exposed_s =
-        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s, rounds.reduces * t->backward_s,
+        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
+                                     rounds.reduces * copies * t->backward_s,
                                      c->software->overlap_gradient_reduce && !whole) -
                       drained_s);
     if (rounds.gathers > 0.0) {
@@ -275,20 +336,21 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time
             rounds.gathers *
             (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
              sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
-        d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * t->forward_s,
+        d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }
     return d;
 }
 
-/* The first and last stage hold one copy each of a tied embedding and add up its gradients. */
+/* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
+ * gradients. */
 static double
 tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
 
-    if (!model->tied || plan->pipeline == 1)
+    if (!model->tied || !sl_schedule_ends_apart(plan))
         return 0.0;
 
     const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
@@ -345,11 +407,13 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s)
             worst = d;
-        drained_s += (times[r].backward_s + times[r].recompute_s) / plan->virtual_pipeline;
+        const sl_busy busy = {.backward_s = times[r].backward_s + times[r].recompute_s,
+                              .weight_s = times[r].weight_s};
+        drained_s += sl_schedule_drain_s(plan, &busy);
     }
 
-    const double both_s = worst.reduce_s + worst.replica_s;
-    const double reduced = both_s > 0.0 ? worst.reduce_s / both_s : 1.0;
+    const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
+    const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
     const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
@@ -360,15 +424,16 @@ evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], s
              {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
              {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
              {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
-    add_communication(
-        out, "data",
-        plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-        group.level, worst.reduce_bytes, worst.reduce_s, reduced * worst.reduce_exposed_s);
+    add_communication(out, "data",
+                      plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER
+                                            : SL_COLLECTIVE_ALL_REDUCE,
+                      group.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
     add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
                       worst.gather_s, worst.gather_exposed_s);
     add_communication(out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
-                      worst.replica_bytes, worst.replica_s,
-                      (1.0 - reduced) * worst.reduce_exposed_s);
+                      worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
+    add_communication(out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level, worst.copy_bytes,
+                      worst.copy_s, exposed * worst.copy_s);
     add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes, tied_s,
                       tied_s);
 }
@@ -389,6 +454,17 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double back
              {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
              {"parameters_s", step.parameters_s},
              {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
+}
+
+/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
+static double
+host_sweep_s(const sl_memory_case *c)
+{
+    double seconds = 0.0;
+
+    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++)
+        seconds += sl_host_measure(c, r).sweep_s;
+    return seconds;
 }
 
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
@@ -427,8 +503,12 @@ evaluate_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
     const double bandwidth =
         optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
 
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, most.all * (sharded / shard + zeroed) / bandwidth,
-             {"parameters", most.all}, {"bytes_per_parameter", sharded}, {"shards", shard},
+    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
+    const double host_s = host_sweep_s(c) * (sharded + g);
+
+    SET_TERM(out, SL_TERM_OPTIMIZER_STEP,
+             most.all * (sharded / shard + zeroed) / bandwidth + host_s, {"parameters", most.all},
+             {"host_s", host_s}, {"bytes_per_parameter", sharded}, {"shards", shard},
              {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
 }
 
@@ -443,7 +523,8 @@ add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
 /* What the ranks that share experts or sequences send each other over the step, on the slowest
  * stage. */
 static void
-add_shared_rows(const sl_memory_case *c, const sl_stage *stage, double microbatches, sl_time *out)
+add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, double microbatches,
+                sl_time *out)
 {
     const sl_model *model = c->question->model;
     const sl_cluster *cluster = c->question->cluster;
@@ -456,16 +537,21 @@ add_shared_rows(const sl_memory_case *c, const sl_stage *stage, double microbatc
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         const double runs = microbatches * stage->layers[k];
-        const double forwards = c->workload->recompute == SL_RECOMPUTE_FULL ? 2.0 * runs : runs;
-        add_runs(&routed, forwards, &price->expert_forward);
+        const double again = microbatches * layers_again(c, rank, stage, k);
+        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
+        add_runs(&routed, runs, &price->expert_forward);
+        add_runs(&routed, again, &rerun.expert);
         add_runs(&routed, runs, &price->expert_backward);
-        add_runs(&shared, forwards, &price->context_forward);
+        add_runs(&shared, runs, &price->context_forward);
+        add_runs(&shared, again, &rerun.context);
         add_runs(&shared, runs, &price->context_backward);
         if (price->context_forward.busy_s > 0.0)
             collective = price->context_collective;
     }
+    /* The schedule may hide more than a layer of its own does. */
+    const sl_term *exposed = &out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD];
     add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level, routed.bytes,
-                      routed.busy_s, routed.exposed_s);
+                      routed.busy_s, exposed->value);
     add_communication(out, "context", collective, sequence.level, shared.bytes, shared.busy_s,
                       shared.exposed_s);
 }
@@ -476,25 +562,34 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
 {
     const sl_model *model = c->question->model;
     const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
-    const bool full = c->workload->recompute == SL_RECOMPUTE_FULL;
     sl_stage stage;
 
     sl_schedule_stage(model, c->plan, rank, &stage);
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
-            const sl_traffic *forward = &c->prices[k].tensor_forward[kind];
-            const sl_traffic *backward = &c->prices[k].tensor_backward[kind];
+            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
             const double runs = microbatches * stage.layers[k];
-            const double forwards = full && sl_schedule_is_block(model, k) ? 2.0 : 1.0;
-            sum.bytes += runs * (forwards * forward->bytes + backward->bytes);
-            sum.busy_s += runs * (forwards * forward->busy_s + backward->busy_s);
-            sum.exposed_s += runs * (forwards * forward->exposed_s + backward->exposed_s);
+            add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
+            add_runs(&sum, microbatches * layers_again(c, rank, &stage, k), &rerun.tensor[kind]);
+            add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
         add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
                           sum.exposed_s);
     }
-    add_shared_rows(c, &stage, microbatches, out);
+    add_shared_rows(c, rank, &stage, microbatches, out);
+}
+
+/* Hidden states of blocks that the host runs, there and back. */
+static void
+add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
+{
+    if (c->plan->host_run_count == 0)
+        return;
+    const sl_host_time host = sl_host_measure(c, rank);
+    add_communication(out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
+                      microbatches * host.sent_bytes, microbatches * host.sent_s,
+                      microbatches * host.sent_s);
 }
 
 static void
@@ -504,9 +599,11 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
     const double count = (double)m;
 
     SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
-             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest});
+             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
+             {"microbatch_host_s", t->host_forward_s});
     SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
-             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest});
+             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
+             {"microbatch_host_s", t->host_backward_s});
     SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
              {"microbatch_recompute_s", t->recompute_s});
     SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
@@ -516,8 +613,10 @@ evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *spa
     SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
              {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
     SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
-             {"slowest_busy_s", busy_s(t)}, {"chunks_per_rank", c->plan->virtual_pipeline});
-    add_tensor_rows(c, span->slowest, count, out);
+             {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
+             {"chunks_per_rank", c->plan->virtual_pipeline});
+    add_host_row(c, span->slowest, count, out);
+    add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
 }
 
 void
@@ -525,11 +624,11 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     rank_time times[SL_PIPELINE_MAX];
-    double busy[SL_PIPELINE_MAX];
+    sl_busy busy[SL_PIPELINE_MAX];
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         times[r] = measure_rank(c, r);
-        busy[r] = busy_s(&times[r]);
+        busy[r] = busy_of(&times[r]);
     }
 
     const sl_span span = sl_schedule_span(c->plan, m, busy);
@@ -543,6 +642,23 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
              {"step_overhead_s", c->software->step_overhead_s});
 }
 
+/* Of one micro-batch, over all stages. */
+static double
+flops_again(const sl_memory_case *c)
+{
+    double flops = 0.0;
+
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_stage stage;
+        sl_schedule_stage(c->question->model, c->plan, r, &stage);
+        for (uint32_t k = 0; k < c->question->model->kind_count; k++) {
+            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
+            flops += layers_again(c, r, &stage, k) * (rerun.matmul_flops + rerun.attention_flops);
+        }
+    }
+    return flops;
+}
+
 void
 sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out)
 {
@@ -554,20 +670,12 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
     double full = 0.0;
     double causal = 0.0;
-    double again = 0.0;
+    const double again = flops_again(c);
 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const sl_kind_price *price = &c->prices[model->layers[i]];
-        const bool block = sl_schedule_is_block(model, model->layers[i]);
         full += price->matmul_flops + price->attention_flops;
         causal += price->matmul_flops + price->causal_flops;
-        if (block && workload->recompute == SL_RECOMPUTE_FULL)
-            again += price->matmul_flops + price->attention_flops;
-        else if (block && workload->recompute == SL_RECOMPUTE_OPERATORS)
-            again += 0.5 * price->matmul_flops;
-        else if (block && workload->recompute == SL_RECOMPUTE_SELECTIVE &&
-                 workload->attention == SL_ATTENTION_UNFUSED)
-            again += price->attention_flops;
     }
 
     const double tokens = (double)workload->global_batch * (double)workload->sequence_length;

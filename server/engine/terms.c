@@ -24,9 +24,9 @@ static const sl_term_info terms[] = {
                                   "shards + routed_parameters / routed_shards)",
                                   "Rajbhandari 2020 (ZeRO stage 1); Megatron-LM dist_optimizer.md"},
     [SL_TERM_ADAPTERS] = {"adapters", NULL, SL_LIFETIME_PERSISTENT,
-                          "parameters of the adapters x (4 + 4 + optimizer states), each over its "
-                          "shards",
-                          "Hu 2021; PEFT: adapters in fp32"},
+                          "parameters x (element_bytes + element_bytes + optimizer states) + "
+                          "frozen x element_bytes, each over its shards",
+                          "the papers of the methods; PEFT: adapters in fp32"},
     [SL_TERM_DEQUANTIZED] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                              "elements of the largest quantised matrix x element_bytes, in forward "
                              "and again in backward",
@@ -55,6 +55,11 @@ static const sl_term_info terms[] = {
          "DataParallel: all "
          "gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel"},
+    [SL_TERM_STEPPED_GRADIENT] =
+        {"gradients", NULL, SL_LIFETIME_TRANSIENT,
+         "elements x bytes_per_parameter: of the tensor whose gradient the optimizer steps on and "
+         "lets go, largest where the peak is",
+         "PyTorch register_post_accumulate_grad_hook; torchtune optimizer_in_bwd"},
     [SL_TERM_GRADIENT_COPY] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
                                "parameters x bytes_per_parameter / shards: gradients cast for the "
                                "fp32 step",
@@ -64,17 +69,25 @@ static const sl_term_info terms[] = {
                              "microbatches_in_flight x blocks x bytes_per_block + "
                              "embedding_and_head_bytes; a block keeps what autograd saves",
                              "Korthikanti 2022 table 2; Narayanan 2021 (micro-batches in flight)"},
-    [SL_TERM_RECOMPUTED_BLOCK] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
-                                  "block_bytes - kept_bytes: what one block rebuilds in backward",
-                                  "Korthikanti 2022 section 5"},
+    [SL_TERM_WEIGHT_OPERANDS] = {"activations", NULL, SL_LIFETIME_TRANSIENT,
+                                 "blocks x (microbatches_deferred x operand bytes + "
+                                 "microbatches_turning x what these exceed "
+                                 "kept_bytes_per_block by): inputs and output gradients of "
+                                 "products whose weights' gradients "
+                                 "wait",
+                                 "Qi 2023 section 2 (arXiv 2401.10241)"},
+    [SL_TERM_RECOMPUTED_BLOCK] =
+        {"activations", NULL, SL_LIFETIME_TRANSIENT,
+         "block_bytes - kept_bytes - freed_bytes: what is rebuilt at once in "
+         "backward, beyond what that micro-batch let go before it",
+         "Korthikanti 2022 section 5"},
     [SL_TERM_LOGITS] = {"logits", NULL, SL_LIFETIME_TRANSIENT, "logits x bytes_per_logit",
                         "loss implementation of the software profile"},
     [SL_TERM_BACKWARD_TRANSIENT] =
         {"temporary", NULL, SL_LIFETIME_TRANSIENT,
          "element_bytes x tokens x width: at the head the gathered input, its gradient and the "
-         "scattered shard; in a block the gradient of its widest activation input, of a plain "
-         "layer "
-         "that of its output",
+         "scattered shard; in a block the gradient of its widest activation input, or what "
+         "adapters make of a weight if that is more; of a plain layer that of its output",
          "structure from Megatron-LM; coefficients read off published Megatron peaks on B200"},
     [SL_TERM_DUMMY_WEIGHT_GRADIENTS] = {"temporary", NULL, SL_LIFETIME_PERSISTENT,
                                         "elements x element_bytes: one cached gradient for every "
@@ -89,11 +102,17 @@ static const sl_term_info terms[] = {
                                 "elements x element_bytes: a reduce bucket of 5e8 elements, two "
                                 "with overlap_comm, and one more where it is cast to be reduced",
                                 "DeepSpeed zero/config.py"},
-    [SL_TERM_PIPELINE_BUFFERS] =
-        {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
-         "2 x (received_bytes + sent_bytes) / ranks_sharing: hidden x tokens x element_bytes of "
-         "each stage beside it, or the output of a plain layer",
-         "Megatron-LM schedules.py, send and receive of one micro-batch"},
+    [SL_TERM_GRAPH_BUFFERS] =
+        {"temporary", NULL, SL_LIFETIME_PERSISTENT,
+         "2 x blocks x microbatches_in_flight x hidden x tokens x element_bytes / ranks_sharing: "
+         "what each captured block reads its input and its gradient from",
+         "TransformerEngine make_graphed_callables; Megatron-Bridge's performance guide speaks of "
+         "a few GB, above 10 with a pipeline"},
+    [SL_TERM_PIPELINE_BUFFERS] = {"communication_buffers", NULL, SL_LIFETIME_PERSISTENT,
+                                  "2 x directions x (received_bytes + sent_bytes) / ranks_sharing: "
+                                  "hidden x tokens x element_bytes of "
+                                  "each stage beside it, or the output of a plain layer",
+                                  "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
                                "idle_gradient_bytes: freed gradients keep their segments",
@@ -101,10 +120,12 @@ static const sl_term_info terms[] = {
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
                          "context_bytes + communicator_bytes",
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},
-    [SL_TERM_FORWARD] = {"forward", NULL, SL_LIFETIME_NONE,
-                         "microbatches x microbatch_forward_s of the slowest stage",
-                         "operator laws: tiles and waves for products, length law for attention, "
-                         "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
+    [SL_TERM_FORWARD] =
+        {"forward", NULL, SL_LIFETIME_NONE,
+         "microbatches x microbatch_forward_s of the slowest stage, with the blocks "
+         "that its host runs and their way there and back",
+         "operator laws: tiles and waves for products, length law for attention, "
+         "bandwidth for the rest; a plain layer at the roofline (Williams 2009)"},
     [SL_TERM_BACKWARD] = {"backward", NULL, SL_LIFETIME_NONE,
                           "microbatches x microbatch_backward_s of the slowest stage; input and "
                           "weight gradients priced as their own products, those of a plain layer "
@@ -124,7 +145,7 @@ static const sl_term_info terms[] = {
          "Liu 2023 (ring attention); Jacobs 2023 (Ulysses); Megatron-LM context parallelism"},
     [SL_TERM_EXPERT_COMMUNICATION] = {"expert_communication", NULL, SL_LIFETIME_NONE,
                                       "microbatches x microbatch_exposed_s: all-to-all of tokens "
-                                      "to their experts and back, nothing of it hidden",
+                                      "to their experts and back, hidden by dualpipe alone",
                                       "Lepikhin 2020 (GShard); Megatron-LM token_dispatcher.py"},
     [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
                                         "exposed_sends_per_step x send_s + fill_and_drain_s",
@@ -132,8 +153,10 @@ static const sl_term_info terms[] = {
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
          "(busy_sum_s - slowest_busy_s) / chunks_per_rank, for each micro-batch with the naive "
-         "schedule; (p - 1)(F + B) / v for equal stages",
-         "Narayanan 2021 section 2.2"},
+         "schedule; (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), zb_h2 "
+         "(p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, no "
+         "difference below 0, dualpipe (p / 2 - 1)(F + 2B - 3W)",
+         "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
          "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of DataParallel "
@@ -141,8 +164,8 @@ static const sl_term_info terms[] = {
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
-                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s; offloaded "
-                                "host_update_s + gradients_exposed_s + parameters_s",
+                                "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "
+                                "offloaded host_update_s + gradients_exposed_s + parameters_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
     [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
                           "software profile: timers, logging, loss reduction"},

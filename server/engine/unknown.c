@@ -31,6 +31,7 @@ typedef struct survey {
     uint32_t count;
     uint32_t fitting;
     uint32_t too_large; /* combinations that no device could hold */
+    sl_errors refused;  /* why the first plausible one that is not legal is not */
     outline seen[COMBINATIONS_MAX];
 } survey;
 
@@ -50,6 +51,8 @@ attention_plausible(const sl_question *question, const sl_software *software,
     const sl_precision precision = question->workload.precision;
     bool fused = false;
 
+    if (question->model->biased) /* nothing else is modelled for it */
+        return kernel == SL_ATTENTION_UNFUSED;
     if (software->attention >= 0 &&
         sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
         return kernel == (sl_attention_kernel)software->attention;
@@ -60,14 +63,18 @@ attention_plausible(const sl_question *question, const sl_software *software,
 }
 
 /* Nobody runs a release that is older than the part, unless it was asked for by name or there is no
- * other. */
+ * other; nor sharding traced into a graph, an experiment, without saying so. */
 static bool
 software_plausible(const sl_question *question, const sl_software *software)
 {
     const uint32_t released = question->cluster->accelerator.release_year;
     uint32_t newest = 0;
 
-    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE) || software->year >= released)
+    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE))
+        return true;
+    if (software->traced_sharding)
+        return false;
+    if (software->year >= released)
         return true;
     for (uint32_t i = 0; i < question->software_count; i++)
         if (question->software[i].year > newest)
@@ -90,13 +97,14 @@ stage_plausible(const sl_question *asked)
     return asked->plan.zero_stage >= least_stage(asked->workload.framework);
 }
 
-/* The values at `w`, or false when they are implausible or legal nowhere. */
+/* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty before,
+ * says. */
 static bool
-combine(const sl_question *question, const walk *w, sl_combination *out)
+combine(const sl_question *question, const walk *w, sl_combination *out, sl_errors *refused)
 {
     const sl_software *software = &question->software[w->software];
     sl_question asked = *question;
-    sl_errors ignored;
+    sl_errors found;
 
     if (!software_plausible(question, software))
         return false;
@@ -107,7 +115,9 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
         asked.workload.attention = (sl_attention_kernel)w->attention;
     }
     if (is_unknown(question, SL_UNKNOWN_DROPOUT)) {
-        if (software->dropout >= 0 && (uint32_t)software->dropout != w->dropout)
+        /* The config of a model says more of it than a release that was made for others. */
+        const int dropout = question->model->drops ? 1 : software->dropout;
+        if (dropout >= 0 && (uint32_t)dropout != w->dropout)
             return false;
         asked.workload.dropout = w->dropout != 0;
     }
@@ -131,9 +141,12 @@ combine(const sl_question *question, const walk *w, sl_combination *out)
          asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
-    ignored.count = ignored.dropped = 0;
-    if (sl_question_check(&asked, &ignored) != SL_OK)
+    found.count = found.dropped = 0;
+    if (sl_question_check(&asked, &found) != SL_OK) {
+        if (refused->count == 0)
+            *refused = found;
         return false;
+    }
     *out = (sl_combination){software, asked.workload, asked.plan};
     return true;
 }
@@ -160,7 +173,7 @@ static void
 survey_priced(survey *s, walk w)
 {
     const sl_question *question = s->question;
-    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_COUNT : 1;
+    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_WORDS : 1;
     const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
     sl_priced priced;
     bool fresh = true;
@@ -168,7 +181,7 @@ survey_priced(survey *s, walk w)
     for (w.recompute = 0; w.recompute < modes; w.recompute++)
         for (w.zero_stage = 0; w.zero_stage < stages; w.zero_stage++) {
             sl_combination combination;
-            if (!combine(question, &w, &combination))
+            if (!combine(question, &w, &combination, &s->refused))
                 continue;
             if (fresh)
                 sl_evaluate_price(question, &combination,
@@ -237,7 +250,8 @@ step_at_clock(const survey *s, uint32_t i, double clock_ratio)
 {
     sl_combination combination;
     sl_priced priced;
-    bool possible = combine(s->question, &s->seen[i].at, &combination);
+    sl_errors none = {0};
+    bool possible = combine(s->question, &s->seen[i].at, &combination, &none);
 
     assert(possible);
     sl_evaluate_price(s->question, &combination, clock_ratio, &priced);
@@ -267,6 +281,23 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
 }
 
+/* Every value of the open fields breaks a rule: the first one met stands for them. */
+static sl_code
+refuse_all(const survey *s, sl_errors *err)
+{
+    const sl_error *fault = &s->refused.list[0];
+
+    if (s->refused.count == 0)
+        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
+                       "no value of the fields left open makes this plan legal; give them");
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "no_valid_combination", fault->pointer,
+                "no value of the fields left open makes this plan legal: %s", fault->message);
+    sl_hint(err, "%s", fault->hint);
+    return code;
+}
+
 sl_code
 sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
                    sl_errors *err)
@@ -282,19 +313,19 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     s.question = question;
     s.scratch = scratch;
     s.count = s.fitting = s.too_large = 0;
+    s.refused.count = 0;
     survey_all(&s);
     if (s.count == 0 && s.too_large > 0)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
                        "one device would need more than 9 PB, beyond what is counted here");
     if (s.count == 0)
-        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
-                       "no value of the fields left open makes this plan legal; give them");
+        return refuse_all(&s, err);
 
     const uint32_t counted = s.fitting > 0 ? s.fitting : s.count;
     const uint32_t fastest = by_rank(&s, 0);
     const uint32_t middle = by_rank(&s, (counted - 1) / 2);
     const uint32_t slowest = by_rank(&s, counted - 1);
-    bool possible = combine(question, &s.seen[middle].at, &median);
+    bool possible = combine(question, &s.seen[middle].at, &median, &s.refused);
 
     assert(possible);
     set_intervals(&s, fastest, slowest, out);
@@ -302,6 +333,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate(question, &median, &priced, out);
     assert(possible);
     (void)possible;
+    sl_evaluate_ranks(question, &median, &priced, out);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

@@ -27,6 +27,16 @@ const sl_part sl_hf_norm_and_head[2] = {
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
 };
 
+const sl_operation sl_hf_embed_tokens_does[1] = {
+    SL_LOOKS_UP("embedding", "embed_tokens", ""),
+};
+
+const sl_operation sl_hf_norm_and_head_does[3] = {
+    SL_NORMS("final_norm", "model.norm", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
+};
+
 static const sl_hf_recipes *const tables[TABLE_COUNT] = {
     &sl_hf_bert_recipes,  &sl_hf_seq2seq_recipes, &sl_hf_vision_recipes, &sl_hf_delta_recipes,
     &sl_hf_mamba_recipes, &sl_hf_expert_recipes,  &sl_hf_single_recipes,
@@ -148,7 +158,18 @@ fill_summary(const sl_scope *scope, sl_model *model)
     model->experts = (uint32_t)value_or(scope, "experts", 0);
     model->experts_per_token = (uint32_t)value_or(scope, "top_k", 0);
     model->mtp_parameters = 0;
-    model->unpriced = "the blocks of this model type";
+    model->drops = value_or(scope, "drops", 0) != 0;
+}
+
+/* A model is planned when everything in its list of layers says what it does. */
+static const char *
+find_unpriced(const sl_hf_recipe *recipe)
+{
+    for (size_t i = 0; i < recipe->stack_count; i++) {
+        if (!recipe->stacks[i].beside && recipe->stacks[i].operations == NULL)
+            return "the blocks of this model type";
+    }
+    return NULL;
 }
 
 /* Index of the class that the config names first among those of the recipe. */
@@ -323,6 +344,7 @@ start(sl_model *model)
     model->layer_count = 0;
     model->block_count = 0;
     memset(model->beside, 0, sizeof model->beside);
+    model->unmasked = model->biased = model->across = false;
 }
 
 /* After a fault elsewhere: what is wrong with the lists is told as well. How many blocks there are
@@ -382,6 +404,7 @@ sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe, sl_mod
             return code;
     }
     fill_summary(&symbols.scope, out);
+    out->unpriced = find_unpriced(recipe);
     if (recipe->base != NULL && sl_text_ends_with(out->architecture, "Model"))
         sl_hf_rename(out, recipe->base, "");
     if (!has_experts(out)) {

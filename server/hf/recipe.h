@@ -4,9 +4,10 @@
  *
  * Writing one. Symbols come first, each with its key, its other names and the default of the class;
  * these names fill the summary of a model: vocab, hidden, ffn, layers, heads, kv_heads, head_dim,
- * positions, learned_positions, experts, top_k, tied. Set before any of them are `class`, the place
+ * positions, learned_positions, experts, top_k, tied; and `drops`, not 0 where training has dropout. Set before any of them are `class`, the place
  * of the config's class among `classes`, and `has_head`, whether that class predicts tokens; of a
  * tower, `text_hidden`. Then the stacks, in order: the embedding once, the blocks, the end once.
+ * Stacks that all say what they do make a model that is planned; else it is only counted.
  * A part that only some blocks have says so in its condition; blocks of the same EACH values are one
  * kind. Names, below the prefix of the stack, are those of the published checkpoints.
  */
@@ -86,7 +87,7 @@ const char *sl_hf_recipe_name(size_t at);
 
 /**
  * Describes the model of a config. Name, revision, model_type, dtype and quantisation are the
- * caller's. The model is counted, not planned. Errors as sl_hf_config_read.
+ * caller's. Errors as sl_hf_config_read.
  */
 sl_code sl_hf_recipe_read(const sl_hf_source *source, const sl_hf_recipe *recipe,
                           sl_model *out) SL_MUST_CHECK;
@@ -141,6 +142,62 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
         SL_PART_BUFFER, name, shape, SL_COMPONENT_OTHER, SL_CUT_REPLICATED, 0, when                \
     }
 
+/* Operations of a stack, one a line. */
+#define SL_LOOKS_UP(name, table, when)                                                             \
+    {                                                                                              \
+        SL_OPERATOR_LOOKUP, name, table, 0, when                                                   \
+    }
+#define SL_NORMS(name, scale, when)                                                                \
+    {                                                                                              \
+        SL_OPERATOR_NORM, name, scale, 0, when                                                     \
+    }
+#define SL_MULTIPLIES(name, matrices, traits, when)                                                \
+    {                                                                                              \
+        SL_OPERATOR_MATMUL, name, matrices, traits, when                                           \
+    }
+#define SL_ATTENDS(name, heads, traits, when)                                                      \
+    {                                                                                              \
+        SL_OPERATOR_ATTENTION, name, heads, traits, when                                           \
+    }
+#define SL_ROTATES(name, heads, when)                                                              \
+    {                                                                                              \
+        SL_OPERATOR_ROTARY, name, heads, 0, when                                                   \
+    }
+#define SL_SCANS(name, sizes, traits, when)                                                        \
+    {                                                                                              \
+        SL_OPERATOR_SCAN, name, sizes, traits, when                                                \
+    }
+#define SL_ROUTES(name, matrix)                                                                    \
+    {                                                                                              \
+        SL_OPERATOR_ROUTE, name, matrix, 0, ""                                                     \
+    }
+#define SL_ACTIVATES(name, reader, traits, when)                                                   \
+    {                                                                                              \
+        SL_OPERATOR_ACTIVATION, name, reader, traits, when                                         \
+    }
+#define SL_ADDS_WHEN(name, when)                                                                   \
+    {                                                                                              \
+        SL_OPERATOR_RESIDUAL, name, "", 0, when                                                    \
+    }
+#define SL_ADDS(name) SL_ADDS_WHEN(name, "")
+#define SL_LOSES(matrices, traits, when)                                                           \
+    {                                                                                              \
+        SL_OPERATOR_LOSS, "loss", matrices, traits, when                                           \
+    }
+
+/* What decoders do alike, several rows each. A gate and what it opens are one product. */
+#define SL_ATTENTION_HALF(module, sizes, rotates)                                                  \
+    SL_MULTIPLIES("qkv", module ".q_proj " module ".k_proj " module ".v_proj", 0, ""),             \
+        SL_ROTATES("rotary", "heads, kv_heads, head_dim", rotates),                                \
+        SL_ATTENDS("attention", sizes, 0, "attends"),                                              \
+        SL_MULTIPLIES("attention_output", module ".o_proj", SL_OPERATION_SHARES_INPUT, "")
+#define SL_MLP_HALF(up, down)                                                                      \
+    SL_MULTIPLIES("mlp_up", up, 0, ""), SL_ACTIVATES("activation", down, 0, ""),                   \
+        SL_MULTIPLIES("mlp_down", down, 0, "")
+#define SL_ROUTED_EXPERTS(up, down)                                                                \
+    SL_ROUTES("route", up), SL_MULTIPLIES("expert_up", up, 0, ""),                                 \
+        SL_ACTIVATES("expert_activation", down, 0, ""), SL_MULTIPLIES("expert_down", down, 0, "")
+
 /* Building blocks that many families share, several rows each. */
 #define SL_QKV(module, when)                                                                       \
     SL_MATRIX(module ".q_proj", "heads * head_dim, hidden", ATTENTION, COLUMN, when),              \
@@ -177,22 +234,29 @@ sl_code sl_hf_recipe_add_towers(const sl_node *config, const sl_hf_symbol *symbo
         SL_HF_NUMBER, "heads", "num_attention_heads", NULL, heads, NULL, NULL                      \
     }
 
-/* The two ends that most decoders share. */
+/* The two ends that most decoders share, and what they do. */
 extern const sl_part sl_hf_embed_tokens[1];
 extern const sl_part sl_hf_norm_and_head[2];
+extern const sl_operation sl_hf_embed_tokens_does[1];
+extern const sl_operation sl_hf_norm_and_head_does[3];
 #define SL_EMBED_TOKENS_STACK                                                                      \
     {                                                                                              \
-        .prefix = "model.", .repeat = "1", SL_PARTS(sl_hf_embed_tokens), .titles = {               \
+        .prefix = "model.", .repeat = "1", SL_PARTS(sl_hf_embed_tokens),                           \
+        SL_OPERATIONS(sl_hf_embed_tokens_does), .titles = {                                        \
             {"", "embedding"}                                                                      \
         }                                                                                          \
     }
 #define SL_NORM_AND_HEAD_STACK                                                                     \
     {                                                                                              \
-        .prefix = "", .repeat = "1", SL_PARTS(sl_hf_norm_and_head), .titles = { {"", "head"} }     \
+        .prefix = "", .repeat = "1", SL_PARTS(sl_hf_norm_and_head),                                \
+        SL_OPERATIONS(sl_hf_norm_and_head_does), .titles = {                                       \
+            {"", "head"}                                                                           \
+        }                                                                                          \
     }
 
 /* Tables as members of a stack or a recipe. */
 #define SL_PARTS(table) .parts = (table), .part_count = SL_COUNT_OF(table)
+#define SL_OPERATIONS(table) .operations = (table), .operation_count = SL_COUNT_OF(table)
 #define SL_VALUES(table) .symbols = (table), .symbol_count = SL_COUNT_OF(table)
 #define SL_STACKS(table) .stacks = (table), .stack_count = SL_COUNT_OF(table)
 

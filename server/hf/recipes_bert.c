@@ -31,9 +31,49 @@
     {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "3072", NULL, NULL}, \
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL}, \
     {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL}, \
-    HEADS, TIED, LABELS
+    HEADS, TIED, LABELS, DROPS("hidden_dropout_prob", "100")
 
-/* The block of BERT, RoBERTa, ELECTRA: norms after the sums. */
+/* ---- What blocks and ends do ---- */
+
+/* Norms after the sums. A class that decodes sees what came before, the others everything. */
+#define LATE_NORM_BLOCK(q, k, v, out, first_norm, up, down, last_norm, decodes) \
+    SL_MULTIPLIES("qkv", q " " k " " v, 0, ""), \
+    SL_ATTENDS("attention", "heads, heads, head_dim", SL_OPERATION_UNMASKED, decodes " == 0"), \
+    SL_ATTENDS("attention", "heads, heads, head_dim", 0, decodes), \
+    SL_MULTIPLIES("attention_output", out, SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ADDS("attention_residual"), \
+    SL_NORMS("attention_norm", first_norm, ""), \
+    SL_MULTIPLIES("mlp_up", up, 0, ""), \
+    SL_ACTIVATES("activation", down, 0, ""), \
+    SL_MULTIPLIES("mlp_down", down, 0, ""), \
+    SL_ADDS("mlp_residual"), \
+    SL_NORMS("output_norm", last_norm, "")
+
+/* Word, position and type vectors are added in one pass: one lookup stands for the three. */
+#define LOOKS_UP(module, norm) \
+    SL_LOOKS_UP("embedding", module, ""), \
+    SL_NORMS("embedding_norm", norm, "")
+
+/* A classifier over each position, and over the first of a sequence behind one more layer. */
+#define CLASSIFIES_ONCE(dense, out, when) \
+    SL_MULTIPLIES("pooler", dense, SL_OPERATION_ONCE, when), \
+    SL_ACTIVATES("pooler_activation", out, SL_OPERATION_ONCE, when), \
+    SL_MULTIPLIES("classifier", out, SL_OPERATION_ONCE, when), \
+    SL_LOSES(out, SL_OPERATION_ONCE, when)
+
+#define CLASSIFIES_ALL(out, when) \
+    SL_MULTIPLIES("classifier", out, 0, when), \
+    SL_LOSES(out, 0, when)
+
+/* The prediction head: one more layer, then the vocabulary. */
+#define PREDICTS_TOKENS(dense, norm, head) \
+    SL_MULTIPLIES("transform", dense, 0, "predicts"), \
+    SL_ACTIVATES("transform_activation", norm, 0, "predicts"), \
+    SL_NORMS("transform_norm", norm, "predicts"), \
+    SL_MULTIPLIES("logits", head, 0, "predicts"), \
+    SL_LOSES(head, 0, "predicts")
+
+/* The block of BERT, RoBERTa, ELECTRA. */
 static const sl_part bert_block[] = {
     SL_LINEAR("attention.self.query", "hidden, hidden", ATTENTION, COLUMN, ""),
     SL_LINEAR("attention.self.key", "hidden, hidden", ATTENTION, COLUMN, ""),
@@ -45,11 +85,19 @@ static const sl_part bert_block[] = {
     SL_NORM("output.LayerNorm", "hidden", NORMS, ""),
 };
 
+static const sl_operation bert_block_does[] = {
+    LATE_NORM_BLOCK("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense", "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm", "decodes"),
+};
+
 static const sl_part bert_embeddings[] = {
     SL_TENSOR("word_embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
     SL_TENSOR("position_embeddings.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_TENSOR("token_type_embeddings.weight", "types, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("LayerNorm", "hidden", NORMS, ""),
+};
+
+static const sl_operation bert_embeddings_do[] = {
+    LOOKS_UP("word_embeddings", "LayerNorm"),
 };
 
 /* bert: 0 MaskedLM, 1 LMHead, 2 PreTraining, 3 Model, 4 SequenceClassification, 5 TokenClassification, 6 QuestionAnswering */
@@ -71,10 +119,19 @@ static const sl_part bert_head[] = {
     SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 6"),
 };
 
+static const sl_operation bert_head_does[] = {
+    SL_MULTIPLIES("pooler", "pooler.dense", SL_OPERATION_ONCE, "class == 3"),
+    CLASSIFIES_ONCE("bert.pooler.dense", "cls.seq_relationship", "class == 2"),
+    CLASSIFIES_ONCE("bert.pooler.dense", "classifier", "class == 4"),
+    CLASSIFIES_ALL("classifier", "class == 5"),
+    CLASSIFIES_ALL("qa_outputs", "class == 6"),
+    PREDICTS_TOKENS("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.decoder"),
+};
+
 static const sl_stack bert_stacks[] = {
-    {.prefix = "bert.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "bert.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(bert_head), .titles = {{"", "head"}}},
+    {.prefix = "bert.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), SL_OPERATIONS(bert_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "bert.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), SL_OPERATIONS(bert_block_does), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(bert_head), SL_OPERATIONS(bert_head_does), .titles = {{"", "head"}}},
 };
 
 /* roberta, xlm-roberta, camembert: 0 MaskedLM, 1 CausalLM, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
@@ -104,10 +161,21 @@ static const sl_part roberta_head[] = {
     ROBERTA_CLASSIFIERS,
 };
 
+#define ROBERTA_CLASSIFIES \
+    CLASSIFIES_ONCE("classifier.dense", "classifier.out_proj", "class == 3"), \
+    CLASSIFIES_ALL("classifier", "class == 4"), \
+    CLASSIFIES_ALL("qa_outputs", "class == 5")
+
+static const sl_operation roberta_head_does[] = {
+    SL_MULTIPLIES("pooler", "pooler.dense", SL_OPERATION_ONCE, "class == 2"),
+    ROBERTA_CLASSIFIES,
+    PREDICTS_TOKENS("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder"),
+};
+
 static const sl_stack roberta_stacks[] = {
-    {.prefix = "roberta.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "roberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(roberta_head), .titles = {{"", "head"}}},
+    {.prefix = "roberta.embeddings.", .repeat = "1", SL_PARTS(bert_embeddings), SL_OPERATIONS(bert_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "roberta.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), SL_OPERATIONS(bert_block_does), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(roberta_head), SL_OPERATIONS(roberta_head_does), .titles = {{"", "head"}}},
 };
 
 /* albert: 0 MaskedLM, 1 PreTraining, 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering.
@@ -179,7 +247,7 @@ static const sl_hf_symbol distilbert_symbols[] = {
     {SL_HF_NUMBER, "heads", "n_heads", "num_attention_heads", "12", NULL, NULL},
     {SL_HF_NUMBER, "ffn", "hidden_dim", NULL, "3072", NULL, NULL},
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
-    HEADS, TIED, LABELS,
+    HEADS, TIED, LABELS, DROPS("dropout", "100"),
     PREDICTS("class == 0"),
 };
 
@@ -187,6 +255,10 @@ static const sl_part distilbert_embeddings[] = {
     SL_TENSOR("word_embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
     SL_TENSOR("position_embeddings.weight", "positions, hidden", EMBEDDING, REPLICATED, 0, ""),
     SL_NORM("LayerNorm", "hidden", NORMS, ""),
+};
+
+static const sl_operation distilbert_embeddings_do[] = {
+    LOOKS_UP("word_embeddings", "LayerNorm"),
 };
 
 static const sl_part distilbert_block[] = {
@@ -200,6 +272,10 @@ static const sl_part distilbert_block[] = {
     SL_NORM("output_layer_norm", "hidden", NORMS, ""),
 };
 
+static const sl_operation distilbert_block_does[] = {
+    LATE_NORM_BLOCK("attention.q_lin", "attention.k_lin", "attention.v_lin", "attention.out_lin", "sa_layer_norm", "ffn.lin1", "ffn.lin2", "output_layer_norm", "0"),
+};
+
 static const sl_part distilbert_head[] = {
     SL_LINEAR("vocab_transform", "hidden, hidden", OTHER, REPLICATED, "predicts"),
     SL_NORM("vocab_layer_norm", "hidden", NORMS, "predicts"),
@@ -210,10 +286,17 @@ static const sl_part distilbert_head[] = {
     SL_LINEAR("qa_outputs", "2, hidden", OTHER, REPLICATED, "class == 4"),
 };
 
+static const sl_operation distilbert_head_does[] = {
+    CLASSIFIES_ONCE("pre_classifier", "classifier", "class == 2"),
+    CLASSIFIES_ALL("classifier", "class == 3"),
+    CLASSIFIES_ALL("qa_outputs", "class == 4"),
+    PREDICTS_TOKENS("vocab_transform", "vocab_layer_norm", "vocab_projector"),
+};
+
 static const sl_stack distilbert_stacks[] = {
-    {.prefix = "distilbert.embeddings.", .repeat = "1", SL_PARTS(distilbert_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "distilbert.transformer.layer.{}.", .repeat = "layers", SL_PARTS(distilbert_block), .titles = {{"", "encoder"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(distilbert_head), .titles = {{"", "head"}}},
+    {.prefix = "distilbert.embeddings.", .repeat = "1", SL_PARTS(distilbert_embeddings), SL_OPERATIONS(distilbert_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "distilbert.transformer.layer.{}.", .repeat = "layers", SL_PARTS(distilbert_block), SL_OPERATIONS(distilbert_block_does), .titles = {{"", "encoder"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(distilbert_head), SL_OPERATIONS(distilbert_head_does), .titles = {{"", "head"}}},
 };
 
 /* electra: 0 MaskedLM (the generator), 1 PreTraining (the discriminator), 2 Model, 3 SequenceClassification, 4 TokenClassification, 5 QuestionAnswering */
@@ -228,13 +311,18 @@ static const sl_hf_symbol electra_symbols[] = {
     {SL_HF_NUMBER, "ffn", "intermediate_size", NULL, "1024", NULL, NULL},
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "512", NULL, NULL},
     {SL_HF_NUMBER, "types", "type_vocab_size", NULL, "2", NULL, NULL},
-    HEADS, TIED, LABELS,
+    HEADS, TIED, LABELS, DROPS("hidden_dropout_prob", "100"),
     PREDICTS("class == 0"),
 };
 
 static const sl_part electra_embeddings[] = {
     NARROW_EMBEDDINGS,
     SL_LINEAR("embeddings_project", "hidden, embed", EMBEDDING, REPLICATED, "embed != hidden"),
+};
+
+static const sl_operation electra_embeddings_do[] = {
+    LOOKS_UP("embeddings.word_embeddings", "embeddings.LayerNorm"),
+    SL_MULTIPLIES("embedding_projection", "embeddings_project", 0, ""),
 };
 
 static const sl_part electra_head[] = {
@@ -247,10 +335,18 @@ static const sl_part electra_head[] = {
     ROBERTA_CLASSIFIERS,
 };
 
+static const sl_operation electra_head_does[] = {
+    SL_MULTIPLIES("discriminator", "discriminator_predictions.dense", 0, ""),
+    SL_ACTIVATES("activation", "discriminator_predictions.dense_prediction", 0, ""),
+    CLASSIFIES_ALL("discriminator_predictions.dense_prediction", "class == 1"),
+    ROBERTA_CLASSIFIES,
+    PREDICTS_TOKENS("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head"),
+};
+
 static const sl_stack electra_stacks[] = {
-    {.prefix = "electra.", .repeat = "1", SL_PARTS(electra_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "electra.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(electra_head), .titles = {{"", "head"}}},
+    {.prefix = "electra.", .repeat = "1", SL_PARTS(electra_embeddings), SL_OPERATIONS(electra_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "electra.encoder.layer.{}.", .repeat = "layers", SL_PARTS(bert_block), SL_OPERATIONS(bert_block_does), .titles = {{"", "encoder"}}, .caches = {{.when = "decodes", .per_token = "2 * hidden"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(electra_head), SL_OPERATIONS(electra_head_does), .titles = {{"", "head"}}},
 };
 
 /* deberta-v2 (and v3): 0 MaskedLM, 1 Model, 2 SequenceClassification, 3 TokenClassification, 4 QuestionAnswering.

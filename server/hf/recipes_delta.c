@@ -47,6 +47,29 @@
     SL_MATRIX("self_attn.o_proj", "hidden, heads * head_dim", ATTENTION, ROW, "attends"), \
     SL_TENSOR("self_attn.o_proj.bias", "hidden", ATTENTION, REPLICATED, 0, "attends * attention_bias")
 
+#define GATED_ATTENTION_DOES \
+    SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj", 0, ""), \
+    SL_NORMS("qk_norm", "heads, kv_heads, head_dim", "attends"), \
+    SL_ROTATES("rotary", "heads, kv_heads, head_dim", "attends"), \
+    SL_ATTENDS("attention", "heads, kv_heads, head_dim", 0, "attends"), \
+    SL_ACTIVATES("attention_gate", "self_attn.o_proj", 0, ""), \
+    SL_MULTIPLIES("attention_output", "self_attn.o_proj", 0, "")
+
+/* Chunks of 64 are those of the library's kernels, whatever a config says. */
+#define DELTA_NET_DOES \
+    SL_SCANS("delta_net", "2 * keys + 2 * values + 2 * value_heads, value_heads, value_dim, key_heads, key_dim, 64", SL_OPERATION_DELTA, "attends == 0"), \
+    SL_MULTIPLIES("delta_net_out", "linear_attn.out_proj", 0, "")
+
+/* An MLP, or experts and one that every token visits behind a gate. */
+#define QWEN_MLP_DOES(expert_up, expert_down) \
+    SL_MLP_HALF("mlp.gate_proj mlp.up_proj", "mlp.down_proj"), \
+    SL_MULTIPLIES("router", "mlp.gate", 0, ""), \
+    SL_ROUTED_EXPERTS(expert_up, expert_down), \
+    SL_MULTIPLIES("shared_gate", "mlp.shared_expert_gate", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_MULTIPLIES("shared_up", "mlp.shared_expert.gate_proj mlp.shared_expert.up_proj", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ACTIVATES("shared_activation", "mlp.shared_expert.down_proj", 0, ""), \
+    SL_MULTIPLIES("shared_down", "mlp.shared_expert.down_proj", 0, "")
+
 /* Behind the projections into the net, which each family cuts its own way. */
 #define DELTA_NET \
     SL_TENSOR("linear_attn.conv1d.weight", "2 * keys + values, 1, conv", ATTENTION, COLUMN, 0, "attends == 0"), \
@@ -86,9 +109,20 @@ static const sl_part qwen3_next_block[] = {
     SL_MATRIX("mlp.shared_expert_gate", "1, hidden", ROUTER, REPLICATED, "sparse"),
 };
 
+static const sl_operation qwen3_next_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    GATED_ATTENTION_DOES,
+    SL_MULTIPLIES("delta_net_in", "linear_attn.in_proj_qkvz linear_attn.in_proj_ba", 0, ""),
+    DELTA_NET_DOES,
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "post_attention_layernorm", ""),
+    QWEN_MLP_DOES("mlp.experts.{}.gate_proj mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj"),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_stack qwen3_next_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_next_block), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_next_block), SL_OPERATIONS(qwen3_next_block_does), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
     SL_NORM_AND_HEAD_STACK,
 };
 
@@ -138,9 +172,20 @@ static const sl_part qwen3_5_block[] = {
     SL_MATRIX("mlp.shared_expert_gate", "1, hidden", ROUTER, REPLICATED, "experts"),
 };
 
+static const sl_operation qwen3_5_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    GATED_ATTENTION_DOES,
+    SL_MULTIPLIES("delta_net_in", "linear_attn.in_proj_qkv linear_attn.in_proj_z linear_attn.in_proj_b linear_attn.in_proj_a", 0, ""),
+    DELTA_NET_DOES,
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "post_attention_layernorm", ""),
+    QWEN_MLP_DOES("mlp.experts.gate_up_proj", "mlp.experts.down_proj"),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_stack qwen3_5_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_5_block), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(qwen3_5_block), SL_OPERATIONS(qwen3_5_block_does), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "delta_net_experts"}, {"", "delta_net_dense"}}, DELTA_NET_CACHES},
     SL_NORM_AND_HEAD_STACK,
 };
 

@@ -18,6 +18,11 @@
 
 #define TIED {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "1", "1", NULL}
 
+/* Whether hidden states are dropped in training: the config's rate in thousandths. */
+#define DROPS(key, rate) \
+    {SL_HF_COMPUTED, "thousand", NULL, NULL, "1000", NULL, NULL}, \
+    {SL_HF_PRODUCT, "drops", key, NULL, rate, NULL, "thousand"}
+
 /* Which classes have a head over the vocabulary: without one there is nothing to tie. */
 #define PREDICTS(classes) \
     {SL_HF_COMPUTED, "predicts", NULL, NULL, classes, NULL, NULL}, \

@@ -50,9 +50,36 @@ static const sl_part laguna_block[] = {
     SL_GATED_MLP("mlp.shared_expert", "shared_width", SHARED_EXPERTS, "sparse"),
 };
 
+/* A head is scaled by one number, which is not kept apart. */
+#define LAGUNA_ATTENDS \
+    SL_NORMS("input_norm", "input_layernorm", ""), \
+    SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.g_proj", 0, ""), \
+    SL_NORMS("qk_norm", "block_heads, kv_heads, head_dim", ""), \
+    SL_ROTATES("rotary", "block_heads, kv_heads, head_dim", ""), \
+    SL_ATTENDS("attention", "block_heads, kv_heads, head_dim", 0, "windowed == 0"), \
+    SL_ATTENDS("attention", "block_heads, kv_heads, head_dim, window", 0, "windowed"), \
+    SL_ACTIVATES("attention_gate", "self_attn.o_proj", 0, ""), \
+    SL_MULTIPLIES("attention_output", "self_attn.o_proj", 0, ""), \
+    SL_ADDS("attention_residual"), \
+    SL_NORMS("mlp_norm", "post_attention_layernorm", ""), \
+    SL_MLP_HALF("mlp.gate_proj mlp.up_proj", "mlp.down_proj")
+
+#define SHARED_EXPERT_DOES(module) \
+    SL_MULTIPLIES("shared_up", module ".gate_proj " module ".up_proj", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ACTIVATES("shared_activation", module ".down_proj", 0, ""), \
+    SL_MULTIPLIES("shared_down", module ".down_proj", 0, ""), \
+    SL_ADDS("mlp_residual")
+
+static const sl_operation laguna_block_does[] = {
+    LAGUNA_ATTENDS,
+    SL_MULTIPLIES("router", "mlp.gate", 0, ""),
+    SL_ROUTED_EXPERTS("mlp.experts.{}.gate_proj mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj"),
+    SHARED_EXPERT_DOES("mlp.shared_expert"),
+};
+
 #define LAGUNA_STACKS(block) \
     SL_EMBED_TOKENS_STACK, \
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(block), .titles = {{"sparse * windowed", "experts_window"}, {"sparse", "experts"}, {"windowed", "dense_window"}, {"", "dense"}}, .caches = {{.when = "windowed", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .per_token = "2 * kv_heads * head_dim"}}}, \
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(block), SL_OPERATIONS(block##_does), .titles = {{"sparse * windowed", "experts_window"}, {"sparse", "experts"}, {"windowed", "dense_window"}, {"", "dense"}}, .caches = {{.when = "windowed", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .per_token = "2 * kv_heads * head_dim"}}}, \
     SL_NORM_AND_HEAD_STACK
 
 static const sl_stack laguna_stacks[] = {
@@ -90,6 +117,13 @@ static const sl_part step3p5_block[] = {
     SL_TENSOR("moe.up_proj.weight", "experts, expert_width, hidden", ROUTED_EXPERTS, COLUMN, 1, "sparse"),
     SL_TENSOR("moe.down_proj.weight", "experts, hidden, expert_width", ROUTED_EXPERTS, ROW, 2, "sparse"),
     SL_GATED_MLP("share_expert", "shared_width", SHARED_EXPERTS, "sparse"),
+};
+
+static const sl_operation step3p5_block_does[] = {
+    LAGUNA_ATTENDS,
+    SL_MULTIPLIES("router", "moe.gate", 0, ""),
+    SL_ROUTED_EXPERTS("moe.gate_proj moe.up_proj", "moe.down_proj"),
+    SHARED_EXPERT_DOES("share_expert"),
 };
 
 static const sl_stack step3p5_stacks[] = {
@@ -288,6 +322,20 @@ static const sl_part ernie4_5_block[] = {
     SL_GATED_MLP_BIAS("mlp.shared_experts", "shared_width", SHARED_EXPERTS, "(sparse * shared_width) * use_bias"),
 };
 
+static const sl_operation ernie4_5_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj", 0, ""),
+    SL_ROTATES("rotary", "heads, kv_heads, head_dim", ""),
+    SL_ATTENDS("attention", "heads, kv_heads, head_dim", 0, ""),
+    SL_MULTIPLIES("attention_output", "self_attn.o_proj", SL_OPERATION_SHARES_INPUT, ""),
+    SL_ADDS("attention_residual"),
+    SL_NORMS("mlp_norm", "post_attention_layernorm", ""),
+    SL_MLP_HALF("mlp.gate_proj mlp.up_proj", "mlp.down_proj"),
+    SL_MULTIPLIES("router", "mlp.gate", 0, ""),
+    SL_ROUTED_EXPERTS("mlp.experts.{}.gate_proj mlp.experts.{}.up_proj", "mlp.experts.{}.down_proj"),
+    SHARED_EXPERT_DOES("mlp.shared_experts"),
+};
+
 static const sl_part ernie4_5_end[] = {
     SL_SCALE("model.norm", "hidden", NORMS, ""),
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
@@ -296,8 +344,8 @@ static const sl_part ernie4_5_end[] = {
 
 static const sl_stack ernie4_5_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(ernie4_5_block), .titles = {{"sparse", "experts"}, {"", "dense"}}, .caches = {{.when = "", .per_token = "2 * kv_heads * head_dim"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(ernie4_5_end), .titles = {{"", "head"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(ernie4_5_block), SL_OPERATIONS(ernie4_5_block_does), .titles = {{"sparse", "experts"}, {"", "dense"}}, .caches = {{.when = "", .per_token = "2 * kv_heads * head_dim"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(ernie4_5_end), SL_OPERATIONS(sl_hf_norm_and_head_does), .titles = {{"", "head"}}},
 };
 
 /* ---- JetMoE: experts of the attention, and of the MLP ---- */

@@ -21,6 +21,21 @@
     SL_MATRIX(module ".out_proj", "hidden, inner", STATE_SPACE, ROW, here), \
     SL_TENSOR(module ".out_proj.bias", "hidden", STATE_SPACE, REPLICATED, 0, "(" here ") * " output_bias)
 
+/* What a mixer does: `reads` is SHARES_INPUT where attention beside it keeps the same input. */
+#define MAMBA2_MIXES(module, reads, here) \
+    SL_MULTIPLIES("mixer_in", module ".in_proj", reads, ""), \
+    SL_SCANS("mixer", "inner + channels + ssm_heads, ssm_heads, inner / ssm_heads, groups, state, chunk", 0, here), \
+    SL_MULTIPLIES("mixer_out", module ".out_proj", 0, "")
+
+/* The scan of Mamba 1 has no heads: each channel remembers by itself. Its kernel keeps what it reads and gives, and
+ * makes the rest again. */
+#define MAMBA_MIXES(module, here) \
+    SL_MULTIPLIES("mixer_in", module ".in_proj", 0, ""), \
+    SL_MULTIPLIES("mixer_steps", module ".x_proj", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_MULTIPLIES("mixer_step", module ".dt_proj", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_SCANS("mixer", "2 * inner + rank + 2 * state, inner, 1, 1, state, 0", 0, here), \
+    SL_MULTIPLIES("mixer_out", module ".out_proj", SL_OPERATION_SHARES_INPUT, "")
+
 /* The two ends of Nemotron-H, Mamba and Mamba 2. */
 static const sl_part backbone_embedding[] = {
     SL_TENSOR("embeddings.weight", "vocab, hidden", EMBEDDING, VOCABULARY, 0, ""),
@@ -29,6 +44,16 @@ static const sl_part backbone_embedding[] = {
 static const sl_part backbone_end[] = {
     SL_SCALE("backbone.norm_f", "hidden", NORMS, ""),
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
+};
+
+static const sl_operation backbone_embedding_does[] = {
+    SL_LOOKS_UP("embedding", "embeddings", ""),
+};
+
+static const sl_operation backbone_end_does[] = {
+    SL_NORMS("final_norm", "backbone.norm_f", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
 };
 
 /* ---- Nemotron-H and Nemotron-3: one mixer a block: M Mamba 2, * attention, - MLP, E experts ---- */
@@ -53,6 +78,7 @@ static const sl_hf_symbol nemotron_h_symbols[] = {
     {SL_HF_NUMBER, "groups", "n_groups", "mamba_n_groups", "8", NULL, NULL},
     {SL_HF_NUMBER, "ssm_heads", "mamba_num_heads", NULL, "128", NULL, NULL},
     {SL_HF_NUMBER, "ssm_head_dim", "mamba_head_dim", NULL, "64", NULL, NULL},
+    {SL_HF_NUMBER, "chunk", "chunk_size", "mamba_chunk_size", "128", NULL, NULL},
     {SL_HF_NUMBER, "experts", "n_routed_experts", "num_local_experts", "8", NULL, NULL},
     {SL_HF_NUMBER, "top_k", "num_experts_per_tok", NULL, "2", NULL, NULL},
     {SL_HF_NUMBER, "expert_width", "moe_intermediate_size", NULL, "7688", NULL, NULL},
@@ -96,10 +122,25 @@ static const sl_part nemotron_h_block[] = {
     SL_TENSOR("mixer.shared_experts.down_proj.bias", "hidden", SHARED_EXPERTS, REPLICATED, 0, "sparse * mlp_bias"),
 };
 
+static const sl_operation nemotron_h_block_does[] = {
+    SL_NORMS("norm", "norm", ""),
+    MAMBA2_MIXES("mixer", 0, "recurs"),
+    SL_ATTENTION_HALF("mixer", "heads, kv_heads, head_dim", "0"),
+    SL_MLP_HALF("mixer.up_proj", "mixer.down_proj"),
+    SL_MULTIPLIES("router", "mixer.gate", 0, ""),
+    SL_MULTIPLIES("expert_in", "mixer.fc1_latent_proj", SL_OPERATION_SHARES_INPUT, ""),
+    SL_ROUTED_EXPERTS("mixer.experts.{}.up_proj", "mixer.experts.{}.down_proj"),
+    SL_MULTIPLIES("expert_out", "mixer.fc2_latent_proj", 0, ""),
+    SL_MULTIPLIES("shared_up", "mixer.shared_experts.up_proj", SL_OPERATION_SHARES_INPUT, ""),
+    SL_ACTIVATES("shared_activation", "mixer.shared_experts.down_proj", 0, ""),
+    SL_MULTIPLIES("shared_down", "mixer.shared_experts.down_proj", 0, ""),
+    SL_ADDS("residual"),
+};
+
 static const sl_stack nemotron_h_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
-    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(nemotron_h_block), .titles = {{"recurs", "state_space"}, {"attends", "attention"}, {"dense", "mlp"}, {"", "experts"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "recurs", .state_bytes = "ssm_heads * ssm_head_dim * state * state_element + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), SL_OPERATIONS(backbone_embedding_does), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(nemotron_h_block), SL_OPERATIONS(nemotron_h_block_does), .titles = {{"recurs", "state_space"}, {"attends", "attention"}, {"dense", "mlp"}, {"", "experts"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "recurs", .state_bytes = "ssm_heads * ssm_head_dim * state * state_element + 2 * channels * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), SL_OPERATIONS(backbone_end_does), .titles = {{"", "head"}}},
 };
 
 /* ---- Mamba and Falcon Mamba (the latter's extra norms have no weights) ---- */
@@ -132,10 +173,16 @@ static const sl_part mamba_block[] = {
     SL_TENSOR("mixer.out_proj.bias", "hidden", STATE_SPACE, REPLICATED, 0, "use_bias"),
 };
 
+static const sl_operation mamba_block_does[] = {
+    SL_NORMS("norm", "norm", ""),
+    MAMBA_MIXES("mixer", ""),
+    SL_ADDS("residual"),
+};
+
 static const sl_stack mamba_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
-    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba_block), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * inner * state + 2 * inner * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), SL_OPERATIONS(backbone_embedding_does), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba_block), SL_OPERATIONS(mamba_block_does), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * inner * state + 2 * inner * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), SL_OPERATIONS(backbone_end_does), .titles = {{"", "head"}}},
 };
 
 /* ---- Mamba 2 ---- */
@@ -147,6 +194,7 @@ static const sl_hf_symbol mamba2_symbols[] = {
     {SL_HF_NUMBER, "tied", "tie_word_embeddings", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "ssm_heads", "num_heads", NULL, "128", NULL, NULL},
     {SL_HF_NUMBER, "ssm_head_dim", "head_dim", NULL, "64", NULL, NULL},
+    {SL_HF_NUMBER, "chunk", "chunk_size", NULL, "256", NULL, NULL},
     {SL_HF_NUMBER, "state", "state_size", NULL, "128", NULL, NULL},
     {SL_HF_NUMBER, "groups", "n_groups", NULL, "8", NULL, NULL},
     {SL_HF_NUMBER, "expand", "expand", NULL, "2", NULL, NULL},
@@ -162,10 +210,16 @@ static const sl_part mamba2_block[] = {
     MAMBA2("mixer", "1", STATE_SPACE, "1", "use_bias"),
 };
 
+static const sl_operation mamba2_block_does[] = {
+    SL_NORMS("norm", "norm", ""),
+    MAMBA2_MIXES("mixer", 0, ""),
+    SL_ADDS("residual"),
+};
+
 static const sl_stack mamba2_stacks[] = {
-    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), .titles = {{"", "embedding"}}},
-    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba2_block), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * ssm_heads * ssm_head_dim * state + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), .titles = {{"", "head"}}},
+    {.prefix = "backbone.", .repeat = "1", SL_PARTS(backbone_embedding), SL_OPERATIONS(backbone_embedding_does), .titles = {{"", "embedding"}}},
+    {.prefix = "backbone.layers.{}.", .repeat = "layers", SL_PARTS(mamba2_block), SL_OPERATIONS(mamba2_block_does), .titles = {{"", "state_space"}}, .caches = {{.when = "", .state_bytes = "2 * ssm_heads * ssm_head_dim * state + 2 * channels * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(backbone_end), SL_OPERATIONS(backbone_end_does), .titles = {{"", "head"}}},
 };
 
 /* ---- Jamba: Mamba or attention, MLP or experts, each by its own period ---- */
@@ -217,15 +271,33 @@ static const sl_part jamba_block[] = {
     SL_GATED_EXPERTS("feed_forward.experts.{}", "ffn", "sparse"),
 };
 
+static const sl_operation jamba_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_ATTENTION_HALF("self_attn", "heads, kv_heads, head_dim, window", "0"),
+    MAMBA_MIXES("mamba", "attends == 0"),
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "pre_ff_layernorm", ""),
+    SL_MLP_HALF("feed_forward.gate_proj feed_forward.up_proj", "feed_forward.down_proj"),
+    SL_MULTIPLIES("router", "feed_forward.router", 0, ""),
+    SL_ROUTED_EXPERTS("feed_forward.experts.{}.gate_proj feed_forward.experts.{}.up_proj", "feed_forward.experts.{}.down_proj"),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_part final_layernorm_and_head[] = {
     SL_SCALE("model.final_layernorm", "hidden", NORMS, ""),
     SL_HEAD("lm_head", "vocab, hidden", "has_head"),
 };
 
+static const sl_operation final_layernorm_and_head_does[] = {
+    SL_NORMS("final_norm", "model.final_layernorm", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
+};
+
 static const sl_stack jamba_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(jamba_block), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "state_space_experts"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .state_bytes = "2 * inner * state + 2 * inner * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), .titles = {{"", "head"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(jamba_block), SL_OPERATIONS(jamba_block_does), .titles = {{"attends * sparse", "attention_experts"}, {"attends", "attention_dense"}, {"sparse", "state_space_experts"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim", .window = "window"}, {.when = "", .state_bytes = "2 * inner * state + 2 * inner * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), SL_OPERATIONS(final_layernorm_and_head_does), .titles = {{"", "head"}}},
 };
 
 /* Of Bamba, Falcon-H1 and Granite 4: where the mixer is one of several, its keys say so. */
@@ -234,7 +306,8 @@ static const sl_stack jamba_stacks[] = {
     {SL_HF_NUMBER, "groups", "mamba_n_groups", NULL, "1", NULL, NULL}, \
     {SL_HF_NUMBER, "state", "mamba_d_state", NULL, "256", NULL, NULL}, \
     {SL_HF_NUMBER, "conv", "mamba_d_conv", NULL, "4", NULL, NULL}, \
-    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL}
+    {SL_HF_NUMBER, "expand", "mamba_expand", NULL, "2", NULL, NULL}, \
+    {SL_HF_NUMBER, "chunk", "mamba_chunk_size", NULL, "256", NULL, NULL}
 
 #define MAMBA2_BIASES \
     {SL_HF_NUMBER, "conv_bias", "mamba_conv_bias", NULL, "1", NULL, NULL}, \
@@ -264,10 +337,20 @@ static const sl_part bamba_block[] = {
     SL_GATED_MLP("feed_forward", "ffn", MLP, ""),
 };
 
+static const sl_operation bamba_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_ATTENTION_HALF("self_attn", "heads, kv_heads, head_dim", "attends"),
+    MAMBA2_MIXES("mamba", 0, "attends == 0"),
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "pre_ff_layernorm", ""),
+    SL_MLP_HALF("feed_forward.gate_proj feed_forward.up_proj", "feed_forward.down_proj"),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_stack bamba_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(bamba_block), .titles = {{"attends", "attention_dense"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), .titles = {{"", "head"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(bamba_block), SL_OPERATIONS(bamba_block_does), .titles = {{"attends", "attention_dense"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), SL_OPERATIONS(final_layernorm_and_head_does), .titles = {{"", "head"}}},
 };
 
 /* ---- Falcon-H1: Mamba 2 and attention side by side in every block ---- */
@@ -286,6 +369,7 @@ static const sl_hf_symbol falcon_h1_symbols[] = {
     {SL_HF_NUMBER, "out_bias", "projectors_bias", NULL, "0", NULL, NULL},
     {SL_HF_NUMBER, "gated_norm", "mamba_rms_norm", NULL, "0", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},
+    {SL_HF_COMPUTED, "attends", NULL, NULL, "1", NULL, NULL},
 };
 
 static const sl_part falcon_h1_block[] = {
@@ -298,10 +382,20 @@ static const sl_part falcon_h1_block[] = {
     SL_GATED_MLP_BIAS("feed_forward", "ffn", MLP, "mlp_bias"),
 };
 
+static const sl_operation falcon_h1_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_ATTENTION_HALF("self_attn", "heads, kv_heads, head_dim", ""),
+    MAMBA2_MIXES("mamba", SL_OPERATION_SHARES_INPUT, ""),
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "pre_ff_layernorm", ""),
+    SL_MLP_HALF("feed_forward.gate_proj feed_forward.up_proj", "feed_forward.down_proj"),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_stack falcon_h1_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(falcon_h1_block), .titles = {{"", "parallel_hybrid"}}, .caches = {{.when = "", .per_token = "2 * kv_heads * head_dim", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), .titles = {{"", "head"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(falcon_h1_block), SL_OPERATIONS(falcon_h1_block_does), .titles = {{"", "parallel_hybrid"}}, .caches = {{.when = "", .per_token = "2 * kv_heads * head_dim", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
+    {.prefix = "", .repeat = "1", SL_PARTS(final_layernorm_and_head), SL_OPERATIONS(final_layernorm_and_head_does), .titles = {{"", "head"}}},
 };
 
 /* ---- Granite 4: Mamba 2 or attention, experts and an MLP that every token visits ---- */
@@ -324,6 +418,7 @@ static const sl_hf_symbol granitemoehybrid_symbols[] = {
     MAMBA2_BIASES,
     {SL_HF_COMPUTED, "inner", NULL, NULL, "expand * hidden", NULL, NULL},
     {SL_HF_COMPUTED, "channels", NULL, NULL, "inner + 2 * groups * state", NULL, NULL},
+    {SL_HF_CHOICE, "rotates", "position_embedding_type", NULL, "0", NULL, "nope rope"},
     {SL_HF_EACH_CHOICE, "type", "layer_types", "layers_block_type", "0", NULL, "mamba attention linear_attention full_attention"},
     {SL_HF_EACH_COMPUTED, "attends", NULL, NULL, "type % 2", NULL, NULL},
 };
@@ -342,9 +437,24 @@ static const sl_part granitemoehybrid_block[] = {
     SL_MATRIX("shared_mlp.output_linear", "hidden, ffn", MLP, ROW, ""),
 };
 
+static const sl_operation granitemoehybrid_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_ATTENTION_HALF("self_attn", "heads, kv_heads, head_dim", "attends * rotates"),
+    MAMBA2_MIXES("mamba", 0, "attends == 0"),
+    SL_ADDS("mixer_residual"),
+    SL_NORMS("mlp_norm", "post_attention_layernorm", ""),
+    SL_MULTIPLIES("router", "block_sparse_moe.router.layer", 0, ""),
+    SL_ROUTED_EXPERTS("block_sparse_moe.input_linear", "block_sparse_moe.output_linear"),
+    SL_MULTIPLIES("shared_up", "shared_mlp.input_linear", SL_OPERATION_SHARES_INPUT, "experts"),
+    SL_MULTIPLIES("shared_up", "shared_mlp.input_linear", 0, "experts == 0"),
+    SL_ACTIVATES("shared_activation", "shared_mlp.output_linear", 0, ""),
+    SL_MULTIPLIES("shared_down", "shared_mlp.output_linear", 0, ""),
+    SL_ADDS("mlp_residual"),
+};
+
 static const sl_stack granitemoehybrid_stacks[] = {
     SL_EMBED_TOKENS_STACK,
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(granitemoehybrid_block), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "state_space_experts"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(granitemoehybrid_block), SL_OPERATIONS(granitemoehybrid_block_does), .titles = {{"attends * experts", "attention_experts"}, {"attends", "attention_dense"}, {"experts", "state_space_experts"}, {"", "state_space_dense"}}, .caches = {{.when = "attends", .per_token = "2 * kv_heads * head_dim"}, {.when = "", .state_bytes = "2 * inner * state + 2 * channels * (conv - 1)"}}},
     SL_NORM_AND_HEAD_STACK,
 };
 

@@ -18,7 +18,7 @@
     {SL_HF_NUMBER, "heads", "decoder_attention_heads", NULL, "16", NULL, NULL}, \
     {SL_HF_NUMBER, "positions", "max_position_embeddings", NULL, "1024", NULL, NULL}, \
     {SL_HF_COMPUTED, "layers", NULL, NULL, "encoder_layers + decoder_layers", NULL, NULL}, \
-    HEADS, TIED, LABELS, \
+    HEADS, TIED, LABELS, DROPS("dropout", "100"), \
     PREDICTS("class == 0")
 
 static const sl_hf_symbol bart_symbols[] = {
@@ -74,14 +74,68 @@ static const sl_part bart_head[] = {
     SL_LINEAR("classification_head.out_proj", "labels, hidden", OTHER, REPLICATED, "class == 2"),
 };
 
-#define BART_STACKS(family) \
-    {.prefix = "model.", .repeat = "1", SL_PARTS(family##_embeddings), .titles = {{"", "embedding"}}}, \
-    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(family##_encoder), .titles = {{"", "encoder"}}}, \
-    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(family##_decoder), .titles = {{"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * hidden", .per_source = "2 * hidden"}}}, \
-    {.prefix = "", .repeat = "1", SL_PARTS(family##_head), .titles = {{"", "head"}}}
+/* Norms stand after the sums, in mbart before them. */
+#define BART_HALF(title, module, attention) \
+    SL_NORMS(title "_norm", module "_layer_norm", "final_norms"), \
+    attention, \
+    SL_MULTIPLIES(title "_output", module ".out_proj", SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ADDS(title "_residual"), \
+    SL_NORMS(title "_norm", module "_layer_norm", "final_norms == 0")
+
+#define BART_ATTENDS(traits) \
+    SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj", 0, ""), \
+    SL_ATTENDS("attention", "heads, heads, head_dim", traits, "")
+
+/* Every block reads the same output of the encoder, which is kept once; that one copy is not counted. */
+#define ATTENDS_ACROSS(query, key, value, heads) \
+    SL_MULTIPLIES("cross_query", query, 0, ""), \
+    SL_MULTIPLIES("cross_key_value", key " " value, SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ATTENDS("cross_attention", heads, SL_OPERATION_UNMASKED | SL_OPERATION_ACROSS, "")
+
+#define BART_MLP_DOES \
+    SL_NORMS("mlp_norm", "final_layer_norm", "final_norms"), \
+    SL_MULTIPLIES("mlp_up", "fc1", 0, ""), \
+    SL_ACTIVATES("activation", "fc2", 0, ""), \
+    SL_MULTIPLIES("mlp_down", "fc2", 0, ""), \
+    SL_ADDS("mlp_residual"), \
+    SL_NORMS("output_norm", "final_layer_norm", "final_norms == 0")
+
+static const sl_operation bart_embeddings_do[] = {
+    SL_LOOKS_UP("encoder_embedding", "shared", ""),
+    SL_NORMS("encoder_norm", "encoder.layernorm_embedding", ""),
+    SL_LOOKS_UP("decoder_embedding", "shared", ""),
+    SL_NORMS("decoder_norm", "decoder.layernorm_embedding", ""),
+};
+
+static const sl_operation bart_encoder_does[] = {
+    BART_HALF("attention", "self_attn", BART_ATTENDS(SL_OPERATION_UNMASKED)),
+    BART_MLP_DOES,
+};
+
+static const sl_operation bart_decoder_does[] = {
+    BART_HALF("attention", "self_attn", BART_ATTENDS(0)),
+    BART_HALF("cross", "encoder_attn", ATTENDS_ACROSS("encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj", "heads, heads, head_dim")),
+    BART_MLP_DOES,
+};
+
+static const sl_operation bart_head_does[] = {
+    SL_NORMS("encoder_norm", "model.encoder.layer_norm encoder.layer_norm", ""),
+    SL_NORMS("decoder_norm", "model.decoder.layer_norm decoder.layer_norm", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
+    SL_MULTIPLIES("pooler", "classification_head.dense", SL_OPERATION_ONCE, ""),
+    SL_ACTIVATES("pooler_activation", "classification_head.out_proj", SL_OPERATION_ONCE, ""),
+    SL_MULTIPLIES("classifier", "classification_head.out_proj", SL_OPERATION_ONCE, ""),
+    SL_LOSES("classification_head.out_proj", SL_OPERATION_ONCE, ""),
+};
+
+#define DECODER_KEEPS(width) .caches = {{.when = "", .per_token = "2 * " width, .per_source = "2 * " width}}
 
 static const sl_stack bart_stacks[] = {
-    BART_STACKS(bart),
+    {.prefix = "model.", .repeat = "1", SL_PARTS(bart_embeddings), SL_OPERATIONS(bart_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(bart_encoder), SL_OPERATIONS(bart_encoder_does), .titles = {{"", "encoder"}}},
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(bart_decoder), SL_OPERATIONS(bart_decoder_does), .titles = {{"", "decoder"}}, DECODER_KEEPS("hidden")},
+    {.prefix = "", .repeat = "1", SL_PARTS(bart_head), SL_OPERATIONS(bart_head_does), .titles = {{"", "head"}}},
 };
 
 /* t5, mt5, umt5: 0 ConditionalGeneration, 1 Model, 2 EncoderModel, 3 the first under its old name. The classes tie the head whatever the file says
@@ -105,6 +159,7 @@ static const sl_stack bart_stacks[] = {
     {SL_HF_COMPUTED, "positions", NULL, NULL, "0", NULL, NULL}, \
     {SL_HF_COMPUTED, "learned_positions", NULL, NULL, "0", NULL, NULL}, \
     {SL_HF_COMPUTED, "tied", NULL, NULL, "1", NULL, NULL}, \
+    DROPS("dropout_rate", "100"), \
     {SL_HF_NUMBER, "file_tied", "tie_word_embeddings", NULL, "1", "1", NULL}, \
     PREDICTS("(class == 0) + (class == 3)")
 
@@ -166,14 +221,59 @@ static const sl_part t5_head[] = {
     SL_HEAD("lm_head", "vocab, hidden", "predicts"),
 };
 
-static const sl_stack t5_stacks[] = {
-    {.prefix = "", .repeat = "1", SL_PARTS(t5_embeddings), .titles = {{"", "embedding"}}},
-    {.prefix = "encoder.block.{}.", .repeat = "encoder_layers", SL_PARTS(t5_encoder), .titles = {{"biased", "encoder_biased"}, {"", "encoder"}}},
-    {.prefix = "decoder.block.{}.", .repeat = "decoder_layers * has_decoder", SL_PARTS(t5_decoder), .titles = {{"biased", "decoder_biased"}, {"", "decoder"}}, .caches = {{.when = "", .per_token = "2 * inner", .per_source = "2 * inner"}}},
-    {.prefix = "", .repeat = "1", SL_PARTS(t5_head), .titles = {{"", "head"}}},
+/* Norms before the sums. Scores get a bias by distance, of the first block in all of t5 and mt5; across they get none. */
+#define T5_HALF(title, norm, attention, output) \
+    SL_NORMS(title "_norm", norm, ""), \
+    attention, \
+    SL_MULTIPLIES(title "_output", output, SL_OPERATION_SHARES_INPUT, ""), \
+    SL_ADDS(title "_residual")
+
+#define T5_SELF_ATTENDS(traits) \
+    T5_HALF("attention", "layer.0.layer_norm", T5_QKV_ATTENDS(traits), "layer.0.SelfAttention.o")
+
+#define T5_QKV_ATTENDS(traits) \
+    SL_MULTIPLIES("qkv", "layer.0.SelfAttention.q layer.0.SelfAttention.k layer.0.SelfAttention.v", 0, ""), \
+    SL_ATTENDS("attention", "heads, heads, head_dim", SL_OPERATION_BIASED | (traits), "")
+
+#define T5_MLP_DOES(module) \
+    SL_NORMS("mlp_norm", module ".layer_norm", ""), \
+    SL_MULTIPLIES("mlp_up", module ".DenseReluDense.wi " module ".DenseReluDense.wi_0 " module ".DenseReluDense.wi_1", 0, ""), \
+    SL_ACTIVATES("activation", module ".DenseReluDense.wo", SL_OPERATION_DROPS, ""), \
+    SL_MULTIPLIES("mlp_down", module ".DenseReluDense.wo", 0, ""), \
+    SL_ADDS("mlp_residual")
+
+/* Encoder and decoder look up the same table. */
+static const sl_operation t5_embeddings_do[] = {
+    SL_LOOKS_UP("encoder_embedding", "shared", ""),
+    SL_LOOKS_UP("decoder_embedding", "shared", "has_decoder"),
 };
 
-/* whisper: 0 ConditionalGeneration, 1 Model. */
+static const sl_operation t5_encoder_does[] = {
+    T5_SELF_ATTENDS(SL_OPERATION_UNMASKED),
+    T5_MLP_DOES("layer.1"),
+};
+
+static const sl_operation t5_decoder_does[] = {
+    T5_SELF_ATTENDS(0),
+    T5_HALF("cross", "layer.1.layer_norm", ATTENDS_ACROSS("layer.1.EncDecAttention.q", "layer.1.EncDecAttention.k", "layer.1.EncDecAttention.v", "heads, heads, head_dim"), "layer.1.EncDecAttention.o"),
+    T5_MLP_DOES("layer.2"),
+};
+
+static const sl_operation t5_head_does[] = {
+    SL_NORMS("encoder_norm", "encoder.final_layer_norm", ""),
+    SL_NORMS("decoder_norm", "decoder.final_layer_norm", ""),
+    SL_MULTIPLIES("logits", "lm_head", 0, ""),
+    SL_LOSES("lm_head", 0, ""),
+};
+
+static const sl_stack t5_stacks[] = {
+    {.prefix = "", .repeat = "1", SL_PARTS(t5_embeddings), SL_OPERATIONS(t5_embeddings_do), .titles = {{"", "embedding"}}},
+    {.prefix = "encoder.block.{}.", .repeat = "encoder_layers", SL_PARTS(t5_encoder), SL_OPERATIONS(t5_encoder_does), .titles = {{"biased", "encoder_biased"}, {"", "encoder"}}},
+    {.prefix = "decoder.block.{}.", .repeat = "decoder_layers * has_decoder", SL_PARTS(t5_decoder), SL_OPERATIONS(t5_decoder_does), .titles = {{"biased", "decoder_biased"}, {"", "decoder"}}, DECODER_KEEPS("inner")},
+    {.prefix = "", .repeat = "1", SL_PARTS(t5_head), SL_OPERATIONS(t5_head_does), .titles = {{"", "head"}}},
+};
+
+/* whisper: 0 ConditionalGeneration, 1 Model. Counted only: its encoder sees frames of sound, not tokens. */
 static const sl_hf_symbol whisper_symbols[] = {
     {SL_HF_NUMBER, "vocab", "vocab_size", NULL, "51865", NULL, NULL},
     {SL_HF_NUMBER, "hidden", "d_model", NULL, "384", NULL, NULL},
@@ -218,7 +318,10 @@ static const sl_part whisper_head[] = {
 };
 
 static const sl_stack whisper_stacks[] = {
-    BART_STACKS(whisper),
+    {.prefix = "model.", .repeat = "1", SL_PARTS(whisper_embeddings), .titles = {{"", "embedding"}}},
+    {.prefix = "model.encoder.layers.{}.", .repeat = "encoder_layers", SL_PARTS(whisper_encoder), .titles = {{"", "encoder"}}},
+    {.prefix = "model.decoder.layers.{}.", .repeat = "decoder_layers", SL_PARTS(whisper_decoder), .titles = {{"", "decoder"}}, DECODER_KEEPS("hidden")},
+    {.prefix = "", .repeat = "1", SL_PARTS(whisper_head), .titles = {{"", "head"}}},
 };
 
 /* Encoders with a decoder whose files may say that the head is untied. */

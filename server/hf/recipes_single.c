@@ -75,6 +75,13 @@ static const sl_part gemma4_embedding[] = {
     GEMMA_EMBEDDING("inputs"),
 };
 
+static const sl_operation gemma4_embedding_does[] = {
+    SL_LOOKS_UP("embedding", "embed_tokens", ""),
+    SL_LOOKS_UP("input_embedding", "embed_tokens_per_layer", ""),
+    SL_MULTIPLIES("input_projection", "per_layer_model_projection", 0, ""),
+    SL_NORMS("input_norm", "layers, 0, inputs", "inputs"),
+};
+
 static const sl_part gemma4_block[] = {
     GEMMA_BLOCK("kv", "dim", "(reuses == 0) * (full * k_eq_v == 0)"),
     SL_SCALE("post_feedforward_layernorm_1", "hidden", NORMS, "moe"),
@@ -89,9 +96,38 @@ static const sl_part gemma4_block[] = {
     SL_BUFFER("layer_scalar", "1", ""),
 };
 
+/* Where keys and values are of another block, only queries are made, normed and turned. */
+static const sl_operation gemma4_block_does[] = {
+    SL_NORMS("input_norm", "input_layernorm", ""),
+    SL_MULTIPLIES("qkv", "self_attn.q_proj self_attn.k_proj self_attn.v_proj", 0, ""),
+    SL_NORMS("qk_norm", "heads, kv * (reuses == 0), dim", ""),
+    SL_ROTATES("rotary", "heads, kv * (reuses == 0), dim", ""),
+    SL_ATTENDS("attention", "heads, kv, dim", 0, "full * (reuses == 0)"),
+    SL_ATTENDS("attention", "heads, kv, dim", SL_OPERATION_SHARES_INPUT, "full * reuses"),
+    SL_ATTENDS("attention", "heads, kv, dim, window", 0, "(full == 0) * (reuses == 0)"),
+    SL_ATTENDS("attention", "heads, kv, dim, window", SL_OPERATION_SHARES_INPUT, "(full == 0) * reuses"),
+    SL_MULTIPLIES("attention_output", "self_attn.o_proj", SL_OPERATION_SHARES_INPUT, ""),
+    SL_NORMS("attention_norm", "post_attention_layernorm", ""),
+    SL_ADDS("attention_residual"),
+    SL_NORMS("mlp_norm", "pre_feedforward_layernorm", ""),
+    SL_MLP_HALF("mlp.gate_proj mlp.up_proj", "mlp.down_proj"),
+    SL_NORMS("mlp_output_norm", "post_feedforward_layernorm_1", ""),
+    SL_MULTIPLIES("router", "router.proj", 0, ""),
+    SL_NORMS("expert_norm", "pre_feedforward_layernorm_2", ""),
+    SL_ROUTED_EXPERTS("experts.gate_up_proj", "experts.down_proj"),
+    SL_NORMS("expert_output_norm", "post_feedforward_layernorm_2", ""),
+    SL_NORMS("output_norm", "post_feedforward_layernorm", ""),
+    SL_ADDS("mlp_residual"),
+    SL_MULTIPLIES("input_gate", "per_layer_input_gate", 0, ""),
+    SL_ACTIVATES("input_activation", "per_layer_projection", 0, ""),
+    SL_MULTIPLIES("input_up", "per_layer_projection", 0, ""),
+    SL_NORMS("input_output_norm", "post_per_layer_input_norm", ""),
+    SL_ADDS_WHEN("input_residual", "inputs"),
+};
+
 static const sl_stack gemma4_stacks[] = {
-    {.prefix = "model.", .repeat = "1", SL_PARTS(gemma4_embedding), .titles = {{"", "embedding"}}},
-    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(gemma4_block), .titles = {{"moe * full * reuses", "experts_reuse"}, {"moe * full", "experts"}, {"moe * reuses", "experts_window_reuse"}, {"moe", "experts_window"}, {"full * reuses", "dense_reuse"}, {"full", "dense"}, {"reuses", "dense_window_reuse"}, {"", "dense_window"}}, .caches = {{.when = "reuses"}, {.when = "full", .per_token = "2 * kv * dim"}, {.when = "", .per_token = "2 * kv * dim", .window = "window"}}},
+    {.prefix = "model.", .repeat = "1", SL_PARTS(gemma4_embedding), SL_OPERATIONS(gemma4_embedding_does), .titles = {{"", "embedding"}}},
+    {.prefix = "model.layers.{}.", .repeat = "layers", SL_PARTS(gemma4_block), SL_OPERATIONS(gemma4_block_does), .titles = {{"moe * full * reuses", "experts_reuse"}, {"moe * full", "experts"}, {"moe * reuses", "experts_window_reuse"}, {"moe", "experts_window"}, {"full * reuses", "dense_reuse"}, {"full", "dense"}, {"reuses", "dense_window_reuse"}, {"", "dense_window"}}, .caches = {{.when = "reuses"}, {.when = "full", .per_token = "2 * kv * dim"}, {.when = "", .per_token = "2 * kv * dim", .window = "window"}}},
     SL_NORM_AND_HEAD_STACK,
 };
 

@@ -414,29 +414,36 @@ sl_node_text(const sl_node *object, const char *name, const char **out, bool *pr
 }
 
 sl_code
-sl_node_choice(const sl_node *object, const char *name, const char *const *names, size_t count,
-               uint32_t *out, bool *present, sl_errors *err)
+sl_node_as_choice(const sl_node *node, const char *const *names, size_t count, uint32_t *out,
+                  sl_errors *err)
 {
     assert(names != NULL && count > 0 && out != NULL);
 
-    sl_node member;
-    if (!optional(object, name, &member, present))
-        return SL_OK;
     const char *word = NULL;
-    const sl_code code = sl_node_as_text(&member, &word, err);
+    const sl_code code = sl_node_as_text(node, &word, err);
     if (code != SL_OK)
         return code;
     const int index = sl_text_index(word, names, count);
     if (index < 0) {
         char got[DESCRIBED_BYTES];
-        describe(&member, got);
-        (void)sl_node_fail(&member, err, SL_E_RANGE, "unknown_value",
+        describe(node, got);
+        (void)sl_node_fail(node, err, SL_E_RANGE, "unknown_value",
                            "must be one of the known names, got %s", got);
         hint_names(word, names, count, err);
         return SL_E_RANGE;
     }
     *out = (uint32_t)index;
     return SL_OK;
+}
+
+sl_code
+sl_node_choice(const sl_node *object, const char *name, const char *const *names, size_t count,
+               uint32_t *out, bool *present, sl_errors *err)
+{
+    sl_node member;
+    if (!optional(object, name, &member, present))
+        return SL_OK;
+    return sl_node_as_choice(&member, names, count, out, err);
 }
 
 sl_code

@@ -108,6 +108,8 @@ sl_code sl_node_as_double(const sl_node *node, double min, double max, double *o
                           sl_errors *err) SL_MUST_CHECK;
 sl_code sl_node_as_bool(const sl_node *node, bool *out, sl_errors *err) SL_MUST_CHECK;
 sl_code sl_node_as_text(const sl_node *node, const char **out, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_node_as_choice(const sl_node *node, const char *const *names, size_t count,
+                          uint32_t *out, sl_errors *err) SL_MUST_CHECK;
 
 /** Required: absent or null becomes required_field. Otherwise *out is the member. */
 sl_code sl_node_required(const sl_node *object, const char *name, sl_node *out,

@@ -39,7 +39,8 @@ async function main() {
 
     if (values.oracles) {
         const cases = await readOracles(values.data);
-        console.log((await withServer((url) => oracleReport(url, cases))).join('\n'));
+        const reasons = readTable(await readFile(here('oracles.csv'), 'utf8'));
+        console.log((await withServer((url) => oracleReport(url, cases, reasons))).join('\n'));
         return;
     }
     const rows = await readRows(values.data);

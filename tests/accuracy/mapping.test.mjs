@@ -25,9 +25,9 @@ test('a torchtitan row is asked in the words of the contract', () => {
             num_hidden_layers: 32, hidden_size: 4096, num_attention_heads: 32,
             num_key_value_heads: 8, head_dim: 128, intermediate_size: 14336, vocab_size: 128256,
             max_position_embeddings: 8192, tie_word_embeddings: false } },
-        workload: { kind: 'pretraining', framework: 'fsdp2', sequence_length: 8192,
-            global_batch_size: 16, micro_batch_size: 2, precision: 'bf16', optimizer: 'adamw',
-            recompute: { mode: 'op_sac' }, attention: 'sdpa', loss: 'parallel', compile: true },
+        workload: { kind: 'pretraining', framework: 'fsdp2', software: 'torchtitan-2025-09',
+            sequence_length: 8192, global_batch_size: 16, micro_batch_size: 2, precision: 'bf16',
+            optimizer: 'adamw', recompute: { mode: 'op_sac' }, attention: 'sdpa', compile: true },
         cluster: { accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2, accelerators_per_node: 8,
             accelerator_overrides: { memory_bytes: 101994735862 } },
         parallelism: { tensor: 2, sequence: true, pipeline: 1, context: 1, expert: 1, data: 8,
@@ -45,6 +45,29 @@ test('a Megatron row keeps its stage of ZeRO and fills its pipeline', () => {
     assert.equal(plan.zero_stage, 1);
     assert.equal(request({ ...megatron, num_microbatches: '4/8/32 (same)' }).workload
         .global_batch_size, 2 * 4 * 4);
+});
+
+test('a torchtitan row runs the release of its source, with the loss that release computes', () => {
+    const of = (row) => {
+        const { software, loss } = workload(row);
+        return [software, loss];
+    };
+    assert.deepEqual(of({ source: 'torchtitan benchmarks 2024-12' }),
+        ['torchtitan-2024-12', undefined]);
+    assert.deepEqual(of({ source: 'torchtitan commit e23bb707d', ce_impl: 'chunked CE' }),
+        ['torchtitan-2025-03', 'chunked']);
+    assert.deepEqual(of({ source: 'torchtitan of 2025-06', compile: '1' }),
+        ['torchtitan-2025-06', undefined]);
+    assert.deepEqual(of({ source: 'torchtitan commit f738a03bf', compile: 'loss' }),
+        ['torchtitan-2025-08', 'fused']);
+    assert.deepEqual(of({ source: 'torchtitan commit a764c9815', compile: '0' }),
+        ['torchtitan-2025-09', undefined]);
+    assert.deepEqual(of({ framework: 'torchtitan SimpleFSDP', compile: 'aot_eager' }),
+        ['torchtitan-graph-2025-04', undefined]);
+    assert.deepEqual(of({ sharding: 'fsdp1 full shard' }), [undefined, 'eager']);
+    const graph = { framework: 'torchtitan graph_trainer' };
+    assert.equal(parallelism(graph).reshard_after_forward, false);
+    assert.equal(parallelism({ ...graph, recompute: 'full' }).reshard_after_forward, undefined);
 });
 
 test('what is blank is left out, not guessed', () => {

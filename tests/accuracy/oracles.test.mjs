@@ -1,7 +1,19 @@
 /** Cases of other estimators: the way to a request, and sums of components. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { compare, questionOf } from './lib/oracles.mjs';
+import { fileURLToPath } from 'node:url';
+import { run } from '../e2e/lib/processes.mjs';
+import { readTable } from './lib/csv.mjs';
+import { formulas } from './lib/oracle_formulas.mjs';
+import { compare, holds, questionOf, reasonOf } from './lib/oracles.mjs';
+
+const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+const validation = here('../../../shared/data/validation');
+const noOracles = existsSync(join(validation, 'memory_oracles.jsonl')) ? false
+    : 'the validation data are not beside this checkout';
 
 const dims = { L: 32, h: 4096, a: 32, kv: 8, hd: 128, f: 14336, V: 128256, tied: false,
     swiglu: true };
@@ -41,5 +53,54 @@ test('components are sums of the first stage, and nothing is compared with nothi
     ];
     const errors = compare({ states: [['p', 'more'], ['parameters', 'gradients']],
         absent: [['none'], ['parameters']] }, { p: 3 }, { memory: { ranks } });
-    assert.deepEqual(errors, { states: Math.log(2) });
+    assert.deepEqual(errors, { states: { error: Math.log(2), figure: 3 } });
+});
+
+test('with a layout the stage with most parameters is compared', () => {
+    const input = { ...plan, pp: 4, first_stage_layers: 6, last_stage_layers: 4 };
+    const { request } = questionOf({ tool: 'Megatron-Bridge', input });
+    assert.deepEqual(request.parallelism.pipeline_layout, [6, 11, 11, 4]);
+    const rank = (role, bytes) => ({ role, terms: [{ name: 'parameters', bytes }] });
+    const memory = { ranks: [rank('first stage', 2), rank('middle stage', 3)] };
+    const found = compare({ states: [['p'], ['parameters']] }, { p: 3 }, { memory }, input);
+    assert.equal(found.states.error, 0);
+});
+
+test('a condition names inputs and dimensions of the case', () => {
+    assert.ok(holds('pp>1 and E=0 and swiglu=true', plan));
+    assert.ok(!holds('pp>2', plan));
+    assert.ok(holds('uneven=1', { ...plan, pp: 3 }));
+    assert.ok(!holds('uneven=1', plan));
+    assert.ok(holds('zero_stage<=1', { zero_stage: 1 }));
+});
+
+test('a reason counts in its direction, and where the formula it names gives their figure', () => {
+    const reason = { oracle: 'Megatron-LM', component: 'activations', condition: 'pp>1',
+        ours: 'more', theirs: 'megatron_activation' };
+    const given = (changed, facts) => reasonOf([{ ...reason, ...changed }],
+        { tool: 'Megatron-LM', input: plan }, 'activations',
+        { error: 0.1, figure: formulas.megatron_activation(plan), open: false, ...facts });
+    assert.ok(given({}, {}));
+    assert.equal(given({}, { error: -0.1 }), undefined);
+    assert.equal(given({}, { figure: 1 }), undefined);
+    assert.equal(given({ condition: 'pp>2' }, {}), undefined);
+    assert.ok(given({ theirs: 'parts' }, { figure: 1 }));
+    assert.equal(given({ theirs: 'parts' }, { open: true }), undefined);
+});
+
+test('every reason has a direction, a sentence and a formula that exists', async () => {
+    const reasons = readTable(await readFile(new URL('oracles.csv', import.meta.url), 'utf8'));
+    for (const { oracle, component, condition, ours, theirs, reason } of reasons) {
+        assert.ok(oracle && component && reason);
+        assert.ok(['more', 'less', 'any'].includes(ours), reason);
+        assert.ok(['', 'parts', ...Object.keys(formulas)].includes(theirs), reason);
+        assert.equal(typeof holds(condition, plan), 'boolean');
+    }
+});
+
+test('no disagreement is unexplained', { skip: noOracles }, async () => {
+    const { code, stdout } = await run(process.execPath,
+        [here('main.mjs'), '--oracles', '--data', validation]);
+    assert.equal(code, 0);
+    assert.match(stdout, /^all .* 0 not;/m);
 });

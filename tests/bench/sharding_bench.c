@@ -12,6 +12,7 @@
 enum { ROUNDS = 5, PAGE_MAX_BYTES = 64 << 20 };
 
 static sl_model model;
+static const sl_software software; /* no width depends on it */
 static sl_cluster cluster;
 static sl_estimate_request request;
 
@@ -39,6 +40,8 @@ ask(uint32_t tensor, uint32_t pipeline, uint32_t data)
     cluster.accelerator.scale_up_domain = 8;
     return (sl_question){.model = &model,
                          .cluster = &cluster,
+                         .software = &software,
+                         .software_count = 1,
                          .workload = {.layout = {-1.0, -1.0, -1.0, -1.0}},
                          .plan = {.tensor = tensor,
                                   .pipeline = pipeline,
@@ -47,6 +50,35 @@ ask(uint32_t tensor, uint32_t pipeline, uint32_t data)
                                   .expert = 1,
                                   .data = data,
                                   .zero_stage = 1}};
+}
+
+/* 64 blocks of 256 experts each, one by one in the checkpoint: 49,000 tensors and more. */
+static sl_question
+ask_experts(void)
+{
+    static sl_model mixture;
+    const sl_dense_spec spec = {
+        .naming = SL_NAMING_QWEN2_MOE,
+        .blocks = 64,
+        .hidden = 7168,
+        .ffn = 2048,
+        .vocabulary = 128256,
+        .heads = 128,
+        .kv_heads = 8,
+        .head_dim = 128,
+        .gated_mlp = true,
+        .has_head = true,
+        .experts = {.count = 256, .per_token = 8, .width = 2048},
+    };
+    sl_errors err = {.count = 0};
+    sl_question q = ask(8, 16, 128);
+
+    if (sl_model_describe_dense(&spec, &mixture, &err) != SL_OK)
+        exit(EXIT_FAILURE);
+    q.model = &mixture;
+    q.plan.expert = 64;
+    q.plan.expert_tensor = 1;
+    return q;
 }
 
 static uint64_t
@@ -109,6 +141,7 @@ main(void)
         .limit = SL_SHARDS_MAX, .range_count = 1, .ranges = {{77, 77}}};
     const sl_question hybrid = ask(8, 2, 1024);
     const sl_question rows = ask(1, 1, 16384);
+    const sl_question experts = ask_experts();
     const sl_sharding_mode states = {SL_SHARDING_FLAT, 1024, false};
     const sl_sharding_mode flat = {SL_SHARDING_FLAT, 16384, true};
     const sl_sharding_mode axis = {SL_SHARDING_AXIS_0, 16384, true};
@@ -116,6 +149,10 @@ main(void)
     measure("tensor 8 pipeline 2, first page", &hybrid, states, &first);
     measure("tensor 8 pipeline 2, largest page", &hybrid, states, &most);
     measure("tensor 8 pipeline 2, one rank", &hybrid, states, &one);
+    measure("experts over 64, states over 128, first page", &experts,
+            (sl_sharding_mode){SL_SHARDING_FLAT, 128, false}, &first);
+    measure("experts over 64, states over 128, one rank", &experts,
+            (sl_sharding_mode){SL_SHARDING_FLAT, 128, false}, &one);
     measure("flat parameters over all, first page", &rows, flat, &first);
     measure("flat parameters over all, one rank", &rows, flat, &one);
     measure("first axis over all, first page", &rows, axis, &first);

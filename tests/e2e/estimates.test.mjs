@@ -1,7 +1,7 @@
 /** Estimates: what they promise, what they refuse, and that the same question has one answer. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accelerator, estimate, large, llamaParameters } from './lib/fixtures.mjs';
+import { accelerator, bert, estimate, large, llamaParameters, t5 } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
@@ -30,6 +30,29 @@ function assertNear(actual, expected, what) {
     assert.ok(Math.abs(actual - expected) <= 1e-6 * Math.abs(expected),
         `${what}: ${actual} is not ${expected}`);
 }
+
+const alone = { parallelism: { tensor: 1, pipeline: 1, data: 8 }, workload: { sequence_length: 256,
+    global_batch_size: 32, dropout: null, attention: null } };
+
+test('an encoder is planned, and trains with the dropout of its config', async () => {
+    const { time, memory, throughput, warnings, assumptions, resolved } = await answered({ config: bert, ...alone });
+    assert.ok(time.step_s > 0 && memory.peak_allocated_bytes > 0);
+    assert.equal(throughput.mfu_full, throughput.mfu_causal, 'no score is masked');
+    assert.equal(resolved.workload.dropout, true);
+    assert.ok(warnings.some(({ code }) => code === 'encoder_unvalidated'));
+    assert.ok(!assumptions.some(({ code }) => code === 'source_length_assumed'));
+});
+
+test('an encoder with a decoder is planned on one stage, its attention unfused', async () => {
+    const { time, throughput, assumptions, resolved } = await answered({ config: t5, ...alone });
+    assert.ok(time.step_s > 0 && throughput.mfu_causal < throughput.mfu_full);
+    assert.equal(resolved.workload.attention, 'unfused');
+    for (const code of ['source_length_assumed', 'bias_unfused'])
+        assert.ok(assumptions.some((note) => note.code === code), code);
+    const refused = await ask({ config: t5, ...alone, parallelism: { tensor: 1, pipeline: 2, data: 4 } });
+    assertProblem(refused, 422, { pointer: '/parallelism/pipeline' });
+    assert.equal(refused.json.errors[0].code, 'not_modelled');
+});
 
 const tooLarge = {
     config: large,
@@ -134,7 +157,10 @@ test('a fix does what it says when it is applied', async () => {
         attention: null, software: null }, parallelism: { sequence: null, zero_stage: null } });
     const accumulated = mergePatch(base, { workload: { micro_batch_size: 2,
         gradient_accumulation: 4 } });
-    for (const asked of [base, open, accumulated]) {
+    const rebuilt = [{ mode: 'full', method: 'block', layers: 2 },
+        { mode: 'modules', modules: ['mlp', 'layernorm'] }]
+        .map((recompute) => mergePatch(base, { workload: { recompute } }));
+    for (const asked of [base, open, accumulated, ...rebuilt]) {
         const first = await client.post(path, asked);
         assert.equal(first.status, 200, first.text.slice(0, 500));
         assert.ok(first.json.binding.fixes.length > 0, JSON.stringify(asked.workload));
@@ -146,6 +172,50 @@ test('a fix does what it says when it is applied', async () => {
             assertNear(response.json.time.step_s, step, what);
         }
     }
+});
+
+test('recomputation of some blocks lies between none and all, and is answered as it was asked',
+    async () => {
+        const peak = async (recompute) => {
+            const { memory, resolved } = await answered({ config: large,
+                workload: { recompute }, parallelism: { tensor: 1, sequence: false, data: 4 } });
+            assert.deepEqual(resolved.workload.recompute, recompute);
+            return memory.peak_allocated_bytes;
+        };
+        const none = await peak('none');
+        const full = await peak('full');
+        const some = await peak({ mode: 'full', method: 'block', layers: 4 });
+        assert.ok(full < some && some < none, `${full} < ${some} < ${none}`);
+        assert.ok(await peak({ mode: 'full', method: 'uniform', layers: 2 }) < none);
+        assert.ok(await peak({ mode: 'modules', modules: ['layernorm', 'mlp'] }) < none);
+    });
+
+test('what a workload says of kernels, graphs, documents and early steps is answered as said',
+    async () => {
+        const said = { activation_profile: 'eager', cuda_graphs: 'layer',
+            documents: { mean_length: 128, packed: true } };
+        const { resolved, warnings } = await answered({ workload: said });
+        for (const [name, value] of Object.entries(said))
+            assert.deepEqual(resolved.workload[name], value, name);
+        const codes = warnings.map(({ code }) => code);
+        assert.ok(codes.includes('cuda_graphs_coarse') && codes.includes('documents_alike'));
+        const response = await ask({ workload: { optimizer_in_backward: true } });
+        assertProblem(response, 422, { pointer: '/workload/optimizer_in_backward',
+            code: 'optimizer_not_of_framework' });
+        const eager = await ask({ workload: { compile: true, activation_profile: 'eager' } });
+        assertProblem(eager, 422, { pointer: '/workload/activation_profile',
+            code: 'conflicting_fields' });
+    });
+
+test('a layer for multi-token prediction counts, and is on the last stage', async () => {
+    const [without, beside] = [await answered(), await answered({ workload: { mtp: 1 } })];
+    assert.equal(beside.resolved.workload.mtp, 1);
+    assert.ok(beside.model.parameters > without.model.parameters);
+    const [first, last] = beside.memory.ranks;
+    assert.equal(first.peak_allocated_bytes, without.memory.ranks[0].peak_allocated_bytes);
+    assert.ok(last.peak_allocated_bytes > without.memory.ranks[1].peak_allocated_bytes);
+    assertProblem(await ask({ workload: { mtp: 3 } }), 422,
+        { pointer: '/workload/mtp', code: 'not_modelled' });
 });
 
 /** RFC 7396. */
@@ -191,6 +261,75 @@ test('an impossible plan is refused at the field, with the nearest legal values'
     assert.match(errors.find((e) => e.pointer === '/parallelism/tensor').hint, /2/);
 });
 
+test('every schedule of a pipeline is answered by its name', async () => {
+    const of = (schedule, workload = {}) => answered({
+        workload, parallelism: { virtual_pipeline: null, schedule, tensor: 1, data: 4 } });
+    const bubbles = {};
+    for (const schedule of ['naive', 'gpipe', '1f1b', 'zb_h1', 'zb_h2', 'zb_v', 'dualpipe']) {
+        const plan = await of(schedule);
+        bubbles[schedule] = plan.time.terms.find(({ name }) => name === 'bubble').seconds;
+        assert.equal(plan.resolved.parallelism.schedule, schedule);
+        assert.equal(plan.resolved.parallelism.virtual_pipeline, schedule === 'zb_v' ? 2 : 1);
+        const split = /^(zb|dual)/.test(schedule);
+        assert.equal(plan.warnings.some(({ code }) => code === 'schedule_support'), split, schedule);
+    }
+    assert.ok(bubbles.naive > bubbles['1f1b'] && bubbles.gpipe === bubbles['1f1b']);
+    assert.ok(bubbles['1f1b'] > bubbles.zb_h1 && bubbles.zb_h1 > bubbles.zb_h2);
+    assert.equal(bubbles.dualpipe, 0, 'two stages from both ends leave nothing idle');
+
+    const [meeting] = (await of('zb_v')).memory.ranks;
+    assert.equal(meeting.role, 'first and last stage');
+    const dual = await of('dualpipe');
+    assert.ok(dual.communication.some(({ group, collective }) =>
+        group === 'copies' && collective === 'all_reduce'));
+});
+
+test('blocks on the cpu leave the device, and what they cost is said', async () => {
+    const alone = { tensor: 1, sequence: false, pipeline: 1, data: 1, zero_stage: 0 };
+    const one = { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 } };
+    const placement = [{ layers: '1-2', device: 'cpu' }];
+    const whole = await answered({ ...one, parallelism: alone });
+    const split = await answered({ ...one, parallelism: { ...alone, placement } });
+    assert.deepEqual(whole.resolved.parallelism.placement, []);
+    assert.deepEqual(split.resolved.parallelism.placement,
+        [{ layers: '1-2', device: 'cpu', flops_per_s: null, memory_bytes_per_s: null }]);
+    assert.ok(split.memory.device_total_bytes < whole.memory.device_total_bytes);
+    assert.ok(split.memory.host_bytes_per_node > 0 && whole.memory.host_bytes_per_node === 0);
+    assert.ok(split.time.step_s > whole.time.step_s);
+    assert.ok(split.communication.some(({ group, level }) => group === 'host' && level === 'host'));
+    assert.ok(split.warnings.some(({ code }) => code === 'host_blocks_coarse'));
+    assert.ok(split.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+    const faster = await answered({ ...one, parallelism: { ...alone,
+        placement: [{ ...placement[0], flops_per_s: 1e15, memory_bytes_per_s: 1e13 }] } });
+    assert.ok(faster.time.step_s < split.time.step_s);
+    assert.ok(!faster.assumptions.some(({ code }) => code === 'host_rates_assumed'));
+
+    assertProblem(await ask({ parallelism: { placement } }), 422,
+        { pointer: '/parallelism/placement' });
+    assertProblem(await ask({ ...one, parallelism: { ...alone,
+        placement: [{ layers: '2-9', device: 'cpu' }] } }), 422,
+    { pointer: '/parallelism/placement/0/layers' });
+    assertProblem(await client.post('/api/v1/shardings',
+        estimate({ ...one, parallelism: { ...alone, placement } })), 422,
+    { pointer: '/parallelism/placement' });
+});
+
+test('an impossible schedule is refused with the nearest legal values', async () => {
+    for (const [parts, pointer, hint] of [
+        [{ parallelism: { schedule: 'zb_v', virtual_pipeline: 3 } },
+            '/parallelism/virtual_pipeline', /^2/],
+        [{ parallelism: { schedule: 'zb_h1', virtual_pipeline: 2 } },
+            '/parallelism/schedule', /interleaved_1f1b, zb_v/],
+        [{ parallelism: { schedule: 'dualpipe', pipeline: 1, data: 4 } },
+            '/parallelism/pipeline', /2/],
+        [{ parallelism: { schedule: 'dualpipe' }, workload: { global_batch_size: 6 } },
+            '/workload/global_batch_size', /^8$/],
+    ]) {
+        const error = assertProblem(await ask(parts), 422, { pointer });
+        assert.match(error.hint, hint);
+    }
+});
+
 test('an unknown name is refused with the nearest known one', async () => {
     const wrong = accelerator.replace('h100', 'h10');
     const error = assertProblem(await ask({ cluster: { accelerator: wrong } }), 422,
@@ -198,6 +337,37 @@ test('an unknown name is refused with the nearest known one', async () => {
     assert.match(error.hint, /h100/);
     assertProblem(await ask({ workload: { framework: 'megatrom' } }), 422,
         { pointer: '/workload/framework', says: /megatron/ });
+});
+
+const adapted = (adapter) => ({
+    workload: { framework: 'ddp', global_batch_size: 8, adapter },
+    parallelism: { tensor: 1, sequence: false, pipeline: 1, data: 8, zero_stage: 0 },
+});
+
+test('adapters are named as PEFT names them, with its defaults said', async () => {
+    const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
+    assert.deepEqual(resolved.workload.adapter, {
+        method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
+        fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
+    });
+    assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
+    const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
+    assert.ok(memory.ranks[0].terms.some((term) => term.name === 'adapters'));
+});
+
+test('what an adapter cannot be is refused at its field', async () => {
+    const refused = async (adapter, field, code, hint = /(?:)/) => {
+        const pointer = `/workload/adapter/${field}`;
+        assert.match(assertProblem(await ask(adapted(adapter)), 422, { code, pointer }).hint ?? '',
+            hint);
+    };
+    await refused({ targets: ['query'] }, 'targets/0', 'no_such_module', /q_proj, k_proj/);
+    await refused({ targets: '(q|v)_proj$' }, 'targets', 'not_modelled', /q_proj/);
+    await refused({ method: 'fourierft' }, 'method', 'not_modelled');
+    await refused({ method: 'dorra' }, 'method', 'unknown_value', /dora/);
+    await refused({ method: 'ia3', rank: 4 }, 'rank', 'conflicting_fields');
+    await refused({ method: 'ln_tuning', targets: ['q_proj'] }, 'targets', 'conflicting_fields');
+    await refused({ unquantized: 'fp32' }, 'unquantized', 'inconsistent');
 });
 
 test('what is not known is evaluated over what it may be, and said', async () => {

@@ -139,7 +139,7 @@ test('a latent is what latent attention keeps of a token', async () => {
 
 test('what can be counted but not planned is refused by name', async () => {
     const response = await client.post('/api/v1/estimates',
-        { ...estimate(), model: { config: { model_type: 'mamba', hidden_size: 256, num_hidden_layers: 2 } } });
+        { ...estimate(), model: { config: { model_type: 'deberta-v2', hidden_size: 384, num_hidden_layers: 2 } } });
     assertProblem(response, 422, { pointer: '/model' });
     assert.equal(response.json.errors[0].code, 'not_modelled');
     assert.match(response.json.errors[0].detail, /blocks of this model type/);

@@ -39,8 +39,7 @@ test('the example of the README gives the output of the README', async () => {
         tokens_per_s: throughput.tokens_per_s,
         mfu_full: throughput.mfu_full,
         sentence: binding.sentence,
-        fixes: binding.fixes.map(({ change, step_s: seconds, fits: fit }) =>
-            ({ change, step_s: seconds, fits: fit })),
+        fixes: binding.fixes.map(({ what, memory_bytes: bytes, ...shown }) => shown),
     }, shown);
 });
 

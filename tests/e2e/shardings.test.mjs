@@ -77,6 +77,20 @@ test('a tied embedding is held on both ends of a pipeline', async () => {
     assert.equal(whole.tensors.filter(({ shape }) => shape[0] === 2048).length, 1);
 });
 
+test('the way back of zb_v ends at the first rank, and dualpipe holds everything twice', async () => {
+    const there = await answered({ config: gpt2, parallelism: { schedule: 'zb_v', virtual_pipeline: 2 } });
+    assert.deepEqual(there.tensors.filter(({ shape }) => shape[0] === 2048)
+        .map(({ pipeline }) => pipeline), [0]);
+    assert.deepEqual([...new Set(there.tensors.filter(({ name }) => /\.h\.[0-9]/.test(name))
+        .map(({ layer, pipeline }) => `${layer}:${pipeline}`))], ['1:0', '2:1', '3:1', '4:0']);
+    const once = await answered({ config: gpt2, parallelism: { pipeline: 1, data: 4 } });
+    const twice = await answered({ config: gpt2, parallelism: { schedule: 'dualpipe' } });
+    assert.equal(twice.tensors.length, 2 * once.tensors.length);
+    for (const { name } of once.tensors)
+        assert.deepEqual(twice.tensors.filter((tensor) => tensor.name === name)
+            .map(({ pipeline }) => pipeline).sort(), [0, 1], name);
+});
+
 test('places and groups follow the order tp-cp-dp-pp', async () => {
     const { ranks, groups } = await answered({ cluster: { nodes: 4 },
         parallelism: { tensor: 4, pipeline: 2, data: 4 } });
@@ -96,13 +110,14 @@ test('places and groups follow the order tp-cp-dp-pp', async () => {
         assert.equal(ranksOf(starts).length, count);
 });
 
-test('the distributed optimizer has a flat tensor for each unit, padded', async () => {
+test('the distributed optimizer has flat buckets of a chunk, padded', async () => {
     const map = await answered();
     assert.deepEqual(map.sharding, { kind: 'flat', degree: 2, of: 'optimizer_states' });
-    assert.deepEqual([...new Set(map.units.map(({ name }) => name))], ['root',
-        'model.layers.0', 'model.layers.1', 'model.layers.2', 'model.layers.3']);
+    assert.deepEqual(map.units.map(({ name, tensor, pipeline }) => [name, tensor, pipeline]),
+        [['chunk.0.bucket.0', 0, 0], ['chunk.0.bucket.0', 1, 0],
+            ['chunk.1.bucket.0', 0, 1], ['chunk.1.bucket.0', 1, 1]]);
     for (const { name, elements, padded_elements: padded, shards } of map.units) {
-        assert.ok(padded - elements < 2, name);
+        assert.ok(padded % 128 === 0 && padded - elements < 128 + 64 * 20, name);
         assert.deepEqual(shards.map(({ offset }) => offset), [0, padded / 2], name);
         assert.ok(shards.every(({ length }) => length === padded / 2), name);
     }
@@ -161,7 +176,7 @@ test('plain layers are a tensor of their parameters each', async () => {
     const { tensors, units } = response.json;
     assert.deepEqual(tensors.map(({ name, layer, pipeline }) => [name, layer, pipeline]),
         [0, 1, 2, 3].map((layer) => ['linear', layer, layer < 2 ? 0 : 1]));
-    assert.deepEqual(units.map(({ padded_elements: padded }) => padded), [16, 16, 16, 16]);
+    assert.deepEqual(units.map(({ padded_elements: padded }) => padded), [128, 128]);
 });
 
 test('what is impossible is refused as by an estimate, and by the query', async () => {

@@ -240,7 +240,7 @@ profiles_of_a_framework_stand_together(void)
         sl_expect_text(first[i].framework, "megatron", first[i].name);
     sl_expect_text(first[0].name, "megatron-lm-2021", "oldest");
     CU_ASSERT_TRUE(sl_catalog_software(catalog, "ddp", &count) != NULL && count == 1);
-    CU_ASSERT_TRUE(sl_catalog_software(catalog, "fsdp2", &count) != NULL && count == 1);
+    CU_ASSERT_TRUE(sl_catalog_software(catalog, "fsdp2", &count) != NULL && count == 4);
     CU_ASSERT_PTR_NULL(sl_catalog_software(catalog, "dp", &count));
     CU_ASSERT_EQUAL(count, 0);
 }

@@ -48,14 +48,20 @@ sl_fixture_llama(void)
     };
 }
 
-const sl_model *
-sl_fixture_model(const sl_dense_spec *spec)
+sl_model *
+sl_fixture_own_model(const sl_dense_spec *spec)
 {
     sl_errors err = {0};
 
     memset(&the_model, 0, sizeof the_model);
     CU_ASSERT_EQUAL(sl_model_describe_dense(spec, &the_model, &err), SL_OK);
     return &the_model;
+}
+
+const sl_model *
+sl_fixture_model(const sl_dense_spec *spec)
+{
+    return sl_fixture_own_model(spec);
 }
 
 sl_cluster
@@ -108,9 +114,12 @@ sl_fixture_software(void)
         .loss_forward_bytes_per_logit = 18.0,
         .loss_backward_bytes_per_logit = 8.0,
         .logits_peak_bytes = 6.0,
+        .fused_logits_peak_bytes = 2.0,
+        .chunked_logits_peak_bytes = 1.75,
         .fragmentation_ratio = 1.05,
         .fragmentation_low_ratio = 1.028,
         .fragmentation_high_ratio = 1.093,
+        .exchange_kept = true,
         .weight_gradient_fused = true,
         .step_overhead_s = 0.0,
     };

@@ -15,6 +15,9 @@ sl_dense_spec sl_fixture_llama(void);
 /** Owned by the fixture: one model at a time. */
 const sl_model *sl_fixture_model(const sl_dense_spec *spec);
 
+/** The same, to be changed. */
+sl_model *sl_fixture_own_model(const sl_dense_spec *spec);
+
 /** Nodes of 8 with 80 GiB, 100 TFLOP/s, 1 TB/s, 100 GB/s links and 8 network cards of 10 GB/s. */
 sl_cluster sl_fixture_cluster(uint32_t nodes);
 

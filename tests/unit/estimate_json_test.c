@@ -216,6 +216,7 @@ a_fix_is_a_patch_of_what_differs(void)
     for (uint32_t i = 0; i < 3; i++)
         e->fixes[i] = (sl_fix){.workload = e->workload,
                                .plan = e->plan,
+                               .nodes = a.request.cluster.nodes,
                                .what = "recompute",
                                .device_total_bytes = 80,
                                .step_s = 1.25,
@@ -230,7 +231,8 @@ a_fix_is_a_patch_of_what_differs(void)
     e->fixes[2].workload.micro_batch = 4;
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"recompute\":\"full\"}},"
-                             "\"memory_bytes\":80,\"step_s\":1.25,\"fits\":true}"));
+                             "\"memory_bytes\":80,\"step_s\":1.25,\"time_incomplete\":false,"
+                             "\"fits\":true}"));
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"sequence\":true}},"));
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"micro_batch_size\":4},"
                              "\"parallelism\":{\"pipeline\":2,\"virtual_pipeline\":2}},"));
@@ -248,13 +250,19 @@ a_patch_sets_what_the_request_had_set(void)
     a.request.unknown = 0;
     sl_estimate *const e = handmade(&a.request);
     e->fix_count = 1;
-    e->fixes[0] = (sl_fix){.workload = e->workload, .plan = e->plan, .what = "tensor"};
+    e->fixes[0] = (sl_fix){.workload = e->workload,
+                           .plan = e->plan,
+                           .nodes = 2 * a.request.cluster.nodes,
+                           .what = "tensor"};
+    e->fixes[0].workload.offload.optimizer = true;
     e->fixes[0].plan.tensor = 4;
     e->fixes[0].plan.data = 2;
     e->fixes[0].plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"data\":2,"
-                             "\"schedule\":\"interleaved_1f1b\"}}"));
+    CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"offload\":{\"optimizer\":\"cpu\","
+                             "\"parameters\":\"none\",\"activations\":\"none\"}},"
+                             "\"parallelism\":{\"tensor\":4,\"data\":2,"
+                             "\"schedule\":\"interleaved_1f1b\"},\"cluster\":{\"nodes\":2}}"));
     free(e);
     clear(&a);
 }

@@ -67,6 +67,11 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 2046;
     expect_fault(&q, "not_divisible", "/parallelism/context", "");
+    q = gpt_question(1); /* 16 heads, 8 of a tensor rank */
+    q.plan.tensor = 2;
+    q.plan.context = 16;
+    q.plan.context_kind = SL_CONTEXT_EXCHANGE;
+    expect_fault(&q, "not_divisible", "/parallelism/context", "1, 2, 4, 8");
     q = gpt_question(1);
     q.plan.zero_stage = 3;
     expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage",
@@ -83,6 +88,14 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q = gpt_question(1);
     q.plan.expert = 2;
     expect_fault(&q, "no_experts", "/parallelism/expert", "");
+    q = gpt_question(1);
+    q.plan.expert_tensor = 2;
+    expect_fault(&q, "no_experts", "/parallelism/expert_tensor", "1");
+    q = gpt_question(1);
+    q.plan.context = 2;
+    q.unknown = SL_UNKNOWN_ATTENTION; /* of which none is left for it */
+    q.workload.precision = SL_PRECISION_FP32;
+    expect_fault(&q, "needs_fused_attention", "/workload/precision", "bf16, fp16; or context 1");
     q = gpt_question(1);
     cluster.accelerator.scale_up_domain = 1;
     cluster.accelerator.host_bytes_per_s = 0.0;
@@ -225,6 +238,8 @@ open_software_asks_every_profile(void)
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* older than the part */
     cluster.accelerator.release_year = 2030;
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2); /* there is no other */
+    software[1].traced_sharding = true;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 1); /* an experiment */
 }
 
 static void
@@ -243,6 +258,8 @@ no_legal_combination_is_said(void)
     q.workload.sequence_length = 4096;
     CU_ASSERT_EQUAL(sl_estimate_answer(&q, &space[0], &space[1], &err), SL_E_RANGE);
     sl_expect_text(err.list[0].rule, "no_valid_combination", "rule");
+    sl_expect_text(err.list[0].pointer, "/workload/sequence_length", "what no value mends");
+    sl_expect_text(err.list[0].hint, "at most 2048", "hint");
     free(space);
 }
 

@@ -1,6 +1,9 @@
 /* Routed experts: who holds them, over how many ranks their states are divided, what a token costs. */
 #include <math.h>
+#include <string.h>
 
+#include "engine/evaluate.h"
+#include "engine/gather.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -70,6 +73,115 @@ experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike(void)
     }
 }
 
+/* Muon keeps one moment of a matrix: whatever ranks share experts, each is somewhere once. Adafactor
+ * likewise keeps what it keeps of every expert. */
+static void
+optimizers_by_shape_are_exact_for_experts_on_fewer_ranks(void)
+{
+    sl_question q = mixture_question();
+    const double vectors = BLOCKS * 2.0 * HIDDEN + HIDDEN;
+    const double tables = 2.0 * 32768.0 * HIDDEN;
+    const double matrices = dense_elements(&q) - vectors - tables;
+    const double keys = 512.0;
+    const double router = HIDDEN + EXPERTS;
+    const double factored = BLOCKS * (2.0 * (HIDDEN + HIDDEN) + 2.0 * (HIDDEN + keys) + router) +
+                            2.0 * (32768.0 + HIDDEN) + vectors +
+                            BLOCKS * EXPERTS * 3.0 * (HIDDEN + WIDTH);
+
+    for (uint32_t e = 1; e <= 8; e *= 2) {
+        q.plan.expert = e;
+        q.workload.optimizer = SL_OPTIMIZER_MUON;
+        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_OPTIMIZER_STATES),
+                       (4.0 * (matrices + routed_elements()) + 8.0 * (vectors + tables)) / 8.0,
+                       1e-8, "muon");
+        q.workload.optimizer = SL_OPTIMIZER_ADAFACTOR;
+        sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_OPTIMIZER_STATES),
+                       4.0 * factored / 8.0, 1e-8, "adafactor");
+    }
+}
+
+/* What a reduction leaves of a block: two ranks are alike in experts, eight in the rest. */
+static void
+experts_are_reduced_over_the_ranks_that_are_alike(void)
+{
+    static sl_priced priced;
+    sl_question q = mixture_question();
+    sl_stage stage;
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.expert = 4;
+    q.plan.expert_tensor = 1;
+    const sl_combination c = {&software, q.workload, q.plan};
+    sl_evaluate_price(&q, &c, 1.0, &priced);
+    const sl_memory_case one = {.question = &q,
+                                .workload = &q.workload,
+                                .plan = &q.plan,
+                                .software = &software,
+                                .slice = &priced.slice,
+                                .prices = priced.prices};
+    sl_schedule_stage(q.model, &q.plan, 0, &stage);
+
+    const double routed = routed_elements() / BLOCKS;
+    const double dense = (dense_elements(&q) - 2.0 * 32768.0 * HIDDEN - HIDDEN) / BLOCKS;
+    sl_expect_near(sl_gather_measure(&one, &stage).backward_reduced,
+                   4.0 * (routed / 4.0 / 2.0 + dense / 8.0), 1e-12, "of a block");
+}
+
+static bool
+has_note(const sl_estimate *answer, const char *code)
+{
+    for (uint32_t i = 0; i < answer->note_count; i++)
+        if (strcmp(answer->notes[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+static void
+what_experts_are_asked_of_a_dense_model_is_said(void)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+    sl_question q = mixture_question();
+
+    q.workload.routing_said = true;
+    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "no_experts"));
+    q.model = sl_fixture_model(&spec);
+    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "no_experts"));
+}
+
+/* Queries and values of equal width do not hide what the cache says. */
+static void
+latent_attention_is_what_the_model_says(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "latent_attention"));
+    spec.naming = SL_NAMING_DEEPSEEK;
+    spec.latent = (sl_latent){.kv_rank = 512, .rotary_dim = 16, .plain_dim = 48, .value_dim = 64};
+    q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "latent_attention"));
+}
+
+/* Sixteen in one domain are more than were measured, whatever they share. */
+static void
+every_group_says_that_it_is_extrapolated(void)
+{
+    sl_question q = mixture_question();
+
+    cluster = sl_fixture_cluster(2);
+    cluster.accelerators_per_node = 16;
+    cluster.accelerator.scale_up_domain = 16;
+    q.plan.data = 4;
+    q.plan.context = 8;
+    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "group_extrapolated"));
+    q.plan.data = 2;
+    q.plan.context = 16;
+    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "group_extrapolated"));
+}
+
 /* A rank of a tensor group that does not cut experts holds all of its share of them. */
 static void
 experts_that_are_not_cut_are_whole_on_every_tensor_rank(void)
@@ -137,6 +249,14 @@ impossible_shares_are_refused(void)
     q.plan.expert = 3;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
     sl_expect_text(err.list[0].pointer, "/parallelism/expert", "3 of 8");
+    sl_expect_text(err.list[0].hint, "1, 2, 4, 8", "divide experts and ranks");
+    q.plan.data = 12;
+    q.plan.expert = 8;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/parallelism/expert", "8 of 8 experts, of 12 ranks");
+    sl_expect_text(err.list[0].hint, "1, 2, 4", "both");
+    q.plan.data = 8;
     q.plan.expert = 2;
     q.plan.expert_tensor = 2;
     err.count = 0;
@@ -156,6 +276,11 @@ impossible_shares_are_refused(void)
     }
 static const sl_case cases[] = {
     CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
+    CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
+    CASE(experts_are_reduced_over_the_ranks_that_are_alike),
+    CASE(what_experts_are_asked_of_a_dense_model_is_said),
+    CASE(latent_attention_is_what_the_model_says),
+    CASE(every_group_says_that_it_is_extrapolated),
     CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
     CASE(a_block_keeps_what_arrived_at_its_experts),
     CASE(impossible_shares_are_refused),

@@ -1,3 +1,4 @@
+#include "engine/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -172,6 +173,36 @@ a_gated_block_keeps_its_own_sum(void)
                    1e-12, "8h + 2(hq + 2hk) + 2hq + 6f + 4a");
 }
 
+/* Two key-value heads over eight ranks: each keeps one whole, a quarter of one would be its even part. */
+static void
+a_rank_keeps_a_whole_key_value_head_where_there_are_too_few(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    const double tokens = 2048.0, head_dim = 64.0, queries = 2048.0;
+
+    spec.kv_heads = 2;
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.tensor = 8;
+    q.plan.sequence = true;
+    q.plan.data = 1;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    const double norms = 4.0 * 2.0 * 2048.0 / 8.0;
+    const double attention = 2.0 * (2.0 * queries / 8.0 + 2.0 * head_dim) + 4.0 * 32.0 / 8.0;
+    const double mlp = 2.0 * 3.0 * 8192.0 / 8.0;
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        if (rank->terms[i].id == SL_TERM_ACTIVATIONS)
+            sl_expect_near(rank->terms[i].inputs[2].value, tokens * (norms + attention + mlp),
+                           1e-12, "bytes per block");
+    const double shared_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    spec.kv_heads = 8;
+    q.model = sl_fixture_model(&spec);
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION) <
+                   shared_s);
+}
+
 static void
 the_first_stage_keeps_as_many_microbatches_as_there_are_stages(void)
 {
@@ -260,6 +291,42 @@ more_memory_never_makes_a_plan_infeasible(void)
     CU_ASSERT_TRUE(fitted);
 }
 
+/* Whatever the schedule, stages that are left out need no more than those that are not. */
+static void
+the_ranks_that_may_need_most_hold_the_fullest(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_GPIPE, SL_SCHEDULE_NAIVE};
+    static sl_memory all, some;
+    static sl_priced priced;
+
+    for (uint32_t pipeline = 2; pipeline <= 8; pipeline *= 2)
+        for (uint32_t i = 0; i < 24; i++) {
+            sl_question q = gpt_question(1, 24, 1024, 16);
+            const uint32_t chunks = i % 4 == 3 ? 3 : 1;
+            q.plan.pipeline = pipeline;
+            q.plan.virtual_pipeline = chunks;
+            q.plan.data = 8 / pipeline;
+            q.plan.schedule = chunks > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : schedules[i % 4];
+            q.plan.zero_stage = i / 4 % 2;
+            q.workload.recompute = i / 8 == 1 ? SL_RECOMPUTE_FULL : SL_RECOMPUTE_NONE;
+            q.workload.offload.activations = i / 8 == 2;
+            const sl_combination c = {&software, q.workload, q.plan};
+            sl_evaluate_price(&q, &c, 1.0, &priced);
+            sl_memory_case one = {.question = &q,
+                                  .workload = &q.workload,
+                                  .plan = &q.plan,
+                                  .software = &software,
+                                  .slice = &priced.slice,
+                                  .prices = priced.prices};
+            CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
+            one.fullest_only = true;
+            CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
+            CU_ASSERT_TRUE(some.rank_count <= 3);
+            CU_ASSERT_EQUAL(some.headroom_bytes, all.headroom_bytes);
+            CU_ASSERT_EQUAL(some.ranks[some.binding].rank, all.ranks[all.binding].rank);
+        }
+}
+
 static void
 overrides_replace_the_layout_field_by_field(void)
 {
@@ -287,11 +354,13 @@ static const sl_case cases[] = {
     CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
     CASE(flash_attention_replaces_scores_by_row_statistics),
     CASE(a_gated_block_keeps_its_own_sum),
+    CASE(a_rank_keeps_a_whole_key_value_head_where_there_are_too_few),
     CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
     CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
     CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
     CASE(terms_sum_to_the_device_total),
     CASE(more_memory_never_makes_a_plan_infeasible),
+    CASE(the_ranks_that_may_need_most_hold_the_fullest),
     CASE(overrides_replace_the_layout_field_by_field),
 };
 

@@ -178,6 +178,46 @@ a_degree_that_has_no_rest_is_refused_with_the_products(void)
     clear(&r);
 }
 
+/* FSDP's words are refused where they stand, not where the engine reads what they mean. */
+static void
+faults_point_at_the_words_that_were_said(void)
+{
+    static const struct {
+        const char *framework, *plan, *pointer, *rule, *hint;
+    } cases[] = {
+        {"fsdp2", "{\"zero_stage\":3,\"replicate\":3}", "/parallelism/replicate", "not_divisible",
+         "1, 2, 4, 8, 16"},
+        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled", ""},
+        {"megatron", "{\"sharding\":\"full_shard\"}", "/parallelism/sharding",
+         "stage_not_of_framework", "no_shard, or framework fsdp1 or fsdp2"},
+        {"fsdp2", "{\"sharding\":\"no_shard\"}", "/parallelism/sharding", "stage_not_of_framework",
+         "full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2"},
+        {"deepspeed", "{\"sharding\":\"hybrid_shard\"}", "/parallelism/sharding", "not_modelled",
+         ""},
+        {"fsdp2", "{\"zero_stage\":0,\"sharding\":\"no_shard\"}", "/parallelism/zero_stage",
+         "stage_not_of_framework", "2, 3"},
+    };
+    sl_model *const model = small_model();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char workload[128];
+        reading r;
+        (void)sl_text_format(workload, sizeof workload,
+                             "{\"sequence_length\":2048,\"global_batch_size\":64,"
+                             "\"framework\":\"%s\"}",
+                             cases[i].framework);
+        read_parts(&r, NULL, workload, NULL, cases[i].plan);
+        CU_ASSERT_EQUAL(r.code, SL_OK);
+        const sl_question question = sl_estimate_request_question(&r.request, model);
+        sl_errors err = {0};
+        CU_ASSERT_NOT_EQUAL(sl_estimate_request_check(&r.request, &question, &err), SL_OK);
+        expect_fault(&err, cases[i].pointer, cases[i].rule);
+        const sl_error *const fault = fault_at(&err, cases[i].pointer);
+        sl_expect_text(fault == NULL ? "none" : fault->hint, cases[i].hint, cases[i].pointer);
+        clear(&r);
+    }
+    free(model);
+}
+
 static void
 the_hash_depends_on_meaning_not_on_spelling(void)
 {
@@ -268,6 +308,7 @@ main(int argc, char **argv)
         CASE(an_inventory_gives_the_cluster_and_the_request_overrides_it),
         CASE(faults_of_an_inventory_point_into_the_request),
         CASE(a_degree_that_has_no_rest_is_refused_with_the_products),
+        CASE(faults_point_at_the_words_that_were_said),
         CASE(the_hash_depends_on_meaning_not_on_spelling),
         CASE(choices_are_the_legal_values_of_each_setting),
         CASE(an_invalid_plan_still_gets_its_choices),

@@ -33,7 +33,7 @@ places_follow_the_order(void)
 
     for (uint32_t o = 0; o < 2; o++) {
         const sl_question q = llama_question(4, orders[o]);
-        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q.workload, &q.plan));
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
         const uint64_t replicas = q.plan.data;
         for (uint64_t rank = 0; rank < 32; rank++) {
             const sl_place place = sl_sharding_place(&s, rank);

@@ -144,6 +144,38 @@ gradients_of_one_micro_batch_are_not_there_at_the_head(void)
                    "5 % and the freed gradients");
 }
 
+/* Of one micro-batch, the shard that the last reduction leaves is the gradient: it is there once. The
+ * root's comes last: whole it is as large as its 6 bytes a parameter, next to all shards. */
+static void
+the_last_reduction_leaves_the_gradient_itself(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double head = ROWS * HIDDEN + HIDDEN;
+    const double shards = 4.0 / 8.0 * all_elements();
+    const double block = 2.0 * (root_elements() + 3.0 * block_elements()) + 2.0 * head +
+                         6.0 * block_elements() + shards - 4.0 / 8.0 * root_elements();
+    const double root = (2.0 + 6.0) * root_elements() + shards;
+
+    software.logits_peak_bytes = 0.0;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    q.workload.global_batch = 8;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "last_backward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
+                   fmax(block, root), 1e-8, "one micro-batch");
+    q.workload.global_batch = 16;
+    rank = answer_rank(&q);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
+                   fmax(block + 4.0 / 8.0 * (root_elements() + block_elements()),
+                        root + 4.0 / 8.0 * root_elements()),
+                   1e-8, "two: what comes is added to what is there");
+}
+
 static void
 gathered_parameters_are_the_root_and_two_blocks(void)
 {
@@ -163,6 +195,68 @@ gathered_parameters_are_the_root_and_two_blocks(void)
     q.plan.zero_stage = 2;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
                    2.0 * all_elements(), 1e-8, "shard_grad_op keeps them");
+}
+
+/* One traced graph: only what is used is gathered, and freed gradients leave no segments. */
+static void
+a_traced_graph_gathers_only_what_it_uses(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double head = ROWS * HIDDEN + HIDDEN;
+
+    software.logits_peak_bytes = 14.0;
+    software.traced_sharding = true;
+    q.workload.global_batch = 8;
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "head", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS), 2.0 * head, 1e-8, "head");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_FRAGMENTATION),
+                   0.05 * (double)rank->peak_allocated_bytes, 1e-8, "no idle gradients");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * all_elements(), 1e-8, "nothing is gathered twice");
+    q.plan.reshard = SL_RESHARD_ALWAYS;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS), 2.0 * head, 1e-8,
+                   "unless it was asked for");
+}
+
+/* Megatron gathers inputs of products that are cut once more in backward, PyTorch keeps them. */
+static void
+inputs_of_cut_products_stay_whole_outside_megatron(void)
+{
+    double kept[2] = {0};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_question q = llama_question(i == 0 ? SL_FRAMEWORK_MEGATRON : SL_FRAMEWORK_FSDP2, 3);
+        q.plan.zero_stage = i == 0 ? 1 : 3;
+        q.plan.tensor = 2;
+        q.plan.data = 4;
+        q.plan.sequence = true;
+        const sl_rank_memory *rank = answer_rank(&q);
+        for (uint32_t t = 0; t < rank->term_count; t++)
+            if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+                kept[i] = rank->terms[t].inputs[2].value;
+    }
+    sl_expect_near(kept[1] - kept[0], 2.0 * 2.0 * HIDDEN / 2.0 * TOKENS, 1e-12,
+                   "the other half of two inputs: attention's and the network's");
+}
+
+/* Segments of freed gradients are no fragmentation: both ends of the interval have them. */
+static void
+freed_gradients_are_in_the_whole_interval(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double gradients = 4.0 / 8.0 * all_elements();
+
+    software.logits_peak_bytes = 14.0;
+    q.workload.global_batch = 8;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double allocated = (double)e->memory.ranks[0].peak_allocated_bytes;
+    sl_expect_near((double)e->memory.reserved_low_bytes, 1.028 * allocated + gradients, 1e-8,
+                   "low");
+    sl_expect_near((double)e->memory.reserved_high_bytes, 1.093 * allocated + gradients, 1e-8,
+                   "high");
 }
 
 /* torchtitan's op: block input, every other product's output (q, v, gate, down), attention. */
@@ -217,8 +311,8 @@ adapters_train_alone_on_a_frozen_base(void)
                 {SL_ADAPTER_BASE_NF4, 0.5625},
                 {SL_ADAPTER_BASE_NF4_DOUBLE, 0.515869140625}};
 
-    q.workload.adapter =
-        (sl_adapter){.rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
+    q.workload.adapter = (sl_adapter){
+        .method = SL_ADAPTER_LORA, .rank = 16, .target_count = 2, .targets = {"q_proj", "v_proj"}};
     for (uint32_t i = 0; i < SL_ADAPTER_BASE_COUNT; i++) {
         q.workload.adapter.base = rows[i].base;
         const sl_rank_memory *rank = answer_rank(&q);
@@ -349,7 +443,32 @@ a_loss_in_chunks_frees_the_logits(void)
                    "2 + 4 + 4 + 4 bytes a logit");
     const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
     q.workload.loss = SL_LOSS_CHUNKED;
-    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes < eager);
+    const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
+    CU_ASSERT_TRUE(chunked < eager);
+    q.workload.loss = SL_LOSS_CUT;
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 0.0);
+    CU_ASSERT_TRUE(answer_rank(&q)->peak_allocated_bytes <= chunked);
+}
+
+/* What compile fuses is a fact of the release; a loss that was asked for stays. */
+static void
+compile_fuses_the_loss_of_releases_that_compile_it(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    q.workload.sequence_length = 8192;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    software.logits_peak_bytes = 14.0;
+    software.fused_logits_peak_bytes = 6.0;
+    q.workload.compile = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
+                   "the loss by itself");
+    software.loss_compiled = true;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 6.0 * 8192.0 * ROWS, 1e-12,
+                   "compiled");
+    q.workload.loss = SL_LOSS_EAGER;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
+                   "asked for");
 }
 
 #define CASE(name)                                                                                 \
@@ -361,7 +480,11 @@ static const sl_case cases[] = {
     CASE(fsdp_keeps_fp32_shards_of_everything),
     CASE(every_optimizer_has_its_bytes),
     CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
+    CASE(the_last_reduction_leaves_the_gradient_itself),
     CASE(gathered_parameters_are_the_root_and_two_blocks),
+    CASE(a_traced_graph_gathers_only_what_it_uses),
+    CASE(inputs_of_cut_products_stay_whole_outside_megatron),
+    CASE(freed_gradients_are_in_the_whole_interval),
     CASE(recompute_by_operators_keeps_every_other_product),
     CASE(the_step_of_deepspeed_casts_gradients),
     CASE(adapters_train_alone_on_a_frozen_base),
@@ -370,6 +493,7 @@ static const sl_case cases[] = {
     CASE(disks_hold_what_passes_through_the_host),
     CASE(the_host_steps_at_its_own_rate),
     CASE(a_loss_in_chunks_frees_the_logits),
+    CASE(compile_fuses_the_loss_of_releases_that_compile_it),
 };
 
 int

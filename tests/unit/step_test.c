@@ -20,7 +20,8 @@ static void
 equal_stages_idle_p_minus_1_over_m_plus_p_minus_1(void)
 {
     sl_plan plan = {.pipeline = 4, .virtual_pipeline = 1};
-    const double busy[SL_PIPELINE_MAX] = {2.0, 2.0, 2.0, 2.0};
+    const sl_busy busy[SL_PIPELINE_MAX] = {
+        {.all_s = 2.0}, {.all_s = 2.0}, {.all_s = 2.0}, {.all_s = 2.0}};
 
     const sl_span span = sl_schedule_span(&plan, 8, busy);
     sl_expect_near(span.bubble_s, 6.0, 1e-12, "(p - 1)(F + B), Narayanan 2021");
@@ -32,7 +33,7 @@ static void
 three_equal_stages_and_one_microbatch_idle_two_thirds(void)
 {
     sl_plan plan = {.pipeline = 3, .virtual_pipeline = 1};
-    const double busy[SL_PIPELINE_MAX] = {1.0, 1.0, 1.0};
+    const sl_busy busy[SL_PIPELINE_MAX] = {{.all_s = 1.0}, {.all_s = 1.0}, {.all_s = 1.0}};
 
     sl_expect_near(sl_schedule_span(&plan, 1, busy).idle_ratio, 2.0 / 3.0, 1e-12,
                    "naive layer-wise parallelism");
@@ -41,8 +42,9 @@ three_equal_stages_and_one_microbatch_idle_two_thirds(void)
 static void
 chunks_divide_the_bubble(void)
 {
-    sl_plan plan = {.pipeline = 4, .virtual_pipeline = 3};
-    const double busy[SL_PIPELINE_MAX] = {6.0, 6.0, 6.0, 6.0};
+    sl_plan plan = {.pipeline = 4, .virtual_pipeline = 3, .schedule = SL_SCHEDULE_INTERLEAVED_1F1B};
+    const sl_busy busy[SL_PIPELINE_MAX] = {
+        {.all_s = 6.0}, {.all_s = 6.0}, {.all_s = 6.0}, {.all_s = 6.0}};
 
     sl_expect_near(sl_schedule_span(&plan, 8, busy).bubble_s, 3.0 * 6.0 / 3.0, 1e-12,
                    "(p - 1)(F + B) / v");
@@ -51,15 +53,16 @@ chunks_divide_the_bubble(void)
 static void
 interleaving_keeps_one_plus_p_minus_1_over_p_v_more(void)
 {
-    sl_plan plan = {.pipeline = 8, .virtual_pipeline = 3};
+    sl_plan plan = {.pipeline = 8, .virtual_pipeline = 3, .schedule = SL_SCHEDULE_INTERLEAVED_1F1B};
     const double p = 8.0, v = 3.0;
 
-    sl_expect_near((double)sl_schedule_chunks_in_flight(&plan, 64, 0) / v,
-                   p * (1.0 + (p - 1.0) / (p * v)), 1e-12, "Narayanan 2021; Korthikanti 2022");
+    sl_expect_near(sl_schedule_in_flight(&plan, 64, 0).whole, p * (1.0 + (p - 1.0) / (p * v)),
+                   1e-12, "Narayanan 2021; Korthikanti 2022");
     plan.virtual_pipeline = 1;
-    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 64, 0), 8);
-    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 64, 7), 1);
-    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 3, 0), 3); /* no more than there are */
+    plan.schedule = SL_SCHEDULE_1F1B;
+    CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, 64, 0).whole, 8.0);
+    CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, 64, 7).whole, 1.0);
+    CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, 3, 0).whole, 3.0); /* no more than there are */
 }
 
 /* The courses: of three equal stages, one at a time works; GPipe idles as 1F1B does and keeps every
@@ -67,19 +70,19 @@ interleaving_keeps_one_plus_p_minus_1_over_p_v_more(void)
 static void
 naive_and_gpipe_are_what_they_are_drawn_as(void)
 {
-    const double busy[SL_PIPELINE_MAX] = {2.0, 2.0, 2.0};
+    const sl_busy busy[SL_PIPELINE_MAX] = {{.all_s = 2.0}, {.all_s = 2.0}, {.all_s = 2.0}};
     sl_plan plan = {.pipeline = 3, .virtual_pipeline = 1, .schedule = SL_SCHEDULE_NAIVE};
 
     for (uint64_t m = 1; m <= 4; m++) {
         const sl_span span = sl_schedule_span(&plan, m, busy);
         sl_expect_near(span.span_s, 6.0 * (double)m, 1e-12, "one after the other");
         sl_expect_near(span.idle_ratio, 2.0 / 3.0, 1e-12, "two of three idle");
-        CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, m, 0), 1);
+        CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, m, 0).whole, 1.0);
     }
     plan.schedule = SL_SCHEDULE_GPIPE;
     const sl_span span = sl_schedule_span(&plan, 4, busy);
     sl_expect_near(span.bubble_s, 4.0, 1e-12, "(p - 1)(F + B)");
-    CU_ASSERT_EQUAL(sl_schedule_chunks_in_flight(&plan, 4, 2), 4);
+    CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, 4, 2).whole, 4.0);
 }
 
 static void

@@ -56,7 +56,7 @@ export function nameOf(rank, of) {
 /** @param {any} rank @param {number} of */
 export function detailOf(rank, of) {
     const devices = `${rank.count} ${rank.count === 1 ? "device" : "devices"}`;
-    const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, " }[rank.role] ?? "";
+    const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, ", "first and last stage": "first and last, " }[rank.role] ?? "";
     return place + devices;
 }
 

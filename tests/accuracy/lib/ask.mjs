@@ -33,7 +33,7 @@ async function resultOf(url, raw) {
         return { row, refusal };
     const answer = await estimateOf(url, request);
     return { row, request,
-        ...(answer.refusal === undefined ? scoreRow(row, answer.estimate) : answer) };
+        ...answer, ...(answer.refusal === undefined && scoreRow(row, answer.estimate)) };
 }
 
 /** Results in the order of the rows; rows that measured nothing are left out. */

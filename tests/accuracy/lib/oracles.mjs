@@ -5,6 +5,7 @@
  * number of parameters and are set against the accounting nearest to theirs.
  */
 import { estimateOf } from './ask.mjs';
+import { formulas } from './oracle_formulas.mjs';
 import { requestOf } from './request.mjs';
 import { groupOf, summarizeErrors } from './score.mjs';
 
@@ -19,6 +20,20 @@ const pairsOf = (object) => Object.entries(object)
 
 const texts = (object) =>
     Object.fromEntries(Object.entries(object).map(([name, value]) => [name, text(value)]));
+
+/** Layers of each stage where a case gives the first and the last. */
+function layoutOf({ dims, pp, first_stage_layers: first, last_stage_layers: last }) {
+    if (!(first > 0 && last > 0 && pp > 2))
+        return {};
+    const middle = (dims.L - first - last) / (pp - 2);
+    return { pipeline_layout: [first, ...Array(pp - 2).fill(middle), last] };
+}
+
+function megatronRequest(input) {
+    const { request, refusal } = requestOf(megatronRow(input));
+    return request === undefined ? { refusal } : { request: { ...request,
+        parallelism: { ...request.parallelism, ...layoutOf(input) } } };
+}
 
 function megatronRow({ model, dims, ...plan }) {
     const mla = dims.mla && { q_lora: dims.mla.q_lora ?? 0, kv_lora: dims.mla.kv_lora,
@@ -52,6 +67,7 @@ function cookbookRow(input) {
         ...ANY_PART,
         ...texts({ L: input.num_layers, h: input.hidden_size, a: input.num_attention_heads,
             kv: Math.round(input.num_attention_heads * input.kv_size_ratio), ffn: width,
+            head_dim: input.hidden_size / input.num_attention_heads,
             vocab: input.vocab_size, tied: false, tp: input.tensor_parallel_size,
             pp: input.pipeline_parallel_size, dp: input.num_gpus / degrees, cp: 1,
             ep: input.expert_parallelism, micro_batch: input.batch_size_per_gpu,
@@ -88,10 +104,10 @@ const deepspeedComponents = { states: [['gpu_model_states'], states] };
 
 /** How a tool's case is asked, and each component: [its outputs, our terms], both summed. */
 const tools = {
-    'Megatron-LM': [(input) => requestOf(megatronRow(input)),
+    'Megatron-LM': [megatronRequest,
         megatronComponents(['weight_grad_optimizer'], 'activation_sp_selective',
             'total_sp_selective')],
-    'Megatron-Bridge': [(input) => requestOf(megatronRow(input)),
+    'Megatron-Bridge': [megatronRequest,
         megatronComponents(['dense_parameters_and_optimizer',
             'routed_expert_parameters_and_optimizer'], 'activation', 'total')],
     'DeepSpeed-ZeRO2': [(input) => deepspeedRequest(input, 2), deepspeedComponents],
@@ -106,25 +122,82 @@ const tools = {
 
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
+const parametersOf = ({ terms }) =>
+    terms.find(({ name }) => name === 'parameters')?.bytes ?? 0;
+
+/** With a layout the estimators tell of the stage with most parameters, else of the first. */
+function stageOf(memory, input) {
+    if (layoutOf(input).pipeline_layout === undefined)
+        return groupOf(memory, 'first');
+    return memory.ranks.reduce((most, one) =>
+        (parametersOf(one) > parametersOf(most) ? one : most));
+}
+
 /** Errors by component; one that is zero on either side has no ratio and is left out. */
-export function compare(components, outputs, estimate) {
-    const { terms = [] } = groupOf(estimate.memory, 'first');
+export function compare(components, outputs, estimate, input = {}) {
+    const { terms = [] } = stageOf(estimate.memory, input);
     const errors = Object.entries(components).map(([name, [theirs, ours]]) => {
         const them = sum(theirs.map((output) => outputs[output] ?? 0));
         const us = sum(terms.filter((term) => ours.includes(term.name))
             .map((term) => term.bytes));
-        return [name, Math.log(us / them)];
+        return [name, { error: Math.log(us / them), figure: them }];
     });
-    return Object.fromEntries(errors.filter(([, error]) => Number.isFinite(error)));
+    return Object.fromEntries(errors.filter(([, { error }]) => Number.isFinite(error)));
 }
 
 export function questionOf({ tool, input }) {
     return tools[tool]?.[0](input) ?? { refusal: `the mapping knows no estimator "${tool}"` };
 }
 
-/** @returns {string[]} lines for people: a table, then what was refused and how often */
-export async function oracleReport(url, cases) {
+/** Nearer than this is agreement. */
+const AGREES = 0.02;
+
+const comparisons = {
+    '=': (a, b) => a === b,
+    '>': (a, b) => Number(a) > Number(b),
+    '<=': (a, b) => Number(a) <= Number(b),
+    '>=': (a, b) => Number(a) >= Number(b),
+};
+
+/** What a condition may name: the case's inputs and dimensions, and two that follow from them. */
+function namesOf(input) {
+    const { dims = {} } = input;
+    return { ...input, ...dims, E: dims.E ?? 0, dense: dims.dense ?? 0, mla: dims.mla ? 1 : 0,
+        uneven: input.pp > 1 && dims.L % input.pp !== 0 ? 1 : 0 };
+}
+
+/** "pp>1 and E=0": all of them. */
+export function holds(condition, input) {
+    const names = namesOf(input);
+    return condition.split(' and ').every((part) => {
+        const [, name, sign, value] = /^(\w+)(>=|<=|=|>)(\w+)$/.exec(part);
+        return comparisons[sign](String(names[name]), value);
+    });
+}
+
+const directions = { more: (error) => error > 0, less: (error) => error < 0, any: () => true };
+
+/** A formula is theirs when it gives their figure to the rounding of a padded vocabulary. */
+const SAME = 1e-3;
+
+function isTheirs(formula, input, figure) {
+    return formula === '' || Math.abs(formulas[formula](input) / figure - 1) < SAME;
+}
+
+/**
+ * The written reason why a figure of ours is another, if there is one. A sum is explained where its
+ * parts are: `open` says whether one of the case is not.
+ */
+export function reasonOf(reasons, { tool, input }, component, { error, figure, open }) {
+    return reasons.find((one) => one.oracle === tool && one.component === component
+        && directions[one.ours](error) && holds(one.condition, input)
+        && (one.theirs === 'parts' ? !open : isTheirs(one.theirs, input, figure)));
+}
+
+/** @returns {string[]} lines for people: tables, what is unexplained, what was refused how often */
+export async function oracleReport(url, cases, reasons) {
     const errors = new Map();
+    const unexplained = [];
     const refused = new Map();
     for (const oracle of cases) {
         const { request, refusal } = questionOf(oracle);
@@ -134,20 +207,34 @@ export async function oracleReport(url, cases) {
             refused.set(reason, (refused.get(reason) ?? 0) + 1);
             continue;
         }
-        const found = compare(tools[oracle.tool][1], oracle.output_bytes, answer.estimate);
-        for (const [component, error] of Object.entries(found)) {
+        const found = compare(tools[oracle.tool][1], oracle.output_bytes, answer.estimate,
+            oracle.input);
+        let open = false;
+        for (const [component, { error, figure }] of Object.entries(found)) {
             const key = `${oracle.tool} ${component}`;
-            errors.set(key, [...errors.get(key) ?? [], error]);
+            const reason = Math.abs(error) <= AGREES ? 'agrees'
+                : reasonOf(reasons, oracle, component, { error, figure, open });
+            errors.set(key, [...errors.get(key) ?? [], { error, reason }]);
+            if (reason === undefined)
+                unexplained.push(`${oracle.case_id} ${component}: ${percent(error)}`);
+            open ||= reason === undefined;
         }
     }
-    return [`${cases.length} cases of other estimators`, ...Array.from(errors, lineOf),
+    return [`${cases.length} cases of other estimators; agreement is 2 %`,
+        ...Array.from(errors, lineOf), lineOf(['all', [...errors.values()].flat()]),
+        '', 'unexplained', ...unexplained,
         '', 'refused', ...Array.from(refused, ([reason, times]) => `${times} x ${reason}`)];
 }
 
-function lineOf([key, errors]) {
-    const { mape, median, p90, bias } = summarizeErrors(errors);
-    const percent = (share) => `${(100 * share).toFixed(1)} %`.padStart(8);
-    return `${key.padEnd(32)} ${String(errors.length).padStart(4)} compared,`
-        + ` mean ${percent(mape)}  median ${percent(median)}`
-        + `  P90 ${percent(p90)}  bias ${percent(bias)}`;
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
+
+function lineOf([key, found]) {
+    const { mape, median, p90, bias } = summarizeErrors(found.map(({ error }) => error));
+    const agree = found.filter(({ reason }) => reason === 'agrees').length;
+    const open = found.filter(({ reason }) => reason === undefined).length;
+    const right = (text, width) => String(text).padStart(width);
+    return `${key.padEnd(32)} ${right(found.length, 4)} compared, ${right(agree, 3)} agree,`
+        + ` ${right(found.length - agree - open, 3)} explained, ${right(open, 3)} not;`
+        + ` mean ${right(percent(mape), 8)}  median ${right(percent(median), 8)}`
+        + `  P90 ${right(percent(p90), 8)}  bias ${right(percent(bias), 8)}`;
 }

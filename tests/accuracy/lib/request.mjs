@@ -14,7 +14,7 @@ export const columns = ['row_id', 'source', 'completeness', 'framework', 'softwa
     'etp', 'sp', 'sharding', 'reshard_after_forward', 'cpu_offload', 'global_batch_sequences',
     'micro_batch', 'seq_len', 'num_microbatches', 'recompute', 'precision_layout', 'optimizer',
     'attention', 'compile', 'ce_impl', 'peft', 'lora_rank', 'base_quant', 'topology_id',
-    'measured_peak_gib', 'metric', 'stage', 'notes'];
+    'measured_peak_gib', 'metric', 'stage', 'other_measured', 'notes'];
 
 export function completeRow(row) {
     return Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
@@ -52,6 +52,16 @@ function zeroStageOf(row, framework) {
     return row.sharding === 'none' ? 0 : undefined;
 }
 
+/**
+ * Whether parameters are let go after forward. What graph_trainer's selective recomputation keeps
+ * includes what FSDP gathered (torchtitan 2570, 3564).
+ */
+function reshardOf(row) {
+    const graph = /graph_trainer/i.test(row.framework) || /graph SAC/i.test(row.notes);
+    return firstMatch([[/^(always|1|true)$/i, true], [/^(never|0|false)$/i, false]],
+        row.reshard_after_forward) ?? (graph && /SAC/.test(row.recompute) ? false : undefined);
+}
+
 function parallelismOf(row) {
     const framework = frameworkOf(row);
     const schedule = scheduleOf(row);
@@ -70,8 +80,7 @@ function parallelismOf(row) {
         data: count(row.dp, 1),
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
-        reshard_after_forward: firstMatch([[/^(always|1|true)$/i, true],
-            [/^(never|0|false)$/i, false]], row.reshard_after_forward),
+        reshard_after_forward: reshardOf(row),
     });
 }
 

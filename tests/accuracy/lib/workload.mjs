@@ -1,4 +1,5 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
+import { titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -62,11 +63,19 @@ const attentions = [
 ];
 
 const losses = [
-    [/chunked|tiled|CCE|liger/i, 'chunked'],
+    [/CCE/, 'cut'],
+    [/compiled/i, 'fused'],
+    [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
     [/fp32 logits|eager/i, 'eager'],
 ];
+
+/**
+ * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
+ * Llama 3.1, transformers' loss takes the logits to fp32.
+ */
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
@@ -92,10 +101,15 @@ function recomputeOf(row, isTitan) {
     return /^selective/i.test(text) ? 'selective' : undefined;
 }
 
-/** Loss-parallel is what torchtitan does by itself once the head is split. */
-function lossOf(row, isTitan) {
-    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute);
-    return loss === 'eager' && isTitan && Number(row.tp) > 1 ? 'parallel' : loss;
+/** torchtitan's own loss is the profile's, unless it alone was compiled. */
+function lossOf(row, release) {
+    const loss = firstMatch(losses, row.ce_impl) ?? firstMatch(losses, row.recompute)
+        ?? firstMatch(toolLosses, row.source) ?? firstMatch(toolLosses, row.framework);
+    if (release === undefined)
+        return loss;
+    if (row.compile === 'loss')
+        return 'fused';
+    return loss === 'eager' ? undefined : loss;
 }
 
 const adapterMethods = [
@@ -103,6 +117,7 @@ const adapterMethods = [
     [/^q?lora\b/i, 'lora'],
     [/layernorm|^ln/i, 'ln_tuning'],
 ];
+const untargeted = ['ia3', 'ln_tuning', 'prompt_tuning'];
 const attentionTargets = ['q_proj', 'v_proj'];
 const mlpTargets = ['gate_proj', 'up_proj', 'down_proj'];
 const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
@@ -116,14 +131,29 @@ const adapterTargets = [
 function adapterOf(row) {
     if (row.peft === '')
         return undefined;
-    const base = [[/double/i, 'nf4_double'], [/nf4/i, 'nf4'], [/int8/i, 'int8']];
-    const unquantized = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const fused = /unsloth/i.test(row.framework);
+    // Unsloth always quantises the scales too.
+    const base = [[/double/i, 'nf4_double'], [/nf4/i, fused ? 'nf4_double' : 'nf4'],
+        [/int8/i, 'int8']];
+    const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    const method = firstMatch(adapterMethods, row.peft)
+        ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_');
+    // Each virtual token trains one row as wide as the embedding.
+    const [, trainable] = row.other_measured.match(/trainable (\d+)/) ?? [];
+    const tokens = method === 'prompt_tuning' ? Number(trainable) / Number(row.h) : undefined;
+    const peftOwn = /peft/i.test(row.framework) && !untargeted.includes(method)
+        ? attentionTargets : undefined;
     return known({
-        method: firstMatch(adapterMethods, row.peft)
-            ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_'),
+        method,
         rank: count(row.lora_rank, 1),
-        targets: firstMatch(adapterTargets, row.peft),
-        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : unquantized),
+        virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
+        targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
+        dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) ? 'bf16' : undefined,
+        fused: fused || undefined,
+        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : plainBase),
+        // PEFT casts what bitsandbytes does not quantise before it trains on it.
+        unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) ? 'fp32'
+            : undefined,
     });
 }
 
@@ -175,11 +205,9 @@ export function offloadOf(row) {
 export const frameworkOf = (row) =>
     firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
 
-/** "torchtitan benchmarks 2024-12" names a release as torchtitan's profiles do: by month. */
-function softwareOf(row, isTitan) {
-    const month = /\b20\d\d-\d\d\b/.exec(row.source)?.[0];
-    const dated = isTitan && month !== undefined ? `torchtitan-${month}` : undefined;
-    return row.software || dated || firstMatch(profiles, row.framework);
+/** What the row names, else what its source tells of torchtitan, else the framework's words. */
+function softwareOf(row, release) {
+    return row.software || release || firstMatch(profiles, row.framework);
 }
 
 /** Sequences of one step, where the row lets us multiply them. */
@@ -202,6 +230,8 @@ function globalBatchOf(row) {
 
 export function workloadOf(row) {
     const isTitan = /torchtitan/i.test(row.framework);
+    const framework = frameworkOf(row);
+    const release = isTitan && framework === 'fsdp2' ? titanRelease(row) : undefined;
     const adapter = adapterOf(row);
     const finetunes = adapter !== undefined || finetuners.test(row.framework)
         || /sft|lora|finetun/i.test(row.task);
@@ -210,8 +240,8 @@ export function workloadOf(row) {
         || firstMatch(precisions, row.precision_layout);
     return known({
         kind: finetunes ? 'finetuning' : 'pretraining',
-        framework: frameworkOf(row),
-        software: softwareOf(row, isTitan),
+        framework,
+        software: softwareOf(row, release),
         sequence_length: count(row.seq_len, 1),
         global_batch_size: globalBatchOf(row),
         micro_batch_size: count(row.micro_batch, 1),
@@ -221,7 +251,7 @@ export function workloadOf(row) {
         optimizer: firstMatch(optimizers, row.optimizer),
         recompute: recomputeOf(row, isTitan),
         attention: firstMatch(attentions, row.attention),
-        loss: lossOf(row, isTitan),
+        loss: lossOf(row, release),
         compile: firstMatch(compiled, row.compile),
         cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),

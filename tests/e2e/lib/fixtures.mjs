@@ -48,6 +48,32 @@ export const qwen3 = {
 };
 export const qwen3Parameters = llamaParameters + 4 * 2 * 32;
 
+/** A classifier of two classes over an encoder. */
+export const bert = {
+    architectures: ['BertForSequenceClassification'],
+    model_type: 'bert',
+    hidden_size: 256,
+    intermediate_size: 1024,
+    num_hidden_layers: 4,
+    num_attention_heads: 4,
+    vocab_size: 2048,
+    max_position_embeddings: 512,
+    hidden_dropout_prob: 0.1,
+};
+
+/** An encoder with a decoder, and a learned bias on every score. */
+export const t5 = {
+    architectures: ['T5ForConditionalGeneration'],
+    model_type: 't5',
+    d_model: 256,
+    d_kv: 64,
+    d_ff: 1024,
+    num_layers: 4,
+    num_heads: 4,
+    vocab_size: 2048,
+    dropout_rate: 0.1,
+};
+
 export const gpt2 = {
     architectures: ['GPT2LMHeadModel'],
     model_type: 'gpt2',
@@ -62,6 +88,16 @@ export const gpt2 = {
     torch_dtype: 'float32',
 };
 export const gpt2Parameters = 2048 * 256 + 512 * 256 + 4 * (12 * 256 * 256 + 13 * 256) + 2 * 256;
+
+/** Eight routed experts in every block, two of them for a token. */
+export const mixtral = {
+    ...llama,
+    architectures: ['MixtralForCausalLM'],
+    model_type: 'mixtral',
+    intermediate_size: 512,
+    num_local_experts: 8,
+    num_experts_per_tok: 2,
+};
 
 /** Large enough not to fit one device by a wide margin: 64 billion parameters and more. */
 export const large = {

@@ -1,0 +1,217 @@
+#include "engine/recompute.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* torchtitan's op keeps every other product. */
+static const double operators_again_ratio = 0.5;
+
+static bool
+is_block_norm(const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_NORM && op->component == SL_COMPONENT_NORMS;
+}
+
+/* A norm before attention or MLP; one after them goes into the residual, which keeps nothing of it. */
+static bool
+is_pre_norm(const sl_layer_kind *kind, uint32_t index)
+{
+    return is_block_norm(&kind->operators[index]) && index + 1 < kind->operator_count &&
+           kind->operators[index + 1].kind == SL_OPERATOR_MATMUL;
+}
+
+/* Attention through latents has a norm of its own between the way down and the way up. */
+static bool
+has_latent(const sl_layer_kind *kind)
+{
+    for (uint32_t i = 0; i < kind->operator_count; i++)
+        if (kind->operators[i].kind == SL_OPERATOR_NORM &&
+            kind->operators[i].component == SL_COMPONENT_ATTENTION &&
+            kind->operators[i].cut == SL_CUT_REPLICATED)
+            return true;
+    return false;
+}
+
+static bool
+is_expert_part(const sl_operator *op)
+{
+    return op->component == SL_COMPONENT_ROUTER || op->component == SL_COMPONENT_ROUTED_EXPERTS ||
+           op->component == SL_COMPONENT_SHARED_EXPERTS;
+}
+
+static bool
+is_mlp_part(const sl_operator *op)
+{
+    return op->component == SL_COMPONENT_MLP;
+}
+
+/* Inside a part of a block: what begins the part keeps the input that it is rebuilt from. */
+static bool
+is_inside(const sl_layer_kind *kind, uint32_t index, bool (*is_part)(const sl_operator *op))
+{
+    return index > 0 && is_part(&kind->operators[index]) && is_part(&kind->operators[index - 1]);
+}
+
+bool
+sl_recompute_drops(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module)
+{
+    const sl_operator *op = &kind->operators[index];
+
+    assert(index < kind->operator_count);
+    switch (module) {
+    case SL_MODULE_NORMS:
+        return index > 0 && op->kind == SL_OPERATOR_MATMUL && is_pre_norm(kind, index - 1);
+    case SL_MODULE_LATENT_UP:
+        return op->kind == SL_OPERATOR_ATTENTION && has_latent(kind);
+    case SL_MODULE_MLP:
+        return is_inside(kind, index, is_mlp_part);
+    case SL_MODULE_EXPERT_ACTIVATION:
+        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_MATMUL &&
+               op->cut == SL_CUT_ROW;
+    case SL_MODULE_SHARED_EXPERTS:
+        return op->component == SL_COMPONENT_SHARED_EXPERTS;
+    case SL_MODULE_EXPERTS:
+        return is_inside(kind, index, is_expert_part);
+    case SL_MODULE_CORE_ATTENTION: /* of an attention only its scores, which are priced apart */
+    case SL_MODULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool
+sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module)
+{
+    const sl_operator *op = &kind->operators[index];
+
+    assert(index < kind->operator_count);
+    switch (module) {
+    case SL_MODULE_NORMS:
+        return is_pre_norm(kind, index);
+    case SL_MODULE_LATENT_UP:
+        return op->component == SL_COMPONENT_ATTENTION && op->cut == SL_CUT_COLUMN &&
+               (op->kind == SL_OPERATOR_MATMUL || op->kind == SL_OPERATOR_ROTARY) &&
+               has_latent(kind);
+    case SL_MODULE_MLP:
+        return is_mlp_part(op);
+    case SL_MODULE_EXPERT_ACTIVATION:
+        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_ACTIVATION;
+    case SL_MODULE_SHARED_EXPERTS:
+        return op->component == SL_COMPONENT_SHARED_EXPERTS;
+    case SL_MODULE_EXPERTS:
+        return is_expert_part(op);
+    case SL_MODULE_CORE_ATTENTION:
+    case SL_MODULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Layers of a kind among the first `most` blocks of each chunk of a rank; and, into *units, how many
+ * inputs are kept of all its blocks when every `most` of them share one. */
+static double
+count_blocks(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind,
+             uint32_t most, double *units)
+{
+    double layers = 0.0;
+
+    *units = 0.0;
+    for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
+        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
+        uint32_t blocks = 0;
+        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
+            if (!sl_schedule_is_block(model, model->layers[i]))
+                continue;
+            layers += blocks < most && model->layers[i] == kind;
+            blocks++;
+        }
+        *units += ceil((double)blocks / most);
+    }
+    return layers;
+}
+
+double
+sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price)
+{
+    switch (workload->recompute) {
+    case SL_RECOMPUTE_FULL:
+        return price->input_bytes;
+    case SL_RECOMPUTE_SELECTIVE:
+        return price->saved_bytes - price->core_bytes;
+    case SL_RECOMPUTE_OPERATORS:
+        return fmin(price->saved_bytes, price->products_bytes);
+    case SL_RECOMPUTE_MODULES:
+        return price->saved_bytes - price->modules_bytes;
+    case SL_RECOMPUTE_NONE:
+    case SL_RECOMPUTE_COUNT:
+        break;
+    }
+    return price->saved_bytes;
+}
+
+sl_recomputed
+sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+                const sl_kind_price *prices, uint32_t rank, const sl_stage *stage, uint32_t kind)
+{
+    const sl_kind_price *price = &prices[kind];
+    const uint32_t most = workload->recompute_layers;
+    const double kept = sl_recompute_kept_bytes(workload, price);
+    sl_recomputed out = {
+        .layers = stage->layers[kind],
+        .kept_bytes = kept,
+        .live_bytes = workload->recompute == SL_RECOMPUTE_MODULES ? price->module_live_bytes
+                                                                  : price->saved_bytes - kept,
+    };
+    double units = 0.0;
+
+    if (workload->recompute != SL_RECOMPUTE_FULL || workload->recompute_method == SL_RECOMPUTE_EACH)
+        return out;
+    assert(most >= 1);
+
+    const double first = count_blocks(model, plan, rank, kind, most, &units);
+    if (workload->recompute_method == SL_RECOMPUTE_BLOCK) {
+        out.layers = first;
+        return out;
+    }
+    out.kept_bytes = kept * units / stage->blocks;
+    out.live_bytes = fmin(most, stage->blocks) * price->saved_bytes - kept;
+    return out;
+}
+
+sl_rerun
+sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price)
+{
+    sl_rerun again = {0};
+
+    switch (workload->recompute) {
+    case SL_RECOMPUTE_FULL:
+        again = (sl_rerun){
+            .forward_s = price->forward_s,
+            .matmul_flops = price->matmul_flops,
+            .attention_flops = price->attention_flops,
+            .context = price->context_forward,
+            .expert = price->expert_forward,
+        };
+        memcpy(again.tensor, price->tensor_forward, sizeof again.tensor);
+        break;
+    case SL_RECOMPUTE_OPERATORS:
+        again.forward_s = operators_again_ratio * (price->forward_s - price->core_forward_s);
+        again.matmul_flops = operators_again_ratio * price->matmul_flops;
+        break;
+    case SL_RECOMPUTE_SELECTIVE:
+        if (workload->attention == SL_ATTENTION_UNFUSED) {
+            again.forward_s = price->core_forward_s;
+            again.attention_flops = price->attention_flops;
+        }
+        break;
+    case SL_RECOMPUTE_MODULES:
+        again = price->modules;
+        break;
+    case SL_RECOMPUTE_NONE:
+    case SL_RECOMPUTE_COUNT:
+        break;
+    }
+    return again;
+}

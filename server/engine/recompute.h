@@ -1,0 +1,46 @@
+/** What backward rebuilds instead of keeping: by mode, over which blocks, and what runs again. */
+#ifndef SL_ENGINE_RECOMPUTE_H
+#define SL_ENGINE_RECOMPUTE_H
+
+#include "engine/price.h"
+#include "engine/schedule.h"
+
+/** Layers of one kind on one pipeline rank, as recomputation treats them. */
+typedef struct sl_recomputed {
+    double layers;     /* that are rebuilt; the others keep everything */
+    double kept_bytes; /* by each of those, of one micro-batch */
+    double live_bytes; /* rebuilt at once, beyond what is kept */
+} sl_recomputed;
+
+/**
+ * Which layers of `kind` on pipeline rank `rank`, which holds `stage`, are rebuilt, and what they keep.
+ *   none            saved                      live 0
+ *   core_attention  saved - scores             live scores
+ *   op_sac          input, every other product, attention
+ *   modules         saved - what the modules rebuild; live: the largest module's
+ *   full            input                      live saved - input
+ *   full, block N   the first N blocks of each chunk as full, the rest as none
+ *   full, uniform N one input for N blocks     live N x saved - input
+ * Source: Korthikanti 2022 section 5; Megatron-LM transformer_block.py (recompute_method,
+ * recompute_num_layers) and transformer_config.py (recompute_modules).
+ */
+sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload,
+                              const sl_plan *plan, const sl_kind_price *prices, uint32_t rank,
+                              const sl_stage *stage, uint32_t kind);
+
+/** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */
+double sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price);
+
+/** The part of forward that one rebuilt layer of a kind runs again, of one micro-batch. Half of the
+ * products and of what lies between them for op_sac; fused attention rebuilds its scores by
+ * itself. */
+sl_rerun sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price);
+
+/** Whether a module of recompute_modules rebuilds what operator `index` of a kind keeps: all of it,
+ * or of an attention its queries, keys and values. */
+bool sl_recompute_drops(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module);
+
+/** Whether it runs that operator again. */
+bool sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module);
+
+#endif

@@ -1,0 +1,27 @@
+/**
+ * Which torchtitan a source ran. A commit or a document has no release in its name; these are the
+ * months of the pull requests they belong to. A source that is not here and names no month ran the
+ * newest. SimpleFSDP and graph_trainer, which trace sharding into the graph, are told by name.
+ */
+const months = [
+    [/\b83c879f18\b/, '2024-12'], // before any release: fully_shard beside FSDP1
+    [/\b(5940ddeb5|069bae286)\b|torchao training tables/, '2025-02'], // 822; issue 929
+    [/\b(e23bb707d|3b39d7ab0|c31ff8b05)\b/, '2025-03'], // 996, 985; the last repeats 985's figure
+    [/\bd9bdfbb20\b/, '2025-04'], // 991
+    [/\bf738a03bf\b/, '2025-08'], // 1610
+];
+
+/** Figures of graph_trainer under the framework's own name: 2570. */
+const traced = /\bf6ebe8402\b/;
+
+const NEWEST = 'torchtitan-2025-09';
+const NEWEST_TRACED = 'torchtitan-graph-2025-04';
+
+/** The release as the profiles name it. */
+export function titanRelease({ source, framework }) {
+    if (/simplefsdp|graph_trainer/i.test(framework) || traced.test(source))
+        return NEWEST_TRACED;
+    const month = /\b20\d\d-\d\d\b/.exec(source)?.[0]
+        ?? months.find(([pattern]) => pattern.test(source))?.[1];
+    return month === undefined ? NEWEST : `torchtitan-${month}`;
+}

@@ -1,0 +1,278 @@
+/* Adapters: how many parameters each method trains, what it keeps, and what its targets name. */
+#include <stddef.h>
+#include <string.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+/* Llama 3.2 3B, whose trainable counts PEFT's method comparison publishes. */
+static const double LAYERS = 28.0, HIDDEN = 3072.0, KEYS = 1024.0, FFN = 8192.0;
+static const double TOKENS = 2048.0;
+
+static sl_question
+llama_question(const sl_adapter *adapter)
+{
+    const sl_dense_spec spec = {
+        .naming = SL_NAMING_LLAMA,
+        .blocks = 28,
+        .hidden = 3072,
+        .ffn = 8192,
+        .vocabulary = 128256,
+        .heads = 24,
+        .kv_heads = 8,
+        .head_dim = 128,
+        .gated_mlp = true,
+        .tied = true,
+        .has_head = true,
+    };
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.workload.adapter = *adapter;
+    return q;
+}
+
+/* Of the only rank: an input of the term of adapters, or of activations. */
+static double
+input_of(const sl_adapter *adapter, sl_term_id id, const char *name)
+{
+    const sl_question q = llama_question(adapter);
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+
+    for (uint32_t t = 0; t < rank->term_count; t++)
+        for (uint32_t i = 0; rank->terms[t].id == id && i < rank->terms[t].input_count; i++)
+            if (strcmp(rank->terms[t].inputs[i].name, name) == 0)
+                return rank->terms[t].inputs[i].value;
+    CU_FAIL("the term has such an input");
+    return 0.0;
+}
+
+static double
+trained(const sl_adapter *adapter)
+{
+    return input_of(adapter, SL_TERM_ADAPTERS, "parameters");
+}
+
+#define ON_Q_AND_V .target_count = 2, .targets = {"q_proj", "v_proj"}
+
+static void
+counts_are_those_that_peft_publishes(void)
+{
+    static const struct {
+        sl_adapter adapter;
+        double parameters;
+    } rows[] = {
+        {{.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_V}, 9175040},
+        {{.method = SL_ADAPTER_RSLORA, .rank = 64, ON_Q_AND_V}, 18350080},
+        {{.method = SL_ADAPTER_LORA,
+          .rank = 10,
+          .target_count = 3,
+          .targets = {"gate_proj", "up_proj", "mlp.down_proj"}},
+         9461760},
+        {{.method = SL_ADAPTER_LORA, .rank = 10, .target_count = 1, .targets = {"mlp.*"}}, 9461760},
+        {{.method = SL_ADAPTER_DORA, .rank = 32, ON_Q_AND_V}, 9289728},
+        {{.method = SL_ADAPTER_LORA_FA, .rank = 32, ON_Q_AND_V}, 3670016},
+        {{.method = SL_ADAPTER_ADALORA, .rank = 64, ON_Q_AND_V}, 18353664},
+        {{.method = SL_ADAPTER_LOHA, .rank = 32, ON_Q_AND_V}, 18350080},
+        {{.method = SL_ADAPTER_VERA, .rank = 256, ON_Q_AND_V}, 129024},
+        {{.method = SL_ADAPTER_RANDLORA, .rank = 32, ON_Q_AND_V}, 9289728},
+        {{.method = SL_ADAPTER_TINYLORA, .rank = 2, ON_Q_AND_V}, 3584},
+        {{.method = SL_ADAPTER_IA3}, 286720},
+        {{.method = SL_ADAPTER_OFT, .rank = 32, ON_Q_AND_V}, 8171520},
+        {{.method = SL_ADAPTER_BOFT, .block_size = 4, ON_Q_AND_V}, 802816},
+        {{.method = SL_ADAPTER_LN_TUNING}, 175104},
+        {{.method = SL_ADAPTER_PROMPT_TUNING, .virtual_tokens = 200}, 614400},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CU_ASSERT_EQUAL(trained(&rows[i].adapter), rows[i].parameters);
+}
+
+static void
+counts_are_those_of_the_definitions(void)
+{
+    /* 3072 = 48 x 64 and 1024 = 32 x 32: the small factors and what is left, of low rank. */
+    CU_ASSERT_EQUAL(trained(&(sl_adapter){.method = SL_ADAPTER_LOKR, .rank = 8, ON_Q_AND_V}),
+                    LAYERS * (48.0 * 48 + 8 * (64.0 + 64) + 48.0 * 32 + 8 * (64.0 + 32)));
+    /* From half of the larger rest on the second factor is whole. */
+    CU_ASSERT_EQUAL(trained(&(sl_adapter){.method = SL_ADAPTER_LOKR, .rank = 32, ON_Q_AND_V}),
+                    LAYERS * (48.0 * 48 + 64.0 * 64 + 48.0 * 32 + 64.0 * 32));
+    CU_ASSERT_EQUAL(
+        trained(&(sl_adapter){.method = SL_ADAPTER_PREFIX_TUNING, .virtual_tokens = 30}),
+        LAYERS * 30 * 2 * KEYS);
+    CU_ASSERT_EQUAL(trained(&(sl_adapter){.method = SL_ADAPTER_P_TUNING, .virtual_tokens = 20}),
+                    20 * HIDDEN + 3 * (HIDDEN * HIDDEN + HIDDEN));
+    /* 100 divides nothing here: 96 is as near as it gets. */
+    CU_ASSERT_EQUAL(trained(&(sl_adapter){.method = SL_ADAPTER_OFT, .block_size = 100, ON_Q_AND_V}),
+                    LAYERS * 2 * HIDDEN * 95 / 2);
+    CU_ASSERT_EQUAL(trained(&(sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8}),
+                    LAYERS * 8 *
+                        (2 * (HIDDEN + HIDDEN) + 2 * (HIDDEN + KEYS) + 3 * (HIDDEN + FFN)));
+    CU_ASSERT_EQUAL(
+        trained(&(sl_adapter){
+            .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"lm_head"}}),
+        8 * (HIDDEN + 128256));
+}
+
+/* What never trains is stored, and given no gradient and no state. */
+static void
+frozen_halves_weigh_what_they_store(void)
+{
+    const sl_adapter vera = {.method = SL_ADAPTER_VERA, .rank = 256, ON_Q_AND_V};
+    const sl_adapter half = {.method = SL_ADAPTER_LORA_FA, .rank = 32, .half = true, ON_Q_AND_V};
+    sl_question q = llama_question(&half);
+
+    CU_ASSERT_EQUAL(input_of(&vera, SL_TERM_ADAPTERS, "frozen"), 256 * (HIDDEN + HIDDEN));
+    sl_expect_near(sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_ADAPTERS),
+                   LAYERS * 32 * (8 * (HIDDEN + KEYS) + 2 * (HIDDEN + HIDDEN)), 1e-8,
+                   "2 + 2 + 4 a trained parameter, 2 a frozen one");
+}
+
+static double
+kept_per_token(const sl_adapter *adapter)
+{
+    return input_of(adapter, SL_TERM_ACTIVATIONS, "bytes_per_block") / TOKENS;
+}
+
+static void
+each_method_keeps_what_its_gradients_need(void)
+{
+    const sl_adapter none = {.method = SL_ADAPTER_PROMPT_TUNING, .virtual_tokens = 1};
+    const double bare = input_of(&none, SL_TERM_ACTIVATIONS, "bytes_per_block") / (TOKENS + 1.0);
+    const struct {
+        sl_adapter adapter;
+        double more;
+        const char *what;
+    } rows[] = {
+        {{.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_V},
+         4 * 2 * (HIDDEN + 32),
+         "two fp32 copies"},
+        {{.method = SL_ADAPTER_LORA, .rank = 32, .half = true, ON_Q_AND_V},
+         2 * HIDDEN + 2 * 2 * 32,
+         "one input for both"},
+        {{.method = SL_ADAPTER_LORA, .rank = 32, .fused = true, ON_Q_AND_V},
+         2 * HIDDEN + 4 * 2 * 32,
+         "as computed"},
+        {{.method = SL_ADAPTER_DORA, .rank = 32, ON_Q_AND_V},
+         4 * 2 * (HIDDEN + 32) + (4 + 2) * (HIDDEN + KEYS),
+         "both outputs too"},
+        {{.method = SL_ADAPTER_VERA, .rank = 256, ON_Q_AND_V},
+         4 * (2 * 256 + HIDDEN + KEYS),
+         "no input"},
+        {{.method = SL_ADAPTER_TINYLORA, .rank = 2, ON_Q_AND_V}, 4 * 2 * 2, "next to nothing"},
+        {{.method = SL_ADAPTER_IA3}, 4 * (KEYS + KEYS + FFN), "what is scaled"},
+        {{.method = SL_ADAPTER_LN_TUNING}, 2 * 2 * HIDDEN, "what norms multiply"},
+        {{.method = SL_ADAPTER_LOHA, .rank = 32, ON_Q_AND_V},
+         4 * 2 * HIDDEN + 4 * HIDDEN * (HIDDEN + KEYS) / TOKENS,
+         "and the update as a matrix"},
+        {{.method = SL_ADAPTER_RANDLORA, .rank = 32, ON_Q_AND_V},
+         4 * (HIDDEN + KEYS) + 4 * (HIDDEN * HIDDEN + KEYS * KEYS) / TOKENS,
+         "input or middle, and the scaled base"},
+        {{.method = SL_ADAPTER_OFT, .rank = 32, ON_Q_AND_V},
+         4 * 2 * HIDDEN + 4 * 2 * 4 * HIDDEN * 96 / TOKENS,
+         "skew matrices, powers, rotation"},
+        {{.method = SL_ADAPTER_BOFT, .block_size = 4, ON_Q_AND_V},
+         2 * HIDDEN + 2 * (2 * 2 * HIDDEN * HIDDEN + 2 * HIDDEN * (HIDDEN + KEYS)) / TOKENS,
+         "permutations and rotated weights"},
+        {{.method = SL_ADAPTER_PREFIX_TUNING, .virtual_tokens = 64},
+         2 * 64 * 2 * KEYS / TOKENS,
+         "a prefix"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        sl_expect_near(kept_per_token(&rows[i].adapter), bare + rows[i].more, 1e-9, rows[i].what);
+}
+
+/* Embedding and norms in fp32, the hidden state with them, and the head's copy in 16 bits. */
+/* Of down_proj four dense temporaries and an identity, in place of the gradient of gate and up. */
+static void
+norms_of_weights_need_room(void)
+{
+    const sl_adapter adapter = {.method = SL_ADAPTER_DORA, .rank = 8};
+    sl_question q = llama_question(&adapter);
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.loss = SL_LOSS_CUT;
+    sl_expect_near(
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_BACKWARD_TRANSIENT),
+        4 * (4 * FFN * HIDDEN + FFN * FFN), 1e-8, "dora");
+}
+
+static void
+what_is_not_quantised_may_be_wide(void)
+{
+    sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 32, .base = SL_ADAPTER_BASE_NF4, ON_Q_AND_V};
+    sl_question narrow = llama_question(&adapter);
+    const double before =
+        sl_fixture_bytes(&sl_fixture_answer(&narrow)->memory.ranks[0], SL_TERM_PARAMETERS);
+    const double kept = kept_per_token(&adapter);
+
+    adapter.wide_rest = true;
+    sl_question wide = llama_question(&adapter);
+    sl_expect_near(
+        sl_fixture_bytes(&sl_fixture_answer(&wide)->memory.ranks[0], SL_TERM_PARAMETERS) - before,
+        2 * (128256.0 * HIDDEN + 57 * HIDDEN), 1e-8, "2 bytes more");
+    sl_expect_near(kept_per_token(&adapter) - kept, 2 * 2 * HIDDEN - 2 * 2 * (HIDDEN + 32), 1e-9,
+                   "two norms wide, two inputs as autocast casts them");
+}
+
+/* Root in 16 bits; the block in use, the one prefetched and its copy in 4 and their scales. */
+static void
+quantised_blocks_are_gathered_as_stored(void)
+{
+    const sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 32, .base = SL_ADAPTER_BASE_NF4, ON_Q_AND_V};
+    const double block = HIDDEN * (2 * HIDDEN + 2 * KEYS) + 3 * HIDDEN * FFN + 2 * HIDDEN;
+    sl_question q = llama_question(&adapter);
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.loss = SL_LOSS_CUT;
+    q.plan.zero_stage = 3;
+    sl_expect_near(
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_GATHERED_PARAMETERS),
+        2 * (128256 * HIDDEN + HIDDEN) + 3 * 0.5625 * block, 1e-8, "nf4 on the wire");
+}
+
+static void
+a_target_nothing_goes_by_is_refused(void)
+{
+    const sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 8, .target_count = 2, .targets = {"q_proj", "query"}};
+    const sl_question q = llama_question(&adapter);
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL(err.count, 1);
+    CU_ASSERT_STRING_EQUAL(err.list[0].rule, "no_such_module");
+    CU_ASSERT_STRING_EQUAL(err.list[0].pointer, "/workload/adapter/targets/1");
+    CU_ASSERT_STRING_EQUAL(
+        err.list[0].hint, "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, lm_head");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(counts_are_those_that_peft_publishes),
+    CASE(counts_are_those_of_the_definitions),
+    CASE(frozen_halves_weigh_what_they_store),
+    CASE(each_method_keeps_what_its_gradients_need),
+    CASE(norms_of_weights_need_room),
+    CASE(what_is_not_quantised_may_be_wide),
+    CASE(quantised_blocks_are_gathered_as_stored),
+    CASE(a_target_nothing_goes_by_is_refused),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "adapter", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,236 @@
+/* Recomputation of some blocks, of several at a time, of parts of each: what is kept and run again. */
+#include "engine/recompute.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double HIDDEN = 2048.0, FFN = 8192.0, TOKENS = 2048.0, BLOCKS = 16.0;
+static const double LATENT_HEADS = 16.0, PLAIN = 128.0, ROTARY = 64.0, VALUE = 128.0;
+static const double EXPERT_WIDTH = 1024.0, SHARED_WIDTH = 512.0, VISITS = 2.0, EXPERTS = 8.0;
+
+static sl_question
+question_of(const sl_dense_spec *spec)
+{
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+
+    sl_question q = sl_fixture_question(sl_fixture_model(spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    return q;
+}
+
+static sl_question
+llama_question(void)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+
+    return question_of(&spec);
+}
+
+/* Latent attention, and experts beside a shared one in every block. */
+static sl_question
+latent_question(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_DEEPSEEK;
+    spec.blocks = 4;
+    spec.heads = spec.kv_heads = (uint32_t)LATENT_HEADS;
+    spec.latent = (sl_latent){.query_rank = 768,
+                              .kv_rank = 512,
+                              .plain_dim = (uint32_t)PLAIN,
+                              .rotary_dim = (uint32_t)ROTARY,
+                              .value_dim = (uint32_t)VALUE};
+    spec.experts = (sl_experts){.count = (uint32_t)EXPERTS,
+                                .per_token = (uint32_t)VISITS,
+                                .width = (uint64_t)EXPERT_WIDTH,
+                                .shared_width = (uint64_t)SHARED_WIDTH};
+    return question_of(&spec);
+}
+
+/* Two ranks with two chunks of four blocks each. */
+static sl_question
+chunked_question(void)
+{
+    sl_question q = llama_question();
+
+    q.plan.pipeline = 2;
+    q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    q.plan.data = 4;
+    return q;
+}
+
+static double
+activations_of(const sl_question *q)
+{
+    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], SL_TERM_ACTIVATIONS);
+}
+
+static double
+seconds_of(const sl_question *q)
+{
+    return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_RECOMPUTE);
+}
+
+static void
+set_modules(sl_question *q, uint32_t modules)
+{
+    q->workload.recompute = SL_RECOMPUTE_MODULES;
+    q->workload.recompute_modules = modules;
+}
+
+static void
+block_rebuilds_the_first_blocks_of_each_chunk(void)
+{
+    sl_question q = chunked_question();
+    const double none = activations_of(&q);
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double full = activations_of(&q);
+    const double full_s = seconds_of(&q);
+    const double hardware = sl_fixture_answer(&q)->throughput.hardware_flops;
+    const double model = sl_fixture_answer(&q)->throughput.model_flops;
+
+    q.workload.recompute_method = SL_RECOMPUTE_BLOCK;
+    for (uint32_t n = 1; n <= 5; n++) {
+        const double share = n < 4 ? n / 4.0 : 1.0;
+        q.workload.recompute_layers = n;
+        sl_expect_near(activations_of(&q), none - share * (none - full), 1e-9, "n of 4 blocks");
+        sl_expect_near(seconds_of(&q), share * full_s, 1e-12, "run again");
+        sl_expect_near(sl_fixture_answer(&q)->throughput.hardware_flops,
+                       model + share * (hardware - model), 1e-12, "FLOPs too");
+    }
+}
+
+/* Twice four blocks in twos or threes keep 2 x 2 inputs of 8. */
+static void
+uniform_keeps_one_input_for_several_blocks(void)
+{
+    sl_question q = chunked_question();
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double full = activations_of(&q);
+    const double full_s = seconds_of(&q);
+    const double in_flight = 1.0 + 1.0 / 2.0 + 1.0; /* (2 (p - 1) + (v - 1) p + 1) / v */
+    const double inputs = in_flight * 8.0 * 2.0 * HIDDEN * TOKENS;
+
+    q.workload.recompute_method = SL_RECOMPUTE_UNIFORM;
+    for (uint32_t n = 1; n <= 4; n++) {
+        const double kept = n == 1 ? 1.0 : n < 4 ? 0.5 : 0.25;
+        q.workload.recompute_layers = n;
+        sl_expect_near(full - activations_of(&q), (1.0 - kept) * inputs, 1e-9, "inputs not kept");
+        sl_expect_near(seconds_of(&q), full_s, 1e-12, "everything runs again");
+    }
+}
+
+static void
+modules_drop_what_they_rebuild(void)
+{
+    const double mlp = 2.0 * (2.0 * FFN + FFN) * TOKENS; /* gate and up, their product */
+    const double norms = 2.0 * 2.0 * HIDDEN * TOKENS;    /* outputs of two */
+    const struct {
+        uint32_t modules;
+        double dropped;
+    } rows[] = {
+        {1U << SL_MODULE_MLP, mlp},
+        {1U << SL_MODULE_NORMS, norms},
+        {1U << SL_MODULE_MLP | 1U << SL_MODULE_NORMS, mlp + norms},
+        {1U << SL_MODULE_EXPERT_ACTIVATION | 1U << SL_MODULE_EXPERTS, 0.0},
+        {1U << SL_MODULE_LATENT_UP, 0.0},
+    };
+    sl_question q = llama_question();
+    const double none = activations_of(&q);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        set_modules(&q, rows[i].modules);
+        sl_expect_near(none - activations_of(&q), BLOCKS * rows[i].dropped, 1e-9, "dropped");
+        CU_ASSERT_EQUAL(seconds_of(&q) > 0.0, rows[i].dropped > 0.0);
+    }
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    q.workload.recompute = SL_RECOMPUTE_SELECTIVE;
+    const double selective = activations_of(&q);
+    const double selective_s = seconds_of(&q);
+    set_modules(&q, 1U << SL_MODULE_CORE_ATTENTION);
+    sl_expect_near(activations_of(&q), selective, 1e-12, "the module is the mode");
+    sl_expect_near(seconds_of(&q), selective_s, 1e-12, "in time too");
+}
+
+static void
+modules_of_latents_and_experts_drop_theirs(void)
+{
+    const double up = 2.0 * LATENT_HEADS * (2.0 * (PLAIN + ROTARY) + VALUE) * TOKENS;
+    const double activation = 2.0 * EXPERT_WIDTH * VISITS * TOKENS; /* input of the way down */
+    const double shared = 2.0 * 3.0 * SHARED_WIDTH * TOKENS;
+    const double maps = (2.0 * 4.0 * EXPERTS + 2.0 * 4.0 * VISITS) * TOKENS;
+    const double routed = 2.0 * (HIDDEN + 3.0 * EXPERT_WIDTH) * VISITS * TOKENS;
+    const struct {
+        uint32_t modules;
+        double dropped;
+    } rows[] = {
+        {1U << SL_MODULE_LATENT_UP, up},
+        {1U << SL_MODULE_EXPERT_ACTIVATION, activation},
+        {1U << SL_MODULE_SHARED_EXPERTS, shared},
+        {1U << SL_MODULE_EXPERTS, maps + routed + shared},
+        {1U << SL_MODULE_EXPERTS | 1U << SL_MODULE_EXPERT_ACTIVATION, maps + routed + shared},
+        {1U << SL_MODULE_MLP, 0.0},
+    };
+    sl_question q = latent_question();
+    const double none = activations_of(&q);
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        set_modules(&q, rows[i].modules);
+        sl_expect_near(none - activations_of(&q), 4.0 * rows[i].dropped, 1e-9, "dropped");
+    }
+}
+
+/* Routing runs again with the experts and without an expert's activation. */
+static void
+experts_that_are_rebuilt_are_sent_their_tokens_again(void)
+{
+    sl_question q = latent_question();
+
+    q.plan.expert = 4;
+    const double once = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION);
+    CU_ASSERT_TRUE(once > 0.0);
+    set_modules(&q, 1U << SL_MODULE_EXPERT_ACTIVATION);
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION), once,
+                   1e-12, "forward and backward");
+    set_modules(&q, 1U << SL_MODULE_EXPERTS);
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_EXPERT_COMMUNICATION),
+                   1.5 * once, 1e-12, "and forward again");
+}
+
+static void
+modules_are_of_one_framework(void)
+{
+    sl_question q = llama_question();
+    sl_errors err = {0};
+
+    set_modules(&q, 1U << SL_MODULE_MLP);
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.zero_stage = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/workload/recompute/mode", "where it was said");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(block_rebuilds_the_first_blocks_of_each_chunk),
+    CASE(uniform_keeps_one_input_for_several_blocks),
+    CASE(modules_drop_what_they_rebuild),
+    CASE(modules_of_latents_and_experts_drop_theirs),
+    CASE(experts_that_are_rebuilt_are_sent_their_tokens_again),
+    CASE(modules_are_of_one_framework),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "recompute", cases, sizeof cases / sizeof cases[0]);
+}

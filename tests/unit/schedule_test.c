@@ -1,0 +1,465 @@
+/* Schedules of a pipeline: who holds which chunk, what is alive, how long the step spans. */
+#include "engine/schedule.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+
+enum { STAGES_MAX = 8, BATCHES_MAX = 24, PASSES = 3 };
+
+static sl_cluster cluster;
+static sl_software software;
+
+static sl_plan
+plan_of(sl_schedule schedule, uint32_t stages)
+{
+    const uint32_t chunks = schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? 3
+                            : schedule == SL_SCHEDULE_ZB_V           ? 2
+                                                                     : 1;
+
+    return (sl_plan){.tensor = 1,
+                     .pipeline = stages,
+                     .virtual_pipeline = chunks,
+                     .context = 1,
+                     .expert = 1,
+                     .data = 1,
+                     .schedule = schedule};
+}
+
+static void
+every_chunk_is_on_one_rank_and_with_dualpipe_on_two(void)
+{
+    for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++)
+        for (uint32_t p = 2; p <= STAGES_MAX; p += 2) {
+            const sl_plan plan = plan_of((sl_schedule)schedule, p);
+            const uint32_t chunks = sl_schedule_chunks(&plan);
+            uint32_t found[STAGES_MAX * 3] = {0};
+            for (uint32_t r = 0; r < p; r++)
+                for (uint32_t i = 0; i < sl_schedule_held(&plan); i++) {
+                    const uint32_t chunk = sl_schedule_chunk(&plan, r, i);
+                    const uint32_t copy = sl_schedule_copies(&plan) == 2 ? i : 0;
+                    CU_ASSERT_FATAL(chunk < chunks);
+                    CU_ASSERT_EQUAL(sl_schedule_rank(&plan, chunk, copy), r);
+                    found[chunk]++;
+                }
+            for (uint32_t chunk = 0; chunk < chunks; chunk++)
+                CU_ASSERT_EQUAL(found[chunk], schedule == SL_SCHEDULE_DUALPIPE ? 2 : 1);
+        }
+}
+
+/* 16 layers on 4 ranks, Qi 2023 section 6: 1-2 and 15-16 on the first. */
+static void
+zb_v_goes_there_and_back(void)
+{
+    const sl_plan plan = plan_of(SL_SCHEDULE_ZB_V, 4);
+
+    CU_ASSERT_EQUAL(sl_schedule_chunk(&plan, 0, 1), 7);
+    CU_ASSERT_EQUAL(sl_schedule_chunk(&plan, 3, 0), 3);
+    CU_ASSERT_EQUAL(sl_schedule_chunk(&plan, 3, 1), 4);
+    CU_ASSERT_FALSE(sl_schedule_ends_apart(&plan));
+}
+
+/* Chunk by chunk: what a rank passes on to another one is what crosses between the two. */
+static void
+outputs_cross_between_neighbours(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_ZB_V,
+                                            SL_SCHEDULE_DUALPIPE};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        const sl_plan plan = plan_of(schedules[i], 6);
+        uint32_t crossings = 0;
+        for (uint32_t copy = 0; copy < sl_schedule_copies(&plan); copy++)
+            for (uint32_t chunk = 0; chunk + 1 < sl_schedule_chunks(&plan); chunk++) {
+                const uint32_t from = sl_schedule_rank(&plan, chunk, copy);
+                const uint32_t to = sl_schedule_rank(&plan, chunk + 1, copy);
+                const uint32_t low = from < to ? from : to;
+                bool found = false;
+                if (from == to) /* the turn of the V */
+                    continue;
+                CU_ASSERT_EQUAL(from > to ? from - to : to - from, 1);
+                for (uint32_t n = 0; n < sl_schedule_held(&plan); n++)
+                    found = found || sl_schedule_crossing(&plan, low, n) == chunk;
+                CU_ASSERT_TRUE(found);
+                crossings++;
+            }
+        CU_ASSERT_EQUAL(crossings, 5 * sl_schedule_directions(&plan));
+    }
+}
+
+typedef enum pass {
+    PASS_FORWARD,
+    PASS_INPUT,  /* gradients of inputs */
+    PASS_WEIGHT, /* gradients of weights */
+} pass;
+
+/* Runs handwritten orders of passes, each after what it needs. */
+typedef struct simulation {
+    uint32_t stages, batches;
+    double seconds[PASSES];
+    pass order[STAGES_MAX][PASSES * BATCHES_MAX];
+    uint32_t length[STAGES_MAX];
+    double whole[STAGES_MAX], deferred[STAGES_MAX]; /* alive at the peak of both */
+} simulation;
+
+static void
+put(simulation *s, uint32_t r, pass what)
+{
+    s->order[r][s->length[r]++] = what;
+}
+
+/* Qi 2023 section 2: `reach` times as many forwards ahead as with 1F1B, and weights' gradients as
+ * many stages behind. */
+static void
+order_passes(simulation *s, uint32_t reach)
+{
+    const uint32_t m = s->batches;
+
+    for (uint32_t r = 0; r < s->stages; r++) {
+        const uint32_t ahead = reach == 1 ? s->stages - r - 1 : 2 * (s->stages - r) - 1;
+        uint32_t forward = 0, weight = 0;
+        while (forward < m && forward < ahead) {
+            put(s, r, PASS_FORWARD);
+            forward++;
+        }
+        for (uint32_t input = 0; input < m; input++) {
+            const bool more = forward < m;
+            if (more && reach == 1)
+                put(s, r, PASS_FORWARD);
+            put(s, r, PASS_INPUT);
+            if (more && reach == 2)
+                put(s, r, PASS_FORWARD);
+            forward += more;
+            if (input + 1 > reach * r + weight) {
+                put(s, r, PASS_WEIGHT);
+                weight++;
+            }
+        }
+        for (; weight < m; weight++)
+            put(s, r, PASS_WEIGHT);
+    }
+}
+
+/* The longest idle time of a rank between its own first and last pass. */
+static double
+run_passes(simulation *s)
+{
+    double end[PASSES][STAGES_MAX][BATCHES_MAX];
+    double now[STAGES_MAX] = {0.0}, begin[STAGES_MAX] = {0.0}, idle_s = 0.0;
+    uint32_t next[PASSES][STAGES_MAX] = {{0}}, at[STAGES_MAX] = {0};
+    bool moved = true;
+
+    memset(end, 0, sizeof end);
+    while (moved) {
+        moved = false;
+        for (uint32_t r = 0; r < s->stages; r++) {
+            if (at[r] == s->length[r])
+                continue;
+            const pass what = s->order[r][at[r]];
+            const uint32_t i = next[what][r];
+            const bool head = what == PASS_FORWARD ? r == 0 : r + 1 == s->stages;
+            const uint32_t before = what == PASS_FORWARD ? r - 1 : r + 1;
+            if (what != PASS_WEIGHT && !head && next[what][before] <= i)
+                continue;
+            const double ready = what == PASS_WEIGHT || head ? 0.0 : end[what][before][i];
+            const double start = fmax(now[r], ready);
+            if (at[r]++ == 0)
+                begin[r] = start;
+            now[r] = end[what][r][i] = start + s->seconds[what];
+            next[what][r]++;
+            const double whole = next[PASS_FORWARD][r] - (double)next[PASS_INPUT][r];
+            const double deferred = next[PASS_INPUT][r] - (double)next[PASS_WEIGHT][r];
+            if (what == PASS_FORWARD && whole > s->whole[r]) {
+                s->whole[r] = whole;
+                s->deferred[r] = deferred;
+            } else if (what == PASS_FORWARD && whole == s->whole[r]) {
+                s->deferred[r] = fmax(s->deferred[r], deferred);
+            }
+            moved = true;
+        }
+    }
+    for (uint32_t r = 0; r < s->stages; r++) {
+        CU_ASSERT_EQUAL_FATAL(at[r], s->length[r]);
+        idle_s = fmax(idle_s, now[r] - begin[r] -
+                                  s->batches * (s->seconds[0] + s->seconds[1] + s->seconds[2]));
+    }
+    return idle_s;
+}
+
+static void
+closed_forms_are_what_the_schedules_come_to(void)
+{
+    static const double seconds[][PASSES] = {{1.0, 1.0, 1.0}, {1.0, 1.2, 0.8}, {1.0, 1.5, 0.5}};
+
+    for (uint32_t reach = 1; reach <= 2; reach++)
+        for (uint32_t p = 2; p <= STAGES_MAX; p += 3)
+            for (uint32_t m = 1; m <= BATCHES_MAX; m++)
+                for (uint32_t t = 0; t < 3; t++) {
+                    static simulation s;
+                    const sl_plan plan =
+                        plan_of(reach == 1 ? SL_SCHEDULE_ZB_H1 : SL_SCHEDULE_ZB_H2, p);
+                    sl_busy busy[SL_PIPELINE_MAX];
+                    memset(&s, 0, sizeof s);
+                    s.stages = p;
+                    s.batches = m;
+                    memcpy(s.seconds, seconds[t], sizeof s.seconds);
+                    order_passes(&s, reach);
+                    const double idle_s = run_passes(&s);
+                    for (uint32_t r = 0; r < p; r++)
+                        busy[r] = (sl_busy){s.seconds[0] + s.seconds[1] + s.seconds[2],
+                                            s.seconds[1] + s.seconds[2], s.seconds[2]};
+                    const double bubble_s = sl_schedule_span(&plan, m, busy).bubble_s;
+                    sl_expect_near(bubble_s + 1.0, idle_s + 1.0, 1e-9, "bubble");
+                    for (uint32_t r = 0; r < p; r++) {
+                        const sl_in_flight f = sl_schedule_in_flight(&plan, m, r);
+                        CU_ASSERT_EQUAL(f.whole, s.whole[r]);
+                        /* One more waits between a backward and the gradient it makes room for. */
+                        CU_ASSERT_TRUE(fabs(f.deferred - s.deferred[r]) <= 1.0);
+                    }
+                }
+}
+
+/* F = 2, B = 5 with W = 2 of it, 4 stages, 16 micro-batches. */
+static void
+bubbles_are_the_published_ones(void)
+{
+    static const struct {
+        sl_schedule schedule;
+        double bubble_s;
+        const char *formula;
+    } rows[] = {
+        {SL_SCHEDULE_1F1B, 3.0 * 7.0, "(p - 1)(F + B), Narayanan 2021"},
+        {SL_SCHEDULE_GPIPE, 3.0 * 7.0, "(p - 1)(F + B), Huang 2019"},
+        {SL_SCHEDULE_INTERLEAVED_1F1B, 7.0, "(p - 1)(F + B) / v, Narayanan 2021"},
+        {SL_SCHEDULE_NAIVE, 16.0 * 3.0 * 7.0, "one stage at a time"},
+        {SL_SCHEDULE_ZB_H1, 3.0 * 3.0, "(p - 1)(F + B - 2W), Qi 2023 table 1"},
+        {SL_SCHEDULE_ZB_H2, 3.0 * 1.0, "(p - 1)(F + B - 3W), Qi 2023 table 1"},
+        {SL_SCHEDULE_ZB_V, (3.0 * (1.0 + 1.0) - 2.0) / 2.0, "derived, see below"},
+        {SL_SCHEDULE_DUALPIPE, 6.0, "(p / 2 - 1)(F + 2B - 3W), DualPipe README"},
+    };
+    const sl_busy busy[SL_PIPELINE_MAX] = {
+        {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}};
+
+    for (uint32_t i = 0; i < SL_SCHEDULE_COUNT; i++) {
+        const sl_plan plan = plan_of(rows[i].schedule, 4);
+        const sl_span span = sl_schedule_span(&plan, 16, busy);
+        sl_expect_near(span.bubble_s, rows[i].bubble_s, 1e-12, rows[i].formula);
+        sl_expect_near(span.span_s, 16.0 * 7.0 + rows[i].bubble_s, 1e-12, "span");
+        sl_expect_near(span.idle_ratio, rows[i].bubble_s / span.span_s, 1e-12, "idle ratio");
+    }
+}
+
+/* What the authors' scheduler finds (sail-sg/zero-bubble-pipeline-parallelism, zbv.py), nothing to
+ * send, room for 2p chunks; seconds of a chunk, 100 forward. */
+static void
+zb_v_is_near_what_its_scheduler_finds(void)
+{
+    static const struct {
+        uint32_t stages, batches;
+        double input_s, weight_s, bubble_s;
+    } rows[] = {
+        {4, 16, 100.0, 100.0, 0.0},    {4, 16, 120.0, 80.0, 160.0},
+        {4, 16, 140.0, 70.0, 350.0},   {4, 16, 200.0, 100.0, 500.0},
+        {8, 16, 120.0, 80.0, 480.0},   {8, 32, 130.0, 90.0, 480.0},
+        {8, 32, 110.0, 60.0, 650.0},   {8, 64, 150.0, 90.0, 750.0},
+        {8, 32, 233.0, 95.0, 1837.0},  {8, 8, 136.0, 110.0, 700.0},
+        {16, 16, 127.0, 96.0, 1500.0}, {16, 32, 100.0, 100.0, 0.0},
+        {16, 64, 140.0, 70.0, 2030.0}, {16, 128, 200.0, 100.0, 2900.0},
+    };
+
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const sl_plan plan = plan_of(SL_SCHEDULE_ZB_V, rows[i].stages);
+        sl_busy busy[SL_PIPELINE_MAX];
+        for (uint32_t r = 0; r < rows[i].stages; r++) {
+            busy[r].weight_s = 2.0 * rows[i].weight_s;
+            busy[r].backward_s = busy[r].weight_s + 2.0 * rows[i].input_s;
+            busy[r].all_s = busy[r].backward_s + 200.0;
+        }
+        const double bubble_s = sl_schedule_span(&plan, rows[i].batches, busy).bubble_s;
+        const double one_f_one_b_s = (rows[i].stages - 1.0) * busy[0].all_s;
+        CU_ASSERT_TRUE(bubble_s <= rows[i].bubble_s + 1e-9);
+        CU_ASSERT_TRUE(rows[i].bubble_s - bubble_s <= 0.02 * one_f_one_b_s);
+    }
+}
+
+static void
+equal_passes_leave_no_bubble(void)
+{
+    sl_busy busy[SL_PIPELINE_MAX];
+
+    for (uint32_t r = 0; r < STAGES_MAX; r++)
+        busy[r] = (sl_busy){3.0, 2.0, 1.0};
+    const sl_plan h2 = plan_of(SL_SCHEDULE_ZB_H2, STAGES_MAX);
+    const sl_plan v = plan_of(SL_SCHEDULE_ZB_V, STAGES_MAX);
+    CU_ASSERT_EQUAL(sl_schedule_span(&h2, 32, busy).bubble_s, 0.0);
+    CU_ASSERT_EQUAL(sl_schedule_span(&v, 32, busy).bubble_s, 0.0);
+    /* Weights that take longer than the rest do not make it negative. */
+    for (uint32_t r = 0; r < STAGES_MAX; r++)
+        busy[r].weight_s = 1.9;
+    CU_ASSERT_EQUAL(sl_schedule_span(&v, 32, busy).bubble_s, 0.0);
+}
+
+static void
+what_is_alive_is_what_the_papers_say(void)
+{
+    for (uint32_t r = 0; r < STAGES_MAX; r++) {
+        const double p = STAGES_MAX;
+        const sl_plan h1 = plan_of(SL_SCHEDULE_ZB_H1, STAGES_MAX);
+        const sl_plan h2 = plan_of(SL_SCHEDULE_ZB_H2, STAGES_MAX);
+        const sl_plan v = plan_of(SL_SCHEDULE_ZB_V, STAGES_MAX);
+        const sl_plan dual = plan_of(SL_SCHEDULE_DUALPIPE, STAGES_MAX);
+        const sl_in_flight one = sl_schedule_in_flight(&h1, 64, r);
+        const sl_in_flight two = sl_schedule_in_flight(&h2, 64, r);
+        CU_ASSERT_EQUAL(one.whole + one.deferred, p);
+        CU_ASSERT_EQUAL(two.whole + two.deferred, 2.0 * p - 1.0);
+        CU_ASSERT_EQUAL(sl_schedule_in_flight(&v, 64, r).whole, p);
+        CU_ASSERT_EQUAL(2.0 * sl_schedule_in_flight(&dual, 64, r).whole, p + 1.0);
+        /* No more than there are. */
+        CU_ASSERT_EQUAL(sl_schedule_in_flight(&v, 3, r).whole, 3.0);
+        CU_ASSERT_TRUE(sl_schedule_in_flight(&h2, 3, r).whole <= 3.0);
+    }
+}
+
+static sl_question
+gpt_question(uint32_t stages, sl_schedule schedule)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(8, 1024, 16);
+
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.global_batch = 64;
+    q.plan.pipeline = stages;
+    q.plan.data = 8 / stages;
+    q.plan.schedule = schedule;
+    q.plan.virtual_pipeline = schedule == SL_SCHEDULE_ZB_V ? 2 : 1;
+    return q;
+}
+
+static void
+one_stage_leaves_nothing_to_schedule(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_GPIPE, SL_SCHEDULE_ZB_H1,
+                                            SL_SCHEDULE_ZB_H2};
+    sl_question q = gpt_question(1, SL_SCHEDULE_1F1B);
+    const double step_s = sl_fixture_answer(&q)->time.step_s;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        q.plan.schedule = schedules[i];
+        const sl_estimate *e = sl_fixture_answer(&q);
+        CU_ASSERT_EQUAL(e->time.step_s, step_s);
+        CU_ASSERT_EQUAL(e->time.bubble_ratio, 0.0);
+        CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_WEIGHT_OPERANDS), 0.0);
+    }
+}
+
+/* The last of 4 stages of 2 blocks: 3 of 4 micro-batches wait with 32 sbh each a block. */
+static void
+a_gpt_block_waits_with_32_sbh(void)
+{
+    sl_question q = gpt_question(4, SL_SCHEDULE_ZB_H1);
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+
+    CU_ASSERT_EQUAL_FATAL(memory->rank_count, 4);
+    sl_expect_near(sl_fixture_bytes(&memory->ranks[3], SL_TERM_WEIGHT_OPERANDS),
+                   3.0 * 2.0 * 32.0 * 2048.0 * 1024.0, 1e-12, "M_W, Qi 2023 section 2");
+}
+
+static void
+ends_that_meet_share_a_tied_table(void)
+{
+    const double table = 51200.0 * 1024.0;
+    sl_question q = gpt_question(4, SL_SCHEDULE_1F1B);
+    double sums[3] = {0.0};
+
+    for (uint32_t i = 0; i < 3; i++) {
+        q = gpt_question(4, i == 0   ? SL_SCHEDULE_1F1B
+                            : i == 1 ? SL_SCHEDULE_ZB_V
+                                     : SL_SCHEDULE_DUALPIPE);
+        q.workload.global_batch = 64;
+        const sl_estimate *e = sl_fixture_answer(&q);
+        for (uint32_t r = 0; r < e->memory.rank_count; r++)
+            sums[i] += e->memory.ranks[r].stage_count * e->memory.ranks[r].terms[0].inputs[0].value;
+        if (i > 0)
+            sl_expect_text(e->memory.ranks[0].role, "first and last stage", "role");
+    }
+    sl_expect_near(sums[0] - sums[1], table, 0.0, "one copy less");
+    sl_expect_near(sums[2], 2.0 * sums[1], 0.0, "DualPipe holds all twice");
+}
+
+static void
+splitting_backward_is_faster_and_never_smaller(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_ZB_H1, SL_SCHEDULE_ZB_H2};
+    double before_s = 1e9;
+    uint64_t before_bytes = 0;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        sl_question q = gpt_question(8, schedules[i]);
+        const sl_estimate *e = sl_fixture_answer(&q);
+        const uint64_t bytes = e->memory.ranks[e->memory.binding].device_total_bytes;
+        CU_ASSERT_TRUE(e->time.step_s < before_s);
+        CU_ASSERT_TRUE(bytes >= before_bytes);
+        before_s = e->time.step_s;
+        before_bytes = bytes;
+    }
+}
+
+static void
+refuse(const sl_question *q, const char *rule, const char *pointer, const char *hint)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(q, &err), SL_E_RANGE);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].rule, rule, "rule");
+    sl_expect_text(err.list[0].pointer, pointer, "pointer");
+    sl_expect_text(err.list[0].hint, hint, "hint");
+}
+
+static void
+impossible_schedules_say_what_is_possible(void)
+{
+    sl_question q = gpt_question(4, SL_SCHEDULE_ZB_V);
+
+    q.plan.virtual_pipeline = 4;
+    q.workload.global_batch = 64;
+    refuse(&q, "schedule_mismatch", "/parallelism/virtual_pipeline",
+           "2, or schedule interleaved_1f1b");
+    q = gpt_question(1, SL_SCHEDULE_DUALPIPE);
+    refuse(&q, "needs_pipeline", "/parallelism/pipeline", "2, or schedule 1f1b");
+    q = gpt_question(4, SL_SCHEDULE_DUALPIPE);
+    q.workload.global_batch = 14; /* 7 micro-batches of 2 replicas; 8 are the least */
+    refuse(&q, "too_few_microbatches", "/workload/global_batch_size", "16");
+    q.workload.global_batch = 18;
+    refuse(&q, "too_few_microbatches", "/workload/global_batch_size", "20");
+}
+
+#define CASE(claim)                                                                                \
+    {                                                                                              \
+#claim, claim                                                                              \
+    }
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        CASE(every_chunk_is_on_one_rank_and_with_dualpipe_on_two),
+        CASE(zb_v_goes_there_and_back),
+        CASE(outputs_cross_between_neighbours),
+        CASE(closed_forms_are_what_the_schedules_come_to),
+        CASE(bubbles_are_the_published_ones),
+        CASE(zb_v_is_near_what_its_scheduler_finds),
+        CASE(equal_passes_leave_no_bubble),
+        CASE(what_is_alive_is_what_the_papers_say),
+        CASE(one_stage_leaves_nothing_to_schedule),
+        CASE(a_gpt_block_waits_with_32_sbh),
+        CASE(ends_that_meet_share_a_tied_table),
+        CASE(splitting_backward_is_faster_and_never_smaller),
+        CASE(impossible_schedules_say_what_is_possible),
+    };
+
+    return sl_run_cases(argc, argv, "schedule", cases, sizeof cases / sizeof cases[0]);
+}

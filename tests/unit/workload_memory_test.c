@@ -1,0 +1,178 @@
+/* What a workload says beside precision and batch: when the optimizer steps, what kernels keep, what
+ * is captured, what a sequence is made of. */
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static const double HIDDEN = 2048.0, FFN = 8192.0, TOKENS = 2048.0, BLOCKS = 16.0;
+static const double VOCABULARY = 32768.0, HEADS = 32.0, HEAD_DIM = 64.0;
+
+static sl_question
+llama_question(void)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    return q;
+}
+
+static double
+term_of(const sl_question *q, sl_term_id id)
+{
+    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], id);
+}
+
+/* One device, one micro-batch: 4 bytes a gradient, of one tensor at a time. */
+static void
+an_optimizer_in_backward_holds_one_gradient(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.workload.global_batch = 1;
+    q.plan.data = 1;
+    cluster.accelerators_per_node = 1;
+    const double before = (double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
+    q.workload.optimizer_in_backward = true;
+    sl_expect_near(term_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0, "none at rest");
+    const double stepped = term_of(&q, SL_TERM_STEPPED_GRADIENT);
+    const double after = (double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
+    CU_ASSERT_TRUE(stepped == 4.0 * (VOCABULARY * HIDDEN + HIDDEN) ||
+                   stepped == 4.0 * FFN * HIDDEN);
+    CU_ASSERT_TRUE(after < before);
+}
+
+static void
+an_optimizer_in_backward_needs_gradients_it_can_step_on(void)
+{
+    sl_question q = llama_question();
+    sl_errors err = {0};
+
+    q.workload.optimizer_in_backward = true;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "optimizer_not_of_framework", "megatron's are in buffers");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].rule, "gradients_accumulate", "two micro-batches");
+    sl_expect_text(err.list[0].hint, "micro_batch_size 2", "one of both");
+    q.workload.micro_batch = 2;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    sl_expect_near(term_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0, "each unit's is stepped on");
+}
+
+/* Eager code keeps the transposed attention output and silu(gate) beside what fused code keeps. */
+static void
+an_activation_profile_goes_before_the_softwares(void)
+{
+    sl_question q = llama_question();
+    const double plain = term_of(&q, SL_TERM_ACTIVATIONS);
+
+    q.workload.activations = SL_ACTIVATIONS_EAGER;
+    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS) - plain,
+                   BLOCKS * TOKENS * 2.0 * (HEADS * HEAD_DIM + FFN), 1e-9, "two tensors more");
+    software.eager_activations = true;
+    q.workload.activations = SL_ACTIVATIONS_FUSED;
+    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "none of them");
+    q.workload.activations = SL_ACTIVATIONS_COMPILED;
+    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "nor compiled");
+}
+
+static void
+captured_blocks_have_inputs_of_their_own(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.graphs = SL_GRAPHS_LAYER;
+    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS), 2.0 * BLOCKS * 2.0 * HIDDEN * TOKENS, 1e-12,
+                   "one in flight");
+    q.plan.pipeline = 4;
+    q.plan.data = 2;
+    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS),
+                   4.0 * 2.0 * (BLOCKS / 4.0) * 2.0 * HIDDEN * TOKENS, 1e-12, "four in flight");
+    q.workload.graphs = SL_GRAPHS_FULL;
+    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS), 0.0, 0.0, "a whole step has none");
+}
+
+static void
+packed_documents_see_less_and_keep_as_much(void)
+{
+    sl_question q = llama_question();
+    const double bytes = term_of(&q, SL_TERM_ACTIVATIONS);
+    const double forward = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    const double flops = sl_fixture_answer(&q)->throughput.causal_flops;
+    const double pair = 3.0 * 4.0 * BLOCKS * HEADS * HEAD_DIM * 16.0 * TOKENS;
+
+    q.workload.document_length = 512;
+    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), bytes, 1e-12, "no scores are kept");
+    CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) < forward);
+    sl_expect_near(flops - sl_fixture_answer(&q)->throughput.causal_flops,
+                   pair * (2049.0 - 513.0) / 2.0, 1e-9, "pairs that are left out");
+
+    sl_errors err = {0};
+    q.workload.document_length = 4096;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/workload/documents/mean_length", "longer than all");
+}
+
+/* Beside the head of the last stage: a block, a projection of two hidden states, and a second loss. */
+static void
+a_prediction_layer_is_on_the_last_stage(void)
+{
+    sl_question q = llama_question();
+    sl_model_counts before = {0}, after = {0};
+    const double keys = 8.0 * HEAD_DIM;
+    const double block =
+        2.0 * HIDDEN * HIDDEN + 2.0 * HIDDEN * keys + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
+    const double own = 3.0 * HIDDEN + 2.0 * HIDDEN * HIDDEN;
+    sl_model *model = NULL;
+    sl_errors err = {0};
+
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    const double first = sl_fixture_bytes(&answer->memory.ranks[0], SL_TERM_PARAMETERS);
+    const double last = sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_PARAMETERS);
+    const double logits = sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_LOGITS);
+    CU_ASSERT_EQUAL(sl_model_count(q.model, &before), SL_OK);
+
+    const sl_dense_spec spec = sl_fixture_llama();
+    model = sl_fixture_own_model(&spec);
+    CU_ASSERT_EQUAL_FATAL(sl_model_add_prediction(model, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_model_count(model, &after), SL_OK);
+    CU_ASSERT_EQUAL((double)(after.total - before.total), block + own);
+    q.model = model;
+    answer = sl_fixture_answer(&q);
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[0], SL_TERM_PARAMETERS), first, 0.0,
+                   "the first stage has none of it");
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_PARAMETERS) - last,
+                   2.0 * (block + own + VOCABULARY * HIDDEN), 1e-9, "and the embedding again");
+    sl_expect_near(sl_fixture_bytes(&answer->memory.ranks[1], SL_TERM_LOGITS), 2.0 * logits, 1e-12,
+                   "two losses");
+}
+
+#define CASE(name)                                                                                 \
+    {                                                                                              \
+#name, name                                                                                \
+    }
+static const sl_case cases[] = {
+    CASE(an_optimizer_in_backward_holds_one_gradient),
+    CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
+    CASE(an_activation_profile_goes_before_the_softwares),
+    CASE(captured_blocks_have_inputs_of_their_own),
+    CASE(packed_documents_see_less_and_keep_as_much),
+    CASE(a_prediction_layer_is_on_the_last_stage),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "workload_memory", cases, sizeof cases / sizeof cases[0]);
+}
