@@ -209,6 +209,9 @@ void sl_model_clear(sl_model *model);
  * state, no attention, neither embedding nor head, and no tensor that could be cut. */
 bool sl_model_is_plain(const sl_model *model);
 
+/** Whether some layer of the list has an operator of this kind. */
+bool sl_model_does(const sl_model *model, sl_operator_kind what);
+
 /**
  * Makes the products of blocks i < count with blocks[i] stay in 16 bits whatever the workload's
  * precision: blocks of a kind become one of a kind of its own, with the same name.
@@ -217,9 +220,6 @@ bool sl_model_is_plain(const sl_model *model);
  */
 sl_code sl_model_keep_half(sl_model *model, const bool *blocks, uint32_t count,
                            sl_errors *err) SL_MUST_CHECK;
-
-/** Whether some layer of the list has an operator of this kind. */
-bool sl_model_does(const sl_model *model, sl_operator_kind what);
 
 /** Text of the API: "embedding", "lm_head" ... and "replicated", "column", "row", "vocabulary". */
 const char *sl_component_text(sl_component component);

@@ -124,16 +124,6 @@ typedef enum sl_adapter_base {
     SL_ADAPTER_BASE_COUNT
 } sl_adapter_base;
 
-/** Element type of what ranks send each other. */
-typedef enum sl_wire {
-    SL_WIRE_DEFAULT, /* what framework and precision take */
-    SL_WIRE_BF16,
-    SL_WIRE_FP32,
-    SL_WIRE_FP16,
-    SL_WIRE_FP8,
-    SL_WIRE_COUNT
-} sl_wire;
-
 /** What trains in place of the weights, by PEFT's names. */
 typedef enum sl_adapter_method {
     SL_ADAPTER_NONE, /* everything trains */
@@ -156,6 +146,16 @@ typedef enum sl_adapter_method {
     SL_ADAPTER_PREFIX_TUNING,
     SL_ADAPTER_METHOD_COUNT
 } sl_adapter_method;
+
+/** Element type of what ranks send each other. */
+typedef enum sl_wire {
+    SL_WIRE_DEFAULT, /* what framework and precision take */
+    SL_WIRE_BF16,
+    SL_WIRE_FP32,
+    SL_WIRE_FP16,
+    SL_WIRE_FP8,
+    SL_WIRE_COUNT
+} sl_wire;
 
 enum { SL_ADAPTER_TARGETS_MAX = 12, SL_ADAPTER_TARGET_MAX = 31 };
 
@@ -241,6 +241,15 @@ typedef struct sl_workload {
     sl_offload offload;
 } sl_workload;
 
+enum { SL_HOST_RUNS_MAX = 4 };
+
+/** Blocks in a row that the host's processors run, from its memory. */
+typedef struct sl_host_run {
+    uint32_t first, last;
+    double flops_per_s;        /* 0 = not said: see engine/host.h */
+    double memory_bytes_per_s; /* likewise */
+} sl_host_run;
+
 /** Which ranks are neighbours, from the nearest on: replicas or pipeline stages come last. */
 typedef enum sl_order {
     SL_ORDER_DATA_PIPELINE, /* "tp-cp-ep-dp-pp" */
@@ -264,15 +273,6 @@ typedef struct sl_unit {
     uint32_t module_count;
     char modules[SL_UNIT_MODULES_MAX][SL_UNIT_MODULE_MAX + 1]; /* BY_MODULE, of a block: "mlp" */
 } sl_unit;
-
-enum { SL_HOST_RUNS_MAX = 4 };
-
-/** Blocks in a row that the host's processors run, from its memory. */
-typedef struct sl_host_run {
-    uint32_t first, last;
-    double flops_per_s;        /* 0 = not said: see engine/host.h */
-    double memory_bytes_per_s; /* likewise */
-} sl_host_run;
 
 typedef struct sl_plan {
     uint32_t tensor;

@@ -63,8 +63,8 @@ typedef struct sl_place {
 
 /**
  * The place of a global rank:
- *   rank = tensor + t * (context + c * (data + D * pipeline)), or in the plan's other order
- *          tensor + t * (context + c * (pipeline + p * data))
+ *   rank = tensor + t * (context + c * (data + D * pipeline))
+ * or in the plan's other order tensor + t * (context + c * (pipeline + p * data)),
  *   expert = floor(rank / expert_tensor) mod e, within a stage
  * and ranks fill node after node. Source: Megatron-LM parallel_state.py, default order
  * tp-cp-ep-dp-pp, experts in a grid of their own, expert_tensor innermost; the device meshes of
@@ -178,7 +178,7 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
 /**
  * The flat tensor of a unit on one tensor-parallel and expert rank. A unit is a block, as the plan
  * wraps them; embedding, final norm, head and blocks that are no unit are the root unit, of which each
- * chunk of a pipeline has its own.
+ * stage of a pipeline has its own.
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
@@ -191,15 +191,17 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *
  *   padded = the next multiple of lcm(degree, 128)
  *
- * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py. It fuses projections
- * that a checkpoint may have apart, which moves what lies between multiples of 64.
+ * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
+ * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
+ * zero/stage_1_and_2.py. Megatron fuses projections that a checkpoint may have apart, which moves
+ * what lies between multiples of 64.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */
     uint32_t block; /* its number; meaningless for the root */
     bool root;
-    bool routed;     /* routed experts alone */
-    bool bucket;     /* of Megatron's; `layer` is then the first in the model that it has part of */
+    bool routed; /* routed experts alone */
+    bool bucket; /* of states alone; `layer` is then the first in the model that it has part of */
     uint32_t chunk;  /* of the pipeline */
     uint32_t number; /* of a bucket in its chunk, in the order in which they are filled */
     uint32_t stage;

@@ -58,6 +58,32 @@ offload_write(sl_writer *writer, const sl_offload *offload)
     sl_write_object_end(writer);
 }
 
+/* A word where one says it all. */
+static void
+recompute_write(sl_writer *writer, const sl_workload *w)
+{
+    sl_write_key(writer, "recompute");
+    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
+        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
+        return;
+    }
+    sl_write_object(writer);
+    if (w->recompute == SL_RECOMPUTE_FULL) {
+        sl_put_text(writer, "mode", "full");
+        sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
+        sl_put_uint(writer, "layers", w->recompute_layers);
+    } else {
+        sl_put_text(writer, "mode", "modules");
+        sl_write_key(writer, "modules");
+        sl_write_array(writer);
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+            if ((w->recompute_modules >> m & 1) != 0)
+                sl_write_text(writer, sl_name(&sl_module_names, m));
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
 /* bf16_layers is a number of last blocks or a list of them, as in the request. */
 static void
 fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
@@ -82,32 +108,6 @@ fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
         for (uint32_t i = 0; i < request->half_count; i++)
             if (request->half_blocks[i])
                 sl_write_uint(writer, i);
-        sl_write_array_end(writer);
-    }
-    sl_write_object_end(writer);
-}
-
-/* A word where one says it all. */
-static void
-recompute_write(sl_writer *writer, const sl_workload *w)
-{
-    sl_write_key(writer, "recompute");
-    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
-        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
-        return;
-    }
-    sl_write_object(writer);
-    if (w->recompute == SL_RECOMPUTE_FULL) {
-        sl_put_text(writer, "mode", "full");
-        sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
-        sl_put_uint(writer, "layers", w->recompute_layers);
-    } else {
-        sl_put_text(writer, "mode", "modules");
-        sl_write_key(writer, "modules");
-        sl_write_array(writer);
-        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
-            if ((w->recompute_modules >> m & 1) != 0)
-                sl_write_text(writer, sl_name(&sl_module_names, m));
         sl_write_array_end(writer);
     }
     sl_write_object_end(writer);

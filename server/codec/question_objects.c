@@ -7,32 +7,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* How many of the last blocks stay in 16 bits, or which blocks do. */
-static sl_code
-read_half_blocks(sl_estimate_request *request, const sl_node *fp8, sl_errors *err)
-{
-    sl_node member;
-    sl_node entry;
-    if (!sl_node_member(fp8, "bf16_layers", &member))
-        return SL_OK;
-    if (sl_node_kind(&member) != SL_JSON_ARRAY) {
-        uint64_t last = 0;
-        const sl_code code = sl_node_as_uint(&member, 0, SL_MODEL_LAYERS_MAX, &last, err);
-        request->half_last = (uint32_t)last;
-        return code;
-    }
-    for (size_t i = 0; sl_node_at(&member, i, &entry); i++) {
-        uint64_t block = 0;
-        const sl_code code = sl_node_as_uint(&entry, 0, SL_MODEL_LAYERS_MAX - 1, &block, err);
-        if (code != SL_OK)
-            return code;
-        request->half_blocks[block] = true;
-        if (block >= request->half_count)
-            request->half_count = (uint32_t)block + 1;
-    }
-    return SL_OK;
-}
-
 /* Packed ones attend to themselves only; others are padded, and padding is worked on like the rest. */
 sl_code
 sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
@@ -67,6 +41,32 @@ sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl
                      "documents that are not packed are padded: rates count padding, about %.0f %% "
                      "of the tokens are the documents' own",
                      100.0 * (double)length / (double)request->workload.sequence_length);
+    }
+    return SL_OK;
+}
+
+/* How many of the last blocks stay in 16 bits, or which blocks do. */
+static sl_code
+read_half_blocks(sl_estimate_request *request, const sl_node *fp8, sl_errors *err)
+{
+    sl_node member;
+    sl_node entry;
+    if (!sl_node_member(fp8, "bf16_layers", &member))
+        return SL_OK;
+    if (sl_node_kind(&member) != SL_JSON_ARRAY) {
+        uint64_t last = 0;
+        const sl_code code = sl_node_as_uint(&member, 0, SL_MODEL_LAYERS_MAX, &last, err);
+        request->half_last = (uint32_t)last;
+        return code;
+    }
+    for (size_t i = 0; sl_node_at(&member, i, &entry); i++) {
+        uint64_t block = 0;
+        const sl_code code = sl_node_as_uint(&entry, 0, SL_MODEL_LAYERS_MAX - 1, &block, err);
+        if (code != SL_OK)
+            return code;
+        request->half_blocks[block] = true;
+        if (block >= request->half_count)
+            request->half_count = (uint32_t)block + 1;
     }
     return SL_OK;
 }

@@ -276,8 +276,8 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_shard_group(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
-    sl_keep(&first, sl_question_read_traffic(request, warnings, err));
     sl_keep(&first, sl_placement_read(object, plan, warnings, err));
+    sl_keep(&first, sl_question_read_traffic(request, warnings, err));
     sl_keep(&first, sl_node_bool(object, "sequence", &plan->sequence, &said, err));
     request->sequence_said = said;
     /* One rank has nothing to split along the sequence: nothing is open then. */

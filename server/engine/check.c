@@ -394,6 +394,8 @@ static sl_code
 check_exchange(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
+    assert(plan->tensor != 0);
+
     const uint64_t heads = question->model->heads / plan->tensor;
     const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
 

@@ -12,30 +12,29 @@ static const double live_elements_max = 1e9;
 
 typedef struct units {
     double largest, root, head, all;
-    double ends;   /* of the root, embedding and head */
     double routed; /* of the largest */
+    double ends;   /* of the root, embedding and head */
 } units;
 
 static units
 measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
-    const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* where a graph wraps nothing */
-    const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
+    const sl_kind_price *prices = c->prices;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        const double elements = stage->layers[k] * c->prices[k].elements;
+        const double elements = stage->layers[k] * prices[k].elements;
         if (stage->layers[k] == 0)
             continue;
         u.all += elements;
         if (sl_schedule_is_block(model, k)) {
             const sl_unit_split split =
-                sl_unit_of(unit, c->slice, &model->kinds[k], c->prices[k].elements);
+                sl_unit_of(&c->plan->unit, c->slice, &model->kinds[k], prices[k].elements);
             u.root += stage->layers[k] * split.root;
             if (split.largest > u.largest) {
                 u.largest = split.largest;
-                u.routed = fmin(split.largest, c->prices[k].routed_elements);
+                u.routed = fmin(split.largest, prices[k].routed_elements);
             }
         } else {
             u.root += elements;
@@ -63,10 +62,11 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double wire = sl_states_gather_bytes(c->workload, &layout, true);
     const sl_adapter *adapter = &c->workload->adapter;
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
-    const double stored = sl_adapter_on(adapter) ? sl_adapter_base_bytes(adapter->base) : kept;
-    const double element = fmin(sl_states_gather_bytes(c->workload, &layout, true), stored);
+    const double element =
+        sl_adapter_on(adapter) ? fmin(wire, sl_adapter_base_bytes(adapter->base)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -77,9 +77,9 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     } else {
         out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
     }
-    /* A block's whole gradient in the type it is gathered in and the reduce's input; then its output.
-     * fully_shard copies into that input in any case (_fsdp_collectives.py). */
+    /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
     const double width = sl_states_reduce_bytes(c->workload, &layout);
+    /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
     const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
     const double reduced = copied ? width : 0.0;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
@@ -102,11 +102,10 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
-    const double width = sl_states_reduce_bytes(c->workload, &layout);
-    const double reduced = width != kept ? width : 0.0;
-    const double each = kept + reduced + width / shards.gradients.dense;
+    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
+    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
     const double head = head_elements(c, stage, u);
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
     const bool reshards =
         sl_states_reshards(c->workload, c->plan) &&
         (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
@@ -116,8 +115,10 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     if (layout.gradient_bytes <= 0.0)
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients = u->largest * each;
-    out->root_gradients = (u->root - head) * each;
+    out->backward_gradients = u->largest * (kept + reduced);
+    out->backward_reduced = layout.gradient_bytes * sl_states_at_rest(&block, &shards.gradients);
+    out->root_gradients = (u->root - head) * (kept + reduced);
+    out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
 }
 
 static void

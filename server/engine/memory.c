@@ -509,7 +509,7 @@ evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_ran
     rank->stage_count = 1;
     const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
     rank->host_bytes =
-        (uint64_t)ceil(b.offloaded + sl_host_bytes(c, r, b.in_flight) + off.host_bytes);
+        (uint64_t)ceil(b.offloaded + off.host_bytes + sl_host_bytes(c, r, b.in_flight));
     rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
     rank->count = per_stage;
@@ -533,24 +533,6 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
-/* The devices that DataParallel lends the model to: they have nothing of their own. */
-static bool
-evaluate_lent(const sl_memory_case *c, sl_memory *out)
-{
-    static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
-    sl_workload bare = *c->workload;
-    sl_memory_case lent = *c;
-    sl_stage stage;
-
-    sl_schedule_stage(c->question->model, c->plan, 0, &stage);
-    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
-    bare.layout = nothing;
-    lent.workload = &bare;
-    lent.lent = &layout;
-    return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);
-}
-
 /* Stages follow one another over the nodes: where a node holds several whole ones, theirs add up. */
 static void
 add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
@@ -567,19 +549,40 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
         out->host_bytes_per_node = *in_node;
 }
 
-/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. */
+/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. What
+ * is in the host adds up over stages: then none is left out. */
 static bool
 is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
 {
     const sl_model *model = c->question->model;
+    const sl_offload *offload = &c->workload->offload;
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const sl_in_flight here = sl_schedule_in_flight(c->plan, m, r);
+    const sl_in_flight before_it = sl_schedule_in_flight(c->plan, m, r - 1);
 
-    return sl_schedule_in_flight(c->plan, m, r).whole <=
-               sl_schedule_in_flight(c->plan, m, r - 1).whole &&
-           sl_schedule_in_flight(c->plan, m, r).deferred <= 0.0 && c->plan->host_run_count == 0 &&
-           !sl_model_is_plain(model) && stage->first == before->first &&
-           stage->last == before->last &&
+    return here.whole <= before_it.whole && here.deferred <= before_it.deferred &&
+           here.turning == before_it.turning && !offload->optimizer && !offload->parameters &&
+           !offload->activations && c->plan->host_run_count == 0 && !sl_model_is_plain(model) &&
+           stage->first == before->first && stage->last == before->last &&
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
+}
+
+/* The devices that DataParallel lends the model to: they have nothing of their own. */
+static bool
+evaluate_lent(const sl_memory_case *c, sl_memory *out)
+{
+    static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
+    sl_workload bare = *c->workload;
+    sl_memory_case lent = *c;
+    sl_stage stage;
+
+    sl_schedule_stage(c->question->model, c->plan, 0, &stage);
+    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    bare.layout = nothing;
+    lent.workload = &bare;
+    lent.lent = &layout;
+    return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);
 }
 
 bool

@@ -36,7 +36,6 @@ typedef struct sl_kind_price {
     double routed_elements;        /* of them, in routed experts */
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
-    double routed_low;             /* ... of routed experts, which low precisions quantise */
     double low_elements;           /* ... which low precisions quantise */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double routed_matrices;        /* of matrix_elements, those of routed experts ... */
@@ -78,6 +77,10 @@ double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
 /** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing:
  * what does not fit under it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
 double sl_price_visible_s(double collective_s, double cover_s, bool overlapped);
+
+/** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
+ * block. */
+void sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out);
 
 /** Prices every kind of the model; out has SL_KINDS_MAX entries. */
 void sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,

@@ -1,7 +1,7 @@
 /**
  * Parts lists: what a stack of equal or nearly equal blocks is made of, written as tables: its
- * tensors and, where it can be planned, what it does with them in order. Towers, state space and the
- * blocks of single families are counted only. A shape is an expression over the keys of a config.
+ * tensors and, where it can be planned, what it does with them in order. Towers and the blocks of
+ * some families are counted only. A shape is an expression over the keys of a config.
  */
 #ifndef SL_ENGINE_RECIPE_H
 #define SL_ENGINE_RECIPE_H

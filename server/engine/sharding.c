@@ -40,12 +40,12 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     const sl_sharding_mode mode = sl_sharding_mode_of(question);
     const uint64_t ranks = (uint64_t)plan->tensor * mode.degree;
 
-    if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
-                       "the map of flat tensors of modules is not modelled yet");
     if (plan->host_run_count > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
                        "the map lists what devices hold: blocks on the cpu are not modelled yet");
+    if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
+                       "the map of flat tensors of modules is not modelled yet");
     if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
         ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
         return SL_OK;
@@ -141,7 +141,8 @@ sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
     const uint64_t modulus = experts * place->degree;
     const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
     const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t beside = cut * strides.replica / plan->tensor;
+    /* Experts dealt out are so over neighbouring ranks (sl_check_order). */
+    const uint64_t beside = place->placed ? cut : strides.replica;
 
     assert(ranks % (cut * modulus) == 0 && residue < modulus);
     return joined((sl_rank_set){
@@ -173,19 +174,17 @@ sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t per_node = sharding->question->cluster->accelerators_per_node;
     const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t context = rank / strides.context % plan->context;
-    const uint64_t data = rank / strides.data % plan->data;
-    const uint64_t replicas = sl_sharding_replicas(sharding);
+    const uint64_t stage_ranks = plan->tensor * sl_sharding_replicas(sharding);
 
     assert(rank < sl_plan_world(plan));
     return (sl_place){
         .node = rank / per_node,
         .local_rank = rank % per_node,
-        .data = data,
+        .data = rank / strides.data % plan->data,
         .pipeline = rank / strides.pipeline % plan->pipeline,
         .tensor = rank % plan->tensor,
-        .context = context,
-        .expert = rank % (plan->tensor * replicas) / sl_plan_expert_tensor(plan) % plan->expert,
+        .context = rank / strides.context % plan->context,
+        .expert = rank % stage_ranks / sl_plan_expert_tensor(plan) % plan->expert,
     };
 }
 
@@ -197,30 +196,23 @@ sl_sharding_next_number(const sl_sharding *sharding, uint32_t stage, bool routed
     const uint64_t degree = sl_sharding_degree(sharding, routed);
     const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t begin = strides.pipeline * stage;
-    const uint64_t t = plan->tensor;
-    const uint64_t ranks = t * sl_sharding_replicas(sharding);
+    /* Ranks with one number: those of a cut, and where experts are dealt out of all that share them. */
+    const uint64_t run = sl_sharding_cut_ranks(sharding, routed);
+    const uint64_t beside = routed ? run * plan->expert : strides.replica;
+    const uint64_t places = plan->tensor * sl_sharding_replicas(sharding) / run;
+    const uint64_t numbers = routed ? places / plan->expert : places;
 
+    assert(beside >= run && degree != 0 && numbers != 0);
     if (from >= degree || last < begin)
         return UINT64_MAX;
-    /* The first and the last asked for among the ranks of the stage, which replicas outside the
-     * pipeline leave gaps between. */
-    uint64_t low = first > begin ? first - begin : 0;
-    uint64_t high = last - begin;
-    assert(strides.replica >= t && t != 0);
-    if (strides.replica > t) {
-        low = (low + strides.replica - t) / strides.replica * t;
-        high = high / strides.replica * t + t - 1;
-    }
-    if (high >= ranks)
-        high = ranks - 1;
-    if (low > high)
+    /* Of those on the stage, the first and the last with a rank among those asked for. */
+    const uint64_t width = routed ? beside : run;
+    const uint64_t begun = first <= begin ? 0 : (first - begin + beside - width) / beside;
+    const uint64_t within = (last - begin) / beside;
+    const uint64_t ended = within < numbers ? within : numbers - 1;
+    if (begun > ended)
         return UINT64_MAX;
     /* Neighbours in the group have neighbouring numbers, and begin again at the degree. */
-    const uint64_t beside =
-        (uint64_t)sl_sharding_cut_ranks(sharding, routed) * (routed ? plan->expert : 1);
-    assert(beside != 0 && degree != 0);
-    const uint64_t begun = low / beside;
-    const uint64_t ended = high / beside;
     const uint64_t a = begun % degree;
     const uint64_t b = ended % degree;
     const bool wraps = b < a;

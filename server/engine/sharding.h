@@ -46,7 +46,7 @@ uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_t
                                  uint32_t tensor_rank, uint32_t expert_rank,
                                  uint64_t *unit_elements);
 
-/** Whether flat units are Megatron's buckets, and the next of them as sl_sharding_next_flat. */
+/** Whether flat units are buckets, and the next of them as sl_sharding_next_flat. */
 bool sl_sharding_has_buckets(const sl_sharding *sharding);
 bool sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);
 

@@ -1,4 +1,4 @@
-/* Megatron's buckets: what the distributed optimizer divides. */
+/* Buckets: what Megatron's distributed optimizer divides, and ZeRO below stage 3. */
 #include "engine/sharding.h"
 
 #include <assert.h>
@@ -14,8 +14,7 @@ static const uint64_t bucket_elements_per_rank = 1000000;
 bool
 sl_sharding_has_buckets(const sl_sharding *sharding)
 {
-    return sharding->mode.kind == SL_SHARDING_FLAT && !sharding->mode.parameters &&
-           sharding->question->workload.framework == SL_FRAMEWORK_MEGATRON;
+    return sharding->mode.kind == SL_SHARDING_FLAT && !sharding->mode.parameters;
 }
 
 static uint64_t
@@ -37,16 +36,32 @@ bucket_multiple(uint64_t degree)
     return degree * BUCKET_MULTIPLE;
 }
 
-/* A bucket is closed once it has as many. Without overlap, and on later stages and chunks, one takes
- * all. */
-static uint64_t
-full_at(const sl_sharding *sharding, const sl_flat_walk *walk, uint64_t degree)
+/* How a framework fills buckets. */
+typedef struct bucket_rule {
+    uint64_t full;      /* elements that close one */
+    uint64_t alignment; /* of each parameter in it */
+    uint64_t multiple;  /* of all of it */
+    bool shared_apart;  /* a table that another stage has too is alone in one */
+} bucket_rule;
+
+/* Megatron without overlap, on later stages and in later chunks, has one bucket for all; so has
+ * DeepSpeed, which pads to two elements a rank. */
+static bucket_rule
+rule_of(const sl_sharding *sharding, const sl_flat_walk *walk, uint64_t degree)
 {
     const uint64_t least = bucket_elements_per_rank * degree;
+    const bool one = !sharding->question->software->overlap_gradient_reduce || walk->chunk > 0;
 
-    if (!sharding->question->software->overlap_gradient_reduce || walk->chunk > 0)
-        return UINT64_MAX;
-    return least > bucket_elements ? least : bucket_elements;
+    if (sharding->question->workload.framework == SL_FRAMEWORK_DEEPSPEED)
+        return (bucket_rule){.full = UINT64_MAX, .alignment = 1, .multiple = 2 * degree};
+    return (bucket_rule){
+        .full = one                       ? UINT64_MAX
+                : least > bucket_elements ? least
+                                          : bucket_elements,
+        .alignment = PARAMETER_ALIGNMENT,
+        .multiple = bucket_multiple(degree),
+        .shared_apart = true,
+    };
 }
 
 /* Embedding and head that are one table, on two stages: reduced with one another as well. */
@@ -102,27 +117,27 @@ step_tensor(const sl_layer_kind *kind, sl_flat_walk *walk)
 
 /* Takes parameters until the bucket is full; where it ends, padding between them included. */
 static uint64_t
-fill(const sl_sharding *sharding, sl_flat_walk *walk, uint64_t full, sl_flat_unit *out)
+fill(const sl_sharding *sharding, sl_flat_walk *walk, const bucket_rule *rule, sl_flat_unit *out)
 {
     const sl_model *model = sharding->question->model;
     uint64_t end = 0;
     uint32_t layer = 0;
     uint32_t index = 0;
 
-    while (end < full && at_tensor(sharding, walk, &layer, &index)) {
+    while (end < rule->full && at_tensor(sharding, walk, &layer, &index)) {
         const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
         const sl_tensor *tensor = &kind->tensors[index];
         if (walk->expert >= parameters_of(sharding, walk, tensor)) {
             step_tensor(kind, walk);
             continue;
         }
-        const bool shared = is_shared(sharding, tensor);
+        const bool shared = rule->shared_apart && is_shared(sharding, tensor);
         if (shared && out->elements > 0)
             break;
         const sl_sharded_tensor placed = sl_sharding_tensor(sharding, layer, out->stage, index, 0);
         const uint64_t elements =
             sl_sharding_allocated(sharding, &placed, walk->tensor_rank, walk->expert_rank);
-        end = aligned(end, PARAMETER_ALIGNMENT) + elements;
+        end = aligned(end, rule->alignment) + elements;
         out->elements += elements;
         out->layer = layer;
         walk->expert++;
@@ -161,13 +176,14 @@ sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat
             .expert_rank = walk->expert_rank,
             .degree = degree,
         };
-        const uint64_t end = fill(sharding, walk, full_at(sharding, walk, degree), &unit);
+        const bucket_rule rule = rule_of(sharding, walk, degree);
+        const uint64_t end = fill(sharding, walk, &rule, &unit);
         if (unit.elements == 0) {
             step_place(sharding, walk);
             continue;
         }
         walk->number++;
-        unit.padded_elements = aligned(end, bucket_multiple(degree));
+        unit.padded_elements = aligned(end, rule.multiple);
         unit.length = unit.padded_elements / degree;
         *out = unit;
         return true;

@@ -27,22 +27,22 @@ is_root(const sl_sharding *sharding, uint32_t layer)
 }
 
 static uint32_t
-chunk_of(const sl_sharding *sharding, uint32_t layer)
+stage_of(const sl_sharding *sharding, uint32_t layer)
 {
     const sl_plan *plan = &sharding->question->plan;
     uint32_t chunk = 0;
 
     while (sl_schedule_chunk_begin(sharding->question->model, plan, chunk + 1) <= layer)
         chunk++;
-    return chunk;
+    return sl_schedule_rank(plan, chunk, 0);
 }
 
-/* Whether `other` is of the unit that `layer` is of: root layers of a chunk are one. */
+/* Whether `other` is of the unit that `layer` is of: on one stage all root layers are one. */
 static bool
 same_unit(const sl_sharding *sharding, uint32_t layer, uint32_t other)
 {
     return other == layer || (is_root(sharding, layer) && is_root(sharding, other) &&
-                              chunk_of(sharding, layer) == chunk_of(sharding, other));
+                              stage_of(sharding, layer) == stage_of(sharding, other));
 }
 
 /* Whether a unit begins with this layer. */

@@ -25,8 +25,8 @@ typedef struct sl_slice {
     double spread; /* over how many ranks norms, residuals and block inputs are split: tensor with
                       sequence parallelism, else 1 */
     double element_bytes; /* of what is kept between operators */
-    double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
+    double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
     sl_framework framework;
     sl_attention_kernel attention;

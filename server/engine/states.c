@@ -31,7 +31,7 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
             continue;
         sum.matrices += layers * prices[k].matrix_elements;
         sum.low += layers * prices[k].low_elements;
-        sum.routed_low += layers * prices[k].routed_low;
+        sum.routed_low += layers * fmin(prices[k].low_elements, prices[k].routed_matrices);
     }
     sum.frozen_adapters += shared;
     return sum;

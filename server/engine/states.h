@@ -8,14 +8,14 @@
 /** Parameters a rank works with, before any sharding over data ranks [count]. */
 typedef struct sl_elements {
     double all;
-    double routed;     /* of them, in routed experts, which are sharded over fewer ranks */
-    double matrices;   /* of them, in the weights of linear layers of blocks (what Muon takes) */
-    double low;        /* of those, what low precisions quantise */
-    double routed_low; /* ... in routed experts */
-    double adapters;   /* beside them, what trains of a frozen model */
+    double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
+    double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double low;      /* of those, what low precisions quantise */
+    double adapters; /* beside them, what trains of a frozen model */
     double frozen_adapters; /* ... and what adapters have that does not */
     double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
     double routed_matrices; /* of the matrices, in routed experts */
+    double routed_low;      /* ... and of what low precisions quantise */
     double routed_factored; /* ... and of Adafactor's moments */
 } sl_elements;
 

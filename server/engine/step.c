@@ -1,4 +1,4 @@
-#include "engine/step.h"
+#include "engine/step_parts.h"
 
 #include <assert.h>
 #include <math.h>
@@ -6,28 +6,11 @@
 #include <string.h>
 
 #include "engine/host.h"
-#include "engine/lent.h"
-#include "engine/offload.h"
 #include "engine/ranks.h"
 #include "engine/recompute.h"
-#include "engine/unit.h"
-
-static const double optimizer_bandwidth_ratio = 0.85;
-
-/* One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
-typedef struct rank_time {
-    double host_forward_s, host_backward_s;
-    double forward_s;
-    double backward_s;
-    double weight_s; /* of it, gradients of weights of blocks */
-    double recompute_s;
-    double tensor_s; /* exposed, forward, backward and recomputation */
-    double expert_s; /* likewise, of routing */
-    double context_s;
-} rank_time;
 
 static double
-busy_s(const rank_time *t)
+busy_s(const sl_rank_time *t)
 {
     return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
 }
@@ -45,7 +28,7 @@ layers_again(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, uint
 /* Which pass a collective waits in is not kept apart: backward has as large a share of them as of the
  * rest. */
 static sl_busy
-busy_of(const rank_time *t)
+busy_of(const sl_rank_time *t)
 {
     const double computing_s = t->forward_s + t->backward_s + t->recompute_s;
     const double backward_s = t->backward_s + t->recompute_s;
@@ -58,12 +41,12 @@ busy_of(const rank_time *t)
     };
 }
 
-static rank_time
+static sl_rank_time
 measure_rank(const sl_memory_case *c, uint32_t r)
 {
     const sl_model *model = c->question->model;
     const double copies = sl_schedule_copies(c->plan);
-    rank_time t = {0};
+    sl_rank_time t = {0};
     sl_stage stage;
 
     sl_schedule_stage(model, c->plan, r, &stage);
@@ -103,8 +86,9 @@ measure_rank(const sl_memory_case *c, uint32_t r)
     return t;
 }
 
-static void
-set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs, uint32_t count)
+void
+sl_step_set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs,
+                 uint32_t count)
 {
     sl_term *term = &out->terms[id - SL_TERM_FORWARD];
 
@@ -114,13 +98,9 @@ set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs, ui
     out->step_s += seconds;
 }
 
-#define SET_TERM(out, id, seconds, ...)                                                            \
-    set_term(out, id, seconds, (const sl_input[]){__VA_ARGS__},                                    \
-             sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
-
-static void
-add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level, double bytes,
-                  double seconds, double exposed)
+void
+sl_step_add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level,
+                          double bytes, double seconds, double exposed)
 {
     if (seconds <= 0.0)
         return;
@@ -192,324 +172,16 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
-        SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
+        SL_SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
         return;
     }
-    SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", h.bytes},
-             {"send_s", h.slowest_s}, {"boundaries", boundaries},
-             {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
-             {"fill_and_drain_s", fill_s});
-    add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level, transfers * h.bytes,
-                      transfers * h.slowest_s + fill_s, fill_s + steady_s);
-}
-
-typedef struct data_time {
-    double reduce_s, gather_s, replica_s, copy_s;
-    double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
-    double reduce_exposed_s, gather_exposed_s; /* that of the reduction with the replicas' */
-    sl_level copy_level;
-} data_time;
-
-/* The ranks that share one copy of the states, and those that hold the same part of other copies. */
-/* The ranks that share one copy of the states, those of them that have the same experts, and the ranks
- * that hold the same part of other copies. */
-typedef struct data_groups {
-    sl_group shard, experts, replicas;
-} data_groups;
-
-static data_groups
-find_data_groups(const sl_memory_case *c)
-{
-    const sl_cluster *cluster = c->question->cluster;
-    const sl_plan *plan = c->plan;
-    const sl_strides strides = sl_ranks_strides(plan);
-    const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
-    const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
-    const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
-    const uint64_t alike = shard * plan->tensor / spread;
-
-    return (data_groups){
-        .shard = sl_group_of(cluster, shard, strides.replica),
-        .experts =
-            sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
-        .replicas = sl_group_of(cluster, copies, strides.replica * shard),
-    };
-}
-
-/* One collective over the data ranks, of what is dense and of what is routed. */
-static double
-over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective kind, double dense,
-            double routed)
-{
-    const sl_cluster *cluster = c->question->cluster;
-
-    return sl_collective_s(cluster, kind, &groups->shard, dense) +
-           sl_collective_s(cluster, kind, &groups->experts, routed);
-}
-
-typedef struct data_rounds {
-    double reduces, gathers; /* of all gradients, of all parameters, in a step */
-} data_rounds;
-
-/* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
- * each. Divided parameters are gathered for each forward, and for each backward where they were let
- * go; whole ones once, after the optimizer wrote its part. */
-static data_rounds
-count_rounds(const sl_memory_case *c)
-{
-    const double m =
-        (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const bool divided = shards.parameters.dense > 1.0;
-
-    return (data_rounds){
-        .reduces = shards.gradients.dense > 1.0 ? m : 1.0,
-        .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
-                   : c->plan->zero_stage >= 1 ? 1.0
-                                              : 0.0,
-    };
-}
-
-/* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
- * stages, each the part of them that its data group left it. */
-static void
-measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, data_time *d)
-{
-    const uint32_t mirror = c->plan->pipeline - 1 - r;
-    const uint32_t low = r < mirror ? r : mirror;
-    const uint32_t high = r < mirror ? mirror : r;
-
-    if (sl_schedule_copies(c->plan) == 1)
-        return;
-    const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, low, high);
-    d->copy_bytes = rounds * part;
-    d->copy_level = pair.level;
-    d->copy_s =
-        rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
-}
-
-static data_time
-measure_data(const sl_memory_case *c, const data_groups *groups, const rank_time *t, uint32_t r,
-             double drained_s)
-{
-    const sl_cluster *cluster = c->question->cluster;
-    const bool sharded = c->plan->zero_stage >= 1;
-    const double copies = sl_schedule_copies(c->plan);
-    const data_rounds rounds = count_rounds(c);
-    sl_stage stage;
-    data_time d = {0};
-
-    sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
-    const double reduce_bytes =
-        elements.all * sl_states_reduce_bytes(c->workload, &layout) + 4.0 * elements.adapters;
-    const double gather_bytes =
-        elements.matrices * sl_states_gather_bytes(c->workload, &layout, true) +
-        (elements.all - elements.matrices) * sl_states_gather_bytes(c->workload, &layout, false);
-    d.reduce_bytes = rounds.reduces * reduce_bytes;
-    d.reduce_s =
-        rounds.reduces *
-        over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                    (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
-    if (groups->replicas.ranks > 1.0) {
-        const double part = reduce_bytes / groups->shard.ranks;
-        d.replica_bytes = rounds.reduces * part;
-        d.replica_s = rounds.reduces *
-                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
-    }
-    measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
-                   rounds.reduces, &d);
-    /* What is one unit is gathered before it runs, and reduced after. */
-    const bool whole = !c->software->traced_sharding &&
-                       sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    d.reduce_exposed_s =
-        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
-                                     rounds.reduces * copies * t->backward_s,
-                                     c->software->overlap_gradient_reduce && !whole) -
-                      drained_s);
-    if (rounds.gathers > 0.0) {
-        /* Backward, which a second gather runs under, takes about twice the forward. */
-        d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s =
-            rounds.gathers *
-            (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
-             sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
-        d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
-                                                c->software->overlap_parameter_gather && !whole);
-    }
-    return d;
-}
-
-/* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
- * gradients. */
-static double
-tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
-{
-    const sl_model *model = c->question->model;
-    const sl_plan *plan = c->plan;
-
-    if (!model->tied || !sl_schedule_ends_apart(plan))
-        return 0.0;
-
-    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-    const sl_group pair = sl_ranks_between(c->question->cluster, plan, 0, plan->pipeline - 1);
-
-    assert(embedding->tensor_count >= 1);
-    *level = pair.level;
-    const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
-    *bytes = table.all * sl_states_layout(c->workload, &table).gradient_bytes;
-    return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
-}
-
-/* DataParallel: parameters out, outputs and gradients in, of every micro-batch and in the open. */
-static void
-evaluate_lent(const sl_memory_case *c, sl_time *out)
-{
-    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
-    const sl_lent_traffic sent = sl_lent_send(c);
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->data, 1);
-    const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
-
-    SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
-             {"gradient_bytes", m * sent.gradient_bytes},
-             {"gradient_exposed_s", m * sent.gradient_s},
-             {"parameter_bytes", m * sent.parameter_bytes},
-             {"parameter_exposed_s", m * sent.parameter_s}, {"output_bytes", m * sent.output_bytes},
-             {"output_exposed_s", m * sent.output_s});
-    add_communication(out, "data", SL_COLLECTIVE_BROADCAST, group.level, m * sent.parameter_bytes,
-                      m * sent.parameter_s, m * sent.parameter_s);
-    add_communication(out, "data", SL_COLLECTIVE_REDUCE, group.level, m * sent.gradient_bytes,
-                      m * sent.gradient_s, m * sent.gradient_s);
-    add_communication(out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level, m * sent.output_bytes,
-                      m * sent.output_s, m * sent.output_s);
-}
-
-static void
-evaluate_data(const sl_memory_case *c, const rank_time times[SL_PIPELINE_MAX], sl_time *out)
-{
-    const sl_plan *plan = c->plan;
-
-    if (sl_lent_devices(c->workload, plan) > 0) {
-        evaluate_lent(c, out);
-        return;
-    }
-
-    const data_groups groups = find_data_groups(c);
-    const sl_group group = groups.shard;
-    double drained_s = 0.0;
-    double tied_bytes = 0.0;
-    data_time worst = {0};
-
-    for (uint32_t r = 0; r < plan->pipeline; r++) {
-        const data_time d = measure_data(c, &groups, &times[r], r, drained_s);
-        if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
-                          worst.reduce_exposed_s + worst.gather_exposed_s)
-            worst = d;
-        const sl_busy busy = {.backward_s = times[r].backward_s + times[r].recompute_s,
-                              .weight_s = times[r].weight_s};
-        drained_s += sl_schedule_drain_s(plan, &busy);
-    }
-
-    const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
-    const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
-    sl_level tied_level = SL_LEVEL_NETWORK;
-    const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
-    const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
-
-    SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
-             {"gradient_bytes", worst.reduce_bytes}, {"gradient_s", worst.reduce_s},
-             {"gradient_exposed_s", worst.reduce_exposed_s},
-             {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
-             {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
-             {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
-    add_communication(out, "data",
-                      plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER
-                                            : SL_COLLECTIVE_ALL_REDUCE,
-                      group.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
-    add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level, worst.gather_bytes,
-                      worst.gather_s, worst.gather_exposed_s);
-    add_communication(out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
-                      worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
-    add_communication(out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level, worst.copy_bytes,
-                      worst.copy_s, exposed * worst.copy_s);
-    add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes, tied_s,
-                      tied_s);
-}
-
-/* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
- * then the update, and the parameters up again. */
-static void
-evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double backward_s,
-                   sl_time *out)
-{
-    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
-    const double rounds = summed ? 1.0 : count_rounds(c).reduces;
-    const sl_host_step step = sl_offload_step(c->question, c->workload, c->plan, most, rounds);
-    const double sent_s = sl_price_visible_s(step.gradients_s, rounds * backward_s, !summed);
-
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
-             {"parameters", most->all}, {"host_update_s", step.update_s},
-             {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
-             {"parameters_s", step.parameters_s},
-             {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
-}
-
-/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
-static double
-host_sweep_s(const sl_memory_case *c)
-{
-    double seconds = 0.0;
-
-    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++)
-        seconds += sl_host_measure(c, r).sweep_s;
-    return seconds;
-}
-
-/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
- * update, which reads and writes states and master weights and writes the parameters. Zeroing
- * sweeps the whole local gradient. */
-static void
-evaluate_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
-{
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    sl_elements most = {0};
-
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_stage stage;
-        sl_schedule_stage(c->question->model, c->plan, r, &stage);
-        const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
-        if (here.all > most.all)
-            most = here;
-    }
-
-    if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most, backward_s, out);
-        return;
-    }
-
-    const sl_layout layout = sl_states_layout(c->workload, &most);
-    const double g = layout.gradient_bytes;
-    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
-    const double all = fmax(1.0, most.all);
-    const double shard = all / fmax(1.0, sl_states_at_rest(&most, &shards.optimizer));
-    const double zeroed = g * sl_states_at_rest(&most, &shards.gradients) / all;
-    /* Without a master copy the update reads the parameters themselves. */
-    const double weights = layout.master_bytes > 0.0
-                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
-                               : 2.0 * layout.parameter_bytes;
-    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
-    const double bandwidth =
-        optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
-
-    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
-    const double host_s = host_sweep_s(c) * (sharded + g);
-
-    SET_TERM(out, SL_TERM_OPTIMIZER_STEP,
-             most.all * (sharded / shard + zeroed) / bandwidth + host_s, {"parameters", most.all},
-             {"host_s", host_s}, {"bytes_per_parameter", sharded}, {"shards", shard},
-             {"zeroed_bytes_per_parameter", zeroed}, {"bandwidth_bytes_per_s", bandwidth});
+    SL_SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", h.bytes},
+                {"send_s", h.slowest_s}, {"boundaries", boundaries},
+                {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
+                {"fill_and_drain_s", fill_s});
+    sl_step_add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
+                              transfers * h.bytes, transfers * h.slowest_s + fill_s,
+                              fill_s + steady_s);
 }
 
 static void
@@ -550,10 +222,10 @@ add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, d
     }
     /* The schedule may hide more than a layer of its own does. */
     const sl_term *exposed = &out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD];
-    add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level, routed.bytes,
-                      routed.busy_s, exposed->value);
-    add_communication(out, "context", collective, sequence.level, shared.bytes, shared.busy_s,
-                      shared.exposed_s);
+    sl_step_add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level, routed.bytes,
+                              routed.busy_s, exposed->value);
+    sl_step_add_communication(out, "context", collective, sequence.level, shared.bytes,
+                              shared.busy_s, shared.exposed_s);
 }
 
 /* One row per kind of collective of the tensor group, over the step and the slowest stage. */
@@ -574,8 +246,8 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
             add_runs(&sum, microbatches * layers_again(c, rank, &stage, k), &rerun.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
-        add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes, sum.busy_s,
-                          sum.exposed_s);
+        sl_step_add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes,
+                                  sum.busy_s, sum.exposed_s);
     }
     add_shared_rows(c, rank, &stage, microbatches, out);
 }
@@ -587,34 +259,34 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
     if (c->plan->host_run_count == 0)
         return;
     const sl_host_time host = sl_host_measure(c, rank);
-    add_communication(out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
-                      microbatches * host.sent_bytes, microbatches * host.sent_s,
-                      microbatches * host.sent_s);
+    sl_step_add_communication(out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
+                              microbatches * host.sent_bytes, microbatches * host.sent_s,
+                              microbatches * host.sent_s);
 }
 
 static void
-evaluate_slowest(const sl_memory_case *c, const rank_time *t, const sl_span *span, uint64_t m,
+evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *span, uint64_t m,
                  sl_time *out)
 {
     const double count = (double)m;
 
-    SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
-             {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
-             {"microbatch_host_s", t->host_forward_s});
-    SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
-             {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
-             {"microbatch_host_s", t->host_backward_s});
-    SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
-             {"microbatch_recompute_s", t->recompute_s});
-    SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
-             {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
-    SET_TERM(out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s, {"microbatches", count},
-             {"microbatch_exposed_s", t->context_s}, {"context", c->plan->context});
-    SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
-             {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
-    SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
-             {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
-             {"chunks_per_rank", c->plan->virtual_pipeline});
+    SL_SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
+                {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->host_forward_s});
+    SL_SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
+                {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->host_backward_s});
+    SL_SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
+                {"microbatch_recompute_s", t->recompute_s});
+    SL_SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
+                {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
+    SL_SET_TERM(out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s, {"microbatches", count},
+                {"microbatch_exposed_s", t->context_s}, {"context", c->plan->context});
+    SL_SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
+                {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
+    SL_SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
+                {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
+                {"chunks_per_rank", c->plan->virtual_pipeline});
     add_host_row(c, span->slowest, count, out);
     add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
 }
@@ -623,7 +295,7 @@ void
 sl_step_evaluate(const sl_memory_case *c, sl_time *out)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
-    rank_time times[SL_PIPELINE_MAX];
+    sl_rank_time times[SL_PIPELINE_MAX];
     sl_busy busy[SL_PIPELINE_MAX];
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
@@ -636,10 +308,10 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     *out = (sl_time){.bubble_ratio = span.idle_ratio};
     evaluate_slowest(c, &times[span.slowest], &span, m, out);
     evaluate_pipeline(c, m, out);
-    evaluate_data(c, times, out);
-    evaluate_optimizer(c, times[span.slowest].backward_s, out);
-    SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
-             {"step_overhead_s", c->software->step_overhead_s});
+    sl_step_data(c, times, out);
+    sl_step_optimizer(c, times[span.slowest].backward_s, out);
+    SL_SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
+                {"step_overhead_s", c->software->step_overhead_s});
 }
 
 /* Of one micro-batch, over all stages. */

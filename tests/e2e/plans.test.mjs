@@ -68,6 +68,24 @@ const plans = {
         config: { ...llama, num_hidden_layers: 8 },
         parallelism: { ...flat, pipeline: 2, virtual_pipeline: 2, schedule: 'interleaved_1f1b' },
     },
+    'a pipeline there and back': {
+        config: { ...llama, num_hidden_layers: 8 },
+        parallelism: { ...flat, pipeline: 2, virtual_pipeline: 2, schedule: 'zb_v' },
+    },
+    'micro-batches from both ends': {
+        parallelism: { ...flat, pipeline: 2, schedule: 'dualpipe' },
+    },
+    'gradients of weights that wait': {
+        parallelism: { ...flat, pipeline: 4, schedule: 'zb_h1' },
+    },
+    'some blocks rebuilt, and parts of them': {
+        workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } },
+        parallelism: flat,
+    },
+    'the optimizer in backward': {
+        workload: { framework: 'fsdp2', optimizer_in_backward: true, global_batch_size: 8 },
+        parallelism: { ...flat, zero_stage: 3 },
+    },
     'adapters on a quantised base': {
         workload: { framework: 'ddp', kind: 'finetuning', adapter: { method: 'lora', rank: 8,
             targets: ['q_proj', 'v_proj'], base: 'nf4' } },

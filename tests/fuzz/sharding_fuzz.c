@@ -115,9 +115,9 @@ take_question(input *in, sl_cluster *cluster, sl_question *out)
     plan->data = take_degree(in, 6);
     plan->zero_stage = take(in, 4);
     plan->shard_group = take(in, 2) == 0 ? 0 : take_degree(in, 6);
-    plan->schedule = plan->virtual_pipeline > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : SL_SCHEDULE_1F1B;
     if (take(in, 2) == 1)
         out->workload.adapter = (sl_adapter){.rank = 4, .base = SL_ADAPTER_BASE_NF4};
+    plan->schedule = (sl_schedule)take(in, SL_SCHEDULE_COUNT);
 
     const uint64_t world = sl_plan_world(plan);
     *cluster = (sl_cluster){.accelerators_per_node = world % 8 == 0 ? 8 : (uint32_t)world,

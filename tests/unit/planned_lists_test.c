@@ -119,13 +119,11 @@ the_readme_says_which_lists_are_planned(void)
 {
     size_t size = 0;
     char *text = sl_read_file(sl_tests_path("../README.md"), &size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    const char *families = strstr(text, "**Model families**");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(families);
-    const char *counted = strstr(families, "not yet planned");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(counted);
+    const char *families = text == NULL ? NULL : strstr(text, "**Model families**");
+    const char *counted = families == NULL ? NULL : strstr(families, "not yet planned");
+    CU_ASSERT_PTR_NOT_NULL(counted);
 
-    for (size_t i = 0; sl_hf_recipe_name(i) != NULL; i++) {
+    for (size_t i = 0; counted != NULL && sl_hf_recipe_name(i) != NULL; i++) {
         const char *name = sl_hf_recipe_name(i);
         const size_t length = strlen(name);
         sl_reading result = read_type_with(name, "");
@@ -245,6 +243,23 @@ a_bert_layer_keeps_what_autograd_saves(void)
         const double each = cases[i].h * 64 + cases[i].f * 256 + cases[i].scores * 4 * 128;
         sl_expect_near(price_of(&q, 1).saved_bytes, 2 * 128 * each, 1e-12, "saved bytes");
     }
+    clear_reading(&result);
+}
+
+/* Its block begins with a product, which keeps nothing where it is frozen; autocast passes on fp32. */
+static void
+full_recomputation_keeps_what_a_block_gets(void)
+{
+    const sl_cluster cluster = sl_fixture_cluster(1);
+    const sl_software software = sl_fixture_software();
+    sl_reading result = read_text(bert, strlen(bert));
+    sl_question q = question_of(result.model, &cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    sl_expect_near(price_of(&q, 1).input_bytes, 256 * 4.0 * 64, 1e-12, "autocast");
+    q.workload.adapter =
+        (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .target_count = 1, .targets = {"dense"}};
+    sl_expect_near(price_of(&q, 1).input_bytes, 256 * 2.0 * 64, 1e-12, "frozen");
     clear_reading(&result);
 }
 
@@ -502,6 +517,7 @@ main(int argc, char **argv)
         {"every_planned_list_gets_an_estimate_whole_and_cut",
          every_planned_list_gets_an_estimate_whole_and_cut},
         {"a_bert_layer_keeps_what_autograd_saves", a_bert_layer_keeps_what_autograd_saves},
+        {"full_recomputation_keeps_what_a_block_gets", full_recomputation_keeps_what_a_block_gets},
         {"an_encoder_sees_all_positions_and_a_decoder_those_before",
          an_encoder_sees_all_positions_and_a_decoder_those_before},
         {"blocks_of_t5_cost_what_their_products_do", blocks_of_t5_cost_what_their_products_do},

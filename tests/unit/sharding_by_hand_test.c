@@ -77,6 +77,31 @@ buckets_are_filled_from_the_last_parameter(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
+/* One vector of all parameters, at stage 1 and 2 alike, and two elements a rank to round up to. */
+static void
+deepspeed_divides_one_vector_of_a_stage(void)
+{
+    sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    const sl_plan plan = {.tensor = 1,
+                          .pipeline = 1,
+                          .virtual_pipeline = 1,
+                          .context = 1,
+                          .expert = 1,
+                          .data = 24,
+                          .zero_stage = 2};
+    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_DEEPSPEED);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_model_counts counts = {0};
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit;
+
+    CU_ASSERT_EQUAL_FATAL(sl_model_count(q.model, &counts), SL_OK);
+    CU_ASSERT_TRUE_FATAL(sl_sharding_next_flat(&s, &walk, &unit));
+    CU_ASSERT_EQUAL(unit.elements, counts.total);
+    CU_ASSERT_EQUAL(unit.padded_elements, (counts.total + 47) / 48 * 48);
+    CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
+}
+
 /* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second axis. */
 static void
 few_experts_are_cut_along_their_second_axis(void)
@@ -339,6 +364,7 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
+        {"deepspeed_divides_one_vector_of_a_stage", deepspeed_divides_one_vector_of_a_stage},
         {"few_experts_are_cut_along_their_second_axis",
          few_experts_are_cut_along_their_second_axis},
         {"experts_that_are_not_cut_are_dealt_out_over_the_tensor_group",

@@ -1,0 +1,37 @@
+/** Parts of a step, in files of their own: step.c puts them together. */
+#ifndef SL_ENGINE_STEP_PARTS_H
+#define SL_ENGINE_STEP_PARTS_H
+
+#include "engine/step.h"
+
+/** One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
+typedef struct sl_rank_time {
+    double host_forward_s, host_backward_s;
+    double forward_s;
+    double backward_s;
+    double weight_s; /* of it, gradients of weights of blocks */
+    double recompute_s;
+    double tensor_s; /* exposed, forward, backward and recomputation */
+    double expert_s; /* likewise, of routing */
+    double context_s;
+} sl_rank_time;
+
+/** The one term of the step with this id; its seconds are added to the step's. */
+void sl_step_set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs,
+                      uint32_t count);
+
+#define SL_SET_TERM(out, id, seconds, ...)                                                         \
+    sl_step_set_term(out, id, seconds, (const sl_input[]){__VA_ARGS__},                            \
+                     sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+
+/** A row of the communication table, and what of it is exposed; none when it takes no time. */
+void sl_step_add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level,
+                               double bytes, double seconds, double exposed);
+
+/** Gradients reduced, parameters gathered, copies added up. */
+void sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out);
+
+/** The update, on the device or the host. backward_s: of one micro-batch on the slowest stage. */
+void sl_step_optimizer(const sl_memory_case *c, double backward_s, sl_time *out);
+
+#endif
