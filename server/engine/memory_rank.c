@@ -1,0 +1,245 @@
+/* What one rank allocates, and the moment of the step when that is most. */
+#include "engine/rank_memory.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "engine/adapter.h"
+#include "engine/lent.h"
+#include "engine/recompute.h"
+
+/* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
+ * and its gradient. Other losses are the profile's. */
+static const double eager_logit_bytes = 14.0;
+
+/* Whole hidden states alive in the head's backward where they are split: the gathered input and its
+ * gradient. Read off published Megatron peaks on B200. */
+static const double head_whole_copies = 2.0;
+
+typedef struct shape {
+    double rows, columns;
+} shape;
+
+/* Elements of the distinct weight shapes of a stage, over all its kinds. */
+static double
+dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
+{
+    const sl_model *model = c->question->model;
+    shape seen[SL_MODEL_OPERATORS_MAX];
+    uint32_t count = 0;
+    double elements = 0.0;
+
+    if (!c->software->dummy_weight_gradients || sl_adapter_on(&c->workload->adapter))
+        return 0.0;
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        for (uint32_t i = 0; stage->layers[k] > 0 && i < model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &model->kinds[k].operators[i];
+            const shape own = {sl_slice_outputs(c->slice, op), sl_slice_inputs(c->slice, op)};
+            uint32_t same = 0;
+            if (op->kind != SL_OPERATOR_MATMUL)
+                continue;
+            while (same < count &&
+                   (seen[same].rows != own.rows || seen[same].columns != own.columns))
+                same++;
+            if (same < count)
+                continue;
+            seen[count++] = own;
+            elements += own.rows * own.columns;
+        }
+    }
+    return elements;
+}
+
+/* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
+ * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
+static double
+logit_bytes(const sl_memory_case *c)
+{
+    switch (c->workload->loss) {
+    case SL_LOSS_EAGER:
+        return eager_logit_bytes *
+               (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
+    case SL_LOSS_FUSED:
+        return c->software->fused_logits_peak_bytes;
+    case SL_LOSS_CHUNKED:
+        return c->software->chunked_logits_peak_bytes;
+    case SL_LOSS_PARALLEL:
+        return eager_logit_bytes;
+    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+        return 0.0;
+    default:
+        return c->workload->compile && c->software->loss_compiled
+                   ? c->software->fused_logits_peak_bytes
+                   : c->software->logits_peak_bytes;
+    }
+}
+
+sl_rank_bytes
+sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
+{
+    const sl_model *model = c->question->model;
+    const sl_plan *plan = c->plan;
+    const uint64_t m = sl_plan_microbatches(c->workload, plan);
+    const sl_in_flight in_flight = sl_schedule_in_flight(plan, m, r);
+    const double hidden_bytes =
+        c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
+    sl_rank_bytes b = {
+        .elements = sl_states_stage(model, c->prices, stage),
+        .shards = sl_states_shards(c->workload, plan),
+        .gathered = sl_gather_measure(c, stage),
+        .in_flight = in_flight.whole,
+        .deferred = in_flight.deferred,
+        .turning = in_flight.turning,
+        .dummy_elements = dummy_gradient_elements(c, stage),
+        .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
+        .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
+    };
+    double whole_saved = 0.0;
+
+    b.layout = sl_states_layout(c->workload, &b.elements);
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_kind_price *price = &c->prices[k];
+        if (stage->layers[k] == 0)
+            continue;
+        if (sl_schedule_is_block(model, k)) {
+            const sl_recomputed again =
+                sl_recompute_of(model, c->workload, plan, c->prices, r, stage, k);
+            const double whole = stage->layers[k] - again.layers;
+            b.blocks_saved +=
+                b.in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
+            whole_saved += whole * price->saved_bytes;
+            b.operands +=
+                b.deferred * stage->layers[k] * price->operand_bytes +
+                b.turning * (again.layers * fmax(0.0, price->operand_bytes - again.kept_bytes) +
+                             whole * fmax(0.0, price->operand_bytes - price->saved_bytes));
+            b.widest_gradient =
+                fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
+            b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
+            b.largest_block = fmax(b.largest_block, price->saved_bytes);
+            if (again.layers > 0.0 && again.live_bytes > b.rebuilt) {
+                b.rebuilt = again.live_bytes;
+                b.kept = again.kept_bytes;
+            }
+        } else if (k == model->layers[0]) {
+            b.ends_saved += b.in_flight * price->saved_bytes;
+        } else {
+            b.ends_saved += price->saved_bytes;
+            b.logits_width = sl_lent_logits(c, price->logits);
+            b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
+            b.head_transient =
+                hidden_bytes *
+                (c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0);
+            /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
+            if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
+                b.head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
+                                    (double)model->hidden;
+        }
+    }
+    /* Copies into each captured block and micro-batch, and of the gradient out of it. */
+    if (c->workload->graphs == SL_GRAPHS_LAYER)
+        b.graph_buffers = 2.0 * hidden_bytes * b.in_flight * stage->blocks;
+    /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
+    b.freed = whole_saved / sl_schedule_held(plan);
+    if (c->workload->offload.activations && b.blocks_saved > 0.0) {
+        /* Two blocks are on their way at a time. */
+        const double block = b.blocks_saved / (b.in_flight * stage->blocks);
+        b.offloaded = fmax(0.0, b.blocks_saved - 2.0 * block);
+    }
+    return b;
+}
+
+static double
+phase_bytes(const sl_rank_phase *p)
+{
+    return p->gradients + p->gathered + p->unreduced + p->stepped + p->activations + p->operands +
+           p->rebuilt + p->logits + p->transient + p->copies;
+}
+
+/* Gradients that are tensors of their own are set to none after a step, and come back as each unit
+ * is reduced; Megatron and DDP keep theirs in buffers. */
+static bool
+gradients_persist(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
+           (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
+           sl_plan_microbatches(c->workload, c->plan) > 1;
+}
+
+sl_rank_phase
+sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
+{
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
+    const sl_offload *offload = &c->workload->offload;
+    /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
+     * up. */
+    const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
+    const double gradients =
+        sent || c->workload->optimizer_in_backward
+            ? 0.0
+            : layout.gradient_bytes * sl_states_at_rest(&b->elements, &shards.gradients);
+    const double early = gradients_persist(c) ? gradients : 0.0;
+    /* What is reduced then becomes the gradient itself, where it else is added to one. */
+    const bool appear = gradients > early;
+    /* Reduced on a stream of their own, they leave segments that computing cannot take. */
+    const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
+    const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
+    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron with
+     * those it reduced in bf16. */
+    const bool half =
+        c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
+    const bool casts = !offload->optimizer && half && layout.gradient_bytes < layout.master_bytes;
+    const double logits = b->logits_width * b->logit_bytes;
+    const sl_rank_phase phases[] = {
+        {.name = "backward",
+         .gradients = early,
+         .idle = idle,
+         .gathered = b->gathered.backward_bytes,
+         .unreduced = b->gathered.backward_gradients + b->gathered.backward_reduced,
+         .stepped = b->gathered.stepped_block,
+         .activations = activations,
+         .operands = b->operands,
+         .rebuilt = fmax(0.0, b->rebuilt - b->freed),
+         .transient = b->widest_gradient},
+        {.name = "head",
+         .gradients = early,
+         .idle = idle,
+         .gathered = b->gathered.head_bytes,
+         .unreduced = b->gathered.head_gradients,
+         .stepped = b->gathered.stepped_head,
+         .activations = activations,
+         .operands = b->operands,
+         .logits = logits,
+         .transient = b->head_transient},
+        {.name = "last_backward",
+         .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
+         .gathered = b->gathered.backward_bytes,
+         .unreduced =
+             b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
+         .activations = b->largest_block,
+         .operands = b->operands,
+         .transient = b->widest_gradient},
+        {.name = "last_backward",
+         .gradients = gradients,
+         .gathered = b->gathered.root_bytes,
+         .unreduced = b->gathered.root_gradients + (appear ? 0.0 : b->gathered.root_reduced),
+         .stepped = b->gathered.stepped_root,
+         .activations = b->ends_saved,
+         .operands = b->operands},
+        {.name = "optimizer",
+         .gradients = gradients,
+         .copies = casts ? layout.master_bytes * sl_states_at_rest(&b->elements, &shards.optimizer)
+                         : 0.0},
+    };
+    sl_rank_phase peak = phases[0];
+
+    /* Of equal ones the head is named: it comes first. */
+    if (logits > 0.0 && phase_bytes(&phases[1]) >= phase_bytes(&peak))
+        peak = phases[1];
+    for (uint32_t i = 2; i < sizeof phases / sizeof phases[0]; i++)
+        if (phase_bytes(&phases[i]) > phase_bytes(&peak))
+            peak = phases[i];
+    return peak;
+}

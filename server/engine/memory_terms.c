@@ -1,0 +1,207 @@
+/* The peak of one rank as terms, each with the inputs it was computed from. */
+#include "engine/rank_memory.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/adapter.h"
+#include "engine/low_precision.h"
+#include "shardline/units.h"
+
+/* CUDA context and loaded kernels, then NCCL buffers by communicator (nccl issues 864, 964;
+ * coarse). */
+static const double context_bytes = 0.50 * SL_GIB_BYTES;
+static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
+static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
+static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
+static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
+
+/* Doubles hold every integer up to here: 9 PB on one device is no plan. */
+static const double bytes_max = 9007199254740992.0;
+
+static void
+add_term(sl_rank_memory *rank, sl_term_id id, double bytes, const sl_input *inputs, uint32_t count)
+{
+    if (bytes <= 0.0)
+        return;
+    assert(rank->term_count < SL_RANK_TERMS_MAX && count <= SL_TERM_INPUTS_MAX);
+
+    sl_term *term = &rank->terms[rank->term_count++];
+    *term = (sl_term){.id = id, .value = ceil(bytes), .input_count = count};
+    memcpy(term->inputs, inputs, count * sizeof *inputs);
+}
+
+#define ADD_TERM(rank, id, bytes, ...)                                                             \
+    add_term(rank, id, bytes, (const sl_input[]){__VA_ARGS__},                                     \
+             sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+
+static double
+communicator_bytes(const sl_plan *plan, double *count)
+{
+    const uint64_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t groups[] = {plan->tensor,       plan->pipeline, shard,
+                               plan->data / shard, plan->context,  plan->expert};
+    double bytes = 0.0;
+
+    *count = 0.0;
+    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (groups[i] <= 1)
+            continue;
+        *count += 1.0;
+        bytes += groups[i] == 2 ? pair_communicator_bytes : group_communicator_bytes;
+    }
+    /* An all-to-all has channels to every peer. */
+    return bytes + fmin(exchange_bytes_max, exchange_peer_bytes * (plan->expert - 1.0));
+}
+
+static void
+add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p,
+           sl_rank_memory *rank)
+{
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
+    const double n = b->elements.all;
+    const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
+    const bool replicated = sl_framework_replicates(c->workload->framework);
+    /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    const bool autocast = replicated && !frozen && layout.parameter_bytes > c->slice->element_bytes;
+
+    const sl_offload *offload = &c->workload->offload;
+    const double directions = sl_schedule_directions(c->plan);
+    const double parameters =
+        sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
+    const double optimizer =
+        sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
+
+    if (!offload->parameters)
+        ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
+                 {"bytes_per_parameter",
+                  parameters / sl_states_at_rest(&b->elements, &shards.parameters)},
+                 {"shards", shards.parameters.dense}, {"routed_parameters", b->elements.routed},
+                 {"routed_shards", shards.parameters.routed});
+    ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
+             {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", shards.gradients.routed});
+    if (!offload->optimizer)
+        ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
+                 layout.master_bytes * sl_states_at_rest(&b->elements, &shards.optimizer),
+                 {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
+                 {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
+                 {"routed_shards", shards.optimizer.routed});
+    if (!offload->optimizer)
+        ADD_TERM(
+            rank, SL_TERM_OPTIMIZER_STATES, optimizer, {"parameters", n},
+            {"bytes_per_parameter", optimizer / sl_states_at_rest(&b->elements, &shards.optimizer)},
+            {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
+            {"routed_shards", shards.optimizer.routed});
+    if (frozen)
+        ADD_TERM(rank, SL_TERM_ADAPTERS,
+                 sl_states_adapter_bytes(c->workload, &b->elements, &shards),
+                 {"parameters", b->elements.adapters}, {"frozen", b->elements.frozen_adapters},
+                 {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
+                 {"shards", shards.optimizer.dense});
+    if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
+        ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
+                 {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
+    if (autocast)
+        ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
+                 {"bytes_per_parameter", c->slice->element_bytes});
+    const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
+    ADD_TERM(rank, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements.low,
+             {"linear_parameters", b->elements.low}, {"bytes_per_parameter", low});
+    if (ddp && c->plan->data > 1)
+        ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
+                 {"bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
+             {"element_bytes", c->slice->element_bytes},
+             {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_GRAPH_BUFFERS, b->graph_buffers,
+             {"microbatches_in_flight", b->in_flight},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
+             {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
+             2.0 * directions * (b->received + b->sent) / c->slice->spread,
+             {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
+}
+
+/* What is alive at the peak; the states are alive in every phase. */
+static void
+add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
+               const sl_rank_phase *p, sl_rank_memory *rank)
+{
+    const sl_layout layout = b->layout;
+    const sl_shards shards = b->shards;
+    const double n = b->elements.all;
+    const double per_block = stage->blocks > 0 && b->in_flight > 0.0
+                                 ? b->blocks_saved / b->in_flight / stage->blocks
+                                 : 0.0;
+    const double row_bytes = c->slice->element_bytes * c->slice->tokens;
+
+    rank->phase = p->name;
+    ADD_TERM(rank, SL_TERM_GATHERED_PARAMETERS, p->gathered,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"root_parameters", b->gathered.root_elements},
+             {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(rank, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"element_bytes", c->slice->element_bytes},
+             {"reduced_bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_STEPPED_GRADIENT, p->stepped,
+             {"elements", p->stepped / fmax(1.0, layout.gradient_bytes)},
+             {"bytes_per_parameter", layout.gradient_bytes});
+    ADD_TERM(rank, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
+             {"blocks", stage->blocks}, {"bytes_per_block", per_block},
+             {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    ADD_TERM(rank, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
+             {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
+             {"kept_bytes_per_block", per_block}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor});
+    ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
+             {"bytes_per_logit", b->logit_bytes});
+    ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
+             {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
+    ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, p->transient,
+             {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
+             {"width", p->transient / row_bytes});
+    ADD_TERM(rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
+             {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", shards.optimizer.routed});
+}
+
+bool
+sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
+              const sl_rank_phase *peak, sl_rank_memory *rank)
+{
+    double communicators = 0.0;
+    double allocated = 0.0;
+
+    rank->term_count = 0;
+    add_states(c, b, peak, rank);
+    add_peak_phase(c, stage, b, peak, rank);
+    for (uint32_t i = 0; i < rank->term_count; i++)
+        allocated += rank->terms[i].value;
+
+    const double outside = context_bytes + ceil(communicator_bytes(c->plan, &communicators));
+    ADD_TERM(rank, SL_TERM_FRAGMENTATION,
+             allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle,
+             {"peak_allocated_bytes", allocated}, {"idle_gradient_bytes", peak->idle},
+             {"reserved_over_allocated", c->software->fragmentation_ratio});
+    const double reserved = allocated + rank->terms[rank->term_count - 1].value;
+    ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
+             {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
+
+    if (reserved + outside > bytes_max)
+        return false;
+    rank->peak_allocated_bytes = (uint64_t)allocated;
+    rank->peak_reserved_bytes = (uint64_t)reserved;
+    rank->device_total_bytes = (uint64_t)(reserved + ceil(outside));
+    return true;
+}

@@ -1,0 +1,58 @@
+/* What follows from a plan and a workload by themselves. */
+#include "shardline/plan.h"
+
+#include <assert.h>
+
+uint64_t
+sl_plan_world(const sl_plan *plan)
+{
+    return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
+}
+
+uint32_t
+sl_plan_expert_tensor(const sl_plan *plan)
+{
+    return plan->expert_tensor > 0 ? plan->expert_tensor : plan->tensor;
+}
+
+bool
+sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data)
+{
+    const uint64_t available = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t rest = (uint64_t)plan->tensor * plan->pipeline * plan->context;
+
+    *data = available / rest;
+    return *data >= 1 && available % rest == 0;
+}
+
+bool
+sl_recompute_matters(const sl_workload *workload)
+{
+    return workload->recompute != SL_RECOMPUTE_SELECTIVE ||
+           workload->attention == SL_ATTENTION_UNFUSED;
+}
+
+bool
+sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
+                      sl_precision precision)
+{
+    if (kernel == SL_ATTENTION_UNFUSED)
+        return true;
+    /* The fused kernels exist for 16-bit elements only, which 8-bit training keeps for attention. */
+    if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16 &&
+        !sl_precision_is_low(precision))
+        return false;
+    for (uint32_t i = 0; i < SL_ATTENTION_WIDTHS_MAX; i++)
+        if (part->attention[kernel][i].head_dim != 0)
+            return true;
+    return false;
+}
+
+uint64_t
+sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan)
+{
+    const uint64_t per_round = (uint64_t)plan->data * workload->micro_batch;
+
+    assert(per_round >= 1 && workload->global_batch % per_round == 0);
+    return workload->global_batch / per_round;
+}
