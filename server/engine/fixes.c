@@ -151,8 +151,8 @@ try_degrees(trial *t, const sl_combination *now)
     }
 }
 
-/* To the host, when the device is too small; what activations cost in time there is not priced. Both
- * go only where neither alone is enough. */
+/* To the host, when the device is too small; what that costs in time is not priced for activations, nor
+ * where the link to the host is not known. Both go only where neither alone is enough. */
 static void
 try_offload(trial *t, const sl_combination *now)
 {
@@ -162,6 +162,7 @@ try_offload(trial *t, const sl_combination *now)
 
     states.workload.offload.optimizer = true;
     activations.workload.offload.activations = true;
+    t->time_incomplete = t->question->cluster->accelerator.host_bytes_per_s <= 0.0;
     if (!now->workload.offload.optimizer)
         enough = try_named(t, "offload", states);
     t->time_incomplete = true;

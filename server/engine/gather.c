@@ -21,6 +21,8 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
     const sl_kind_price *prices = c->prices;
+    const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* a graph wraps nothing else */
+    const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
     units u = {0};
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
@@ -30,7 +32,7 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
         u.all += elements;
         if (sl_schedule_is_block(model, k)) {
             const sl_unit_split split =
-                sl_unit_of(&c->plan->unit, c->slice, &model->kinds[k], prices[k].elements);
+                sl_unit_of(unit, c->slice, &model->kinds[k], prices[k].elements);
             u.root += stage->layers[k] * split.root;
             if (split.largest > u.largest) {
                 u.largest = split.largest;
@@ -102,8 +104,9 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
-    const double kept = fmin(c->slice->element_bytes, layout.parameter_bytes);
-    const double reduced = layout.gradient_bytes > kept ? layout.gradient_bytes : 0.0;
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    const double reduced = width != kept ? width : 0.0;
     const double head = head_elements(c, stage, u);
     const sl_elements block = {.all = u->largest, .routed = u->routed};
     const bool reshards =
@@ -116,7 +119,7 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
         return;
     out->head_gradients = kept * head;
     out->backward_gradients = u->largest * (kept + reduced);
-    out->backward_reduced = layout.gradient_bytes * sl_states_at_rest(&block, &shards.gradients);
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_gradients = (u->root - head) * (kept + reduced);
     out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
 }

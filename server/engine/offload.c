@@ -38,10 +38,12 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const double own = sl_states_at_rest(elements, &shards.parameters);
         const double kept =
             offload->parameters_on_nvme ? fmin(own, parameter_elements_in_host) : own;
-        out.host_bytes += layout.parameter_bytes * kept;
-        out.nvme_bytes += layout.parameter_bytes * (own - kept);
+        const double bytes = sl_states_parameter_bytes(workload, elements, &shards.parameters);
+        const double each = own > 0.0 ? bytes / own : 0.0;
+        out.host_bytes += each * kept;
+        out.nvme_bytes += bytes - each * kept;
         if (offload->parameters_on_nvme)
-            out.host_bytes += layout.parameter_bytes * parameter_buffer_elements;
+            out.host_bytes += each * parameter_buffer_elements;
     }
     return out;
 }

@@ -130,8 +130,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
-    /* What is one unit is gathered before it runs, and reduced after. */
-    const bool whole = sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
+    /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
+    const bool whole = !c->software->traced_sharding &&
+                       sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     d.reduce_exposed_s =
         fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
                                      rounds.reduces * copies * t->backward_s,

@@ -185,6 +185,23 @@ units_are_what_is_wrapped(void)
                    1e-12, "by whatever name");
 }
 
+/* SimpleFSDP: a graph gathers and reduces where it uses, whatever is said to be wrapped. */
+static void
+a_traced_graph_has_no_units(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+
+    software.traced_sharding = true;
+    const double bytes = (double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
+    const double step_s = sl_fixture_answer(&q)->time.step_s;
+    q.plan.unit.kind = SL_UNIT_ROOT;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    sl_expect_near((double)e->memory.ranks[0].peak_allocated_bytes, bytes, 0.0, "as with blocks");
+    sl_expect_near(e->time.step_s, step_s, 0.0, "and as long");
+    q.workload.reduce = SL_WIRE_BF16;
+    CU_ASSERT_TRUE((double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes < bytes);
+}
+
 static void
 expect_fault(const sl_question *q, const char *rule, const char *hint)
 {
@@ -228,6 +245,7 @@ static const sl_case cases[] = {
     CASE(fsdp_gathers_in_the_type_it_is_told),
     CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
     CASE(units_are_what_is_wrapped),
+    CASE(a_traced_graph_has_no_units),
     CASE(types_that_a_framework_does_not_send_are_refused),
 };
 
