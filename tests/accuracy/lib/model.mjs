@@ -32,6 +32,40 @@ const families = {
     deepseek: llamaLike('deepseek', 'DeepseekForCausalLM'),
     deepseek_v2: llamaLike('deepseek_v2', 'DeepseekV2ForCausalLM'),
     deepseek_v3: llamaLike('deepseek_v3', 'DeepseekV3ForCausalLM'),
+    gemma3: llamaLike('gemma3_text', 'Gemma3ForCausalLM'),
+    gpt_oss: llamaLike('gpt_oss', 'GptOssForCausalLM'),
+    olmo2: llamaLike('olmo2', 'Olmo2ForCausalLM'),
+    olmoe: llamaLike('olmoe', 'OlmoeForCausalLM'),
+    phi: llamaLike('phi', 'PhiForCausalLM'),
+    phi3: llamaLike('phi3', 'Phi3ForCausalLM'),
+    stablelm: llamaLike('stablelm', 'StableLmForCausalLM'),
+    starcoder2: llamaLike('starcoder2', 'Starcoder2ForCausalLM'),
+    gpt_neox: llamaLike('gpt_neox', 'GPTNeoXForCausalLM'),
+    falcon: {
+        ...llamaLike('falcon', 'FalconForCausalLM'),
+        keys: { L: 'num_hidden_layers', h: 'hidden_size', a: 'num_attention_heads',
+            kv: 'num_kv_heads', ffn: 'ffn_hidden_size', vocab: 'vocab_size' },
+        facts: (row) => ({ parallel_attn: true, bias: false, alibi: false,
+            multi_query: row.kv === '1', new_decoder_architecture: Number(row.kv) > 1 }),
+    },
+    opt: {
+        model_type: 'opt',
+        architecture: 'OPTForCausalLM',
+        keys: { L: 'num_hidden_layers', h: 'hidden_size', a: 'num_attention_heads', ffn: 'ffn_dim',
+            vocab: 'vocab_size', seq_len: 'max_position_embeddings' },
+        facts: (row) => ({ word_embed_proj_dim: count(row.h, 1), do_layer_norm_before: true }),
+    },
+    bloom: {
+        model_type: 'bloom',
+        architecture: 'BloomForCausalLM',
+        keys: { L: 'n_layer', h: 'hidden_size', a: 'n_head', vocab: 'vocab_size' },
+    },
+    t5: {
+        model_type: 't5',
+        architecture: 'T5ForConditionalGeneration',
+        keys: { L: 'num_layers', h: 'd_model', a: 'num_heads', ffn: 'd_ff', head_dim: 'd_kv',
+            vocab: 'vocab_size' },
+    },
     gpt2: {
         model_type: 'gpt2',
         architecture: 'GPT2LMHeadModel',
@@ -47,7 +81,10 @@ const families = {
     },
 };
 
-/** Names, in order; `moe` and `mla` say that the row has to have experts or latent attention. */
+/**
+ * Names, in order; `moe` and `mla` say that the row has to have experts or latent attention. What no
+ * name knows is built like most: Llama's blocks, with experts or a latent DeepSeek's.
+ */
 const names = [
     [/mixtral/, 'mixtral'],
     [/mistral/, 'mistral'],
@@ -59,8 +96,21 @@ const names = [
     [/deepseek/, 'deepseek', { moe: true, mla: false }],
     [/internlm/, 'internlm', { moe: false }],
     [/gemma-?2/, 'gemma2'],
-    [/gemma(?!-?[3-9])/, 'gemma'],
+    [/gemma-?3/, 'gemma3'],
+    [/gemma/, 'gemma'],
     [/bert/, 'bert'],
+    [/^(flan-?)?t5|^t0|^mt[05]/, 't5'],
+    [/gpt-?oss/, 'gpt_oss', { moe: true }],
+    [/olmoe/, 'olmoe', { moe: true }],
+    [/olmo/, 'olmo2', { moe: false }],
+    [/phi-?(3|4)/, 'phi3', { moe: false }],
+    [/phi/, 'phi', { moe: false }],
+    [/stablelm/, 'stablelm'],
+    [/starcoder-?2/, 'starcoder2'],
+    [/falcon/, 'falcon', { moe: false }],
+    [/pythia|gpt-?neox/, 'gpt_neox'],
+    [/(^|[^a-z])opt-/, 'opt'],
+    [/bloom/, 'bloom'],
     [/llama(?!-?4)|vicuna|alpaca|smollm|^yi/, 'llama', { moe: false }],
     [/^(megatron[ -])?gpt(?!-?(oss|-?j|-?neo))/, 'gpt2', { moe: false }],
 ];
@@ -71,7 +121,7 @@ function familyOf(row) {
     const has = { moe: Boolean(row.moe), mla: Boolean(row.mla) || row.kv === 'MLA' };
     const found = names.find(([pattern, , wanted = {}]) => pattern.test(row.model.toLowerCase())
         && Object.entries(wanted).every(([part, present]) => has[part] === present));
-    return families[found?.[1]];
+    return families[found?.[1] ?? (has.mla ? 'deepseek_v2' : has.moe ? 'deepseek' : 'llama')];
 }
 
 /** Keys of experts, in the words of the family. */
@@ -82,7 +132,10 @@ function experts(row, family) {
     const common = { num_experts_per_tok: topk };
     switch (family.model_type) {
     case 'mixtral':
+    case 'gpt_oss':
         return { ...common, num_local_experts: E, intermediate_size: moe_ffn };
+    case 'olmoe':
+        return { ...common, num_experts: E, intermediate_size: moe_ffn };
     case 'qwen3_moe':
         return { ...common, num_experts: E, moe_intermediate_size: moe_ffn,
             decoder_sparse_step: 1, mlp_only_layers: [...Array(dense_layers ?? 0).keys()] };
@@ -111,8 +164,6 @@ function latentAttention(row) {
 /** Either { config } or { refusal }, the reason why there is none. */
 export function modelOf(row) {
     const family = familyOf(row);
-    if (family === undefined)
-        return { refusal: `the mapping knows no family for model "${row.model}"` };
     const missing = needed.filter((column) => count(row[column], 1) === undefined);
     if (missing.length > 0)
         return { refusal: `the row does not give ${missing.join(', ')} of its model` };
@@ -126,6 +177,7 @@ export function modelOf(row) {
         ...Object.fromEntries(columns.map(([column, key]) => [key, count(row[column], 1)])),
         tie_word_embeddings: truth(row.tied),
         num_labels: classifies ? Number(classes) : undefined,
+        ...family.facts?.(row),
         ...latentAttention(row),
         ...experts(row, family),
     };
