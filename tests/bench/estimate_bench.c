@@ -1,7 +1,8 @@
 /*
  * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds
  * of a noisy machine say little. Build the release preset and run
- * build/release/tests/bench/estimate_bench.
+ * build/release/tests/bench/estimate_bench. With the word "every" or "searched" it runs that
+ * evaluation of memory alone, a thousand times: tests/bench/instructions counts what it takes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "engine/evaluate.h"
 #include "shardline/estimate.h"
 
-enum { ROUNDS = 2000 };
+enum { ROUNDS = 2000, COUNTED = 1000 };
 
 static sl_model model;
 static sl_estimate answer, scratch;
@@ -81,11 +82,25 @@ evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *pr
 }
 
 /* Llama 3 405B over 16 stages: the memory of every rank, kinds priced before and every time. */
-static void
-print_memory(sl_question q, double price_s)
+static double
+memory_s(const sl_memory_case *one, int rounds)
 {
     static sl_memory memory;
-    sl_priced priced;
+    const double start_s = sl_clock_now_s();
+
+    for (int i = 0; i < rounds; i++)
+        if (!sl_memory_evaluate(one, &memory))
+            exit(EXIT_FAILURE);
+    return (sl_clock_now_s() - start_s) / rounds;
+}
+
+/* Every rank of 126 layers on 16 stages, and those alone that may need most. only: the word for one of
+ * both, run for its instructions, or NULL. */
+static void
+print_memory(sl_question q, double price_s, const char *only)
+{
+    static const char *const words[] = {"every", "searched"};
+    static sl_priced priced;
     sl_errors err = {0};
     const sl_dense_spec spec = {
         .naming = SL_NAMING_LLAMA,
@@ -113,15 +128,15 @@ print_memory(sl_question q, double price_s)
                           .software = q.software,
                           .slice = &priced.slice,
                           .prices = priced.prices};
-    for (int fullest = 0; fullest < 2; fullest++) {
-        one.fullest_only = fullest == 1;
-        const double start_s = sl_clock_now_s();
-        for (int i = 0; i < ROUNDS; i++)
-            if (!sl_memory_evaluate(&one, &memory))
-                exit(EXIT_FAILURE);
-        const double memory_s = (sl_clock_now_s() - start_s) / ROUNDS;
-        printf("memory, 126 layers, 16 stages, kinds priced, %s %8.2f us   %.2f of pricing\n",
-               fullest ? "as searched" : "every rank ", 1e6 * memory_s, memory_s / price_s);
+    for (int i = 0; i < 2; i++) {
+        one.fullest_only = i == 1;
+        if (only != NULL && strcmp(only, words[i]) == 0)
+            (void)memory_s(&one, COUNTED);
+        if (only != NULL)
+            continue;
+        const double one_s = memory_s(&one, ROUNDS);
+        printf("memory, 126 layers, 16 stages, kinds priced, %-8s %8.2f us   %.2f of pricing\n",
+               words[i], 1e6 * one_s, one_s / price_s);
     }
 }
 
@@ -148,7 +163,7 @@ answers_s(const sl_question *q)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
     sl_errors err = {0};
     sl_catalog *catalog = sl_catalog_new(&err);
@@ -159,6 +174,12 @@ main(void)
         return EXIT_FAILURE;
 
     const sl_question q = ask(catalog, &cluster);
+    if (argc > 1) {
+        print_memory(q, 1.0, argv[1]);
+        sl_catalog_free(catalog);
+        return EXIT_SUCCESS;
+    }
+
     const sl_combination c = {q.software, q.workload, q.plan};
     const double price_s = prices_s(&q, &c, &priced);
     const double evaluate_s = evaluations_s(&q, &c, &priced);
@@ -169,7 +190,7 @@ main(void)
            evaluate_s / price_s);
     printf("answer: interval, fixes   %8.2f us   %.2f of pricing\n", 1e6 * answer_s,
            answer_s / price_s);
-    print_memory(q, price_s);
+    print_memory(q, price_s, NULL);
     sl_catalog_free(catalog);
     return EXIT_SUCCESS;
 }
