@@ -307,6 +307,16 @@ delta_kept(const sl_operator *op)
     return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
 }
 
+/* Eager torchtitan multiplies tokens by their scores before the experts, in fp32 (moe.py,
+ * score_before_experts): the product keeps the wide copy. */
+static double
+scored_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const bool wide = slice->eager && slice->framework == SL_FRAMEWORK_FSDP2;
+
+    return wide ? 4.0 * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
+}
+
 double
 sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
 {
@@ -339,7 +349,8 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
         return (e * width + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
     }
     case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
-        return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread;
+        return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +
+               scored_bytes(slice, op);
     case SL_OPERATOR_RESIDUAL:
         return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
     case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */

@@ -240,6 +240,22 @@ a_block_keeps_what_arrived_at_its_experts(void)
                    "padded to one and a half");
 }
 
+/* Beside the wider lists of eager code (the attention's output again, silu of the gate): tokens in fp32,
+ * on their way to be multiplied by their scores. */
+static void
+eager_torchtitan_keeps_scored_tokens_in_fp32(void)
+{
+    sl_question q = mixture_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    const double fused = block_bytes(&q);
+    software.eager_activations = true;
+    sl_expect_near(block_bytes(&q) - fused,
+                   TOKENS * (2.0 * 2048.0 + VISITS * (2.0 * WIDTH + 4.0 * HIDDEN)), 1e-12,
+                   "4 h for every visit");
+}
+
 static void
 impossible_shares_are_refused(void)
 {
@@ -283,6 +299,7 @@ static const sl_case cases[] = {
     CASE(every_group_says_that_it_is_extrapolated),
     CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
     CASE(a_block_keeps_what_arrived_at_its_experts),
+    CASE(eager_torchtitan_keeps_scored_tokens_in_fp32),
     CASE(impossible_shares_are_refused),
 };
 
