@@ -6,8 +6,8 @@ import { throughput } from './lib/sections.mjs';
 import { scoreSources } from './lib/score.mjs';
 import { scoreStep, throughputRow } from './lib/throughput.mjs';
 
-const common = { task: 'pretraining', optimizer: 'Adam', num_gpus: '64', gpus_per_node: '8', tp: '8',
-    pp: '8', dp: '1', global_batch_sequences: '64', micro_batch: '1', measured_step_s: '13.75',
+const common = { task: 'pretraining', optimizer: 'Adam', num_gpus: '64', gpus_per_node: '8',
+    tp: '8', pp: '8', dp: '1', global_batch_sequences: '64', micro_batch: '1', measured_step_s: '13.75',
     topology_id: 't', scored: '1', completeness: 'full' };
 const gpt = { ...common, id: 'kor22t5-004', framework: 'Megatron-LM', software: 'megatron-lm-2022',
     model: 'GPT 175B', layers: '96', hidden: '12288', ffn_hidden: '49152', heads: '96',
@@ -83,6 +83,9 @@ test('an llm-foundry row is the first FSDP, its link a total of the node', () =>
     assert.equal(workload.precision, 'bf16');
     assert.equal(workload.attention, 'flash');
     assert.equal(parallelism.zero_stage, 2);
+    assert.equal(parallelism.grad_reduce_dtype, undefined);
+    assert.equal(request({ ...foundry, precision: 'bf16 (fsdp mixed_precision=PURE)' })
+        .parallelism.grad_reduce_dtype, 'bf16');
     assert.equal(cluster.accelerator, 'nvidia-a100-sxm4-40gb');
     assert.deepEqual(cluster.nics, [{ count: 8, bytes_per_s: 25e9, kind: 'roce' }]);
 });

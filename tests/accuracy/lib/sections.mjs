@@ -1,6 +1,6 @@
 /**
- * The tables that are scored: how a row is read, asked and compared, and how it is printed. Mapping,
- * counting, baseline and reports are one for all.
+ * The tables that are scored: how a row is read, asked and compared, and how it is printed.
+ * Mapping, counting, baseline and reports are one for all.
  */
 import { completeRow } from './request.mjs';
 import { measuredBytes, metricOf, scoreRow } from './score.mjs';

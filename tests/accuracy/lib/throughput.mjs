@@ -1,7 +1,7 @@
 /**
  * A row of training_throughput.csv in the columns of training_memory.csv: the question is then
- * asked by the one mapping of request.mjs, and counted by the one score. Nothing is looked up by row or by
- * source; what the table has no column for comes from the published configuration of the model.
+ * asked by the one mapping of request.mjs, and counted by the one score. Nothing is looked up by
+ * row or by source; what no column says comes from the published configuration of the model.
  */
 import { readFileSync } from 'node:fs';
 import { readFacts } from './csv.mjs';
@@ -74,8 +74,8 @@ function mixtureOf(row, known) {
 }
 
 /**
- * Ranks an expert is split over, where the degrees leave one possibility: experts on more ranks than
- * the data and context groups have lie across the tensor group, so none is split inside it.
+ * Ranks an expert is split over, where the degrees decide it: experts on more ranks than the data
+ * and context groups have lie across the tensor group, so none is split inside it.
  */
 function expertTensorOf(row) {
     const experts = count(row.ep, 1);
