@@ -8,12 +8,13 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { run } from '../e2e/lib/processes.mjs';
 import { readTable } from './lib/csv.mjs';
-import { completeRow, requestOf } from './lib/request.mjs';
+import { requestOf } from './lib/request.mjs';
+import { sections } from './lib/sections.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const validation = here('../../../shared/data/validation');
-const noValidation = existsSync(join(validation, 'training_memory.csv')) ? false
-    : 'the validation data are not beside this checkout';
+const noValidation = sections.every(({ name }) => existsSync(join(validation, `${name}.csv`)))
+    ? false : 'the validation data are not beside this checkout';
 let folder;
 
 before(async () => {
@@ -31,59 +32,77 @@ async function scored(...options) {
     return JSON.parse(await readFile(out, 'utf8'));
 }
 
-const rowsIn = async (path) => readTable(await readFile(join(path, 'training_memory.csv'), 'utf8'));
+/** Our own rows, asked once for all the tests that compare with them. */
+let own;
+const ownScore = () => own ??= scored('--check');
+
+const rowsIn = async (path, { name }) =>
+    readTable(await readFile(join(path, `${name}.csv`), 'utf8'));
 
 /** What the score is made of: also of rows the server refuses today. */
-async function questionsIn(path) {
-    return (await rowsIn(path)).map((raw) => {
-        const { row_id, source, completeness, metric, stage, measured_peak_gib } = completeRow(raw);
-        return { row_id, source, completeness, metric, stage, measured_peak_gib,
-            ...requestOf(raw) };
+async function questionsIn(path, section) {
+    return (await rowsIn(path, section)).map((raw) => {
+        const row = section.rowOf(raw);
+        const { row_id, source, completeness, metric, stage, measured_peak_gib, measured_step_s,
+            topology_id } = row;
+        return { row_id, source, completeness, metric, stage, measured_peak_gib, measured_step_s,
+            topology_id, ...requestOf(row) };
     });
 }
 
 /** Our rows as somebody else may write them. */
-async function foreignTable() {
-    const rows = await rowsIn(here('data'));
-    const names = ['their_own', ...Object.keys(rows[0]).reverse()];
-    const quoted = (text = 'x, y') => `"${text.replaceAll('"', '""')}"`;
-    const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
-        .map((fields) => fields.map(quoted).join(','));
-    await writeFile(join(folder, 'training_memory.csv'), `\uFEFF${lines.join('\r\n')}\r\n\r\n`);
+async function foreignTables() {
+    for (const section of sections) {
+        const rows = await rowsIn(here('data'), section);
+        const names = ['their_own', ...Object.keys(rows[0]).reverse()];
+        const quoted = (text = 'x, y') => `"${text.replaceAll('"', '""')}"`;
+        const lines = [names, ...rows.map((row) => names.map((name) => row[name]))]
+            .map((fields) => fields.map(quoted).join(','));
+        await writeFile(join(folder, `${section.name}.csv`),
+            `\uFEFF${lines.join('\r\n')}\r\n\r\n`);
+    }
     return folder;
 }
 
-test('no source is further off, or less answered, than the baseline says', async () => {
-    const { code, stdout, stderr } = await harness('--check');
-    assert.equal(code, 0, `${stderr}\n${stdout}`);
-});
+/** Question by question, so that a difference names its row. */
+async function sameQuestions(path) {
+    for (const section of sections) {
+        const [theirs, ours] = await Promise.all([questionsIn(path, section),
+            questionsIn(here('data'), section)]);
+        assert.equal(theirs.length, ours.length);
+        theirs.forEach((question, i) => assert.deepEqual(question, ours[i]));
+    }
+}
+
+test('no source is further off, or less answered, than the baseline says', ownScore);
 
 test('a baseline better than what we are fails the check and names the source', async () => {
     const file = join(folder, 'baseline.json');
     const baseline = JSON.parse(await readFile(here('baseline.json'), 'utf8'));
-    const [key] = Object.keys(baseline);
-    baseline[key].answered += 1;
+    const [section] = Object.values(baseline);
+    const [key] = Object.keys(section);
+    section[key].answered += 1;
     await writeFile(file, JSON.stringify(baseline));
     const { code, stderr } = await harness('--check', '--baseline', file);
     assert.equal(code, 1);
-    assert.match(stderr, new RegExp(`worse: ${key}: `));
+    assert.match(stderr, new RegExp(`worse: \\w+ ${key}: `));
 });
 
 test('order of columns, CRLF, quotes and foreign columns do not move the score', async () => {
-    const foreign = await foreignTable();
-    assert.deepEqual(await questionsIn(foreign), await questionsIn(here('data')));
-    assert.deepEqual(await scored('--data', foreign), await scored());
+    const foreign = await foreignTables();
+    await sameQuestions(foreign);
+    assert.deepEqual(await scored('--data', foreign), await ownScore());
 });
 
 test('the validation data score as our copy of their facts', { skip: noValidation }, async () => {
-    assert.deepEqual(await questionsIn(validation), await questionsIn(here('data')));
-    assert.deepEqual(await scored('--data', validation), await scored());
+    await sameQuestions(validation);
+    assert.deepEqual(await scored('--data', validation), await ownScore());
 });
 
 test('every source has exactly the members that tools outside rely on', async () => {
-    const document = await scored();
-    assert.deepEqual(Object.keys(document), ['training_memory']);
-    for (const [key, source] of Object.entries(document.training_memory)) {
+    const document = await ownScore();
+    assert.deepEqual(Object.keys(document), ['training_throughput', 'training_memory']);
+    for (const [key, source] of Object.values(document).flatMap(Object.entries)) {
         assert.match(key, /^[a-z0-9]+(-[a-z0-9]+)*$/);
         assert.deepEqual(Object.keys(source), ['n', 'scored', 'answered', 'mape', 'median', 'p90',
             'bias', 'coverage90']);
@@ -92,7 +111,7 @@ test('every source has exactly the members that tools outside rely on', async ()
     }
 });
 
-test('a folder without the table is said so, in one line', async () => {
+test('a folder without a table is said so, in one line', async () => {
     const { code, stderr } = await harness('--data', join(folder, 'none'));
     assert.equal(code, 1);
     assert.match(stderr, /^accuracy: .*training_memory\.csv/);

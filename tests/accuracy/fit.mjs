@@ -6,6 +6,7 @@ import { askAll } from './lib/ask.mjs';
 import { readConstants } from './lib/constants.mjs';
 import { readTable } from './lib/csv.mjs';
 import { allFacts, faultsOf, fitOf, intervalsOf, parameters } from './lib/fit.mjs';
+import { memory } from './lib/sections.mjs';
 import { withServer } from './lib/server.mjs';
 
 const percent = (share) => (share === null ? 'one source' : `${(100 * share).toFixed(1)} %`);
@@ -37,7 +38,7 @@ async function main() {
     const rows = readTable(await readFile(table, 'utf8'));
     const constants = new Map((await readConstants())
         .map(({ name, value }) => [name, Number(value)]));
-    const facts = allFacts(await withServer((url) => askAll(url, rows)));
+    const facts = allFacts(await withServer((url) => askAll(url, memory, rows)));
     const fits = parameters.map((parameter) =>
         fitOf(parameter, facts, constants.get(parameter.name)));
     const intervals = intervalsOf(facts, (name) => constants.get(name));

@@ -1,4 +1,5 @@
 /** tests/accuracy/run without its build: reads the rows, asks the server, prints the score. */
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,15 +10,41 @@ import { readTable } from './lib/csv.mjs';
 import { oracleReport } from './lib/oracles.mjs';
 import { jsonReport, rowReport, textReport } from './lib/report.mjs';
 import { scoreSources } from './lib/score.mjs';
+import { sections } from './lib/sections.mjs';
 import { withServer } from './lib/server.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const ownData = here('data');
 
-async function readRows(folder) {
-    return readTable(await readFile(join(folder, 'training_memory.csv'), 'utf8'));
+/** The sections that the folder has a table of, each with its rows. */
+async function readTables(folder) {
+    const tables = [];
+    for (const section of sections) {
+        const path = join(folder, `${section.name}.csv`);
+        if (existsSync(path))
+            tables.push({ section, rows: readTable(await readFile(path, 'utf8')) });
+    }
+    if (tables.length === 0) {
+        const names = sections.map(({ name }) => `${name}.csv`);
+        throw new Error(`${folder} has none of ${names.join(', ')}`);
+    }
+    return tables;
 }
+
+/** One after the other: { section, results, sources } of each. */
+async function scoreTables(url, tables) {
+    const scored = [];
+    for (const { section, rows } of tables) {
+        const results = await askAll(url, section, rows);
+        scored.push({ section, results, sources: scoreSources(results) });
+    }
+    return scored;
+}
+
+/** An object of one member per section. */
+const perSection = (scored, of) =>
+    Object.fromEntries(scored.map(({ section, sources }) => [section.name, of(sources)]));
 
 async function readOracles(folder) {
     const text = await readFile(join(folder, 'memory_oracles.jsonl'), 'utf8');
@@ -43,28 +70,33 @@ async function main() {
         console.log((await withServer((url) => oracleReport(url, cases, reasons))).join('\n'));
         return;
     }
-    const rows = await readRows(values.data);
-    const results = await withServer((url) => askAll(url, rows));
-    const sources = scoreSources(results);
-    if (values.rows)
-        console.log(`${rowReport(results)}\n`);
-    console.log(textReport(results, sources));
+    const tables = await readTables(values.data);
+    const scored = await withServer((url) => scoreTables(url, tables));
+    for (const { section, results, sources } of scored) {
+        if (values.rows)
+            console.log(`${rowReport(section, results)}\n`);
+        console.log(`${section.title}\n\n${textReport(results, sources)}\n`);
+    }
     if (values.json !== undefined)
-        await writeFile(values.json, `${JSON.stringify(jsonReport(sources), null, 2)}\n`);
+        await writeJson(values.json, perSection(scored, jsonReport));
     if (values.update)
-        await writeFile(values.baseline, `${JSON.stringify(baselineOf(sources), null, 2)}\n`);
+        await writeJson(values.baseline, perSection(scored, baselineOf));
     if (values.check)
-        await check(values.baseline, sources);
+        await check(values.baseline, scored);
 }
 
-async function check(file, sources) {
+const writeJson = (file, document) => writeFile(file, `${JSON.stringify(document, null, 2)}\n`);
+
+async function check(file, scored) {
     const baseline = JSON.parse(await readFile(file, 'utf8'));
-    const worse = regressions(baseline, sources);
-    for (const sentence of worse)
-        console.error(`worse: ${sentence}`);
-    for (const key of improvements(baseline, sources))
-        console.error(`better: ${key}; --update holds on to it`);
-    process.exitCode = worse.length > 0 ? 1 : 0;
+    for (const { section: { name }, sources } of scored) {
+        for (const sentence of regressions(baseline[name] ?? {}, sources)) {
+            console.error(`worse: ${name} ${sentence}`);
+            process.exitCode = 1;
+        }
+        for (const key of improvements(baseline[name] ?? {}, sources))
+            console.error(`better: ${name} ${key}; --update holds on to it`);
+    }
 }
 
 main().catch((error) => {

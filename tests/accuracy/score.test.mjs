@@ -108,8 +108,8 @@ test('partial and doubtful rows stay out of the headline', () => {
         { row: row({ completeness: 'partial' }), error: 5, covered: false },
         { row: row({ completeness: 'full-doubtful' }), refusal: 'no' },
     ]);
-    assert.deepEqual(jsonReport(sources), { training_memory: { 'a-b': { n: 3, scored: 1,
-        answered: 1, mape: 0.1, median: 0.1, p90: 0.1, bias: 0.1, coverage90: 1 } } });
+    assert.deepEqual(jsonReport(sources), { 'a-b': { n: 3, scored: 1, answered: 1, mape: 0.1,
+        median: 0.1, p90: 0.1, bias: 0.1, coverage90: 1 } });
     assert.match(textReport([], sources), /a-b +3 +1 +1 +10.0 %/);
 });
 

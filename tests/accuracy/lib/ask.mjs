@@ -1,6 +1,5 @@
 /** Rows to a running server, and what came back. */
-import { requestOf, completeRow } from './request.mjs';
-import { measuredBytes, metricOf, scoreRow } from './score.mjs';
+import { requestOf } from './request.mjs';
 
 /** As many requests at a time as a small machine has cores. */
 const CONCURRENT = 2;
@@ -24,27 +23,27 @@ export async function estimateOf(url, request) {
     return response.ok ? { estimate: json } : { refusal: reasonOf(response.status, json) };
 }
 
-async function resultOf(url, raw) {
-    const row = completeRow(raw);
-    if (metricOf(row) === undefined)
-        return { row, refusal: `the mapping knows no metric "${row.metric}"` };
+async function resultOf(url, section, row) {
+    const unscorable = section.unscorable(row);
+    if (unscorable !== undefined)
+        return { row, refusal: unscorable };
     const { request, refusal } = requestOf(row);
     if (refusal !== undefined)
         return { row, refusal };
     const answer = await estimateOf(url, request);
     return { row, request,
-        ...answer, ...(answer.refusal === undefined && scoreRow(row, answer.estimate)) };
+        ...answer, ...(answer.refusal === undefined && section.score(row, answer.estimate)) };
 }
 
-/** Results in the order of the rows; rows that measured nothing are left out. */
-export async function askAll(url, rows) {
-    const measured = rows.filter((row) => measuredBytes(row) > 0);
-    const results = new Array(measured.length);
+/** Results in the order of the rows, without those that a section does not ask. */
+export async function askAll(url, section, table) {
+    const rows = table.map(section.rowOf).filter(section.asks);
+    const results = new Array(rows.length);
     let next = 0;
     const work = async () => {
-        while (next < measured.length) {
+        while (next < rows.length) {
             const mine = next++;
-            results[mine] = await resultOf(url, measured[mine]);
+            results[mine] = await resultOf(url, section, rows[mine]);
         }
     };
     await Promise.all(Array.from({ length: CONCURRENT }, work));

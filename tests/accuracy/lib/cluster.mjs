@@ -8,7 +8,7 @@ const parts = [
     [/GB300/i, 'nvidia-gb300'],
     [/GB200/i, 'nvidia-gb200'],
     [/GH200/i, 'nvidia-gh200-96gb'],
-    [/B300/i, 'nvidia-b300-sxm-288gb'],
+    [/B300/i, 'nvidia-b300-sxm'],
     [/B200/i, 'nvidia-b200-sxm-180gb'],
     [/H200/i, 'nvidia-h200-sxm-141gb'],
     [/H800/i, 'nvidia-h800-sxm5-80gb'],
@@ -42,6 +42,43 @@ export function devicesOf(row) {
     return degrees.reduce((product, degree) => product * degree, 1);
 }
 
+/**
+ * Cards of a node and Gb/s of each. A total of the node is one card per device, and so is a link of
+ * which only the rate is said.
+ */
+const nicWords = [
+    [/^(\d+)x(\d+) ?Gb\/s/i, ([, cards, rate]) => [Number(cards), Number(rate)]],
+    [/(\d+) ?Gb\/s .*per node/i, ([, rate], devices) => [devices, Number(rate) / devices]],
+    [/(\d+) ?Gb\/s .*per GPU/i, ([, rate], devices) => [devices, Number(rate)]],
+    [/\bNDR ?(\d+)/i, ([, rate], devices) => [devices, Number(rate)]],
+];
+
+const nicKinds = [[/\bIB\b/, 'infiniband'], [/RoCE/i, 'roce']];
+
+const BITS_PER_BYTE = 8;
+
+/** The cards as the row's link says; without a rate they stay those of the catalogue. */
+function nicsOf(link, devicesPerNode) {
+    const [pattern, read] = nicWords.find(([words]) => words.test(link)) ?? [];
+    if (pattern === undefined)
+        return undefined;
+    const [cards, gigabits] = read(pattern.exec(link), devicesPerNode);
+    return [known({ count: cards, bytes_per_s: gigabits * 1e9 / BITS_PER_BYTE,
+        kind: firstMatch(nicKinds, link) })];
+}
+
+/** What makes the row's part another than the one of its name. */
+function overridesOf(row, gib) {
+    const [, terabytes] = row.gpu.match(/(\d+(?:\.\d+)?) ?TB\/s/i) ?? [];
+    const [, watts] = row.gpu.match(/(\d+) ?W\b/) ?? [];
+    return known({
+        memory_bytes: gib === undefined ? undefined : Math.round(gib * GIB_BYTES),
+        memory_bandwidth_bytes_per_s: terabytes === undefined ? undefined
+            : Number(terabytes) * 1e12,
+        power_limit_w: count(watts, 1),
+    });
+}
+
 export function clusterOf(row) {
     const gib = Number(row.gpu_mem_gib) || undefined;
     const part = firstMatch(parts, row.gpu);
@@ -54,7 +91,7 @@ export function clusterOf(row) {
         accelerator: typeof part === 'function' ? part(gib) : part,
         nodes: devices === undefined ? undefined : devices / perNode,
         accelerators_per_node: perNode,
-        accelerator_overrides: gib === undefined ? undefined
-            : { memory_bytes: Math.round(gib * GIB_BYTES) },
+        nics: nicsOf(row.inter_node_link, perNode),
+        accelerator_overrides: overridesOf(row, gib),
     });
 }

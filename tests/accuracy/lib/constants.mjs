@@ -1,7 +1,7 @@
 /** constants.csv: every constant of training memory that is fitted or coarse, where it lives. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { readTable } from './csv.mjs';
+import { readFacts, readTable } from './csv.mjs';
 
 const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const GIB_BYTES = 2 ** 30;
@@ -22,7 +22,7 @@ function inCode(text, name) {
 }
 
 function inTable(text, column, rowsNamed) {
-    const rows = readTable(text.split('\n').filter((line) => !line.startsWith('#')).join('\n'));
+    const rows = readFacts(text);
     return rowsNamed.split('|').map((name) => {
         const row = rows.find((one) => one.name === name);
         return row === undefined ? undefined : Number(row[column]);

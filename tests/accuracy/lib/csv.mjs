@@ -11,6 +11,11 @@ export function readTable(text) {
         Object.fromEntries(header.map((name, i) => [name, fields[i] ?? ''])));
 }
 
+/** A table of the catalogue: lines that begin with # are for readers. */
+export function readFacts(text) {
+    return readTable(text.split('\n').filter((line) => !line.startsWith('#')).join('\n'));
+}
+
 function recordsOf(text) {
     const records = [];
     const pattern = /(?:[ \t]*"((?:[^"]|"")*)"[^,\r\n]*|([^,\r\n]*))(,|\r?\n|\r|$)/y;

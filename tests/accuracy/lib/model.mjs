@@ -48,6 +48,13 @@ const families = {
         facts: (row) => ({ parallel_attn: true, bias: false, alibi: false,
             multi_query: row.kv === '1', new_decoder_architecture: Number(row.kv) > 1 }),
     },
+    nemotron: llamaLike('nemotron', 'NemotronForCausalLM'),
+    mpt: {
+        model_type: 'mpt',
+        architecture: 'MptForCausalLM',
+        keys: { L: 'n_layers', h: 'd_model', a: 'n_heads', vocab: 'vocab_size',
+            seq_len: 'max_seq_len' },
+    },
     opt: {
         model_type: 'opt',
         architecture: 'OPTForCausalLM',
@@ -108,6 +115,8 @@ const names = [
     [/stablelm/, 'stablelm'],
     [/starcoder-?2/, 'starcoder2'],
     [/falcon/, 'falcon', { moe: false }],
+    [/^mpt/, 'mpt'],
+    [/nemotron/, 'nemotron', { moe: false }],
     [/pythia|gpt-?neox/, 'gpt_neox'],
     [/(^|[^a-z])opt-/, 'opt'],
     [/bloom/, 'bloom'],

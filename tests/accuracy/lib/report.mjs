@@ -1,7 +1,6 @@
 /** Results for people (a table, then what was refused) and for programs. */
 
 const percent = (share) => (share === null ? '-' : `${(100 * share).toFixed(1)} %`);
-const GIB_BYTES = 2 ** 30;
 
 const headings = ['source', 'rows', 'scored', 'answered', 'mean', 'median', 'P90', 'bias',
     'covered'];
@@ -52,22 +51,26 @@ export function textReport(results, sources) {
 }
 
 /** One line a row, for whoever looks for what is wrong. */
-export function rowReport(results) {
-    return results.map(({ row, refusal, predicted_bytes: predicted, error }) => [
-        (row.row_id || '?').padEnd(8),
-        row.completeness.padEnd(13),
-        row.metric.padEnd(22),
-        `${row.measured_peak_gib} GiB`.padStart(12),
-        ...(refusal !== undefined ? ['refused'] : [
-            `${(predicted / GIB_BYTES).toFixed(3)} GiB`.padStart(12), percent(error).padStart(9)]),
-        row.model,
-    ].join('  ')).join('\n');
+export function rowReport(section, results) {
+    return results.map((result) => {
+        const { row, refusal, error } = result;
+        const [what, measured, predicted] = section.print(row, result);
+        return [
+            (row.row_id || '?').padEnd(13),
+            row.completeness.padEnd(13),
+            what.padEnd(22),
+            measured.padStart(12),
+            ...(refusal !== undefined ? ['refused']
+                : [predicted.padStart(12), percent(error).padStart(9)]),
+            row.model,
+        ].join('  ');
+    }).join('\n');
 }
 
-/** The document that tools outside read: exactly these members. */
+/** A section of the document that tools outside read: exactly these members. */
 export function jsonReport(sources) {
-    const sections = Array.from(sources, ([key, { n, scored, headline: score }]) => [key, {
+    const members = Array.from(sources, ([key, { n, scored, headline: score }]) => [key, {
         n, scored, answered: score.answered, mape: score.mape, median: score.median,
         p90: score.p90, bias: score.bias, coverage90: score.coverage90 }]);
-    return { training_memory: Object.fromEntries(sections) };
+    return Object.fromEntries(members);
 }

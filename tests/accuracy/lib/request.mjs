@@ -1,6 +1,7 @@
 /**
- * One row of training_memory.csv as an estimate request, or the reason why there is none. This is
- * the only mapping: the same rules for all rows, and no number that belongs to a row or a source.
+ * One row, in the columns of training_memory.csv, as an estimate request, or the reason why there
+ * is none. This is the only mapping: the same rules for all rows, and no number that belongs to a
+ * row or a source.
  */
 import { clusterOf } from './cluster.mjs';
 import { modelOf } from './model.mjs';
@@ -14,7 +15,8 @@ export const columns = ['row_id', 'source', 'completeness', 'framework', 'softwa
     'etp', 'sp', 'sharding', 'reshard_after_forward', 'cpu_offload', 'global_batch_sequences',
     'micro_batch', 'seq_len', 'num_microbatches', 'recompute', 'precision_layout', 'optimizer',
     'attention', 'compile', 'ce_impl', 'peft', 'lora_rank', 'base_quant', 'topology_id',
-    'measured_peak_gib', 'metric', 'stage', 'other_measured', 'notes'];
+    'inter_node_link', 'measured_step_s', 'measured_peak_gib', 'metric', 'stage', 'other_measured',
+    'notes'];
 
 export function completeRow(row) {
     return Object.fromEntries(columns.map((name) => [name, row[name] ?? '']));
@@ -80,12 +82,19 @@ function parallelismOf(row) {
         data: count(row.dp, 1),
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
+        grad_reduce_dtype: /mixed_precision=PURE/.test(row.precision_layout) ? 'bf16' : undefined,
+        shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
     });
 }
 
+/** Frameworks whose words are like those of others, and which are none of them. */
+const foreign = /maxtext|\bjax\b|neuronx/i;
+
 /** What a row says and the contract has no word for. */
 function unsayable(row) {
+    if (foreign.test(row.framework))
+        return `the contract has no word for framework "${row.framework}"`;
     if (row.schedule !== '' && scheduleOf(row) === undefined)
         return `the contract has no word for schedule "${row.schedule}"`;
     const [, fraction] = row.cpu_offload.match(/fraction (0?\.\d+)/) ?? [];

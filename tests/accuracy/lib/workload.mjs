@@ -90,6 +90,9 @@ function recomputeOf(row, isTitan) {
         return 'none';
     if (/^every 2nd layer/i.test(text) && count(row.L, 2) !== undefined)
         return { mode: 'full', method: 'block', layers: Math.floor(Number(row.L) / 2) };
+    const [, layers] = text.match(/^full \(block, (\d+) layers per stage\)$/) ?? [];
+    if (layers !== undefined)
+        return { mode: 'full', method: 'block', layers: Number(layers) };
     if (/^full|checkpointing/i.test(text))
         return 'full';
     if (/SAC/.test(text) || (isTitan && /^selective/i.test(text)))
@@ -198,7 +201,8 @@ export function offloadOf(row) {
     return known({
         optimizer: away(states),
         parameters: away(/zero-?3|fsdp/i.test(text)),
-        activations: away(/offload/i.test(row.recompute)),
+        activations: away(/offload/i.test(row.recompute)
+            || /activation offload/i.test(row.notes)),
     });
 }
 
@@ -255,6 +259,7 @@ export function workloadOf(row) {
         compile: firstMatch(compiled, row.compile),
         cuda_graphs: /CUDA graphs/i.test(row.notes) ? 'layer' : undefined,
         moe: moeOf(row),
+        mtp: /\bmtp\b/.test(row.notes) || undefined,
         adapter,
         offload: offloadOf(row),
     });

@@ -1,0 +1,151 @@
+/**
+ * A row of training_throughput.csv in the columns of training_memory.csv: the question is then
+ * asked by the one mapping of request.mjs, and counted by the one score. Nothing is looked up by
+ * row or by source; what no column says comes from the published configuration of the model.
+ */
+import { readFileSync } from 'node:fs';
+import { readFacts } from './csv.mjs';
+import { completeRow } from './request.mjs';
+import { count, firstMatch, truth } from './words.mjs';
+
+/**
+ * By name, under what the row says itself: dense layers, shared experts and ranks of latent
+ * attention (config.json of deepseek-ai/DeepSeek-V3 and moonshotai/Kimi-K2-Base), and the tokenizer
+ * that models called GPT share (GPT-2's 50,257; the framework pads it).
+ */
+const latentOfDeepSeek = 'q_lora=1536;kv_lora=512;qk_nope=128;qk_rope=64;v=128';
+const published = [
+    [/deepseek-?v3/, { denseFfn: '18432', mla: latentOfDeepSeek,
+        experts: 'shared_ffn=2048;dense_layers=3' }],
+    [/kimi-k2/, { denseFfn: '18432', mla: latentOfDeepSeek,
+        experts: 'shared_ffn=2048;dense_layers=1' }],
+    [/^gpt(?!-oss)/, { vocab: '50257' }],
+];
+
+/** Releases that the server knows; of another one every profile of the framework stays open. */
+const profiles = new Set(readFacts(readFileSync(
+    new URL('../../../server/catalog/data/software.csv', import.meta.url), 'utf8'))
+    .flatMap(({ name, aliases }) => [name, ...aliases.split('|')]));
+
+/** Mechanisms of sharding by the name the mapping has for them. */
+const shardings = [
+    [/^0$/, 'none'],
+    [/^megatron-fsdp/i, 'megatron zero-3'],
+    [/^ddp \+ (distributed optimizer).*/i, 'megatron $1'],
+    [/^fsdp (?=full_shard|shard_grad_op)/i, 'fsdp1 '], // enumerators of torch's first FSDP
+];
+
+/** Megatron's abbreviations of its scaling recipes. */
+const recipes = [
+    [/fp8-cs/i, 'fp8 current'],
+    [/fp8-mx/i, 'mxfp8'],
+    [/fp8 subchannel/i, 'fp8 block'],
+];
+
+const reworded = (text, list) =>
+    list.reduce((said, [pattern, word]) => said.replace(pattern, word), text);
+
+/** "selective (layernorm, moe_act)" is "layernorm + moe_act". */
+function recomputeOf(text) {
+    const [, modules] = text.match(/^selective \((.+)\)$/) ?? [];
+    return modules === undefined ? text : modules.replaceAll(/, */g, ' + ');
+}
+
+function attentionOf(row) {
+    const used = truth(row.flash_attention);
+    if (used === undefined)
+        return '';
+    // torchtitan calls torch's attention, which picks the kernel.
+    return used ? /torchtitan/i.test(row.framework) ? 'SDPA flash' : 'flash' : 'unfused';
+}
+
+/** Some sources say it in the flags, others beside the figures. */
+function compileOf(row) {
+    if (/\bcompile\b/.test(`${row.flags} ${row.notes}`))
+        return '1';
+    return /\beager\b/.test(row.notes) ? '0' : '';
+}
+
+function mixtureOf(row, known) {
+    if (row.experts === '')
+        return { ffn: row.ffn_hidden };
+    const own = `E=${row.experts};topk=${row.experts_topk};moe_ffn=${row.ffn_hidden}`;
+    return { ffn: known.denseFfn, moe: known.experts ? `${own};${known.experts}` : own };
+}
+
+/**
+ * Ranks an expert is split over, where the degrees decide it: experts on more ranks than the data
+ * and context groups have lie across the tensor group, so none is split inside it.
+ */
+function expertTensorOf(row) {
+    const experts = count(row.ep, 1);
+    const outside = count(row.dp, 1) * (count(row.cp, 1) ?? 1);
+    return experts > 1 && outside % experts !== 0 ? '1' : '';
+}
+
+/** `scored` where the table has it: precision or vocabulary alone may be missing. */
+function completenessOf(row) {
+    const scored = truth(row.scored);
+    return scored === undefined ? row.completeness : scored ? 'full' : 'partial';
+}
+
+/** Seconds of a step; a rate of tokens is one by what a step is, rates of FLOPs are not. */
+function stepOf(row) {
+    const tokens = Number(row.global_batch_sequences) * Number(row.seq_len);
+    const rate = Number(row.measured_tokens_per_s_per_gpu) * Number(row.num_gpus);
+    if (Number(row.measured_step_s) > 0)
+        return row.measured_step_s;
+    return tokens > 0 && rate > 0 ? String(tokens / rate) : '';
+}
+
+/** Every column that is read here under another name, or with another meaning, than there. */
+export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads', 'ffn_hidden',
+    'experts', 'experts_topk', 'sequence_parallel', 'zero_stage_or_fsdp', 'precision',
+    'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
+
+/** The row as the mapping and the score read it. */
+export function throughputRow(raw) {
+    const row = { ...completeRow(raw),
+        ...Object.fromEntries(columns.map((name) => [name, raw[name] ?? ''])) };
+    const model = row.model.toLowerCase().replaceAll(/[ _]/g, '-');
+    const known = firstMatch(published, model) ?? {};
+    const latent = row.kv_heads === 'MLA';
+    const precision = reworded(row.precision, recipes);
+    return completeRow({
+        ...row,
+        row_id: row.id,
+        // The identifier is the key of the source and a number.
+        source: row.id.replace(/-\d+$/, '') || row.source,
+        completeness: completenessOf(row),
+        measured_step_s: stepOf(row),
+        software: profiles.has(row.software) ? row.software : '',
+        model,
+        L: row.layers,
+        h: row.hidden,
+        a: row.heads,
+        kv: latent ? row.heads : row.kv_heads,
+        mla: latent ? known.mla : '',
+        vocab: row.vocab || known.vocab,
+        ...mixtureOf(row, known),
+        etp: expertTensorOf(row),
+        sp: row.sequence_parallel,
+        sharding: reworded(row.zero_stage_or_fsdp, shardings),
+        schedule: row.schedule === 'none' ? '' : row.schedule,
+        recompute: recomputeOf(row.recompute),
+        precision_layout: precision,
+        base_quant: row.task === 'lora' ? '' : precision,
+        attention: attentionOf(row),
+        compile: compileOf(row),
+        peft: row.task === 'lora' ? 'lora' : '',
+        notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', '),
+    });
+}
+
+/** @returns {{predicted_s, error, covered}} of one answered row */
+export function scoreStep(row, estimate) {
+    const measured = Number(row.measured_step_s);
+    const predicted = estimate.time.step_s;
+    const [low, high] = estimate.interval?.step_s ?? [predicted, predicted];
+    return { predicted_s: predicted, error: Math.log(predicted / measured),
+        covered: low <= measured && measured <= high };
+}

@@ -1,0 +1,168 @@
+/** Rows of measured steps to requests, one of each family of sources, and what counts of them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { requestOf } from './lib/request.mjs';
+import { throughput } from './lib/sections.mjs';
+import { scoreSources } from './lib/score.mjs';
+import { scoreStep, throughputRow } from './lib/throughput.mjs';
+
+const common = { task: 'pretraining', optimizer: 'Adam', num_gpus: '64', gpus_per_node: '8',
+    tp: '8', pp: '8', dp: '1', global_batch_sequences: '64', micro_batch: '1', measured_step_s: '13.75',
+    topology_id: 't', scored: '1', completeness: 'full' };
+const gpt = { ...common, id: 'kor22t5-004', framework: 'Megatron-LM', software: 'megatron-lm-2022',
+    model: 'GPT 175B', layers: '96', hidden: '12288', ffn_hidden: '49152', heads: '96',
+    kv_heads: '96', head_dim: '128', vocab: '51200', seq_len: '2048', gpu: 'A100 SXM 80GB',
+    inter_node_link: '8x200Gb/s HDR IB', vpp: '3', sequence_parallel: '1', recompute: 'selective',
+    precision: 'fp16 mixed', schedule: 'interleaved 1F1B', flash_attention: '0' };
+const llama = { ...common, layers: '32', hidden: '4096', ffn_hidden: '14336', heads: '32',
+    kv_heads: '8', head_dim: '128', vocab: '128256', seq_len: '8192', model: 'Llama 3.1 8B',
+    tp: '1', pp: '1', dp: '64', cp: '1', global_batch_sequences: '128', micro_batch: '2' };
+const titan = { ...llama, id: 'titan2412-002', framework: 'torchtitan (nightly)',
+    software: 'torchtitan-2024-12', gpu: 'H100 SXM 96GB HBM2e 2.4TB/s 500W cap (Grand Teton)',
+    inter_node_link: 'RDMA 400Gb/s per GPU', zero_stage_or_fsdp: 'FSDP2 full shard',
+    recompute: 'selective', precision: 'bf16', flash_attention: '1', flags: 'compile' };
+const foundry = { ...llama, id: 'foundry-001', framework: 'llm-foundry/Composer (PyTorch FSDP)',
+    software: 'llm-foundry-torch2.0', model: 'MPT 7b', kv_heads: '32', ffn_hidden: '16384',
+    vocab: '50368', gpu: 'A100 40GB', inter_node_link: '1600 Gb/s RoCE per node',
+    zero_stage_or_fsdp: 'FSDP SHARD_GRAD_OP', recompute: 'full',
+    precision: 'amp_bf16 (fsdp mixed_precision=DEFAULT)', flash_attention: '1' };
+const bridge = { ...common, id: 'mbridge-001', framework: 'Megatron-Bridge / Megatron-Core',
+    software: 'mbridge-26.04', model: 'DeepSeekV3', layers: '61', hidden: '7168',
+    ffn_hidden: '2048', heads: '128', kv_heads: 'MLA', vocab: '129280', seq_len: '4096',
+    experts: '256', experts_topk: '8', gpu: 'GB200 186GB', gpus_per_node: '4', num_gpus: '256',
+    tp: '1', pp: '4', vpp: '4', dp: '64', cp: '1', ep: '64', sequence_parallel: '0',
+    zero_stage_or_fsdp: 'DDP + distributed optimizer (assumed)', precision: 'FP8-MX',
+    recompute: 'selective (mla_up_proj, mlp)', flags: 'cuda_graphs|forced_balance|mtp' };
+const sweep = { ...gpt, id: 'vtrain1n-0001', framework: 'Megatron-DeepSpeed',
+    software: 'megatron-deepspeed-2023', model: 'GPT L24 h1024', vocab: '', precision: '',
+    schedule: 'none', vpp: '', inter_node_link: '', flash_attention: '', completeness:
+    'partial: precision vocab' };
+
+const request = (row) => requestOf(throughputRow(row)).request;
+
+test('a Megatron row, with the cards that its link names', () => {
+    assert.deepEqual(request(gpt), {
+        model: { config: { architectures: ['GPT2LMHeadModel'], model_type: 'gpt2', n_layer: 96,
+            n_embd: 12288, n_head: 96, n_inner: 49152, vocab_size: 51200, n_positions: 2048 } },
+        workload: { kind: 'pretraining', framework: 'megatron', software: 'megatron-lm-2022',
+            sequence_length: 2048, global_batch_size: 64, micro_batch_size: 1, precision: 'fp16',
+            optimizer: 'adamw', recompute: 'selective', attention: 'unfused' },
+        cluster: { accelerator: 'nvidia-a100-sxm4-80gb', nodes: 8, accelerators_per_node: 8,
+            nics: [{ count: 8, bytes_per_s: 25e9, kind: 'infiniband' }] },
+        parallelism: { tensor: 8, sequence: true, pipeline: 8, virtual_pipeline: 3,
+            schedule: 'interleaved_1f1b', data: 1 },
+    });
+    const deepspeed = request({ ...gpt, framework: 'DeepSpeed ZeRO-3 (Megatron-LM)',
+        software: 'deepspeed-2021', zero_stage_or_fsdp: 'ZeRO-3' });
+    assert.equal(deepspeed.workload.framework, 'deepspeed');
+    assert.equal(deepspeed.parallelism.zero_stage, 3);
+    assert.equal(request({ ...gpt, zero_stage_or_fsdp: '0' }).parallelism.zero_stage, 0);
+});
+
+test('a torchtitan row keeps its own part, kernel and compilation', () => {
+    const { workload, cluster, parallelism } = request(titan);
+    assert.equal(workload.software, 'torchtitan-2024-12');
+    assert.equal(workload.attention, 'sdpa');
+    assert.equal(workload.compile, true);
+    assert.deepEqual(workload.recompute, { mode: 'op_sac' });
+    assert.deepEqual(cluster.accelerator_overrides,
+        { memory_bandwidth_bytes_per_s: 2.4e12, power_limit_w: 500 });
+    assert.deepEqual(cluster.nics, [{ count: 8, bytes_per_s: 50e9 }]);
+    assert.equal(parallelism.zero_stage, 3);
+    assert.equal(request({ ...titan, flags: '', notes: 'eager' }).workload.compile, false);
+    assert.equal(request({ ...titan, flags: '' }).workload.compile, undefined);
+    const eight = request({ ...titan, precision: 'fp8 tensorwise (fp8 all-gather) + bf16' });
+    assert.deepEqual(eight.workload.fp8, { recipe: 'tensorwise', all_gather: true });
+});
+
+test('an llm-foundry row is the first FSDP, its link a total of the node', () => {
+    const { model, workload, cluster, parallelism } = request(foundry);
+    assert.deepEqual(model.config, { architectures: ['MptForCausalLM'], model_type: 'mpt',
+        n_layers: 32, d_model: 4096, n_heads: 32, vocab_size: 50368, max_seq_len: 8192 });
+    assert.equal(workload.framework, 'fsdp1');
+    assert.equal(workload.precision, 'bf16');
+    assert.equal(workload.attention, 'flash');
+    assert.equal(parallelism.zero_stage, 2);
+    assert.equal(parallelism.grad_reduce_dtype, undefined);
+    assert.equal(request({ ...foundry, precision: 'bf16 (fsdp mixed_precision=PURE)' })
+        .parallelism.grad_reduce_dtype, 'bf16');
+    assert.equal(cluster.accelerator, 'nvidia-a100-sxm4-40gb');
+    assert.deepEqual(cluster.nics, [{ count: 8, bytes_per_s: 25e9, kind: 'roce' }]);
+});
+
+test('a Megatron-Bridge row takes from the published config what no column says', () => {
+    const { model: { config }, workload, cluster, parallelism } = request(bridge);
+    assert.equal(config.model_type, 'deepseek_v3');
+    assert.equal(config.intermediate_size, 18432);
+    assert.equal(config.moe_intermediate_size, 2048);
+    assert.equal(config.first_k_dense_replace, 3);
+    assert.equal(config.kv_lora_rank, 512);
+    assert.equal(config.num_key_value_heads, 128);
+    assert.equal(workload.framework, 'megatron');
+    assert.equal(workload.precision, 'mxfp8');
+    assert.deepEqual(workload.recompute, { mode: 'modules', modules: ['mla_up_proj', 'mlp'] });
+    assert.deepEqual(workload.moe, { balance: 'forced' });
+    assert.equal(workload.cuda_graphs, 'layer');
+    assert.equal(workload.mtp, true);
+    assert.equal(cluster.accelerators_per_node, 4);
+    assert.equal(cluster.nics, undefined);
+    assert.equal(parallelism.zero_stage, 1);
+    assert.equal(parallelism.expert_tensor, undefined);
+    assert.equal(request({ ...bridge, tp: '2', dp: '32' }).parallelism.expert_tensor, 1);
+});
+
+test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters, cards', () => {
+    const workload = (row) => request({ ...bridge, ...row }).workload;
+    assert.deepEqual(workload({ precision: 'FP8-CS' }).fp8, { recipe: 'current' });
+    assert.deepEqual(workload({ precision: 'FP8 subchannel (128x128/1x128)' }).fp8,
+        { recipe: 'block' });
+    assert.equal(workload({ precision: 'NVFP4' }).precision, 'nvfp4');
+    assert.deepEqual(workload({ recompute: 'full (block, 5 layers per stage)' }).recompute,
+        { mode: 'full', method: 'block', layers: 5 });
+    assert.deepEqual(workload({ flags: 'activation_offload' }).offload, { activations: 'cpu' });
+    assert.equal(workload({ task: 'sft' }).kind, 'finetuning');
+    assert.deepEqual(workload({ task: 'lora' }).adapter, { method: 'lora' });
+    const sharded = request({ ...bridge, zero_stage_or_fsdp: 'Megatron-FSDP group 64' });
+    assert.equal(sharded.parallelism.zero_stage, 3);
+    assert.equal(sharded.parallelism.shard_group, 64);
+    assert.deepEqual(request({ ...bridge, gpu: 'B300 SXM 270GB', inter_node_link: 'IB NDR400' })
+        .cluster.nics, [{ count: 4, bytes_per_s: 50e9, kind: 'infiniband' }]);
+});
+
+test('a row without profile, precision and vocabulary leaves the first two open', () => {
+    const { model, workload, cluster, parallelism } = request(sweep);
+    assert.equal(model.config.vocab_size, 50257);
+    assert.equal(workload.framework, 'megatron');
+    assert.equal(workload.software, undefined);
+    assert.equal(workload.precision, undefined);
+    assert.equal(workload.attention, undefined);
+    assert.equal(cluster.nics, undefined);
+    assert.equal(parallelism.schedule, undefined);
+});
+
+test('a framework that the contract has no word for is refused by name', () => {
+    assert.match(requestOf(throughputRow({ ...llama, framework: 'MaxText/JAX' })).refusal,
+        /no word for framework "MaxText\/JAX"/);
+});
+
+test('a step is compared in seconds, scored rows make the headline, keys are of the id', () => {
+    const row = throughputRow(gpt);
+    const estimate = { time: { step_s: 12.5 }, interval: { step_s: [12, 14] } };
+    assert.deepEqual(scoreStep(row, estimate),
+        { predicted_s: 12.5, error: Math.log(12.5 / 13.75), covered: true });
+    assert.equal(scoreStep(row, { ...estimate, interval: { step_s: [12, 13] } }).covered, false);
+    assert.equal(throughputRow(sweep).completeness, 'full');
+    assert.equal(throughputRow({ ...gpt, scored: '0' }).completeness, 'partial');
+    const results = ['vtrainMn-1', 'vtrainMn-2'].map((id) =>
+        ({ row: throughputRow({ ...gpt, id }), refusal: 'no' }));
+    assert.deepEqual([...scoreSources(results).keys()], ['vtrainmn']);
+});
+
+test('a rate of tokens is a step, a rate of FLOPs is not', () => {
+    const rated = throughputRow({ ...gpt, measured_step_s: '',
+        measured_tokens_per_s_per_gpu: '128', measured_tflops_per_gpu: '150' });
+    assert.equal(Number(rated.measured_step_s), 64 * 2048 / (128 * 64));
+    assert.equal(throughput.unscorable(rated), undefined);
+    const unrated = throughputRow({ ...gpt, measured_step_s: '', measured_tflops_per_gpu: '150' });
+    assert.match(throughput.unscorable(unrated), /neither the time of a step nor a rate/);
+});
