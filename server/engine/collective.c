@@ -33,10 +33,25 @@ static const double host_link_ratio = 0.77;
 /* Point to point across nodes, small messages: about 20 us (Vidur network tables, H100). */
 static const double p2p_network_us = 20.0;
 
+uint64_t
+sl_collective_domain(const sl_cluster *cluster)
+{
+    const uint64_t domain = cluster->accelerator.scale_up_domain;
+    const uint64_t per_node = cluster->accelerators_per_node;
+    const uint64_t all = cluster->nodes * per_node;
+
+    if (domain <= per_node || all <= domain)
+        return domain;
+    for (uint64_t segment = domain / per_node * per_node; segment > per_node; segment -= per_node)
+        if (all % segment == 0)
+            return segment;
+    return domain;
+}
+
 static uint64_t
 island_of(const sl_cluster *cluster)
 {
-    const uint64_t domain = cluster->accelerator.scale_up_domain;
+    const uint64_t domain = sl_collective_domain(cluster);
     const uint64_t per_node = cluster->accelerators_per_node;
 
     return domain > per_node ? domain : per_node;
@@ -64,10 +79,9 @@ sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
             .ranks = (double)ranks,
             .nodes = 1.0,
             .members_per_node = (double)ranks,
-            .level =
-                ranks == 1 || lines_up_inside(cluster, cluster->accelerator.scale_up_domain, extent)
-                    ? SL_LEVEL_SCALE_UP
-                    : SL_LEVEL_HOST,
+            .level = ranks == 1 || lines_up_inside(cluster, sl_collective_domain(cluster), extent)
+                         ? SL_LEVEL_SCALE_UP
+                         : SL_LEVEL_HOST,
         };
 
     /* Spanning whole nodes, each holds island / stride members; otherwise the node with the
@@ -93,8 +107,8 @@ sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last)
     assert(first < last);
 
     const uint64_t island = island_of(cluster);
-    const uint64_t domain =
-        cluster->accelerator.scale_up_domain > 0 ? cluster->accelerator.scale_up_domain : 1;
+    const uint64_t whole = sl_collective_domain(cluster);
+    const uint64_t domain = whole > 0 ? whole : 1;
     const bool together = first / island == (last - 1) / island;
     const bool linked = first / domain == (last - 1) / domain;
 

@@ -30,6 +30,13 @@ typedef struct sl_group {
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
 
+/**
+ * Ranks of a cluster that share one scale-up domain. A job larger than a domain of several nodes takes
+ * as many whole nodes of each, the most that divide it: 64 of 72 for 256 ranks, 72 for 144. Schedulers
+ * call that a segment (Slurm, topology/block: --segment).
+ */
+uint64_t sl_collective_domain(const sl_cluster *cluster);
+
 /** Two ranks somewhere among the global ranks [first, last). */
 sl_group sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last);
 

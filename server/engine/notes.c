@@ -139,6 +139,11 @@ note_links(const sl_question *question, sl_estimate *out)
         add(out, true, "group_extrapolated",
             "a group inside one scale-up domain has more than the 8 ranks that were measured: its "
             "latency is extrapolated");
+    if (sl_collective_domain(cluster) < cluster->accelerator.scale_up_domain)
+        add(out, false, "domain_segments",
+            "the job is larger than a scale-up domain and takes as many nodes of each, the most "
+            "that "
+            "divide it: the others of a domain are left to other jobs");
     if (straddles)
         add(out, true, "groups_straddle_nodes",
             "some groups cross a node boundary that others do not: all are priced as the worst");

@@ -27,6 +27,26 @@ a_group_that_fits_a_domain_uses_its_links(void)
     CU_ASSERT_EQUAL(sl_group_of(&cluster, 16, 1).level, SL_LEVEL_SCALE_UP);
 }
 
+/* 18 nodes of 4 are a domain: 256 ranks take 64 of each, 144 take two whole, 68 a part of one. */
+static void
+a_job_takes_equal_segments_of_wide_domains(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(64);
+
+    cluster.accelerators_per_node = 4;
+    cluster.accelerator.scale_up_domain = 72;
+    CU_ASSERT_EQUAL(sl_collective_domain(&cluster), 64);
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 64, 1).level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 4, 64).level, SL_LEVEL_NETWORK);
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 0, 64).level, SL_LEVEL_SCALE_UP);
+    CU_ASSERT_EQUAL(sl_group_pair(&cluster, 63, 65).level, SL_LEVEL_NETWORK);
+    cluster.nodes = 36;
+    CU_ASSERT_EQUAL(sl_collective_domain(&cluster), 72);
+    cluster.nodes = 17;
+    CU_ASSERT_EQUAL(sl_collective_domain(&cluster), 72);
+    CU_ASSERT_EQUAL(sl_group_of(&cluster, 68, 1).level, SL_LEVEL_SCALE_UP);
+}
+
 static void
 groups_that_straddle_nodes_are_network_and_say_so(void)
 {
@@ -186,6 +206,7 @@ static const sl_case cases[] = {
     CASE(the_slowest_link_in_a_node_also_bounds_what_leaves_it),
     CASE(through_the_host_the_measured_law_counts_where_there_is_one),
     CASE(a_pair_is_as_far_apart_as_its_ranks),
+    CASE(a_job_takes_equal_segments_of_wide_domains),
     CASE(groups_that_straddle_nodes_are_network_and_say_so),
     CASE(a_group_that_fits_a_domain_uses_its_links),
     CASE(inside_a_node_the_bus_factor_applies),
