@@ -139,6 +139,16 @@ settle_precision(sl_estimate_request *request)
                  sl_name(&sl_precision_names, request->workload.precision));
 }
 
+/* FlashAttention 3 was published in July 2024: no release before it runs it. */
+static bool
+may_run_flash3(const sl_estimate_request *request)
+{
+    for (uint32_t i = 0; i < request->software_count; i++)
+        if (strcmp(request->software[i].date, "2024-07") >= 0)
+            return true;
+    return false;
+}
+
 static void
 settle_attention(sl_estimate_request *request)
 {
@@ -160,8 +170,9 @@ settle_attention(sl_estimate_request *request)
             "attention \"flex\" counts as flash2: its generated kernels were not measured");
         break;
     case SL_ATTENTION_WORD_FLASH:
-        *kernel = a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 ? SL_ATTENTION_FLASH3
-                                                                     : SL_ATTENTION_FLASH2;
+        *kernel = a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && may_run_flash3(request)
+                      ? SL_ATTENTION_FLASH3
+                      : SL_ATTENTION_FLASH2;
         sl_notes_add(&request->notes, "attention_read", false, "attention \"flash\" is %s on %s",
                      sl_name(&sl_attention_names, *kernel), a->id);
         break;

@@ -592,6 +592,12 @@ words_for_attention_mean_what_the_part_runs(void)
         CU_ASSERT_EQUAL(r.request.unknown & SL_UNKNOWN_ATTENTION, 0);
         clear(&r);
     }
+
+    reading r;
+    read_workload(&r, "\"attention\":\"flash\",\"software\":\"llm-foundry-torch2.0\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* 2023 */
+    clear(&r);
 }
 
 static void
