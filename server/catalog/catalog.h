@@ -87,6 +87,21 @@ const sl_software *sl_catalog_find_software(const sl_catalog *catalog, const cha
  * catalogue's figure move in proportion, and a measured origin becomes a scaled one.
  */
 void sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s);
+/**
+ * Clock at `share` of the board's power over that at all of it.
+ *
+ *   ((share - still) / (1 - still))^(1/3)
+ *
+ * share  [ratio]  of the limit, above `still`
+ * still  [ratio]  what does not follow the core's clock: memory, links, leakage
+ * Dynamic power is C f V^2, and V follows f near the top of its range. Source: derived.
+ */
+double sl_accelerator_power_clock(double share, double still);
+
+/** The sustained clocks under a lower power limit: still 0.3, and 0.4 and 0.2 for the low and high
+ * end. watts: half the part's own power to all of it. */
+void sl_accelerator_set_power(sl_accelerator *accelerator, double watts);
+
 void sl_accelerator_set_scale_up(sl_accelerator *accelerator, double bytes_per_s);
 
 #endif

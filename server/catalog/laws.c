@@ -1,5 +1,6 @@
 /* Laws for parts that nobody measured: those of the nearest measured part, moved by datasheets. */
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -166,6 +167,24 @@ sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
     accelerator->memory_bytes_per_s = bytes_per_s;
     if (accelerator->gemm_origin == SL_ORIGIN_MEASURED)
         accelerator->gemm_origin = SL_ORIGIN_SCALED;
+}
+
+double
+sl_accelerator_power_clock(double share, double still)
+{
+    assert(share > still && still < 1.0);
+    return cbrt((share - still) / (1.0 - still));
+}
+
+void
+sl_accelerator_set_power(sl_accelerator *accelerator, double watts)
+{
+    assert(accelerator != NULL && watts > 0 && watts <= accelerator->power_w);
+
+    const double share = watts / accelerator->power_w;
+    accelerator->sustained_low_ratio *= sl_accelerator_power_clock(share, 0.4);
+    accelerator->sustained_ratio *= sl_accelerator_power_clock(share, 0.3);
+    accelerator->sustained_high_ratio *= sl_accelerator_power_clock(share, 0.2);
 }
 
 void

@@ -221,6 +221,37 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
         sl_accelerator_set_memory_rate(a, pool->memory_bytes_per_s);
 }
 
+/* Below half of its power a part is no longer where clock and voltage go together. */
+static sl_code
+resolve_power(const sl_pool *pool, const sl_node *where, sl_notes *notes, sl_accelerator *a,
+              sl_errors *err)
+{
+    const double least = 0.5;
+    sl_node overrides;
+    if (pool->power_limit_w <= 0)
+        return SL_OK;
+    if (!sl_node_member(where, "accelerator_overrides", &overrides))
+        overrides = *where;
+    if (a->power_w <= 0)
+        return sl_node_fail_at(&overrides, "power_limit_w", err, SL_E_RANGE, "power_unknown",
+                               "the catalogue does not know the power of %s", a->id);
+    if (pool->power_limit_w > a->power_w || pool->power_limit_w < least * a->power_w) {
+        const sl_code code =
+            sl_node_fail_at(&overrides, "power_limit_w", err, SL_E_RANGE, "out_of_range",
+                            "%s runs at %.0f to %.0f W, got %.0f", a->id, least * a->power_w,
+                            a->power_w, pool->power_limit_w);
+        sl_hint(err, "%.0f to %.0f", least * a->power_w, a->power_w);
+        return code;
+    }
+    sl_accelerator_set_power(a, pool->power_limit_w);
+    sl_notes_add(notes, "power_limited", true,
+                 "at %.0f of %.0f W the clock is held %.0f %% lower: dynamic power is taken to go "
+                 "with its cube, 0.3 of the board's power with nothing",
+                 pool->power_limit_w, a->power_w,
+                 100.0 * (1.0 - sl_accelerator_power_clock(pool->power_limit_w / a->power_w, 0.3)));
+    return SL_OK;
+}
+
 static void
 note_provenance(const sl_accelerator *a, sl_notes *notes)
 {
@@ -288,6 +319,9 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
     resolve_domain(pool, node, reference, &cluster);
     resolve_nics(pool, node, reference, notes, &cluster);
     note_provenance(&cluster.accelerator, notes);
+    const sl_code power = resolve_power(pool, where, notes, &cluster.accelerator, err);
+    if (power != SL_OK)
+        return power;
     *out = cluster;
     return SL_OK;
 }

@@ -290,7 +290,7 @@ static sl_code
 read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {
-        {"memory_bytes", NULL}, {"memory_bandwidth_bytes_per_s", NULL}, {"power_limit_w", ""}};
+        {"memory_bytes", NULL}, {"memory_bandwidth_bytes_per_s", NULL}, {"power_limit_w", NULL}};
     sl_node overrides;
     if (!sl_node_member(cluster, "accelerator_overrides", &overrides))
         return SL_OK;
@@ -302,6 +302,8 @@ read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_er
                                  &pool->memory_bytes, NULL, err));
     sl_keep(&first, sl_node_double(&overrides, "memory_bandwidth_bytes_per_s", 1, 1e15,
                                    &pool->memory_bytes_per_s, NULL, err));
+    sl_keep(&first,
+            sl_node_double(&overrides, "power_limit_w", 1, 1e5, &pool->power_limit_w, NULL, err));
     return first;
 }
 

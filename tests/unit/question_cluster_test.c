@@ -31,9 +31,20 @@ cluster_overrides_reach_the_engine(void)
     sl_expect_near(c->accelerator.gemm.bandwidth_bytes_per_s, 2654e9 * 2.4 / 3.35, 1e-9, "memory");
     clear(&r);
     read_parts(&r, NULL, NULL,
-               "{\"accelerator\":\"b200\",\"accelerator_overrides\":{\"power_limit_w\":500}}",
+               "{\"accelerator\":\"nvidia-h100-sxm5-80gb\","
+               "\"accelerator_overrides\":{\"power_limit_w\":200}}",
                NULL);
-    expect_refused(&r, "/cluster/accelerator_overrides/power_limit_w", "not_modelled");
+    expect_refused(&r, "/cluster/accelerator_overrides/power_limit_w", "out_of_range");
+    clear(&r);
+    /* 500 of 700 W: ((5/7 - 0.3) / 0.7)^(1/3) = 0.840 of the clock held at 700 W. */
+    read_parts(&r, NULL, NULL,
+               "{\"accelerator\":\"nvidia-h100-sxm5-80gb\","
+               "\"accelerator_overrides\":{\"power_limit_w\":500}}",
+               NULL);
+    CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+    sl_expect_near(r.request.cluster.accelerator.sustained_ratio, 0.78 * 0.83959, 1e-4, "clock");
+    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_low_ratio < 0.78 * 0.83959);
+    CU_ASSERT_TRUE(r.request.cluster.accelerator.sustained_high_ratio > 0.78 * 0.83959);
     clear(&r);
 }
 
