@@ -83,7 +83,8 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
 }
 
 /* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. What
- * is in the host adds up over stages: then none is left out. */
+ * is in the host adds up over stages: then none is left out. Nor where recomputation goes by the blocks
+ * of each chunk, which may be cut otherwise. */
 static bool
 is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
 {
@@ -95,7 +96,8 @@ is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_sta
 
     return here.whole <= before_it.whole && here.deferred <= before_it.deferred &&
            here.turning == before_it.turning && !offload->optimizer && !offload->parameters &&
-           !offload->activations && c->plan->host_run_count == 0 && !sl_model_is_plain(model) &&
+           !offload->activations && c->plan->host_run_count == 0 &&
+           c->workload->recompute_method == SL_RECOMPUTE_EACH && !sl_model_is_plain(model) &&
            stage->first == before->first && stage->last == before->last &&
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
 }
