@@ -66,18 +66,22 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
-/* Stages follow one another over the nodes: where a node holds several whole ones, theirs add up. */
+/* Stages follow one another over the nodes, those of all replicas or of one: where a node holds
+ * several whole ones, theirs add up. */
 static void
 add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
                sl_memory *out)
 {
     const uint64_t per_node = c->question->cluster->accelerators_per_node;
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    const uint64_t per_stage = sl_ranks_strides(c->plan).pipeline;
+    const uint64_t per_line = per_stage * c->plan->pipeline; /* ranks until stages begin again */
+    const uint64_t lines =
+        per_line < per_node && per_node % per_line == 0 ? per_node / per_line : 1;
     const bool several = per_stage < per_node && per_node % per_stage == 0;
 
     if (!several || r * per_stage % per_node == 0)
         *in_node = 0;
-    *in_node += (several ? per_stage : per_node) * bytes;
+    *in_node += (several ? lines * per_stage : per_node) * bytes;
     if (*in_node > out->host_bytes_per_node)
         out->host_bytes_per_node = *in_node;
 }
