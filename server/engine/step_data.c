@@ -142,9 +142,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
         d.gather_s =
-            rounds.gathers *
-            (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
-             sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
+            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
+                                          (1.0 - routed) * gather_bytes, routed * gather_bytes) +
+                              sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }
