@@ -119,6 +119,8 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     bare.layout = nothing;
+    bare.optimizer =
+        SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
     lent.workload = &bare;
     lent.lent = &layout;
     return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);
