@@ -124,7 +124,9 @@ sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         } else if (k == model->layers[0]) {
             b.ends_saved += b.in_flight * price->saved_bytes;
         } else {
-            b.ends_saved += price->saved_bytes;
+            /* Elsewhere backward follows the last forward at once. */
+            b.ends_saved +=
+                (plan->schedule == SL_SCHEDULE_GPIPE ? b.in_flight : 1.0) * price->saved_bytes;
             b.logits_width = sl_lent_logits(c, price->logits);
             b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
             b.head_transient =
