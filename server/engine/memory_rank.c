@@ -243,5 +243,10 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
     for (uint32_t i = 2; i < sizeof phases / sizeof phases[0]; i++)
         if (phase_bytes(&phases[i]) > phase_bytes(&peak))
             peak = phases[i];
+    /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. */
+    for (uint32_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+        if (logits > 0.0 || i != 1)
+            peak.idle =
+                fmax(peak.idle, phase_bytes(&phases[i]) + phases[i].idle - phase_bytes(&peak));
     return peak;
 }
