@@ -283,6 +283,13 @@ impossible_shares_are_refused(void)
     err.count = 0;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
     sl_expect_text(err.list[0].pointer, "/parallelism/expert", "ddp");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.shard_group = 2;
+    q.plan.expert = 4;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].hint, "1, 2", "copies of two ranks each");
 }
 
 #define CASE(name)                                                                                 \
