@@ -39,8 +39,8 @@ typedef struct sl_sharding {
  */
 sl_sharding_mode sl_sharding_mode_of(const sl_question *question);
 
-/** What an estimate has and no map yet, shard groups that experts do not divide: SL_E_UNSUPPORTED,
- * not_modelled. */
+/** What an estimate has and no map yet, blocks on the host and flat tensors of modules:
+ * SL_E_UNSUPPORTED, not_modelled. */
 sl_code sl_sharding_check(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 /** Asserts what no check allows: degree divides data x context, expert * expert_tensor divides

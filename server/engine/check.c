@@ -403,14 +403,16 @@ check_context(const sl_question *question, sl_errors *err)
     return code;
 }
 
-/* Experts are dealt out whole, over the ranks of one stage. */
+/* Experts are dealt out whole, over the ranks of one stage that share one copy of the states
+ * (torchtitan's parallel_dims: ep divides dp_shard x cp x tp). */
 static sl_code
 check_expert(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
     const uint32_t experts = question->model->experts;
     const uint32_t cut = sl_plan_expert_tensor(plan);
-    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * plan->data;
+    const uint64_t copy = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * copy;
     const sl_framework framework = question->workload.framework;
     const char *pointer = "/parallelism/expert";
     sl_code code = SL_OK;
@@ -438,11 +440,11 @@ check_expert(const sl_question *question, sl_errors *err)
     }
     if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
         return code;
-    code =
-        sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
-                "must divide the %u routed experts and the %llu ranks of tensor x context x data "
-                "over expert_tensor, got %u",
-                experts, (unsigned long long)(ranks / cut), plan->expert);
+    code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                   "must divide the %u routed experts and the %llu ranks of tensor x context x %s "
+                   "over expert_tensor, got %u",
+                   experts, (unsigned long long)(ranks / cut),
+                   plan->shard_group > 0 ? "shard_group" : "data", plan->expert);
     hint_divisors(err, common_divisor(experts, ranks / cut), ranks);
     return code;
 }

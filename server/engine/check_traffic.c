@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
 #include "engine/low_precision.h"
 #include "engine/states.h"
 
@@ -58,7 +59,12 @@ check_gather(const sl_workload *workload, sl_errors *err)
 static sl_code
 check_primary(const sl_workload *workload, sl_errors *err)
 {
-    if (!workload->fp8.primary_weights || sl_low_keeps_operands(workload))
+    if (!workload->fp8.primary_weights)
+        return SL_OK;
+    if (sl_adapter_on(&workload->adapter))
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/fp8/primary_weights",
+                       "a frozen base is stored as the adapter's base says, not as it multiplies");
+    if (sl_low_keeps_operands(workload))
         return SL_OK;
 
     const sl_code code = sl_fail(err, SL_E_RANGE, "primary_weights_not_of_framework",

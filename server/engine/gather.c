@@ -143,7 +143,8 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     if (c->plan->zero_stage < 3)
         return;
     out->head_bytes = out->backward_bytes = element * fmin(u->all, live_elements_max);
-    out->backward_gradients = element * u->largest;
+    if (layout.gradient_bytes > 0.0)
+        out->backward_gradients = element * u->largest;
 }
 
 /* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas

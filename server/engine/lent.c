@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
+
 uint32_t
 sl_lent_devices(const sl_workload *workload, const sl_plan *plan)
 {
@@ -96,12 +98,15 @@ sl_lent_send(const sl_memory_case *c)
     sl_schedule_stage(model, c->plan, 0, &stage);
     const sl_elements elements = sl_states_stage(model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const double each = sl_adapter_element_bytes(&c->workload->adapter);
     for (uint32_t k = 0; k < model->kind_count; k++)
         logits = fmax(logits, c->prices[k].logits);
 
     sl_lent_traffic sent = {
-        .parameter_bytes = elements.all * layout.parameter_bytes,
-        .gradient_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout),
+        .parameter_bytes = elements.all * layout.parameter_bytes +
+                           (elements.adapters + elements.frozen_adapters) * each,
+        .gradient_bytes =
+            elements.all * sl_states_reduce_bytes(c->workload, &layout) + elements.adapters * each,
         .output_bytes = 2.0 * (c->plan->data - 1.0) * logits * c->slice->element_bytes,
     };
     sent.parameter_s =

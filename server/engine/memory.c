@@ -66,24 +66,29 @@ same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
     return true;
 }
 
-/* Stages follow one another over the nodes: where a node holds several whole ones, theirs add up. */
+/* Stages follow one another over the nodes, those of all replicas or of one: where a node holds
+ * several whole ones, theirs add up. */
 static void
 add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
                sl_memory *out)
 {
     const uint64_t per_node = c->question->cluster->accelerators_per_node;
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    const uint64_t per_stage = sl_ranks_strides(c->plan).pipeline;
+    const uint64_t per_line = per_stage * c->plan->pipeline; /* ranks until stages begin again */
+    const uint64_t lines =
+        per_line < per_node && per_node % per_line == 0 ? per_node / per_line : 1;
     const bool several = per_stage < per_node && per_node % per_stage == 0;
 
     if (!several || r * per_stage % per_node == 0)
         *in_node = 0;
-    *in_node += (several ? per_stage : per_node) * bytes;
+    *in_node += (several ? lines * per_stage : per_node) * bytes;
     if (*in_node > out->host_bytes_per_node)
         out->host_bytes_per_node = *in_node;
 }
 
 /* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. What
- * is in the host adds up over stages: then none is left out. */
+ * is in the host adds up over stages: then none is left out. Nor where recomputation goes by the blocks
+ * of each chunk, which may be cut otherwise. */
 static bool
 is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
 {
@@ -95,7 +100,8 @@ is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_sta
 
     return here.whole <= before_it.whole && here.deferred <= before_it.deferred &&
            here.turning == before_it.turning && !offload->optimizer && !offload->parameters &&
-           !offload->activations && c->plan->host_run_count == 0 && !sl_model_is_plain(model) &&
+           !offload->activations && c->plan->host_run_count == 0 &&
+           c->workload->recompute_method == SL_RECOMPUTE_EACH && !sl_model_is_plain(model) &&
            stage->first == before->first && stage->last == before->last &&
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
 }
@@ -113,6 +119,8 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     bare.layout = nothing;
+    bare.optimizer =
+        SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
     lent.workload = &bare;
     lent.lent = &layout;
     return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);

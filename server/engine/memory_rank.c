@@ -124,7 +124,9 @@ sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
         } else if (k == model->layers[0]) {
             b.ends_saved += b.in_flight * price->saved_bytes;
         } else {
-            b.ends_saved += price->saved_bytes;
+            /* Elsewhere backward follows the last forward at once. */
+            b.ends_saved +=
+                (plan->schedule == SL_SCHEDULE_GPIPE ? b.in_flight : 1.0) * price->saved_bytes;
             b.logits_width = sl_lent_logits(c, price->logits);
             b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
             b.head_transient =
@@ -241,5 +243,10 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
     for (uint32_t i = 2; i < sizeof phases / sizeof phases[0]; i++)
         if (phase_bytes(&phases[i]) > phase_bytes(&peak))
             peak = phases[i];
+    /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. */
+    for (uint32_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
+        if (logits > 0.0 || i != 1)
+            peak.idle =
+                fmax(peak.idle, phase_bytes(&phases[i]) + phases[i].idle - phase_bytes(&peak));
     return peak;
 }

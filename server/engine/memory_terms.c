@@ -191,11 +191,11 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byte
         allocated += rank->terms[i].value;
 
     const double outside = context_bytes + ceil(communicator_bytes(c->plan, &communicators));
-    ADD_TERM(rank, SL_TERM_FRAGMENTATION,
-             allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle,
-             {"peak_allocated_bytes", allocated}, {"idle_gradient_bytes", peak->idle},
+    const double lost = ceil(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
+    const double reserved = allocated + lost;
+    ADD_TERM(rank, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
+             {"idle_gradient_bytes", peak->idle},
              {"reserved_over_allocated", c->software->fragmentation_ratio});
-    const double reserved = allocated + rank->terms[rank->term_count - 1].value;
     ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
              {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
+
 /* DeepSpeed's defaults. */
 static const double sub_group_elements = 1e9;
 static const double optimizer_buffers = 4.0;
@@ -16,17 +18,21 @@ static const double float_bytes = 4.0;
 sl_offloaded
 sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    const sl_layout layout = sl_states_layout(workload, elements);
     const sl_shards shards = sl_states_shards(workload, plan);
     const sl_offload *offload = &workload->offload;
+    const bool frozen = sl_adapter_on(&workload->adapter);
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(workload, elements, &layout);
     sl_offloaded out = {0.0, 0.0};
 
     if (offload->optimizer) {
         const bool sent =
             layout.gradient_bytes > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
-        const double own = sl_states_at_rest(elements, &shards.optimizer);
-        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own +
-                             sl_states_optimizer_bytes(workload, elements, &shards.optimizer);
+        const double own = sl_states_at_rest(&trained, &shards.optimizer);
+        const double states =
+            frozen ? layout.optimizer_bytes * own
+                   : sl_states_optimizer_bytes(workload, elements, &shards.optimizer);
+        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own + states;
         if (offload->optimizer_on_nvme) {
             out.nvme_bytes += bytes;
             out.host_bytes += optimizer_buffers * float_bytes * fmin(own, sub_group_elements);
@@ -54,9 +60,10 @@ sl_offload_step(const sl_question *question, const sl_workload *workload, const 
 {
     const sl_cluster *cluster = question->cluster;
     const double link = cluster->accelerator.host_bytes_per_s;
-    const sl_layout layout = sl_states_layout(workload, elements);
     const sl_shards shards = sl_states_shards(workload, plan);
-    const double own = sl_states_at_rest(elements, &shards.optimizer);
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+    const double own = sl_states_at_rest(&trained, &shards.optimizer);
     const double back = workload->offload.parameters ? 0.0 : layout.parameter_bytes * own;
 
     if (link <= 0.0)

@@ -10,7 +10,8 @@ typedef struct sl_offloaded {
 } sl_offloaded;
 
 /**
- * Of one rank, with o elements of the optimizer's part and p of the parameters':
+ * Of one rank, with o elements of the optimizer's part (of adapters, where they train) and p of the
+ * parameters':
  *   optimizer   (master + states + 4 of a gradient, which Megatron keeps on the device) o
  *   parameters  bytes per parameter * p
  * On NVMe (ZeRO-Infinity) the host keeps 4 buffers of fp32 values, as large as a sub-group of at most

@@ -43,7 +43,7 @@ copy_tensors(sl_layer_kind *to, const sl_layer_kind *block, const char *prefix)
 }
 
 /* Norms of both inputs, the projection of the pair, and the norm before the head. A stage that is not
- * the first needs the embedding for it. */
+ * the first needs the embedding for it, and has it where the head is that table. */
 static void
 add_own_tensors(sl_layer_kind *head, const sl_model *model, const char *prefix)
 {
@@ -60,6 +60,8 @@ add_own_tensors(sl_layer_kind *head, const sl_model *model, const char *prefix)
     sl_add_matrix(head, module, ".weight", SL_COMPONENT_OTHER, SL_CUT_COLUMN, model->hidden,
                   2 * model->hidden)
         ->linear = true;
+    if (model->tied)
+        return;
     sl_join_names(module, sizeof module, prefix, "embed_tokens");
     sl_add_matrix(head, module, ".weight", SL_COMPONENT_EMBEDDING, SL_CUT_VOCABULARY,
                   embedding->tensors[0].shape[0], embedding->tensors[0].shape[1])
@@ -105,8 +107,9 @@ sl_model_add_prediction(sl_model *model, sl_errors *err)
     sl_layer_kind *head = &model->kinds[model->layers[model->layer_count - 1]];
     const sl_layer_kind *block = &model->kinds[model->layers[model->layer_count - 2]];
 
-    assert(head == &model->kinds[model->kind_count - 1]); /* what comes last can grow */
-    if (head->tensor_count + block->tensor_count + 5 > SL_KIND_TENSORS_MAX ||
+    /* What comes last can grow; where there are towers beside the list they do. */
+    if (head != &model->kinds[model->kind_count - 1] ||
+        head->tensor_count + block->tensor_count + 5 > SL_KIND_TENSORS_MAX ||
         head->operator_count + block->operator_count + 7 > SL_KIND_OPERATORS_MAX ||
         !number_prefix(block->prefix, model->block_count, prefix, sizeof prefix) ||
         !copy_tensors(head, block, prefix))

@@ -108,15 +108,12 @@ sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module
     return false;
 }
 
-/* Layers of a kind among the first `most` blocks of each chunk of a rank; and, into *units, how many
- * inputs are kept of all its blocks when every `most` of them share one. */
+/* Layers of a kind among the first `most` blocks of each chunk of a rank. */
 static double
-count_blocks(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind,
-             uint32_t most, double *units)
+count_first(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind, uint32_t most)
 {
     double layers = 0.0;
 
-    *units = 0.0;
     for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
         const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
@@ -127,7 +124,6 @@ count_blocks(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t
             layers += blocks < most && model->layers[i] == kind;
             blocks++;
         }
-        *units += ceil((double)blocks / most);
     }
     return layers;
 }
@@ -151,12 +147,44 @@ sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price)
     return price->saved_bytes;
 }
 
+/* Blocks that are rebuilt together from the input of the first of them. */
+typedef struct groups {
+    double begun;      /* by a block of the kind asked for [count] */
+    double live_bytes; /* of the largest, beyond the input it keeps */
+} groups;
+
+/* The blocks of each chunk of a rank, `most` at a time. */
+static groups
+find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+            const sl_kind_price *prices, uint32_t rank, uint32_t kind)
+{
+    const uint32_t most = workload->recompute_layers;
+    groups out = {0.0, 0.0};
+
+    for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
+        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
+        uint32_t blocks = 0;
+        double live = 0.0;
+        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
+            const sl_kind_price *price = &prices[model->layers[i]];
+            if (!sl_schedule_is_block(model, model->layers[i]))
+                continue;
+            const bool begins = blocks++ % most == 0;
+            out.begun += begins && model->layers[i] == kind;
+            live = begins ? price->saved_bytes - sl_recompute_kept_bytes(workload, price)
+                          : live + price->saved_bytes;
+            out.live_bytes = fmax(out.live_bytes, live);
+        }
+    }
+    return out;
+}
+
 sl_recomputed
 sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
                 const sl_kind_price *prices, uint32_t rank, const sl_stage *stage, uint32_t kind)
 {
     const sl_kind_price *price = &prices[kind];
-    const uint32_t most = workload->recompute_layers;
     const double kept = sl_recompute_kept_bytes(workload, price);
     sl_recomputed out = {
         .layers = stage->layers[kind],
@@ -164,19 +192,20 @@ sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_pla
         .live_bytes = workload->recompute == SL_RECOMPUTE_MODULES ? price->module_live_bytes
                                                                   : price->saved_bytes - kept,
     };
-    double units = 0.0;
 
     if (workload->recompute != SL_RECOMPUTE_FULL || workload->recompute_method == SL_RECOMPUTE_EACH)
         return out;
-    assert(most >= 1);
-
-    const double first = count_blocks(model, plan, rank, kind, most, &units);
+    assert(workload->recompute_layers >= 1);
     if (workload->recompute_method == SL_RECOMPUTE_BLOCK) {
-        out.layers = first;
+        out.layers = count_first(model, plan, rank, kind, workload->recompute_layers);
         return out;
     }
-    out.kept_bytes = kept * units / stage->blocks;
-    out.live_bytes = fmin(most, stage->blocks) * price->saved_bytes - kept;
+    if (stage->layers[kind] == 0)
+        return out;
+
+    const groups of = find_groups(model, workload, plan, prices, rank, kind);
+    out.kept_bytes = kept * of.begun / stage->layers[kind];
+    out.live_bytes = of.live_bytes;
     return out;
 }
 

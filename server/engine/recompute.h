@@ -20,7 +20,8 @@ typedef struct sl_recomputed {
  *   modules         saved - what the modules rebuild; live: the largest module's
  *   full            input                      live saved - input
  *   full, block N   the first N blocks of each chunk as full, the rest as none
- *   full, uniform N one input for N blocks     live N x saved - input
+ *   full, uniform N one input for N blocks, that of their first; live: the largest N blocks' saved
+ *                   - input
  * Source: Korthikanti 2022 section 5; Megatron-LM transformer_block.py (recompute_method,
  * recompute_num_layers) and transformer_config.py (recompute_modules).
  */

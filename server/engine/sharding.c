@@ -38,7 +38,6 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
     const sl_sharding_mode mode = sl_sharding_mode_of(question);
-    const uint64_t ranks = (uint64_t)plan->tensor * mode.degree;
 
     if (plan->host_run_count > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
@@ -46,13 +45,7 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
                        "the map of flat tensors of modules is not modelled yet");
-    if (question->model->experts == 0 || mode.kind == SL_SHARDING_NONE ||
-        ranks % ((uint64_t)plan->expert * sl_plan_expert_tensor(plan)) == 0)
-        return SL_OK;
-    return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert",
-                   "the map of experts over shard groups of %llu ranks, which their %u shares do "
-                   "not divide, is not modelled yet",
-                   (unsigned long long)ranks, plan->expert);
+    return SL_OK;
 }
 
 sl_sharding

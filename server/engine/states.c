@@ -164,21 +164,41 @@ sl_states_shards(const sl_workload *workload, const sl_plan *plan)
     };
 }
 
+sl_elements
+sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_layout *layout)
+{
+    if (!sl_adapter_on(&workload->adapter)) {
+        *layout = sl_states_layout(workload, elements);
+        return *elements;
+    }
+
+    const sl_elements own = {
+        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    const double each = sl_adapter_element_bytes(&workload->adapter);
+    const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
+                           workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
+    *layout = (sl_layout){
+        .parameter_bytes = each,
+        .gradient_bytes = each,
+        .optimizer_bytes =
+            optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0),
+    };
+    return own;
+}
+
 double
 sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                         const sl_shards *shards)
 {
-    const sl_elements own = {
-        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    const bool away = workload->offload.optimizer;
+    const bool sent = away && workload->framework != SL_FRAMEWORK_MEGATRON;
+    sl_layout layout;
+    const sl_elements own = sl_states_trained(workload, elements, &layout);
 
-    const double each = sl_adapter_element_bytes(&workload->adapter);
-    const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
-                           workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
-    const double states =
-        optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0);
-
-    return each * (elements->adapters + elements->frozen_adapters) / shards->parameters.dense +
-           elements->adapters * (each / shards->gradients.dense + states / shards->optimizer.dense);
+    return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
+               shards->parameters.dense +
+           own.all * ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
+                      (away ? 0.0 : layout.optimizer_bytes / shards->optimizer.dense));
 }
 
 static sl_elements

@@ -73,8 +73,14 @@ typedef struct sl_shards {
  */
 sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
 
-/** Weights, gradients and optimizer states of adapters on one rank, the first two in the adapters'
- * precision; states that are no quantised ones follow it (torch.optim makes them like the weight). */
+/** What the optimizer steps on: the elements themselves, or the adapters beside them, and its bytes
+ * per parameter. Adapters have weights and gradients in their precision; states that are no quantised
+ * ones follow it (torch.optim makes them like the weight). */
+sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
+                              sl_layout *layout);
+
+/** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the host's,
+ * without its states, and without gradients but Megatron's, as of any parameter. */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
 

@@ -15,7 +15,7 @@ busy_s(const sl_rank_time *t)
     return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
 }
 
-/* Layers of a kind on a rank that run a part of their forward again. */
+/* Layers of a kind on a rank, those of all copies, that run a part of their forward again. */
 static double
 layers_again(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, uint32_t kind)
 {
@@ -65,7 +65,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
             layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
         if (sl_schedule_is_block(model, k))
             t.weight_s += layers * price->weight_s;
-        const double again = layers_again(c, r, &stage, k);
+        const double again = layers_again(c, r, &stage, k) / copies;
         const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
         t.recompute_s += again * rerun.forward_s;
         t.tensor_s += again * sl_price_exposed_s(rerun.tensor);
@@ -328,7 +328,7 @@ flops_again(const sl_memory_case *c)
             flops += layers_again(c, r, &stage, k) * (rerun.matmul_flops + rerun.attention_flops);
         }
     }
-    return flops;
+    return flops / sl_schedule_copies(c->plan); /* a micro-batch goes through one of them */
 }
 
 void

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/adapter.h"
 #include "engine/host.h"
 #include "engine/lent.h"
 #include "engine/offload.h"
@@ -112,8 +113,8 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
-    const double reduce_bytes =
-        elements.all * sl_states_reduce_bytes(c->workload, &layout) + 4.0 * elements.adapters;
+    const double reduce_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout) +
+                                sl_adapter_element_bytes(&c->workload->adapter) * elements.adapters;
     const double gather_bytes =
         elements.matrices * sl_states_gather_bytes(c->workload, &layout, true) +
         (elements.all - elements.matrices) * sl_states_gather_bytes(c->workload, &layout, false);
@@ -142,9 +143,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
         d.gather_s =
-            rounds.gathers *
-            (sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &groups->shard, gather_bytes) +
-             sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
+            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
+                                          (1.0 - routed) * gather_bytes, routed * gather_bytes) +
+                              sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
                                                 c->software->overlap_parameter_gather && !whole);
     }
@@ -261,8 +262,8 @@ host_sweep_s(const sl_memory_case *c)
 /* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
  * then the update, and the parameters up again. */
 static void
-evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double backward_s,
-                   sl_time *out)
+evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
+                   double backward_s, sl_time *out)
 {
     const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
     const double rounds = summed ? 1.0 : count_rounds(c).reduces;
@@ -270,7 +271,7 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double back
     const double sent_s = sl_price_visible_s(step.gradients_s, rounds * backward_s, !summed);
 
     SL_SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
-                {"parameters", most->all}, {"host_update_s", step.update_s},
+                {"parameters", trained}, {"host_update_s", step.update_s},
                 {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
                 {"parameters_s", step.parameters_s},
                 {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
@@ -293,17 +294,19 @@ sl_step_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
             most = here;
     }
 
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(c->workload, &most, &layout);
+
     if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most, backward_s, out);
+        evaluate_host_step(c, &most, trained.all, backward_s, out);
         return;
     }
 
-    const sl_layout layout = sl_states_layout(c->workload, &most);
     const double g = layout.gradient_bytes;
     /* Ranks that each hold a part, on average over dense parameters and routed ones. */
-    const double all = fmax(1.0, most.all);
-    const double shard = all / fmax(1.0, sl_states_at_rest(&most, &shards.optimizer));
-    const double zeroed = g * sl_states_at_rest(&most, &shards.gradients) / all;
+    const double all = fmax(1.0, trained.all);
+    const double shard = all / fmax(1.0, sl_states_at_rest(&trained, &shards.optimizer));
+    const double zeroed = g * sl_states_at_rest(&trained, &shards.gradients) / all;
     /* Without a master copy the update reads the parameters themselves. */
     const double weights = layout.master_bytes > 0.0
                                ? 2.0 * layout.master_bytes + layout.parameter_bytes
@@ -316,8 +319,8 @@ sl_step_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
     const double host_s = host_sweep_s(c) * (sharded + g);
 
     SL_SET_TERM(out, SL_TERM_OPTIMIZER_STEP,
-                most.all * (sharded / shard + zeroed) / bandwidth + host_s,
-                {"parameters", most.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
+                trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
+                {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
                 {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
                 {"bandwidth_bytes_per_s", bandwidth});
 }

@@ -334,6 +334,9 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     assert(possible);
     (void)possible;
     sl_evaluate_ranks(question, &median, &priced, out);
+    /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
+    out->step_low_s = fmin(out->step_low_s, out->time.step_s);
+    out->step_high_s = fmax(out->step_high_s, out->time.step_s);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

@@ -7,8 +7,8 @@
 
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
-#include "hf/config.h"
 #include "codec/layers_json.h"
+#include "hf/config.h"
 #include "json/reader.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
@@ -79,11 +79,15 @@ read_model(sl_errors *err)
 {
     sl_errors warnings = {0};
 
+    sl_code code = SL_E_NOT_FOUND;
+
     if (request.source == SL_MODEL_FROM_LAYERS)
-        return sl_layers_read(&request.layers, "", &model, NULL, err);
+        code = sl_layers_read(&request.layers, "", &model, NULL, err);
     if (request.source == SL_MODEL_FROM_CONFIG)
-        return sl_hf_config_read(&request.config, "", &model, &warnings, err);
-    return SL_E_NOT_FOUND;
+        code = sl_hf_config_read(&request.config, "", &model, &warnings, err);
+    if (code == SL_OK && request.mtp)
+        code = sl_model_add_prediction(&model, err);
+    return code == SL_OK ? sl_estimate_request_model(&request, &model, err) : code;
 }
 
 static void

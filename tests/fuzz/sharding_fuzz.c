@@ -11,7 +11,7 @@
 #include "codec/sharding_json.h"
 #include "json/reader.h"
 
-enum { PAGE_MAX_BYTES = 64 << 20, PAGES = 3, TEXT_MAX = 96, MODELS = 4 };
+enum { PAGE_MAX_BYTES = 64 << 20, PAGES = 3, TEXT_MAX = 96, MODELS = 5 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -68,7 +68,7 @@ static void
 describe_models(void)
 {
     static const sl_naming namings[MODELS] = {SL_NAMING_LLAMA, SL_NAMING_QWEN2_MOE,
-                                              SL_NAMING_LLAMA4, SL_NAMING_DBRX};
+                                              SL_NAMING_LLAMA4, SL_NAMING_DBRX, SL_NAMING_LLAMA};
 
     for (uint32_t i = 0; i < MODELS; i++) {
         const sl_dense_spec spec = {
@@ -82,13 +82,15 @@ describe_models(void)
             .head_dim = 8,
             .gated_mlp = true,
             .has_head = true,
-            .tied = i == 0,
-            .experts = {.count = i == 0 ? 0 : 8, .per_token = 2, .width = 32},
+            .tied = i == 0 || i == 4,
+            .experts = {.count = i == 0 || i == 4 ? 0 : 8, .per_token = 2, .width = 32},
         };
         sl_errors err = {0};
         models[i] = calloc(1, sizeof *models[i]);
         assert(models[i] != NULL);
-        const sl_code code = sl_model_describe_dense(&spec, models[i], &err);
+        sl_code code = sl_model_describe_dense(&spec, models[i], &err);
+        if (code == SL_OK && i == 4)
+            code = sl_model_add_prediction(models[i], &err);
         assert(code == SL_OK);
         (void)code;
     }
@@ -116,8 +118,15 @@ take_question(input *in, sl_cluster *cluster, sl_question *out)
     plan->zero_stage = take(in, 4);
     plan->shard_group = take(in, 2) == 0 ? 0 : take_degree(in, 6);
     if (take(in, 2) == 1)
-        out->workload.adapter = (sl_adapter){.rank = 4, .base = SL_ADAPTER_BASE_NF4};
+        out->workload.adapter =
+            (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 4, .base = SL_ADAPTER_BASE_NF4};
     plan->schedule = (sl_schedule)take(in, SL_SCHEDULE_COUNT);
+    plan->order = (sl_order)take(in, SL_ORDER_COUNT);
+    plan->layout_chunks = take(in, 2) * plan->pipeline * plan->virtual_pipeline;
+    for (uint32_t i = 0; i < plan->layout_chunks; i++)
+        plan->layout[i] = (uint16_t)take(in, 5);
+    plan->unit = (sl_unit){.kind = (sl_unit_kind)take(in, 4), .least = 20000, .module_count = 1};
+    memcpy(plan->unit.modules[0], "mlp", sizeof "mlp");
 
     const uint64_t world = sl_plan_world(plan);
     *cluster = (sl_cluster){.accelerators_per_node = world % 8 == 0 ? 8 : (uint32_t)world,

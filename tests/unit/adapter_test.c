@@ -256,6 +256,74 @@ a_target_nothing_goes_by_is_refused(void)
         err.list[0].hint, "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj, lm_head");
 }
 
+static const sl_adapter lora = {.method = SL_ADAPTER_LORA, .rank = 32, ON_Q_AND_V};
+static const double LORA_TRAINED = 9175040.0;
+
+/* AdamW in fp32: the gradient four times, two states and the weight both ways, and zeroing. */
+static void
+only_what_trains_is_stepped_on(void)
+{
+    const sl_question q = llama_question(&lora);
+    const double bytes = 4.0 * 4.0 + 2.0 * 8.0 + 2.0 * 4.0 + 4.0;
+
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_OPTIMIZER_STEP),
+                   LORA_TRAINED * bytes / (0.85 * 1e12), 1e-12, "update");
+}
+
+static void
+the_host_steps_on_what_trains(void)
+{
+    sl_question q = llama_question(&lora);
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.workload.offload.optimizer = true;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_rank_memory *rank = &e->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 4.0 * LORA_TRAINED);
+    CU_ASSERT_EQUAL((double)rank->host_bytes, (8.0 + 4.0) * LORA_TRAINED);
+    sl_expect_near(e->time.terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].inputs[1].value,
+                   8.0 * LORA_TRAINED / 4e9, 1e-12, "eight ranks of a node, one after the other");
+}
+
+static void
+frozen_weights_are_gathered_and_have_no_gradient(void)
+{
+    sl_question q = llama_question(&lora);
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.plan.zero_stage = 3;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_TRUE(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS) > 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS), 0.0);
+}
+
+/* DataParallel: the first device has the states; the others weights and gradients, for a step. */
+static void
+devices_that_are_lent_adapters_have_no_states_of_them(void)
+{
+    sl_question q = llama_question(&lora);
+
+    q.workload.framework = SL_FRAMEWORK_DP;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    CU_ASSERT_EQUAL_FATAL(memory->rank_count, 2);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[0], SL_TERM_ADAPTERS), 16.0 * LORA_TRAINED);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[1], SL_TERM_ADAPTERS), 8.0 * LORA_TRAINED);
+}
+
+static void
+a_base_is_not_stored_as_it_multiplies(void)
+{
+    sl_question q = llama_question(&lora);
+    sl_errors err = {0};
+
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_FP8] = 200e12;
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    q.workload.precision = SL_PRECISION_FP8;
+    q.workload.fp8.primary_weights = true;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
+    sl_expect_text(err.list[0].pointer, "/workload/fp8/primary_weights", "pointer");
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -268,6 +336,11 @@ static const sl_case cases[] = {
     CASE(norms_of_weights_need_room),
     CASE(what_is_not_quantised_may_be_wide),
     CASE(quantised_blocks_are_gathered_as_stored),
+    CASE(only_what_trains_is_stepped_on),
+    CASE(the_host_steps_on_what_trains),
+    CASE(frozen_weights_are_gathered_and_have_no_gradient),
+    CASE(devices_that_are_lent_adapters_have_no_states_of_them),
+    CASE(a_base_is_not_stored_as_it_multiplies),
     CASE(a_target_nothing_goes_by_is_refused),
 };
 

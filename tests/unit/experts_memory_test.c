@@ -128,6 +128,21 @@ experts_are_reduced_over_the_ranks_that_are_alike(void)
                    4.0 * (routed / 4.0 / 2.0 + dense / 8.0), 1e-12, "of a block");
 }
 
+/* Of eight ranks with other experts each, none gets from the others what it lacks of its own. */
+static void
+experts_are_gathered_over_the_ranks_that_are_alike(void)
+{
+    sl_question q = mixture_question();
+
+    q.plan.expert = 8;
+    q.plan.expert_tensor = 1;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const sl_term *data = &e->time.terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD];
+    sl_expect_text(data->inputs[5].name, "parameter_s", "input");
+    sl_expect_near(data->inputs[5].value, 10e-6 + 2.0 * dense_elements(&q) * 7.0 / 8.0 / 100e9,
+                   1e-12, "dense parameters alone");
+}
+
 static bool
 has_note(const sl_estimate *answer, const char *code)
 {
@@ -284,6 +299,13 @@ impossible_shares_are_refused(void)
     err.count = 0;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_UNSUPPORTED);
     sl_expect_text(err.list[0].pointer, "/parallelism/expert", "ddp");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.plan.shard_group = 2;
+    q.plan.expert = 4;
+    err.count = 0;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].hint, "1, 2", "copies of two ranks each");
 }
 
 #define CASE(name)                                                                                 \
@@ -294,6 +316,7 @@ static const sl_case cases[] = {
     CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
     CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
     CASE(experts_are_reduced_over_the_ranks_that_are_alike),
+    CASE(experts_are_gathered_over_the_ranks_that_are_alike),
     CASE(what_experts_are_asked_of_a_dense_model_is_said),
     CASE(latent_attention_is_what_the_model_says),
     CASE(every_group_says_that_it_is_extrapolated),

@@ -122,6 +122,18 @@ every_wrapper_counts_its_towers_beside_its_language_part(void)
     }
 }
 
+/* Or the head could not grow: its tensors are followed by theirs. */
+static void
+beside_towers_no_layer_is_added_for_prediction(void)
+{
+    sl_reading result =
+        read_type_with("gemma3", ",\"text_config\":{},\"vision_config\":{\"hidden_size\":768}");
+
+    CU_ASSERT_EQUAL(sl_model_add_prediction(result.model, &result.err), SL_E_UNSUPPORTED);
+    sl_expect_text(result.err.list[0].pointer, "/workload/mtp", "pointer");
+    clear_reading(&result);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -132,6 +144,8 @@ main(int argc, char **argv)
          a_wrapper_is_planned_as_its_language_part_alone},
         {"every_wrapper_counts_its_towers_beside_its_language_part",
          every_wrapper_counts_its_towers_beside_its_language_part},
+        {"beside_towers_no_layer_is_added_for_prediction",
+         beside_towers_no_layer_is_added_for_prediction},
     };
     return sl_run_cases(argc, argv, "hf_wrapper", cases, sizeof cases / sizeof cases[0]);
 }

@@ -305,6 +305,19 @@ an_answer_says_what_was_assumed_of_the_layers(void)
     CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "outputs_assumed"));
 }
 
+/* Nothing is allocated there, so nothing is lost to fragments. */
+static void
+a_stage_of_layers_that_keep_nothing_needs_its_context_alone(void)
+{
+    const sl_plain_layer layers[] = {{"table", 1, 1000, 0, 1000, 0}, {"norm", 1, 0, 0, 1000, 0}};
+    const sl_question q = ask(layers, 2, 2);
+    const sl_rank_memory *idle = &sl_fixture_answer(&q)->memory.ranks[1];
+
+    CU_ASSERT_EQUAL(idle->peak_reserved_bytes, 0);
+    CU_ASSERT_EQUAL(idle->term_count, 1);
+    CU_ASSERT_EQUAL((double)idle->device_total_bytes, idle->terms[0].value);
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -320,6 +333,7 @@ static const sl_case cases[] = {
     CASE(stages_send_the_output_of_their_last_layer),
     CASE(replicas_reduce_their_gradients),
     CASE(layers_that_do_not_divide_go_to_the_first_stages),
+    CASE(a_stage_of_layers_that_keep_nothing_needs_its_context_alone),
     CASE(what_needs_an_architecture_is_refused_by_name),
     CASE(tensors_have_one_choice_and_open_fields_no_double),
     CASE(an_answer_says_what_was_assumed_of_the_layers),

@@ -95,6 +95,29 @@ groups_cross_the_links_of_their_order(void)
     CU_ASSERT_EQUAL(sl_ranks_between(&cluster, &q.plan, 1, 2).level, SL_LEVEL_NETWORK);
 }
 
+/* Four nodes: each of one stage, or each of a replica's four stages. */
+static void
+a_node_has_the_host_memory_of_the_stages_on_it(void)
+{
+    sl_question q = llama_question(4, SL_ORDER_DATA_PIPELINE);
+    uint64_t most = 0, sum = 0;
+
+    q.workload.offload.optimizer = true;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    for (uint32_t i = 0; i < memory->rank_count; i++) {
+        most = memory->ranks[i].host_bytes > most ? memory->ranks[i].host_bytes : most;
+        sum += memory->ranks[i].stage_count * memory->ranks[i].host_bytes;
+    }
+    CU_ASSERT_EQUAL(memory->host_bytes_per_node, 8 * most);
+    q.plan.order = SL_ORDER_PIPELINE_DATA;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->memory.host_bytes_per_node, 2 * sum);
+    q.plan.pipeline = 2; /* two replicas a node */
+    q.plan.data = 8;
+    memory = &sl_fixture_answer(&q)->memory;
+    CU_ASSERT_EQUAL(memory->host_bytes_per_node,
+                    4 * (memory->ranks[0].host_bytes + memory->ranks[1].host_bytes));
+}
+
 static void
 the_other_order_is_refused_where_groups_are_not_evenly_spaced(void)
 {
@@ -121,6 +144,7 @@ static const sl_case cases[] = {
     CASE(places_follow_the_order),
     CASE(sets_of_ranks_follow_the_order),
     CASE(groups_cross_the_links_of_their_order),
+    CASE(a_node_has_the_host_memory_of_the_stages_on_it),
     CASE(the_other_order_is_refused_where_groups_are_not_evenly_spaced),
 };
 

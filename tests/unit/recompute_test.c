@@ -1,5 +1,8 @@
 /* Recomputation of some blocks, of several at a time, of parts of each: what is kept and run again. */
 #include "engine/recompute.h"
+
+#include <string.h>
+
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -216,6 +219,58 @@ modules_are_of_one_framework(void)
     sl_expect_text(err.list[0].pointer, "/workload/recompute/mode", "where it was said");
 }
 
+/* Three small layers and a large one: a group is as large as what is in it. */
+static void
+groups_of_unequal_blocks_are_what_is_in_them(void)
+{
+    static const sl_plain_layer layers[] = {{"small", 3, 1000, 2000000, 1000, 1000},
+                                            {"large", 1, 1000, 9000000, 1000, 1000}};
+    static sl_model model;
+    sl_question q = llama_question();
+
+    sl_model_describe_plain(layers, 2, &model);
+    cluster.accelerators_per_node = 1;
+    q.model = &model;
+    q.plan.data = 1;
+    q.workload.global_batch = 1;
+    q.workload.sequence_length = 1;
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.recompute_method = SL_RECOMPUTE_UNIFORM;
+    q.workload.recompute_layers = 3;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 2.0 * 1000.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK), 9000000.0 - 1000.0);
+    q.workload.recompute_layers = 2;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK), 11000000.0 - 1000.0);
+}
+
+/* Two stages of four blocks each in two chunks, 2 + 2 and 1 + 3: the first two of a chunk are rebuilt,
+ * so the later stage keeps one whole. */
+static void
+stages_as_long_may_rebuild_less(void)
+{
+    static const uint16_t layout[] = {2, 2, 1, 2, 2, 2, 3, 2};
+    sl_question q = llama_question();
+
+    q.plan.pipeline = 4;
+    q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    q.plan.data = 2;
+    q.plan.layout_chunks = 8;
+    memcpy(q.plan.layout, layout, sizeof layout);
+    q.workload.global_batch = 64;
+    q.workload.micro_batch = 8;
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.recompute_method = SL_RECOMPUTE_BLOCK;
+    q.workload.recompute_layers = 2;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->memory.ranks[e->memory.binding].first_stage, 2);
+    CU_ASSERT_EQUAL(e->figures[SL_TERM_DEVICE_TOTAL - SL_TERM_USABLE].value,
+                    (double)e->memory.ranks[e->memory.binding].device_total_bytes);
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -223,6 +278,8 @@ modules_are_of_one_framework(void)
 static const sl_case cases[] = {
     CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     CASE(uniform_keeps_one_input_for_several_blocks),
+    CASE(groups_of_unequal_blocks_are_what_is_in_them),
+    CASE(stages_as_long_may_rebuild_less),
     CASE(modules_drop_what_they_rebuild),
     CASE(modules_of_latents_and_experts_drop_theirs),
     CASE(experts_that_are_rebuilt_are_sent_their_tokens_again),

@@ -407,6 +407,25 @@ splitting_backward_is_faster_and_never_smaller(void)
     }
 }
 
+/* Each of DualPipe's copies runs half of the micro-batches, and runs again what it ran. */
+static void
+two_copies_run_a_block_again_no_oftener_than_one(void)
+{
+    sl_question q = gpt_question(4, SL_SCHEDULE_1F1B);
+    double flops[2] = {0.0};
+    double seconds[2] = {0.0};
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        q.plan.schedule = i == 0 ? SL_SCHEDULE_1F1B : SL_SCHEDULE_DUALPIPE;
+        const sl_estimate *e = sl_fixture_answer(&q);
+        flops[i] = e->throughput.hardware_flops;
+        seconds[i] = sl_fixture_seconds(e, SL_TERM_RECOMPUTE);
+    }
+    sl_expect_near(flops[1], flops[0], 1e-12, "products");
+    sl_expect_near(seconds[1], seconds[0], 1e-12, "seconds");
+}
+
 static void
 refuse(const sl_question *q, const char *rule, const char *pointer, const char *hint)
 {
@@ -458,6 +477,7 @@ main(int argc, char **argv)
         CASE(a_gpt_block_waits_with_32_sbh),
         CASE(ends_that_meet_share_a_tied_table),
         CASE(splitting_backward_is_faster_and_never_smaller),
+        CASE(two_copies_run_a_block_again_no_oftener_than_one),
         CASE(impossible_schedules_say_what_is_possible),
     };
 

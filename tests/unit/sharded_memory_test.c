@@ -1,6 +1,8 @@
 /* ZeRO and FSDP: what each rank holds at rest, what it gathers, and which moment is the peak. */
 #include <math.h>
 
+#include "engine/evaluate.h"
+#include "engine/rank_memory.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -471,6 +473,40 @@ compile_fuses_the_loss_of_releases_that_compile_it(void)
                    "asked for");
 }
 
+static double
+reserved_by(const sl_rank_phase *p)
+{
+    return p->gradients + p->gathered + p->unreduced + p->stepped + p->activations + p->operands +
+           p->rebuilt + p->logits + p->transient + p->copies + p->idle;
+}
+
+/* What idled beside a smaller phase stays reserved when another one becomes the peak. */
+static void
+segments_of_a_smaller_phase_stay_reserved(void)
+{
+    static sl_priced priced;
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
+    sl_stage stage;
+
+    q.workload.global_batch = 8;
+    const sl_combination c = {&software, q.workload, q.plan};
+    sl_evaluate_price(&q, &c, 1.0, &priced);
+    const sl_memory_case one = {.question = &q,
+                                .workload = &q.workload,
+                                .plan = &q.plan,
+                                .software = &software,
+                                .slice = &priced.slice,
+                                .prices = priced.prices};
+    sl_schedule_stage(q.model, &q.plan, 0, &stage);
+    sl_rank_bytes b = sl_rank_measure(&one, &stage, 0);
+    const sl_rank_phase before = sl_rank_peak(&one, &b);
+    CU_ASSERT_TRUE(before.idle > 4.0 * b.widest_gradient);
+    b.largest_block = reserved_by(&before) - 1.5 * before.idle;
+    const sl_rank_phase after = sl_rank_peak(&one, &b);
+    sl_expect_text(after.name, "last_backward", "phase");
+    sl_expect_near(reserved_by(&after), reserved_by(&before), 1e-12, "reserved");
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -486,6 +522,7 @@ static const sl_case cases[] = {
     CASE(inputs_of_cut_products_stay_whole_outside_megatron),
     CASE(freed_gradients_are_in_the_whole_interval),
     CASE(recompute_by_operators_keeps_every_other_product),
+    CASE(segments_of_a_smaller_phase_stay_reserved),
     CASE(the_step_of_deepspeed_casts_gradients),
     CASE(adapters_train_alone_on_a_frozen_base),
     CASE(ranks_that_share_a_sequence_keep_their_part),

@@ -158,6 +158,52 @@ a_prediction_layer_is_on_the_last_stage(void)
                    "two losses");
 }
 
+/* A head that is the embedding's table has it: there is no second copy of it beside the first. */
+static void
+a_prediction_layer_takes_the_table_of_a_tied_head(void)
+{
+    sl_question q = llama_question();
+    sl_dense_spec spec = sl_fixture_llama();
+    double last[2] = {0.0};
+    sl_errors err = {0};
+
+    spec.tied = true;
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_model *model = sl_fixture_own_model(&spec);
+        if (i == 1)
+            CU_ASSERT_EQUAL_FATAL(sl_model_add_prediction(model, &err), SL_OK);
+        q.model = model;
+        last[i] = sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[1], SL_TERM_PARAMETERS);
+    }
+    const double block =
+        2.0 * HIDDEN * HIDDEN + 2.0 * HIDDEN * 8.0 * HEAD_DIM + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
+    sl_expect_near(last[1] - last[0], 2.0 * (block + 3.0 * HIDDEN + 2.0 * HIDDEN * HIDDEN), 1e-9,
+                   "its own parameters");
+}
+
+/* All forwards come before the first backward: norm and logits of the head keep their inputs of all. */
+static void
+the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch(void)
+{
+    sl_question q = llama_question();
+    double ends[2] = {0.0};
+
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    q.workload.global_batch = 16; /* four micro-batches of a replica */
+    for (uint32_t i = 0; i < 2; i++) {
+        q.plan.schedule = i == 0 ? SL_SCHEDULE_1F1B : SL_SCHEDULE_GPIPE;
+        const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[1];
+        for (uint32_t t = 0; t < rank->term_count; t++)
+            if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
+                ends[i] = rank->terms[t].inputs[3].value;
+    }
+    CU_ASSERT_TRUE(ends[0] > 0.0);
+    CU_ASSERT_EQUAL(ends[1], 4.0 * ends[0]);
+}
+
 #define CASE(name)                                                                                 \
     {                                                                                              \
 #name, name                                                                                \
@@ -169,6 +215,8 @@ static const sl_case cases[] = {
     CASE(captured_blocks_have_inputs_of_their_own),
     CASE(packed_documents_see_less_and_keep_as_much),
     CASE(a_prediction_layer_is_on_the_last_stage),
+    CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
+    CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),
 };
 
 int

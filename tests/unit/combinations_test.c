@@ -1,0 +1,283 @@
+/* Questions drawn over every field: what passes the check has an answer that hangs together, whatever
+ * goes with whatever. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "drawn_question.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+enum { DRAWS = 3000, ANSWERED_MIN = 600 };
+
+static sl_drawn drawn;
+static sl_estimate answer, again, scratch;
+static uint64_t number; /* of the draw at hand, for whoever reads a failure */
+
+static void
+expect(bool holds, const char *claim)
+{
+    if (!holds)
+        printf("  draw %llu: %s\n", (unsigned long long)number, claim);
+    CU_ASSERT_TRUE(holds);
+}
+
+static const sl_rank_memory *
+fullest(const sl_estimate *e)
+{
+    return &e->memory.ranks[e->memory.binding];
+}
+
+static void
+expect_terms(const sl_rank_memory *rank)
+{
+    double sum = 0.0;
+
+    for (uint32_t i = 0; i < rank->term_count; i++) {
+        const sl_term *term = &rank->terms[i];
+        sum += term->value;
+        expect(isfinite(term->value) && term->value > 0.0, "a memory term is a number of bytes");
+        for (uint32_t k = 0; k < term->input_count; k++)
+            expect(isfinite(term->inputs[k].value) && term->inputs[k].value >= 0.0,
+                   term->inputs[k].name);
+    }
+    expect(sum == (double)rank->device_total_bytes, "memory terms sum to the device's total");
+    expect(rank->peak_allocated_bytes <= rank->peak_reserved_bytes &&
+               rank->peak_reserved_bytes < rank->device_total_bytes,
+           "allocated within reserved within the device's total");
+}
+
+static void
+expect_memory(const sl_question *q, const sl_estimate *e)
+{
+    const sl_memory *m = &e->memory;
+    const uint64_t total = fullest(e)->device_total_bytes;
+    uint64_t ranks = 0;
+
+    for (uint32_t i = 0; i < m->rank_count; i++) {
+        expect_terms(&m->ranks[i]);
+        expect(m->ranks[i].device_total_bytes <= total, "the binding rank is the fullest");
+        ranks += m->ranks[i].count;
+    }
+    expect(ranks == sl_plan_world(&q->plan), "every rank is in one group");
+    expect(m->headroom_bytes == (int64_t)m->usable_bytes - (int64_t)total,
+           "headroom is what is usable less the fullest rank");
+    expect(e->fits == (m->headroom_bytes >= 0), "what has headroom fits");
+    expect(e->figures[SL_TERM_DEVICE_TOTAL - SL_TERM_USABLE].value == (double)total,
+           "figures are the fullest rank's");
+    expect(e->reserved_low_bytes <= fullest(e)->peak_reserved_bytes &&
+               fullest(e)->peak_reserved_bytes <= e->reserved_high_bytes,
+           "the interval holds what is reserved");
+}
+
+/* Only adapters train, so that only they have gradients and states. */
+static void
+expect_frozen(const sl_estimate *e)
+{
+    for (uint32_t i = 0; i < e->memory.rank_count; i++) {
+        const sl_rank_memory *rank = &e->memory.ranks[i];
+        expect(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
+                       sl_fixture_bytes(rank, SL_TERM_GRADIENT_BUCKETS) +
+                       sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS) +
+                       sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES) ==
+                   0.0,
+               "what is frozen has no gradient");
+    }
+}
+
+static void
+expect_time(const sl_estimate *e)
+{
+    const sl_time *t = &e->time;
+    double sum_s = 0.0;
+    double exposed_s = 0.0;
+
+    for (uint32_t i = 0; i < SL_TIME_TERMS; i++) {
+        expect(isfinite(t->terms[i].value) && t->terms[i].value >= 0.0,
+               "a term of the step is a time");
+        sum_s += t->terms[i].value;
+    }
+    for (uint32_t i = 0; i < t->communication_count; i++)
+        exposed_s += t->communication[i].exposed_s;
+    expect(fabs(sum_s - t->step_s) <= 1e-9 * t->step_s, "the terms sum to the step");
+    expect(e->step_low_s <= t->step_s && t->step_s <= e->step_high_s,
+           "the interval holds the step");
+    expect(t->bubble_ratio >= -1e-9 && t->bubble_ratio < 1.0, "the idle share is one");
+    expect(fabs(exposed_s - t->exposed_communication_s) <= 1e-9 * t->step_s,
+           "rows sum to what is exposed");
+    expect(sl_fixture_seconds(e, SL_TERM_RECOMPUTE) <=
+               sl_fixture_seconds(e, SL_TERM_FORWARD) * (1.0 + 1e-9),
+           "no more runs again than ran");
+    expect(e->throughput.hfu >= e->throughput.mfu_full &&
+               e->throughput.hfu <= e->throughput.mfu_full * (4.0 / 3.0 + 1e-9),
+           "recomputation is at most one more forward");
+    expect(e->throughput.mfu_causal <= 1.0, "no device is faster than its peak");
+    for (uint32_t i = 0; i < SL_FIGURES; i++)
+        expect(isfinite(e->figures[i].value), "a figure is a number");
+}
+
+static bool
+ask(const sl_question *q, sl_estimate *out)
+{
+    sl_errors err = {0};
+    const bool answered =
+        sl_question_check(q, &err) == SL_OK && sl_estimate_answer(q, &scratch, out, &err) == SL_OK;
+
+    expect(answered == (err.count == 0), "a refusal says why");
+    return answered;
+}
+
+static double
+states_of(const sl_rank_memory *rank)
+{
+    return sl_fixture_bytes(rank, SL_TERM_PARAMETERS) +
+           sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS) +
+           sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES) +
+           sl_fixture_bytes(rank, SL_TERM_ADAPTERS);
+}
+
+/* What is no split backward keeps no operands beside checkpoints. */
+static bool
+is_split(const sl_plan *plan)
+{
+    return plan->schedule >= SL_SCHEDULE_ZB_H1;
+}
+
+static void
+expect_more_sharding_holds_less(sl_question q)
+{
+    const bool alone = q.plan.data == 1 && q.plan.context == 1 && q.model->experts == 0;
+    const double states = states_of(&answer.memory.ranks[0]);
+
+    q.plan.zero_stage++;
+    if (q.plan.zero_stage > 3 || !ask(&q, &again))
+        return;
+    expect(states_of(&again.memory.ranks[0]) <= states, "more sharding holds no more");
+    if (alone)
+        expect(states_of(&again.memory.ranks[0]) == states, "one rank shards nothing");
+}
+
+/* What follows compares totals: terms are rounded up, each on its own. */
+static void
+expect_recomputation_frees(sl_question q)
+{
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    q.workload.recompute_method = SL_RECOMPUTE_EACH;
+    if (is_split(&q.plan) || q.software->traced_sharding || q.workload.offload.activations ||
+        !ask(&q, &again))
+        return;
+    expect(fullest(&answer)->device_total_bytes <=
+               fullest(&again)->device_total_bytes + SL_RANK_TERMS_MAX,
+           "recomputation frees memory");
+    expect(answer.throughput.hardware_flops >= again.throughput.hardware_flops,
+           "and costs products");
+}
+
+static void
+expect_offload_frees(sl_question q)
+{
+    const sl_offload none = {0};
+
+    q.workload.offload = none;
+    if (!ask(&q, &again))
+        return;
+    expect(fullest(&answer)->device_total_bytes <=
+               fullest(&again)->device_total_bytes + SL_RANK_TERMS_MAX,
+           "what goes to the host leaves the device");
+    expect(again.memory.host_bytes_per_node <= answer.memory.host_bytes_per_node &&
+               again.memory.nvme_bytes_per_node == 0,
+           "and is there");
+}
+
+static void
+expect_more_work_keeps_more(sl_question q)
+{
+    const uint64_t before = fullest(&answer)->device_total_bytes;
+    sl_question longer = q;
+
+    longer.workload.sequence_length *= 2;
+    if (ask(&longer, &again))
+        expect(fullest(&again)->device_total_bytes + SL_RANK_TERMS_MAX >= before,
+               "longer sequences keep no less");
+    q.workload.micro_batch *= 2;
+    q.workload.global_batch *= 2;
+    if (ask(&q, &again))
+        expect(fullest(&again)->device_total_bytes + SL_RANK_TERMS_MAX >= before,
+               "larger batches keep no less");
+}
+
+static void
+expect_the_same_again(const sl_question *q)
+{
+    expect(ask(q, &again), "what was answered is answered again");
+    expect(answer.time.step_s == again.time.step_s &&
+               fullest(&answer)->device_total_bytes == fullest(&again)->device_total_bytes,
+           "the same question has the same answer");
+}
+
+static void
+expect_fixes(sl_question q)
+{
+    static sl_fix fixes[SL_FIXES_MAX];
+    const uint32_t count = answer.fix_count;
+    const sl_cluster own = drawn.cluster;
+
+    memcpy(fixes, answer.fixes, sizeof fixes);
+    for (uint32_t i = 0; i < count; i++) {
+        drawn.cluster.nodes = fixes[i].nodes;
+        q.workload = fixes[i].workload;
+        q.plan = fixes[i].plan;
+        expect(ask(&q, &again) && again.time.step_s == fixes[i].step_s &&
+                   fullest(&again)->device_total_bytes == fixes[i].device_total_bytes,
+               "a fix is what its own question answers");
+    }
+    drawn.cluster = own;
+}
+
+static void
+what_is_accepted_has_an_answer_that_hangs_together(void)
+{
+    uint32_t answered = 0;
+
+    sl_draw_models();
+    for (number = 0; number < DRAWS; number++) {
+        sl_draw_question(number, &drawn);
+        sl_question q = drawn.question;
+        if (!ask(&q, &answer))
+            continue;
+        answered++;
+        expect_memory(&q, &answer);
+        expect_time(&answer);
+        if (q.workload.adapter.method != SL_ADAPTER_NONE)
+            expect_frozen(&answer);
+        expect_the_same_again(&q);
+        /* With what was evaluated in place of what nobody said. */
+        q.workload = answer.workload;
+        q.plan = answer.plan;
+        q.unknown = 0;
+        expect_the_same_again(&q);
+        expect_more_sharding_holds_less(q);
+        expect_more_work_keeps_more(q);
+        if (q.workload.recompute != SL_RECOMPUTE_NONE)
+            expect_recomputation_frees(q);
+        expect_offload_frees(q);
+        if (answered % 10 == 0)
+            expect_fixes(q);
+    }
+    printf("  %u of %d answered\n", answered, DRAWS);
+    CU_ASSERT_TRUE(answered >= ANSWERED_MIN);
+    sl_draw_clear();
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        {"what_is_accepted_has_an_answer_that_hangs_together",
+         what_is_accepted_has_an_answer_that_hangs_together},
+    };
+
+    return sl_run_cases(argc, argv, "combinations", cases, sizeof cases / sizeof cases[0]);
+}
