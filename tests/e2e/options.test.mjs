@@ -136,3 +136,51 @@ test('states on disks are counted, and their time is said to be open', async () 
     assert.ok(warnings.some(({ code }) => code === 'nvme_time'));
     await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
 });
+
+const alone = { tensor: 1, sequence: null, pipeline: 1, data: 8, zero_stage: 0 };
+const sharded = { ...alone, zero_stage: 3 };
+const settled = {
+    'what Megatron does': {},
+    'what is left open': { workload: { framework: null, precision: null, recompute: null,
+        attention: null, micro_batch_size: null }, parallelism: { sequence: null, zero_stage: null, data: null } },
+    'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
+    'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
+    'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } } },
+    'hybrid groups': { workload: { framework: 'fsdp1' }, cluster: { nodes: 2 },
+        parallelism: { ...sharded, zero_stage: null, data: 16, sharding: 'hybrid_shard' } },
+    'modules as units': { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, fsdp_unit: ['mlp'] } },
+    'prompts': { workload: { kind: 'finetuning', framework: 'ddp', adapter: { method: 'prefix_tuning' } },
+        parallelism: alone },
+    'turned features': { workload: { kind: 'finetuning', framework: 'ddp', adapter: { method: 'oft' } },
+        parallelism: alone },
+    'one process': { workload: { framework: 'dp' }, parallelism: alone },
+    'blocks on the host': { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 },
+        parallelism: { ...alone, data: 1, placement: [{ layers: '0-1', device: 'cpu' }] } },
+    'states on disks': { workload: { framework: 'deepspeed', offload: { optimizer: 'nvme', parameters: 'cpu' } },
+        parallelism: sharded },
+    'there and back': { parallelism: { ...alone, pipeline: 2, data: 4, zero_stage: 1, schedule: 'zb_v' } },
+};
+
+for (const [what, parts] of Object.entries(settled))
+    test(`what was settled is a request with the same answer: ${what}`, async () => {
+        const first = await answered(parts);
+        const { workload, parallelism } = first.resolved;
+        const response = await client.post('/api/v1/estimates', { ...estimate(parts), workload, parallelism });
+        assert.equal(response.status, 200, response.text);
+        for (const part of ['resolved', 'memory', 'time', 'throughput', 'communication', 'fits'])
+            assert.deepEqual(response.json[part], first[part], part);
+    });
+
+test('the largest value of every count is that of the document', async () => {
+    const { schemas } = client.contract.document.components;
+    let count = 0;
+    for (const [part, schema] of [['workload', 'Workload'], ['cluster', 'Cluster'], ['parallelism', 'Parallelism']])
+        for (const [name, { type, maximum }] of Object.entries(schemas[schema].properties)) {
+            if (maximum === undefined || !type.includes('integer'))
+                continue;
+            const fault = await refused({ [part]: { [name]: maximum + 1 } }, `/${part}/${name}`, 'out_of_range');
+            assert.equal(fault.hint, String(maximum), name);
+            count++;
+        }
+    assert.ok(count > 12, `${count} counts have a limit`);
+});
