@@ -106,9 +106,11 @@ read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     sl_keep(&first,
             sl_names_read(&overlap, "tensor", &sl_overlap_names, &tensor, &tensor_said, err));
     sl_keep(&first, sl_node_bool(&overlap, "p2p", &pipeline, &pipeline_said, err));
-    if (first == SL_OK && request->workload.framework == SL_FRAMEWORK_DP)
+    if (first == SL_OK && request->workload.framework == SL_FRAMEWORK_DP) {
         first = sl_node_fail_at(&request->parallelism_object, "overlap", err, SL_E_RANGE,
                                 "inconsistent", "dp sends everything in the open");
+        sl_hint(err, "leave it out, or framework ddp");
+    }
     if (first != SL_OK || request->software == NULL)
         return first;
     assert(request->software_count <= SL_SOFTWARE_OPEN_MAX);

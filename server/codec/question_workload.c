@@ -213,9 +213,12 @@ read_mtp(sl_estimate_request *request, sl_errors *err)
                             "%llu",
                             (unsigned long long)layers);
     request->mtp = on || layers == 1;
-    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON)
-        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
-                            "multi-token prediction is modelled for megatron");
+    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON) {
+        const sl_code refused = sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                                             "multi-token prediction is modelled for megatron");
+        sl_hint(err, "false, or framework megatron");
+        return refused;
+    }
     if (request->mtp)
         sl_notes_add(&request->notes, "mtp_beside_the_head", true,
                      "the layer for multi-token prediction is on the last stage, and recomputation "

@@ -184,3 +184,37 @@ test('the largest value of every count is that of the document', async () => {
         }
     assert.ok(count > 12, `${count} counts have a limit`);
 });
+
+const hints = [
+    ['a word for later', { workload: { kind: 'inference' } }, '/workload/kind', /^pretraining, finetuning$/],
+    ['shard groups', { parallelism: { shard_group: 2 } }, '/parallelism/shard_group', /fsdp2/],
+    ['copies', { parallelism: { replicate: 2 } }, '/parallelism/replicate', /fsdp2/],
+    ['stages', { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, zero_stage: 1 } },
+        '/parallelism/zero_stage', /^0, 2, 3$/],
+    ['stages of a pipeline', { workload: { framework: 'deepspeed' },
+        parallelism: { ...sharded, pipeline: 2, data: 4 } }, '/parallelism/zero_stage', /^0, 1$/],
+    ['gathered parameters let go', { parallelism: { reshard_after_forward: true } },
+        '/parallelism/reshard_after_forward', /fsdp2/],
+    ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
+        '/workload/offload/parameters', /zero_stage 3/],
+    ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },
+        parallelism: sharded }, '/workload/recompute/mode', /full/],
+    ['early steps', { workload: { optimizer_in_backward: true } }, '/workload/optimizer_in_backward', /fsdp2/],
+    ['shared sequences', { workload: { framework: 'ddp' }, parallelism: { ...alone, context: 2, data: 4 } },
+        '/parallelism/context', /megatron/],
+    ['experts of none', { parallelism: { expert: 2 } }, '/parallelism/expert', /^1$/],
+    ['prediction', { workload: { framework: 'fsdp2', mtp: true }, parallelism: sharded }, '/workload/mtp', /megatron/],
+    ['overlap of dp', { workload: { framework: 'dp' }, parallelism: { ...alone, overlap: { p2p: true } } },
+        '/parallelism/overlap', /ddp/],
+    ['offload of dp', { workload: { framework: 'dp', offload: { optimizer: 'cpu' } }, parallelism: alone },
+        '/workload/offload', /deepspeed/],
+];
+
+test('what a framework lacks is refused with what may stand there', async () => {
+    for (const [what, parts, pointer, hint] of hints) {
+        const response = await ask(parts);
+        assert.equal(response.status, 422, what);
+        const fault = response.json.errors.find((error) => error.pointer === pointer);
+        assert.match(fault?.hint ?? '', hint, `${what}: ${response.text}`);
+    }
+});

@@ -187,13 +187,14 @@ faults_point_at_the_words_that_were_said(void)
     } cases[] = {
         {"fsdp2", "{\"zero_stage\":3,\"replicate\":3}", "/parallelism/replicate", "not_divisible",
          "1, 2, 4, 8, 16"},
-        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled", ""},
+        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled",
+         "leave it out, or framework fsdp1 or fsdp2"},
         {"megatron", "{\"sharding\":\"full_shard\"}", "/parallelism/sharding",
          "stage_not_of_framework", "no_shard, or framework fsdp1 or fsdp2"},
         {"fsdp2", "{\"sharding\":\"no_shard\"}", "/parallelism/sharding", "stage_not_of_framework",
          "full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2"},
         {"deepspeed", "{\"sharding\":\"hybrid_shard\"}", "/parallelism/sharding", "not_modelled",
-         ""},
+         "leave it out, or framework fsdp1 or fsdp2"},
         {"fsdp2", "{\"zero_stage\":0,\"sharding\":\"no_shard\"}", "/parallelism/zero_stage",
          "stage_not_of_framework", "2, 3"},
     };
