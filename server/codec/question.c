@@ -112,7 +112,7 @@ settle_shard_group(sl_estimate_request *request)
     if (plan->shard_group == 0 && request->copies > 1)
         plan->shard_group =
             plan->data % request->copies == 0 ? plan->data / request->copies : request->copies;
-    else if (plan->shard_group == 0 && request->hybrid) {
+    else if (plan->shard_group == 0 && request->hybrid && request->has_cluster) {
         const uint32_t inside = per_node > inner ? per_node / inner : 1; /* replicas in a node */
         plan->shard_group = inside < plan->data ? inside : plan->data;
     }
@@ -282,6 +282,8 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
     }
     if (first == SL_OK && out->has_cluster)
         first = settle(out, err);
+    else if (first == SL_OK && out->inventory == NULL)
+        settle_shard_group(out); /* an accounting without a cluster */
     return first;
 }
 
@@ -386,6 +388,33 @@ check_world(const sl_estimate_request *request, sl_errors *err)
                    (unsigned long long)available, (unsigned long long)world);
 }
 
+/* The ranks that share one copy of the states, where nobody else judges them. */
+static sl_code
+check_shard_group(const sl_estimate_request *request, sl_errors *err)
+{
+    const sl_plan *const plan = &request->plan;
+    uint64_t divisors[8];
+    uint32_t count = 0;
+    if (request->hybrid && plan->shard_group == 0) {
+        const sl_code missing =
+            sl_fail(err, SL_E_RANGE, "required_field", "/parallelism/shard_group",
+                    "must be given: only a cluster says how many ranks a node has");
+        sl_hint(err, "8");
+        return missing;
+    }
+    if (plan->shard_group == 0 || plan->data % plan->shard_group == 0)
+        return SL_OK;
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible",
+                request->copies > 1 ? "/parallelism/replicate" : "/parallelism/shard_group",
+                "must divide the %u data-parallel ranks, got %u", plan->data, plan->shard_group);
+    for (uint32_t i = 1; i <= plan->data && count < sizeof divisors / sizeof divisors[0]; i++)
+        if (plan->data % i == 0)
+            divisors[count++] = i;
+    sl_hint_values(err, divisors, count);
+    return code;
+}
+
 /* The engine speaks of stage and group; a request may have said FSDP's words for them. */
 static void
 place_fault(const sl_estimate_request *request, sl_error *fault)
@@ -433,9 +462,13 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
 {
     assert(request != NULL && err != NULL);
 
-    if (!request->data_open)
-        return question != NULL ? check_question(request, question, err)
-                                : check_world(request, err);
+    if (!request->data_open && question != NULL)
+        return check_question(request, question, err);
+    if (!request->data_open) {
+        sl_code alone = check_world(request, err);
+        sl_keep(&alone, check_shard_group(request, err));
+        return alone;
+    }
 
     const uint64_t world =
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;

@@ -218,3 +218,21 @@ test('what a framework lacks is refused with what may stand there', async () => 
         assert.match(fault?.hint ?? '', hint, `${what}: ${response.text}`);
     }
 });
+
+test('an accounting alone knows groups of ranks that share the states', async () => {
+    const ask = (parallelism, cluster) => client.post('/api/v1/estimates', { model: { parameters: 7.5e9 },
+        workload: { framework: 'fsdp1', accounting: 'mixed-2-2-12' }, cluster, parallelism });
+    const node = await ask({ sharding: 'hybrid_shard' }, { accelerator, nodes: 8, accelerators_per_node: 8 });
+    assert.equal(node.json.accounting.per_rank_bytes, 15e9);
+    assert.equal(node.json.memory.ranks[0].count, 64);
+    const copies = await ask({ data: 64, zero_stage: 3, replicate: 4 });
+    assert.equal(copies.json.accounting.per_rank_bytes, 7.5e9);
+    for (const [parallelism, pointer, code] of [
+        [{ data: 64, sharding: 'hybrid_shard' }, '/parallelism/shard_group', 'required_field'],
+        [{ data: 64, zero_stage: 3, shard_group: 3 }, '/parallelism/shard_group', 'not_divisible'],
+        [{ data: 64, zero_stage: 3, replicate: 3 }, '/parallelism/replicate', 'not_divisible']]) {
+        const { status, json } = await ask(parallelism);
+        assert.equal(status, 422);
+        assert.deepEqual([json.errors[0].pointer, json.errors[0].code], [pointer, code]);
+    }
+});
