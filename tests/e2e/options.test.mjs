@@ -16,11 +16,15 @@ after(() => stopClean(server));
 
 const ask = (parts) => client.post('/api/v1/estimates', estimate(parts));
 
-async function answered(parts) {
-    const response = await ask(parts);
+/** What is answered is also a request by the document. */
+async function accepted(request) {
+    const response = await client.post('/api/v1/estimates', request);
     assert.equal(response.status, 200, response.text);
+    client.contract.validate('an answered request', { $ref: '#/components/schemas/EstimateRequest' }, request);
     return response.json;
 }
+
+const answered = (parts) => accepted(estimate(parts));
 
 async function refused(parts, pointer, code) {
     const response = await ask(parts);
@@ -165,10 +169,9 @@ for (const [what, parts] of Object.entries(settled))
     test(`what was settled is a request with the same answer: ${what}`, async () => {
         const first = await answered(parts);
         const { workload, parallelism } = first.resolved;
-        const response = await client.post('/api/v1/estimates', { ...estimate(parts), workload, parallelism });
-        assert.equal(response.status, 200, response.text);
+        const again = await accepted({ ...estimate(parts), workload, parallelism });
         for (const part of ['resolved', 'memory', 'time', 'throughput', 'communication', 'fits'])
-            assert.deepEqual(response.json[part], first[part], part);
+            assert.deepEqual(again[part], first[part], part);
     });
 
 test('the largest value of every count is that of the document', async () => {
@@ -235,4 +238,23 @@ test('an accounting alone knows groups of ranks that share the states', async ()
         assert.equal(status, 422);
         assert.deepEqual([json.errors[0].pointer, json.errors[0].code], [pointer, code]);
     }
+});
+
+test('null is what absent is, and serving is counted by its rule', async () => {
+    const nothing = { hub: null, revision: null, config: null, layers: null };
+    const { memory, fits } = await accepted({ model: { ...nothing, parameters: 70e9 },
+        workload: { kind: 'inference', accounting: 'inference-1.2', precision: 'fp16', recompute: null } });
+    assert.equal(memory.device_total_bytes, 168e9);
+    assert.equal(fits, null);
+    for (const [part, schema] of [['workload', 'Workload'], ['cluster', 'Cluster'], ['parallelism', 'Parallelism']])
+        for (const name of Object.keys(client.contract.document.components.schemas[schema].properties)) {
+            const withNull = estimate({ [part]: { [name]: null } });
+            const without = structuredClone(withNull);
+            delete without[part][name];
+            const [one, other] = [await client.post('/api/v1/estimates', withNull),
+                await client.post('/api/v1/estimates', without)];
+            assert.equal(one.status, other.status, name);
+            for (const part of ['memory', 'time', 'resolved', 'assumptions', 'warnings'])
+                assert.deepEqual(one.json[part], other.json[part], `${name}: ${part}`);
+        }
 });
