@@ -146,9 +146,11 @@ sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnings, sl_e
     sl_keep(&first, read_overlap(request, warnings, err));
     sl_keep(&first, read_unit(object, &request->plan.unit, err));
     sl_keep(&first, read_wire(object, "gather_dtype", &sl_wire_names, &workload->gather, err));
-    if (eight_bits && workload->gather != SL_WIRE_FP8)
+    if (eight_bits && workload->gather != SL_WIRE_FP8) {
         sl_keep(&first,
                 sl_node_fail_at(object, "gather_dtype", err, SL_E_RANGE, "conflicting_fields",
                                 "is fp8, as workload.fp8.all_gather says"));
+        sl_hint(err, "fp8");
+    }
     return first;
 }

@@ -244,11 +244,13 @@ read_kernels(sl_estimate_request *request, sl_errors *err)
     workload->loss = (sl_loss)loss;
     workload->activations = (sl_activation_profile)activations;
     workload->graphs = (sl_cuda_graphs)graphs;
-    if (workload->compile && activations == SL_ACTIVATIONS_EAGER)
+    if (workload->compile && activations == SL_ACTIVATIONS_EAGER) {
         sl_keep(&first,
                 sl_node_fail_at(object, "activation_profile", err, SL_E_RANGE, "conflicting_fields",
                                 "is what compile takes away: eager keeps pointwise "
                                 "results, generated kernels rebuild them"));
+        sl_hint(err, "compiled, or compile false");
+    }
     return first;
 }
 
