@@ -11,6 +11,7 @@
 #include "json/members.h"
 #include "json/writer.h"
 
+#define PRODUCTS "tensor * pipeline * context: "
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 enum { CANONICAL_BYTES = 16 << 20, HINTED_PRODUCT_MAX = 1 << 16 };
@@ -71,12 +72,12 @@ hint_products(uint64_t world, sl_errors *err)
         (void)sl_text_format(entry, sizeof entry, "%s%llu", divisor > 1 ? ", " : "",
                              (unsigned long long)divisor);
         const size_t length = strlen(entry);
-        if (size + length >= sizeof list - sizeof "tensor * pipeline: ")
+        if (size + length >= sizeof list - sizeof PRODUCTS)
             break;
         memcpy(list + size, entry, length + 1);
         size += length;
     }
-    sl_hint(err, "tensor * pipeline: %s", list);
+    sl_hint(err, PRODUCTS "%s", list);
 }
 
 static void
@@ -383,9 +384,11 @@ check_world(const sl_estimate_request *request, sl_errors *err)
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
     if (world == available)
         return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "world_size_mismatch", "/parallelism",
-                   "tensor x pipeline x data must be the cluster's %llu accelerators, got %llu",
-                   (unsigned long long)available, (unsigned long long)world);
+    return sl_fail(
+        err, SL_E_RANGE, "world_size_mismatch", "/parallelism",
+        "tensor x pipeline x context x data must be the cluster's %llu accelerators, got "
+        "%llu",
+        (unsigned long long)available, (unsigned long long)world);
 }
 
 /* The ranks that share one copy of the states, where nobody else judges them. */
@@ -475,8 +478,8 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
     const sl_plan *const plan = &request->plan;
     const sl_code first =
         sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism",
-                "tensor x pipeline must divide the %llu accelerators, got %u x %u",
-                (unsigned long long)world, plan->tensor, plan->pipeline);
+                "tensor x pipeline x context must divide the %llu accelerators, got %u x %u x %u",
+                (unsigned long long)world, plan->tensor, plan->pipeline, plan->context);
     hint_products(world, err);
 
     /* What else is wrong, less what only follows from the degree that does not exist. */

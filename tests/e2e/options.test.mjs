@@ -215,6 +215,8 @@ const hints = [
         parallelism: { ...sharded, shard_group: 2, replicate: 2 } }, '/parallelism/replicate', /one of them/],
     ['weights gathered', { workload: { precision: 'fp8', fp8: { all_gather: true } } },
         '/workload/fp8/all_gather', /primary_weights/],
+    ['products', { parallelism: { data: 'auto', context: 3 } }, '/parallelism',
+        /^tensor \* pipeline \* context: 1, 2, 4, 8$/],
     ['overlap of dp', { workload: { framework: 'dp' }, parallelism: { ...alone, overlap: { p2p: true } } },
         '/parallelism/overlap', /ddp/],
     ['offload of dp', { workload: { framework: 'dp', offload: { optimizer: 'cpu' } }, parallelism: alone },

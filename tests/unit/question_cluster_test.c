@@ -171,7 +171,7 @@ a_degree_that_has_no_rest_is_refused_with_the_products(void)
     sl_errors err = {0};
     CU_ASSERT_EQUAL(sl_estimate_request_check(&r.request, &question, &err), SL_E_RANGE);
     expect_fault(&err, "/parallelism", "not_divisible");
-    sl_expect_text(err.list[0].hint, "tensor * pipeline: 1, 2, 4, 8, 16", "products");
+    sl_expect_text(err.list[0].hint, "tensor * pipeline * context: 1, 2, 4, 8, 16", "products");
     expect_fault(&err, "/parallelism/tensor", "not_divisible"); /* the heads, too */
     CU_ASSERT_PTR_NULL(fault_at(&err, "/parallelism/data"));
     free(model);
