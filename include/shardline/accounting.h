@@ -53,6 +53,17 @@ sl_code sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, ui
                                uint32_t zero_stage, uint64_t microbatches, double element_bytes,
                                sl_accounting_bytes *out) SL_MUST_CHECK;
 
+/**
+ * What copies of the states add to the volume, in units of the parameter count: the shards of the
+ * gradients, one group's summed with those of the others after every reduction.
+ *
+ *   2 x reductions / group        reductions: microbatches from stage 2 on, else 1
+ *
+ * group [count] >= 1: ranks that share one copy. 0 at stage 0, which shards nothing.
+ * Source: PyTorch FullyShardedDataParallel, ShardingStrategy.HYBRID_SHARD.
+ */
+double sl_accounting_copies_elements(uint32_t zero_stage, uint64_t microbatches, uint64_t group);
+
 /** What courses teach of activations, fp16, without sequence parallelism. */
 typedef enum sl_activation_accounting {
     SL_ACTIVATION_EXACT,

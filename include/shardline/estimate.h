@@ -97,7 +97,7 @@ typedef struct sl_fix {
     uint32_t nodes;
     const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
                          "sequence", "offload", "nodes" */
-    bool time_incomplete; /* what activations take over the host's link is not in step_s */
+    bool time_incomplete; /* step_s lacks some transfers over the host's link */
     uint64_t device_total_bytes;
     double step_s;
     bool fits;

@@ -26,22 +26,29 @@ sl_accounting_answer(const sl_estimate_request *request, const sl_plan *plan, ui
 
     const double element = sl_precision_bytes(request->workload.precision);
     const uint64_t cut = (uint64_t)plan->tensor * plan->pipeline;
+    const bool grouped = plan->zero_stage > 0 && plan->shard_group > 0;
+    const uint64_t group = grouped ? plan->shard_group : plan->data;
+    const uint64_t steps = microbatches(request, plan);
     sl_accounted answer = {
         .info = sl_accounting_describe(request->accounting),
         .parameters = parameters,
         .cut = cut,
-        .ranks = plan->data,
+        .ranks = group,
+        .world = sl_plan_world(plan),
         .zero_stage = plan->zero_stage,
     };
     sl_code code =
         sl_accounting_evaluate(request->accounting, parameters, 1, 0, 1, element, &answer.whole);
     if (code == SL_OK)
-        code = sl_accounting_evaluate(
-            request->accounting, parameters / cut + (parameters % cut != 0), plan->data,
-            plan->zero_stage, microbatches(request, plan), element, &answer.rank);
+        code =
+            sl_accounting_evaluate(request->accounting, parameters / cut + (parameters % cut != 0),
+                                   group, plan->zero_stage, steps, element, &answer.rank);
     if (code != SL_OK)
         return sl_fail(err, code, "out_of_range", "/model/parameters",
                        "must leave a number of bytes that can be counted");
+    if (group < plan->data && request->accounting != SL_ACCOUNTING_INFERENCE_1_2)
+        answer.rank.communication_elements +=
+            sl_accounting_copies_elements(plan->zero_stage, steps, group);
     const uint64_t nominal = request->has_cluster ? request->cluster.accelerator.nominal_bytes : 0;
     if (nominal > 0)
         answer.minimum_accelerators =
@@ -135,7 +142,7 @@ sl_accounting_memory_write(sl_writer *writer, const sl_accounted *accounted,
     sl_write_object(writer);
     sl_put_text(writer, "role", "all ranks");
     sl_put_uint(writer, "rank", 0);
-    sl_put_uint(writer, "count", accounted->ranks);
+    sl_put_uint(writer, "count", accounted->world);
     sl_put_uint(writer, "peak_allocated_bytes", rank->total);
     sl_write_key(writer, "terms");
     sl_write_array(writer);

@@ -9,7 +9,8 @@ typedef struct sl_accounted {
     const sl_accounting_info *info;
     uint64_t parameters;
     uint64_t cut;   /* tensor x pipeline: over how many ranks one copy lies */
-    uint64_t ranks; /* data-parallel */
+    uint64_t ranks; /* data-parallel, that share one copy of the states */
+    uint64_t world;
     uint32_t zero_stage;
     sl_accounting_bytes whole;     /* undivided */
     sl_accounting_bytes rank;      /* of one rank */
@@ -18,7 +19,8 @@ typedef struct sl_accounted {
 
 /**
  * What the request's accounting says about `parameters` under a plan. The weights are cut by
- * tensor and pipeline parallelism first, then by the ZeRO stage over the data-parallel ranks.
+ * tensor and pipeline parallelism first, then by the ZeRO stage over the data-parallel ranks, or
+ * over those of a shard group.
  * Needs an accounting other than exact. SL_E_RANGE (out_of_range) past uint64_t.
  */
 sl_code sl_accounting_answer(const sl_estimate_request *request, const sl_plan *plan,

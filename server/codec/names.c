@@ -1,6 +1,9 @@
 #include "codec/names.h"
 
 #include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
 
 #define COUNT(list) ((uint32_t)(sizeof(list) / sizeof(list)[0]))
 
@@ -244,6 +247,23 @@ sl_name(const sl_names *names, uint32_t index)
     return names->list[index];
 }
 
+/* The words that are modelled, where a hint has room for all of them. */
+static void
+hint_modelled(const sl_names *names, sl_errors *err)
+{
+    char list[sizeof err->list[0].hint] = "";
+    size_t size = 0;
+    for (uint32_t i = 0; i < names->modelled; i++) {
+        const size_t length = strlen(names->list[i]) + (i > 0 ? strlen(", ") : 0);
+        if (size + length >= sizeof list)
+            return;
+        (void)sl_text_format(list + size, sizeof list - size, "%s%s", i > 0 ? ", " : "",
+                             names->list[i]);
+        size += length;
+    }
+    sl_hint(err, "%s", list);
+}
+
 sl_code
 sl_names_read(const sl_node *object, const char *member, const sl_names *names, uint32_t *out,
               bool *present, sl_errors *err)
@@ -256,9 +276,13 @@ sl_names_read(const sl_node *object, const char *member, const sl_names *names, 
         sl_node_choice(object, member, names->list, names->count, &index, present, err);
     if (code != SL_OK || !*present)
         return code;
-    if (index >= names->modelled)
-        return sl_node_fail_at(object, member, err, SL_E_UNSUPPORTED, "not_modelled",
-                               "\"%s\" is not modelled yet", names->list[index]);
+    if (index >= names->modelled) {
+        const sl_code refused =
+            sl_node_fail_at(object, member, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "\"%s\" is not modelled yet", names->list[index]);
+        hint_modelled(names, err);
+        return refused;
+    }
     *out = index;
     return SL_OK;
 }

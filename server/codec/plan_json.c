@@ -84,6 +84,32 @@ recompute_write(sl_writer *writer, const sl_workload *w)
     sl_write_object_end(writer);
 }
 
+/* Bytes per parameter that the request says in place of its framework's, in the order it takes them. */
+static void
+state_layout_write(sl_writer *writer, const sl_layout *layout)
+{
+    static const char *const names[] = {"parameter_bytes", "gradient_bytes", "master_weight_bytes",
+                                        "optimizer_bytes"};
+    const double bytes[] = {layout->parameter_bytes, layout->gradient_bytes, layout->master_bytes,
+                            layout->optimizer_bytes};
+    bool said = false;
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+        said = said || bytes[i] >= 0;
+    sl_write_key(writer, "layout");
+    if (!said) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        if (bytes[i] >= 0)
+            sl_put_double(writer, names[i], bytes[i]);
+        else
+            sl_put_null(writer, names[i]);
+    }
+    sl_write_object_end(writer);
+}
+
 /* bf16_layers is a number of last blocks or a list of them, as in the request. */
 static void
 fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
@@ -159,6 +185,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     }
     adapter_write(writer, &w->adapter);
     offload_write(writer, &w->offload);
+    state_layout_write(writer, &w->layout);
     put_known(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
 }
@@ -207,12 +234,12 @@ unit_write(sl_writer *writer, const sl_unit *unit)
     }
 }
 
-/* As the software profile does it, or as the request says instead. */
+/* As the software profile does it, or as the request says instead; dp has no choice. */
 static void
-overlap_write(sl_writer *writer, const sl_software *software)
+overlap_write(sl_writer *writer, const sl_workload *workload, const sl_software *software)
 {
     sl_write_key(writer, "overlap");
-    if (software == NULL) {
+    if (software == NULL || workload->framework == SL_FRAMEWORK_DP) {
         sl_write_null(writer);
         return;
     }
@@ -250,7 +277,7 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
         sl_put_null(writer, "reshard_after_forward");
     unit_write(writer, &plan->unit);
     sl_put_text(writer, "order", sl_name(&sl_order_names, plan->order));
-    overlap_write(writer, software);
+    overlap_write(writer, workload, software);
     wire_write(writer, "grad_reduce_dtype", workload->reduce);
     wire_write(writer, "gather_dtype", workload->gather);
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));

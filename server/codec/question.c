@@ -11,6 +11,7 @@
 #include "json/members.h"
 #include "json/writer.h"
 
+#define PRODUCTS "tensor * pipeline * context: "
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 enum { CANONICAL_BYTES = 16 << 20, HINTED_PRODUCT_MAX = 1 << 16 };
@@ -71,12 +72,12 @@ hint_products(uint64_t world, sl_errors *err)
         (void)sl_text_format(entry, sizeof entry, "%s%llu", divisor > 1 ? ", " : "",
                              (unsigned long long)divisor);
         const size_t length = strlen(entry);
-        if (size + length >= sizeof list - sizeof "tensor * pipeline: ")
+        if (size + length >= sizeof list - sizeof PRODUCTS)
             break;
         memcpy(list + size, entry, length + 1);
         size += length;
     }
-    sl_hint(err, "tensor * pipeline: %s", list);
+    sl_hint(err, PRODUCTS "%s", list);
 }
 
 static void
@@ -112,7 +113,7 @@ settle_shard_group(sl_estimate_request *request)
     if (plan->shard_group == 0 && request->copies > 1)
         plan->shard_group =
             plan->data % request->copies == 0 ? plan->data / request->copies : request->copies;
-    else if (plan->shard_group == 0 && request->hybrid) {
+    else if (plan->shard_group == 0 && request->hybrid && request->has_cluster) {
         const uint32_t inside = per_node > inner ? per_node / inner : 1; /* replicas in a node */
         plan->shard_group = inside < plan->data ? inside : plan->data;
     }
@@ -293,6 +294,8 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
     }
     if (first == SL_OK && out->has_cluster)
         first = settle(out, err);
+    else if (first == SL_OK && out->inventory == NULL)
+        settle_shard_group(out); /* an accounting without a cluster */
     return first;
 }
 
@@ -392,9 +395,38 @@ check_world(const sl_estimate_request *request, sl_errors *err)
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
     if (world == available)
         return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "world_size_mismatch", "/parallelism",
-                   "tensor x pipeline x data must be the cluster's %llu accelerators, got %llu",
-                   (unsigned long long)available, (unsigned long long)world);
+    return sl_fail(
+        err, SL_E_RANGE, "world_size_mismatch", "/parallelism",
+        "tensor x pipeline x context x data must be the cluster's %llu accelerators, got "
+        "%llu",
+        (unsigned long long)available, (unsigned long long)world);
+}
+
+/* The ranks that share one copy of the states, where nobody else judges them. */
+static sl_code
+check_shard_group(const sl_estimate_request *request, sl_errors *err)
+{
+    const sl_plan *const plan = &request->plan;
+    uint64_t divisors[8];
+    uint32_t count = 0;
+    if (request->hybrid && plan->shard_group == 0) {
+        const sl_code missing =
+            sl_fail(err, SL_E_RANGE, "required_field", "/parallelism/shard_group",
+                    "must be given: only a cluster says how many ranks a node has");
+        sl_hint(err, "8");
+        return missing;
+    }
+    if (plan->shard_group == 0 || plan->data % plan->shard_group == 0)
+        return SL_OK;
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible",
+                request->copies > 1 ? "/parallelism/replicate" : "/parallelism/shard_group",
+                "must divide the %u data-parallel ranks, got %u", plan->data, plan->shard_group);
+    for (uint32_t i = 1; i <= plan->data && count < sizeof divisors / sizeof divisors[0]; i++)
+        if (plan->data % i == 0)
+            divisors[count++] = i;
+    sl_hint_values(err, divisors, count);
+    return code;
 }
 
 /* The engine speaks of stage and group; a request may have said FSDP's words for them. */
@@ -444,17 +476,21 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
 {
     assert(request != NULL && err != NULL);
 
-    if (!request->data_open)
-        return question != NULL ? check_question(request, question, err)
-                                : check_world(request, err);
+    if (!request->data_open && question != NULL)
+        return check_question(request, question, err);
+    if (!request->data_open) {
+        sl_code alone = check_world(request, err);
+        sl_keep(&alone, check_shard_group(request, err));
+        return alone;
+    }
 
     const uint64_t world =
         (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
     const sl_plan *const plan = &request->plan;
     const sl_code first =
         sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism",
-                "tensor x pipeline must divide the %llu accelerators, got %u x %u",
-                (unsigned long long)world, plan->tensor, plan->pipeline);
+                "tensor x pipeline x context must divide the %llu accelerators, got %u x %u x %u",
+                (unsigned long long)world, plan->tensor, plan->pipeline, plan->context);
     hint_products(world, err);
 
     /* What else is wrong, less what only follows from the degree that does not exist. */

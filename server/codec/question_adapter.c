@@ -62,7 +62,8 @@ read_targets(const sl_node *adapter, sl_adapter *out, sl_errors *err)
 {
     sl_node targets;
     sl_node entry;
-    if (!sl_node_member(adapter, "targets", &targets))
+    if (!sl_node_member(adapter, "targets", &targets) ||
+        (sl_node_kind(&targets) == SL_JSON_ARRAY && sl_node_count(&targets) == 0))
         return SL_OK;
     if (!methods[out->method].targets)
         return sl_node_fail(&targets, err, SL_E_RANGE, "conflicting_fields",

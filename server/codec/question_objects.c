@@ -118,10 +118,12 @@ sl_question_read_fp8(sl_estimate_request *request, sl_errors *warnings, sl_error
     if (eight_bits)
         workload->gather = SL_WIRE_FP8;
     if (first == SL_OK && eight_bits && workload->framework == SL_FRAMEWORK_MEGATRON &&
-        !workload->fp8.primary_weights)
+        !workload->fp8.primary_weights) {
         first = sl_node_fail_at(&fp8, "all_gather", err, SL_E_RANGE, "inconsistent",
                                 "megatron gathers weights as it stores them: primary_weights says "
                                 "whether that is in 8 bits");
+        sl_hint(err, "leave it out, or primary_weights true");
+    }
     return first;
 }
 

@@ -143,10 +143,13 @@ read_sharding(sl_estimate_request *request, sl_errors *err)
     if (code != SL_OK || !said)
         return code;
     const bool stage_open = (request->unknown & SL_UNKNOWN_ZERO_STAGE) != 0;
-    if (!stage_open && request->plan.zero_stage != stages[word])
-        return sl_node_fail_at(object, "sharding", err, SL_E_RANGE, "conflicting_fields",
-                               "is zero_stage %u, but zero_stage says %u", stages[word],
-                               request->plan.zero_stage);
+    if (!stage_open && request->plan.zero_stage != stages[word]) {
+        const sl_code refused = sl_node_fail_at(
+            object, "sharding", err, SL_E_RANGE, "conflicting_fields",
+            "is zero_stage %u, but zero_stage says %u", stages[word], request->plan.zero_stage);
+        sl_hint(err, "leave one of them out");
+        return refused;
+    }
     request->plan.zero_stage = stages[word];
     request->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
     request->sharding_said = true;
@@ -164,9 +167,11 @@ read_shard_group(sl_estimate_request *request, sl_errors *err)
     sl_code first = sl_node_uint(object, "shard_group", 1, SL_PARALLEL_MAX, &group, &said, err);
     sl_keep(&first,
             sl_node_uint(object, "replicate", 1, SL_PARALLEL_MAX, &copies, &copies_said, err));
-    if (said && copies_said)
+    if (said && copies_said) {
         sl_keep(&first, sl_node_fail_at(object, "replicate", err, SL_E_RANGE, "conflicting_fields",
                                         "says what shard_group says: give one of them"));
+        sl_hint(err, "leave one of them out");
+    }
     request->plan.shard_group = (uint32_t)group;
     request->copies = (uint32_t)copies;
     said = false;

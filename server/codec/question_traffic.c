@@ -106,9 +106,11 @@ read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     sl_keep(&first,
             sl_names_read(&overlap, "tensor", &sl_overlap_names, &tensor, &tensor_said, err));
     sl_keep(&first, sl_node_bool(&overlap, "p2p", &pipeline, &pipeline_said, err));
-    if (first == SL_OK && request->workload.framework == SL_FRAMEWORK_DP)
+    if (first == SL_OK && request->workload.framework == SL_FRAMEWORK_DP) {
         first = sl_node_fail_at(&request->parallelism_object, "overlap", err, SL_E_RANGE,
                                 "inconsistent", "dp sends everything in the open");
+        sl_hint(err, "leave it out, or framework ddp");
+    }
     if (first != SL_OK || request->software == NULL)
         return first;
     assert(request->software_count <= SL_SOFTWARE_OPEN_MAX);
@@ -144,9 +146,11 @@ sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnings, sl_e
     sl_keep(&first, read_overlap(request, warnings, err));
     sl_keep(&first, read_unit(object, &request->plan.unit, err));
     sl_keep(&first, read_wire(object, "gather_dtype", &sl_wire_names, &workload->gather, err));
-    if (eight_bits && workload->gather != SL_WIRE_FP8)
+    if (eight_bits && workload->gather != SL_WIRE_FP8) {
         sl_keep(&first,
                 sl_node_fail_at(object, "gather_dtype", err, SL_E_RANGE, "conflicting_fields",
                                 "is fp8, as workload.fp8.all_gather says"));
+        sl_hint(err, "fp8");
+    }
     return first;
 }

@@ -213,9 +213,12 @@ read_mtp(sl_estimate_request *request, sl_errors *err)
                             "%llu",
                             (unsigned long long)layers);
     request->mtp = on || layers == 1;
-    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON)
-        return sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
-                            "multi-token prediction is modelled for megatron");
+    if (request->mtp && request->workload.framework != SL_FRAMEWORK_MEGATRON) {
+        const sl_code refused = sl_node_fail(&mtp, err, SL_E_UNSUPPORTED, "not_modelled",
+                                             "multi-token prediction is modelled for megatron");
+        sl_hint(err, "false, or framework megatron");
+        return refused;
+    }
     if (request->mtp)
         sl_notes_add(&request->notes, "mtp_beside_the_head", true,
                      "the layer for multi-token prediction is on the last stage, and recomputation "
@@ -241,11 +244,13 @@ read_kernels(sl_estimate_request *request, sl_errors *err)
     workload->loss = (sl_loss)loss;
     workload->activations = (sl_activation_profile)activations;
     workload->graphs = (sl_cuda_graphs)graphs;
-    if (workload->compile && activations == SL_ACTIVATIONS_EAGER)
+    if (workload->compile && activations == SL_ACTIVATIONS_EAGER) {
         sl_keep(&first,
                 sl_node_fail_at(object, "activation_profile", err, SL_E_RANGE, "conflicting_fields",
                                 "is what compile takes away: eager keeps pointwise "
                                 "results, generated kernels rebuild them"));
+        sl_hint(err, "compiled, or compile false");
+    }
     return first;
 }
 

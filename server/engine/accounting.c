@@ -100,6 +100,16 @@ sl_accounting_evaluate(sl_accounting accounting, uint64_t parameters, uint64_t r
     return SL_OK;
 }
 
+double
+sl_accounting_copies_elements(uint32_t zero_stage, uint64_t microbatches, uint64_t group)
+{
+    assert(zero_stage <= 3 && microbatches >= 1 && group >= 1);
+
+    if (zero_stage == 0)
+        return 0.0;
+    return 2.0 * (zero_stage >= 2 ? (double)microbatches : 1.0) / (double)group;
+}
+
 static const sl_activation_accounting_info activations[] = {
     [SL_ACTIVATION_EXACT] = {"exact", "operator by operator, what autograd saves", "derived"},
     [SL_ACTIVATION_SBHL] = {"sbhl", "s b h L",

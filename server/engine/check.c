@@ -253,34 +253,45 @@ check_sharding(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "%s; got %u", stages[framework].rule, plan->zero_stage);
         sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, or framework fsdp2 or deepspeed"
+                     : framework == SL_FRAMEWORK_FSDP1  ? "0, 2, 3"
                                                         : "2, 3");
     }
     if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
-        is_known(question, SL_UNKNOWN_ZERO_STAGE))
+        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
-    if (!whole && !sl_framework_is_fsdp(framework))
+        sl_hint(err, "0, 1");
+    }
+    if (!whole && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
                        "a shard group below the data group is modelled for fsdp only");
-    else if (!whole && plan->data % plan->shard_group != 0)
+        sl_hint(err, "leave it out, or framework fsdp1 or fsdp2");
+    } else if (!whole && plan->data % plan->shard_group != 0)
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
                              "data-parallel ranks", plan->data, err);
     if (plan->reshard != SL_RESHARD_DEFAULT &&
         (!sl_framework_is_fsdp(framework) ||
          (plan->reshard == SL_RESHARD_ALWAYS && plan->zero_stage == 2 &&
-          is_known(question, SL_UNKNOWN_ZERO_STAGE))))
+          is_known(question, SL_UNKNOWN_ZERO_STAGE)))) {
         code = sl_fail(err, SL_E_RANGE, "reshard_not_of_framework",
                        "/parallelism/reshard_after_forward",
                        "is a choice of fsdp with full_shard: megatron and ddp gather nothing, "
                        "deepspeed goes by its live parameters, shard_grad_op keeps them");
+        sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
+    }
     if (question->workload.offload.parameters && is_known(question, SL_UNKNOWN_ZERO_STAGE) &&
-        sl_states_shards(&question->workload, plan).parameters.dense <= 1.0 && plan->data > 1)
+        sl_states_shards(&question->workload, plan).parameters.dense <= 1.0 && plan->data > 1) {
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
-    if (question->workload.recompute == SL_RECOMPUTE_MODULES && framework != SL_FRAMEWORK_MEGATRON)
+        sl_hint(err, "none, or zero_stage 3 with framework deepspeed or fsdp2");
+    }
+    if (question->workload.recompute == SL_RECOMPUTE_MODULES &&
+        framework != SL_FRAMEWORK_MEGATRON) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
                        "modules of a block are rebuilt apart by megatron only");
+        sl_hint(err, "none, core_attention, full");
+    }
     if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
         is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
@@ -311,10 +322,13 @@ check_workload(const sl_question *question, sl_errors *err)
     if (!workload->optimizer_in_backward)
         return code;
     if (!sl_framework_is_fsdp(workload->framework) &&
-        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1))
-        return sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
+        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1)) {
+        code = sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
                        "goes with fsdp and with one device: %s keeps gradients in buffers",
                        workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
+        sl_hint(err, "false, or framework fsdp2");
+        return code;
+    }
     if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
         code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
                        "steps on each gradient once: %llu micro-batches would have to be summed",
@@ -374,10 +388,12 @@ check_context(const sl_question *question, sl_errors *err)
     if (sl_model_is_plain(question->model))
         return sl_fail(err, SL_E_RANGE, "no_sequence", pointer,
                        "a list of layers is counted per sample: there is no sequence to share");
-    if (framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
+    if (framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "context parallelism is modelled for megatron and fsdp2, got %u",
                        plan->context);
+        sl_hint(err, "1, or framework megatron or fsdp2");
+    }
     if (!has_fused_attention(question)) {
         const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
@@ -418,9 +434,12 @@ check_expert(const sl_question *question, sl_errors *err)
     sl_code code = SL_OK;
 
     assert(plan->expert >= 1 && cut >= 1);
-    if (experts == 0 && plan->expert > 1)
-        return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
+    if (experts == 0 && plan->expert > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
+        sl_hint(err, "1");
+        return code;
+    }
     if (experts == 0 && plan->expert_tensor > 1) {
         code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
                        "this model has no experts to cut, got %u", plan->expert_tensor);
@@ -428,10 +447,12 @@ check_expert(const sl_question *question, sl_errors *err)
     }
     if (experts == 0)
         return code;
-    if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2)
+    if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                     "expert parallelism is modelled for megatron and fsdp2, got %u", plan->expert);
+        sl_hint(err, "1, or framework megatron or fsdp2");
+    }
     if (cut != 1 && cut != plan->tensor) {
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",

@@ -55,9 +55,13 @@ sl_check_host(const sl_question *question, sl_errors *err)
         sl_hint(err, "one accelerator, or pipeline with schedule naive");
         return code;
     }
-    if (workload->framework != SL_FRAMEWORK_DDP && workload->framework != SL_FRAMEWORK_MEGATRON)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
-                       "blocks on the cpu are modelled for ddp, or megatron's stages");
+    if (workload->framework != SL_FRAMEWORK_DDP && workload->framework != SL_FRAMEWORK_MEGATRON) {
+        const sl_code code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                    "blocks on the cpu are modelled for ddp, or megatron's stages");
+        sl_hint(err, "leave it out, or framework ddp or megatron");
+        return code;
+    }
     if (sl_adapter_on(&workload->adapter) || offload->optimizer || offload->parameters ||
         offload->activations)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,

@@ -28,9 +28,11 @@ sl_check_lent(const sl_question *question, sl_errors *err)
                        question->cluster->nodes);
         sl_hint(err, "1, or framework ddp");
     }
-    if (workload->offload.optimizer || workload->offload.parameters)
+    if (workload->offload.optimizer || workload->offload.parameters) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/offload",
                        "states of dp in the host's memory are not modelled");
+        sl_hint(err, "leave it out, or framework deepspeed or fsdp2");
+    }
     return code;
 }
 

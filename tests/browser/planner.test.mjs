@@ -108,6 +108,27 @@ describe('the verdict', () => {
         });
     });
 
+    it('says in words what a fix moves and how many nodes it takes', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'qwen-32b');
+            await answering(tab, () => choose(page, 'pipeline', '1'));
+            const { answer: { binding: { fixes } } } =
+                await answering(tab, () => type(page, 'nodes', '1'));
+            const buttons = page.getByTestId('verdict').locator('.fix');
+            const said = async (what) => seen(buttons.nth(fixes.findIndex(what)));
+            const offload = (state) => ({ change }) => change.workload?.offload?.[state] === 'cpu';
+            assert.match(await said(offload('optimizer')), /^optimizer states in host memory/);
+            assert.match(await said(offload('activations')),
+                /^activations in host memory.* time, transfers not counted/);
+            assert.match(await said(({ what }) => what === 'nodes'), /^\d+ nodes/);
+
+            await answering(tab, () => buttons.nth(fixes.findIndex(offload('optimizer'))).click());
+            assert.match(await seen(page.getByRole('list', { name: 'Further settings' })),
+                /optimizer states in host memory/);
+        });
+    });
+
     it('shows what a change did to the figures', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const first = await start(tab, 'llama-8b');
@@ -160,19 +181,34 @@ describe('the memory bars', () => {
         });
     });
 
+    const tableTwin = async (tab, memory) => {
+        const rows = await tab.page.locator('[data-testid="memory"] tbody tr').evaluateAll((trs) =>
+            trs.map((tr) => [...tr.querySelectorAll('td.n')].map((td) =>
+                (td.querySelector('.num') ?? td).firstChild.textContent.trim())));
+        const columns = memory.ranks.map(({ terms }) => terms.filter(({ bytes }) => bytes > 0)
+            .map(({ bytes }) => gib(bytes)).sort());
+        for (const [at, column] of columns.entries())
+            assert.deepEqual(rows.map((row) => row[at]).filter((text) => text !== '–').sort(), column);
+        const totals = await tab.page.locator('[data-testid="memory"] tfoot td').allTextContents();
+        assert.deepEqual(totals.map((text) => text.trim()),
+            memory.ranks.map(({ device_total_bytes }) => gib(device_total_bytes)));
+    };
+
     it('have a table twin with the same figures and totals', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { answer: { memory } } = await start(tab, 'llama-70b');
-            const rows = await tab.page.locator('[data-testid="memory"] tbody tr').evaluateAll((trs) =>
-                trs.map((tr) => [...tr.querySelectorAll('td.n')].map((td) =>
-                    (td.querySelector('.num') ?? td).firstChild.textContent.trim())));
-            const columns = memory.ranks.map(({ terms }) => terms.filter(({ bytes }) => bytes > 0)
-                .map(({ bytes }) => gib(bytes)).sort());
-            for (const [at, column] of columns.entries())
-                assert.deepEqual(rows.map((row) => row[at]).filter((text) => text !== '–').sort(), column);
-            const totals = await tab.page.locator('[data-testid="memory"] tfoot td').allTextContents();
-            assert.deepEqual(totals.map((text) => text.trim()),
-                memory.ranks.map(({ device_total_bytes }) => gib(device_total_bytes)));
+            await tableTwin(tab, memory);
+        });
+    });
+
+    it('tell terms apart that are called the same and live as long', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            await start(tab, 'llama-8b');
+            const { answer: { memory } } = await answering(tab, () => choose(tab.page, 'precision', 'fp8'));
+            const names = memory.ranks[0].terms.filter(({ bytes }) => bytes > 0)
+                .map(({ name, lifetime }) => `${name} ${lifetime}`);
+            assert.ok(new Set(names).size < names.length, 'two terms share a name and a lifetime');
+            await tableTwin(tab, memory);
         });
     });
 

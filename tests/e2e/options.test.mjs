@@ -16,11 +16,15 @@ after(() => stopClean(server));
 
 const ask = (parts) => client.post('/api/v1/estimates', estimate(parts));
 
-async function answered(parts) {
-    const response = await ask(parts);
+/** What is answered is also a request by the document. */
+async function accepted(request) {
+    const response = await client.post('/api/v1/estimates', request);
     assert.equal(response.status, 200, response.text);
+    client.contract.validate('an answered request', { $ref: '#/components/schemas/EstimateRequest' }, request);
     return response.json;
 }
+
+const answered = (parts) => accepted(estimate(parts));
 
 async function refused(parts, pointer, code) {
     const response = await ask(parts);
@@ -135,4 +139,132 @@ test('states on disks are counted, and their time is said to be open', async () 
     assert.ok(memory.nvme_bytes_per_node > 0 && memory.host_bytes_per_node > 0);
     assert.ok(warnings.some(({ code }) => code === 'nvme_time'));
     await refused(parts(2), '/workload/offload/optimizer', 'nvme_not_of_framework');
+});
+
+const alone = { tensor: 1, sequence: null, pipeline: 1, data: 8, zero_stage: 0 };
+const sharded = { ...alone, zero_stage: 3 };
+const settled = {
+    'what Megatron does': {},
+    'what is left open': { workload: { framework: null, precision: null, recompute: null,
+        attention: null, micro_batch_size: null }, parallelism: { sequence: null, zero_stage: null, data: null } },
+    'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
+    'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
+    'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } } },
+    'hybrid groups': { workload: { framework: 'fsdp1' }, cluster: { nodes: 2 },
+        parallelism: { ...sharded, zero_stage: null, data: 16, sharding: 'hybrid_shard' } },
+    'modules as units': { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, fsdp_unit: ['mlp'] } },
+    'prompts': { workload: { kind: 'finetuning', framework: 'ddp', adapter: { method: 'prefix_tuning' } },
+        parallelism: alone },
+    'turned features': { workload: { kind: 'finetuning', framework: 'ddp', adapter: { method: 'oft' } },
+        parallelism: alone },
+    'one process': { workload: { framework: 'dp' }, parallelism: alone },
+    'blocks on the host': { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 },
+        parallelism: { ...alone, data: 1, placement: [{ layers: '0-1', device: 'cpu' }] } },
+    'states on disks': { workload: { framework: 'deepspeed', offload: { optimizer: 'nvme', parameters: 'cpu' } },
+        parallelism: sharded },
+    'there and back': { parallelism: { ...alone, pipeline: 2, data: 4, zero_stage: 1, schedule: 'zb_v' } },
+};
+
+for (const [what, parts] of Object.entries(settled))
+    test(`what was settled is a request with the same answer: ${what}`, async () => {
+        const first = await answered(parts);
+        const { workload, parallelism } = first.resolved;
+        const again = await accepted({ ...estimate(parts), workload, parallelism });
+        for (const part of ['resolved', 'memory', 'time', 'throughput', 'communication', 'fits'])
+            assert.deepEqual(again[part], first[part], part);
+    });
+
+test('the largest value of every count is that of the document', async () => {
+    const { schemas } = client.contract.document.components;
+    let count = 0;
+    for (const [part, schema] of [['workload', 'Workload'], ['cluster', 'Cluster'], ['parallelism', 'Parallelism']])
+        for (const [name, { type, maximum }] of Object.entries(schemas[schema].properties)) {
+            if (maximum === undefined || !type.includes('integer'))
+                continue;
+            const fault = await refused({ [part]: { [name]: maximum + 1 } }, `/${part}/${name}`, 'out_of_range');
+            assert.equal(fault.hint, String(maximum), name);
+            count++;
+        }
+    assert.ok(count > 12, `${count} counts have a limit`);
+});
+
+const hints = [
+    ['a word for later', { workload: { kind: 'inference' } }, '/workload/kind', /^pretraining, finetuning$/],
+    ['shard groups', { parallelism: { shard_group: 2 } }, '/parallelism/shard_group', /fsdp2/],
+    ['copies', { parallelism: { replicate: 2 } }, '/parallelism/replicate', /fsdp2/],
+    ['stages', { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, zero_stage: 1 } },
+        '/parallelism/zero_stage', /^0, 2, 3$/],
+    ['stages of a pipeline', { workload: { framework: 'deepspeed' },
+        parallelism: { ...sharded, pipeline: 2, data: 4 } }, '/parallelism/zero_stage', /^0, 1$/],
+    ['gathered parameters let go', { parallelism: { reshard_after_forward: true } },
+        '/parallelism/reshard_after_forward', /fsdp2/],
+    ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
+        '/workload/offload/parameters', /zero_stage 3/],
+    ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },
+        parallelism: sharded }, '/workload/recompute/mode', /full/],
+    ['early steps', { workload: { optimizer_in_backward: true } }, '/workload/optimizer_in_backward', /fsdp2/],
+    ['shared sequences', { workload: { framework: 'ddp' }, parallelism: { ...alone, context: 2, data: 4 } },
+        '/parallelism/context', /megatron/],
+    ['experts of none', { parallelism: { expert: 2 } }, '/parallelism/expert', /^1$/],
+    ['prediction', { workload: { framework: 'fsdp2', mtp: true }, parallelism: sharded }, '/workload/mtp', /megatron/],
+    ['pointwise results', { workload: { compile: true, activation_profile: 'eager' } },
+        '/workload/activation_profile', /^compiled/],
+    ['two stages', { workload: { framework: 'fsdp1' },
+        parallelism: { ...sharded, sharding: 'shard_grad_op' } }, '/parallelism/sharding', /one of them/],
+    ['two groups', { workload: { framework: 'fsdp1' },
+        parallelism: { ...sharded, shard_group: 2, replicate: 2 } }, '/parallelism/replicate', /one of them/],
+    ['weights gathered', { workload: { precision: 'fp8', fp8: { all_gather: true } } },
+        '/workload/fp8/all_gather', /primary_weights/],
+    ['products', { parallelism: { data: 'auto', context: 3 } }, '/parallelism',
+        /^tensor \* pipeline \* context: 1, 2, 4, 8$/],
+    ['overlap of dp', { workload: { framework: 'dp' }, parallelism: { ...alone, overlap: { p2p: true } } },
+        '/parallelism/overlap', /ddp/],
+    ['offload of dp', { workload: { framework: 'dp', offload: { optimizer: 'cpu' } }, parallelism: alone },
+        '/workload/offload', /deepspeed/],
+];
+
+test('what a framework lacks is refused with what may stand there', async () => {
+    for (const [what, parts, pointer, hint] of hints) {
+        const response = await ask(parts);
+        assert.equal(response.status, 422, what);
+        const fault = response.json.errors.find((error) => error.pointer === pointer);
+        assert.match(fault?.hint ?? '', hint, `${what}: ${response.text}`);
+    }
+});
+
+test('an accounting alone knows groups of ranks that share the states', async () => {
+    const ask = (parallelism, cluster) => client.post('/api/v1/estimates', { model: { parameters: 7.5e9 },
+        workload: { framework: 'fsdp1', accounting: 'mixed-2-2-12' }, cluster, parallelism });
+    const node = await ask({ sharding: 'hybrid_shard' }, { accelerator, nodes: 8, accelerators_per_node: 8 });
+    assert.equal(node.json.accounting.per_rank_bytes, 15e9);
+    assert.equal(node.json.memory.ranks[0].count, 64);
+    const copies = await ask({ data: 64, zero_stage: 3, replicate: 4 });
+    assert.equal(copies.json.accounting.per_rank_bytes, 7.5e9);
+    for (const [parallelism, pointer, code] of [
+        [{ data: 64, sharding: 'hybrid_shard' }, '/parallelism/shard_group', 'required_field'],
+        [{ data: 64, zero_stage: 3, shard_group: 3 }, '/parallelism/shard_group', 'not_divisible'],
+        [{ data: 64, zero_stage: 3, replicate: 3 }, '/parallelism/replicate', 'not_divisible']]) {
+        const { status, json } = await ask(parallelism);
+        assert.equal(status, 422);
+        assert.deepEqual([json.errors[0].pointer, json.errors[0].code], [pointer, code]);
+    }
+});
+
+test('null is what absent is, and serving is counted by its rule', async () => {
+    const nothing = { hub: null, revision: null, config: null, layers: null };
+    const { memory, fits } = await accepted({ model: { ...nothing, parameters: 70e9 },
+        workload: { kind: 'inference', accounting: 'inference-1.2', precision: 'fp16', recompute: null } });
+    assert.equal(memory.device_total_bytes, 168e9);
+    assert.equal(fits, null);
+    for (const [part, schema] of [['workload', 'Workload'], ['cluster', 'Cluster'], ['parallelism', 'Parallelism']])
+        for (const name of Object.keys(client.contract.document.components.schemas[schema].properties)) {
+            const withNull = estimate({ [part]: { [name]: null } });
+            const without = structuredClone(withNull);
+            delete without[part][name];
+            const [one, other] = [await client.post('/api/v1/estimates', withNull),
+                await client.post('/api/v1/estimates', without)];
+            assert.equal(one.status, other.status, name);
+            for (const part of ['memory', 'time', 'resolved', 'assumptions', 'warnings'])
+                assert.deepEqual(one.json[part], other.json[part], `${name}: ${part}`);
+        }
 });

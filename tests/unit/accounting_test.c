@@ -81,6 +81,16 @@ memory_shrinks_four_eight_and_m_times_for_many_ranks(void)
     sl_expect_near(total[0] / total[3], (double)ranks, 1e-4, "stage 3");
 }
 
+/* Stage 3 in groups of 8 moves 3 m inside and sums an eighth of the gradients, 2 m / 8, among copies. */
+static void
+copies_of_the_states_sum_their_shards(void)
+{
+    sl_expect_near(sl_accounting_copies_elements(3, 4, 8), 1.0, 0, "stage 3, four micro-batches");
+    sl_expect_near(sl_accounting_copies_elements(2, 1, 8), 0.25, 0, "stage 2");
+    sl_expect_near(sl_accounting_copies_elements(1, 4, 8), 0.25, 0, "stage 1 reduces once");
+    sl_expect_near(sl_accounting_copies_elements(0, 4, 8), 0.0, 0, "stage 0 has no shards");
+}
+
 static void
 more_than_a_double_can_count_is_refused(void)
 {
@@ -109,6 +119,7 @@ activation_rules_give_the_figures_of_the_courses(void)
 static const sl_case cases[] = {
     {"activation_rules_give_the_figures_of_the_courses",
      activation_rules_give_the_figures_of_the_courses},
+    {"copies_of_the_states_sum_their_shards", copies_of_the_states_sum_their_shards},
     {"every_worked_figure_of_the_courses_is_reproduced",
      every_worked_figure_of_the_courses_is_reproduced},
     {"memory_shrinks_four_eight_and_m_times_for_many_ranks",

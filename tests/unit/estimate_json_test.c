@@ -371,6 +371,24 @@ an_accounting_alone_has_memory_and_nothing_measured(void)
     clear(&a);
 }
 
+/* Groups of the eight ranks of a node: 16 x 7.5e9 / 8 bytes, 3 + 2 / 8 of the parameters moved. */
+static void
+an_accounting_divides_over_a_shard_group(void)
+{
+    answered a;
+    read_request(&a, "{\"model\":{\"parameters\":7500000000},\"workload\":{\"accounting\":"
+                     "\"mixed-2-2-12\",\"framework\":\"fsdp1\"},\"cluster\":{\"accelerator\":"
+                     "\"nvidia-a100-sxm4-80gb\",\"nodes\":8,\"accelerators_per_node\":8},"
+                     "\"parallelism\":{\"tensor\":2,\"pipeline\":1,\"sharding\":\"hybrid_shard\","
+                     "\"shard_group\":8}}");
+    CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, a.request.parameters, NULL), SL_OK);
+    CU_ASSERT_TRUE(holds(&a, "\"per_rank_bytes\":7500000000,"));
+    CU_ASSERT_TRUE(holds(&a, "\"communication_volume_ratio\":3.25,"));
+    CU_ASSERT_TRUE(holds(&a, "\"role\":\"all ranks\",\"rank\":0,\"count\":64,"));
+    CU_ASSERT_TRUE(holds(&a, "\"ranks\":8,\"zero_stage\":3"));
+    clear(&a);
+}
+
 static void
 an_accounting_counts_accelerators_by_their_nominal_memory(void)
 {
@@ -464,6 +482,7 @@ main(int argc, char **argv)
         {"the_sentence_says_what_binds", the_sentence_says_what_binds},
         {"an_accounting_alone_has_memory_and_nothing_measured",
          an_accounting_alone_has_memory_and_nothing_measured},
+        {"an_accounting_divides_over_a_shard_group", an_accounting_divides_over_a_shard_group},
         {"an_accounting_counts_accelerators_by_their_nominal_memory",
          an_accounting_counts_accelerators_by_their_nominal_memory},
         {"an_accounting_beside_an_estimate_keeps_the_exact_figures",

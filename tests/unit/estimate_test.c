@@ -87,7 +87,7 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "nics_unknown", "/cluster/nics", "");
     q = gpt_question(1);
     q.plan.expert = 2;
-    expect_fault(&q, "no_experts", "/parallelism/expert", "");
+    expect_fault(&q, "no_experts", "/parallelism/expert", "1");
     q = gpt_question(1);
     q.plan.expert_tensor = 2;
     expect_fault(&q, "no_experts", "/parallelism/expert_tensor", "1");

@@ -154,7 +154,8 @@ what_one_process_cannot_do_is_refused(void)
     expect_fault(&q, "one_node", "/cluster/nodes", "1, or framework ddp");
     q = llama_question(8);
     q.workload.offload.optimizer = true;
-    expect_fault(&q, "not_modelled", "/workload/offload", "");
+    expect_fault(&q, "not_modelled", "/workload/offload",
+                 "leave it out, or framework deepspeed or fsdp2");
 }
 
 #define CASE(name)                                                                                 \

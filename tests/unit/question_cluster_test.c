@@ -182,7 +182,7 @@ a_degree_that_has_no_rest_is_refused_with_the_products(void)
     sl_errors err = {0};
     CU_ASSERT_EQUAL(sl_estimate_request_check(&r.request, &question, &err), SL_E_RANGE);
     expect_fault(&err, "/parallelism", "not_divisible");
-    sl_expect_text(err.list[0].hint, "tensor * pipeline: 1, 2, 4, 8, 16", "products");
+    sl_expect_text(err.list[0].hint, "tensor * pipeline * context: 1, 2, 4, 8, 16", "products");
     expect_fault(&err, "/parallelism/tensor", "not_divisible"); /* the heads, too */
     CU_ASSERT_PTR_NULL(fault_at(&err, "/parallelism/data"));
     free(model);
@@ -198,13 +198,14 @@ faults_point_at_the_words_that_were_said(void)
     } cases[] = {
         {"fsdp2", "{\"zero_stage\":3,\"replicate\":3}", "/parallelism/replicate", "not_divisible",
          "1, 2, 4, 8, 16"},
-        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled", ""},
+        {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled",
+         "leave it out, or framework fsdp1 or fsdp2"},
         {"megatron", "{\"sharding\":\"full_shard\"}", "/parallelism/sharding",
          "stage_not_of_framework", "no_shard, or framework fsdp1 or fsdp2"},
         {"fsdp2", "{\"sharding\":\"no_shard\"}", "/parallelism/sharding", "stage_not_of_framework",
          "full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2"},
         {"deepspeed", "{\"sharding\":\"hybrid_shard\"}", "/parallelism/sharding", "not_modelled",
-         ""},
+         "leave it out, or framework fsdp1 or fsdp2"},
         {"fsdp2", "{\"zero_stage\":0,\"sharding\":\"no_shard\"}", "/parallelism/zero_stage",
          "stage_not_of_framework", "2, 3"},
     };

@@ -8,6 +8,7 @@
  */
 import { EXAMPLES } from "./examples.js";
 import { FIELDS, fieldAt } from "./fields.js";
+import { spoken } from "../words.js";
 
 /** @returns {Plan} */
 export function emptyPlan() {
@@ -121,6 +122,6 @@ export function extraMembers(plan) {
     return Object.entries(plan.extra ?? {}).flatMap(([group, members]) =>
         Object.entries(members).map(([name, value]) => ({
             pointer: `/${group}/${name}`,
-            text: `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
+            text: spoken(`/${group}/${name}`, value) || `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
         })));
 }

@@ -6,7 +6,7 @@ import { answer } from "../state/store.js";
 import { gigabytes } from "../units.js";
 import { Swatch, share, ticks } from "./charts.js";
 import { Num } from "./explain.js";
-import { detailOf, keyOf, nameOf, representatives, rowsOf, stackOf, totalOf } from "./ranks.js";
+import { detailOf, keyOf, nameOf, representatives, rowsOf, stackOf, symbolsOf, totalOf } from "./ranks.js";
 import { Scroll } from "./scroll.js";
 import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "./terms.js";
 
@@ -81,9 +81,10 @@ function Bars({ memory, ranks }) {
 /** @param {any} rank */
 function totalAbout(rank) {
     const terms = stackOf(rank);
+    const symbols = symbolsOf(terms);
     return {
-        formula: terms.map(keyOf).join(" + "),
-        inputs: Object.fromEntries(terms.map((term) => [keyOf(term), term.bytes])),
+        formula: symbols.join(" + "),
+        inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at].bytes])),
         source: "Sum of the terms of this rank",
     };
 }

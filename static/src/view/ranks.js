@@ -13,9 +13,23 @@ function orderOf(name) {
     return at < 0 ? ORDER.length : at;
 }
 
-/** One name may stand twice in a rank, once kept and once at the peak only. @param {any} term */
+/** A name may stand several times in a rank, with another lifetime or another formula. @param {any} term */
 export function keyOf(term) {
-    return `${term.name}_${term.lifetime}`;
+    return `${term.name} ${term.lifetime} ${term.formula}`;
+}
+
+/** How many of the terms before this one are called the same and live as long. @param {any[]} terms @param {number} at */
+function alikeBefore(terms, at) {
+    const { name, lifetime } = terms[at];
+    return terms.slice(0, at).filter((term) => term.name === name && term.lifetime === lifetime).length;
+}
+
+/** One symbol for each, as formulas write them. @param {any[]} terms @returns {string[]} */
+export function symbolsOf(terms) {
+    return terms.map(({ name, lifetime }, at) => {
+        const before = alikeBefore(terms, at);
+        return `${name}_${lifetime}${before > 0 ? `_${before + 1}` : ""}`;
+    });
 }
 
 /** @param {any} rank */
@@ -39,10 +53,12 @@ export function rowsOf(ranks) {
         for (const term of stackOf(rank)) if (!found.has(keyOf(term))) found.set(keyOf(term), term);
     }
     const terms = [...found.values()].sort((a, b) => orderOf(a.name) - orderOf(b.name));
-    return terms.map((term) => {
+    return terms.map((term, at) => {
         const { label, tone } = lookOf(MEMORY_TERMS, term.name);
         const twice = terms.filter((other) => other.name === term.name).length > 1;
-        return { key: keyOf(term), tone, term, label: twice ? `${label}, ${SUFFIXES[term.lifetime] ?? term.lifetime}` : label };
+        const before = alikeBefore(terms, at);
+        const suffix = `, ${SUFFIXES[term.lifetime] ?? term.lifetime}${before > 0 ? ` (${before + 1})` : ""}`;
+        return { key: keyOf(term), tone, term, label: twice ? label + suffix : label };
     });
 }
 

@@ -4,6 +4,7 @@ import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields
 import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
 import { units } from "../state/prefs.js";
 import { change, gigabytes } from "../units.js";
+import { spoken } from "../words.js";
 import { Num } from "./explain.js";
 
 /**
@@ -11,11 +12,15 @@ import { Num } from "./explain.js";
  * plan left open.
  *
  * @param {Record<string, any>} patch
+ * @param {string} matters  the member that the fix is about
  */
-function describe(patch) {
+function describe(patch, matters) {
     const settings = Object.entries(patch).flatMap(([group, members]) =>
         (members !== null && typeof members === "object" ? Object.entries(members) : [["", members]]).map(([name, value]) => {
-            const field = fieldAt(`/${group}/${name}`);
+            const pointer = `/${group}/${name}`;
+            const field = fieldAt(pointer);
+            const words = spoken(pointer, value);
+            if (words !== "") return { own: name === matters, text: words };
             const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
             const to = { true: "on", false: "off" }[written] ?? written;
             const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
@@ -31,11 +36,13 @@ function describe(patch) {
 /** @param {{fix: any, estimate: any}} props */
 function Fix({ fix, estimate }) {
     const effects = [];
-    const { what, settles } = describe(fix.change);
+    const { what, settles } = describe(fix.change, fix.what);
     if (typeof fix.memory_bytes === "number") {
         effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
     }
-    if (typeof fix.step_s === "number") effects.push(`${change(fix.step_s, estimate.time.step_s)} time`);
+    if (typeof fix.step_s === "number") {
+        effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
+    }
     return html`
         <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
             <b>${what}</b>
