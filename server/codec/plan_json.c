@@ -140,6 +140,46 @@ fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
 }
 
 static void
+documents_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    const bool packed = w->document_length > 0;
+    sl_write_key(writer, "documents");
+    if (!packed && request->padded_length == 0) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_uint(writer, "mean_length", packed ? w->document_length : request->padded_length);
+    sl_put_bool(writer, "packed", packed);
+    sl_write_object_end(writer);
+}
+
+static void
+put_ratio(sl_writer *writer, const char *key, double ratio)
+{
+    if (ratio > 0)
+        sl_put_double(writer, key, ratio);
+    else
+        sl_put_null(writer, key);
+}
+
+static void
+moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    sl_write_key(writer, "moe");
+    if (!w->routing_said) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "balance", request->balance);
+    put_ratio(writer, "imbalance", w->imbalance);
+    put_ratio(writer, "capacity_factor", w->capacity);
+    sl_put_text(writer, "dispatcher", request->dispatcher);
+    sl_write_object_end(writer);
+}
+
+static void
 workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
                const sl_plan *plan, const sl_software *software)
 {
@@ -164,25 +204,9 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_uint(writer, "mtp", request->mtp);
     sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
     sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
-    sl_write_key(writer, "documents");
-    if (w->document_length > 0) {
-        sl_write_object(writer);
-        sl_put_uint(writer, "mean_length", w->document_length);
-        sl_put_bool(writer, "packed", true);
-        sl_write_object_end(writer);
-    } else {
-        sl_write_null(writer);
-    }
+    documents_write(writer, request, w);
     fp8_write(writer, request, w);
-    sl_write_key(writer, "moe");
-    if (w->imbalance > 0 || w->capacity > 0) {
-        sl_write_object(writer);
-        sl_put_double(writer, w->capacity > 0 ? "capacity_factor" : "imbalance",
-                      w->capacity > 0 ? w->capacity : w->imbalance);
-        sl_write_object_end(writer);
-    } else {
-        sl_write_null(writer);
-    }
+    moe_write(writer, request, w);
     adapter_write(writer, &w->adapter);
     offload_write(writer, &w->offload);
     state_layout_write(writer, &w->layout);

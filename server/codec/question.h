@@ -63,6 +63,9 @@ typedef struct sl_estimate_request {
     bool precision_open;            /* not said: settled with the cluster */
     uint32_t attention_word;        /* sl_attention_word; settled with the cluster */
     uint64_t gradient_accumulation; /* 0 = not said */
+    uint64_t padded_length;         /* of documents that are not packed; 0 = not said */
+    const char *balance;            /* of moe, as said; NULL: not said */
+    const char *dispatcher;
     sl_cluster cluster;
     const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;

@@ -36,12 +36,14 @@ sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl
             "packed documents are priced as %llu positions each: longer ones among shorter "
             "ones cost more attention than their mean",
             (unsigned long long)length);
-    } else if (length < request->workload.sequence_length) {
+        return SL_OK;
+    }
+    request->padded_length = length;
+    if (length < request->workload.sequence_length)
         sl_notes_add(&request->notes, "documents_padded", true,
                      "documents that are not packed are padded: rates count padding, about %.0f %% "
                      "of the tokens are the documents' own",
                      100.0 * (double)length / (double)request->workload.sequence_length);
-    }
     return SL_OK;
 }
 
@@ -178,6 +180,8 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     sl_keep(&first, sl_members_check(&moe, members, COUNT(members), warnings, err));
     sl_keep(&first, sl_names_read(&moe, "balance", &balance_names, &balance, &free_said, err));
     sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));
+    request->balance = free_said ? balances[balance] : NULL;
+    request->dispatcher = said ? dispatchers[dispatcher] : NULL;
     if (said && dispatcher > 0)
         sl_notes_add(&request->notes, "dispatcher_read", true,
                      "dispatcher \"%s\" is priced as alltoall, its buffers are not counted",

@@ -1,7 +1,7 @@
 /** Options of workload and plan that few requests have: what each changes, and what it refuses. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accelerator, estimate } from './lib/fixtures.mjs';
+import { accelerator, estimate, mixtral } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
@@ -150,6 +150,11 @@ const settled = {
     'states by bytes': { workload: { layout: { gradient_bytes: 2, optimizer_bytes: 4 } } },
     'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
     'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } } },
+    'padded documents': { workload: { documents: { mean_length: 100, packed: false } } },
+    'packed documents': { workload: { documents: { mean_length: 100 } } },
+    'free routing': { config: mixtral, parallelism: { expert: 2 },
+        workload: { moe: { balance: 'free', imbalance: 1.4, dispatcher: 'deepep' } } },
+    'padded experts': { config: mixtral, parallelism: { expert: 2 }, workload: { moe: { capacity_factor: 1.5 } } },
     'hybrid groups': { workload: { framework: 'fsdp1' }, cluster: { nodes: 2 },
         parallelism: { ...sharded, zero_stage: null, data: 16, sharding: 'hybrid_shard' } },
     'modules as units': { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, fsdp_unit: ['mlp'] } },
@@ -169,6 +174,9 @@ for (const [what, parts] of Object.entries(settled))
     test(`what was settled is a request with the same answer: ${what}`, async () => {
         const first = await answered(parts);
         const { workload, parallelism } = first.resolved;
+        for (const name of ['layout', 'documents', 'moe', 'fp8', 'adapter', 'offload'])
+            for (const [member, value] of Object.entries(parts.workload?.[name] ?? {}))
+                assert.deepEqual(workload[name][member], value, `${name}.${member}`);
         const again = await accepted({ ...estimate(parts), workload, parallelism });
         for (const part of ['resolved', 'memory', 'time', 'throughput', 'communication', 'fits'])
             assert.deepEqual(again[part], first[part], part);
