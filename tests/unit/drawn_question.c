@@ -324,6 +324,17 @@ draw_unknown(const sl_question *q)
     return unknown;
 }
 
+/* Mostly divisible by the stages. */
+static uint64_t
+draw_microbatches(const sl_question *q)
+{
+    if (q->workload.optimizer_in_backward)
+        return 1;
+
+    const uint64_t some = draw_degree(5);
+    return once_in(3) ? some : some * q->plan.pipeline;
+}
+
 void
 sl_draw_question(uint64_t number, sl_drawn *out)
 {
@@ -333,10 +344,7 @@ sl_draw_question(uint64_t number, sl_drawn *out)
     q.model = models[draw(MODELS)];
     draw_workload(&q.workload, q.model);
     draw_plan(&q.plan, &q.workload, q.model);
-    q.workload.global_batch =
-        q.workload.micro_batch * q.plan.data *
-        (q.workload.optimizer_in_backward ? 1
-                                          : draw_degree(5) * (once_in(3) ? 1 : q.plan.pipeline));
+    q.workload.global_batch = draw_microbatches(&q) * q.workload.micro_batch * q.plan.data;
     draw_software(&out->software);
     draw_cluster(&q.plan, &out->cluster);
     q.nodes_fixed = once_in(2);
