@@ -314,7 +314,7 @@ static uint32_t
 draw_unknown(const sl_question *q)
 {
     const uint32_t architecture = SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT | SL_UNKNOWN_SEQUENCE;
-    uint32_t unknown = (uint32_t)draw(2 * SL_UNKNOWN_ZERO_STAGE);
+    uint32_t unknown = (uint32_t)draw(UINT64_C(2) * SL_UNKNOWN_ZERO_STAGE);
 
     if (sl_model_is_plain(q->model))
         unknown &= ~architecture;
