@@ -75,6 +75,51 @@ logit_bytes(const sl_memory_case *c)
     }
 }
 
+/* What the blocks of one kind add to their rank; returns what those of them that are not rebuilt keep
+ * of one micro-batch. */
+static double
+add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t kind,
+           sl_rank_bytes *b)
+{
+    const sl_kind_price *price = &c->prices[kind];
+    const sl_recomputed again =
+        sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, r, stage, kind);
+    const double whole = stage->layers[kind] - again.layers;
+
+    b->blocks_saved +=
+        b->in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
+    b->operands += b->deferred * stage->layers[kind] * price->operand_bytes +
+                   b->turning * (again.layers * fmax(0.0, price->operand_bytes - again.kept_bytes) +
+                                 whole * fmax(0.0, price->operand_bytes - price->saved_bytes));
+    b->widest_gradient =
+        fmax(b->widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
+    b->largest_matrix = fmax(b->largest_matrix, price->largest_matrix);
+    b->largest_block = fmax(b->largest_block, price->saved_bytes);
+    if (again.layers > 0.0 && again.live_bytes > b->rebuilt) {
+        b->rebuilt = again.live_bytes;
+        b->kept = again.kept_bytes;
+    }
+    return whole * price->saved_bytes;
+}
+
+/* The layer with the loss. hidden_bytes: of one micro-batch, this rank's part. */
+static void
+add_head(const sl_memory_case *c, const sl_kind_price *price, double hidden_bytes, sl_rank_bytes *b)
+{
+    const double copies = c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0;
+
+    /* Backward follows its last forward at once, but for GPipe's. */
+    b->ends_saved +=
+        (c->plan->schedule == SL_SCHEDULE_GPIPE ? b->in_flight : 1.0) * price->saved_bytes;
+    b->logits_width = sl_lent_logits(c, price->logits);
+    b->logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
+    b->head_transient = hidden_bytes * copies;
+    /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
+    if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
+        b->head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
+                             (double)c->question->model->hidden;
+}
+
 sl_rank_bytes
 sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
 {
@@ -99,44 +144,14 @@ sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
 
     b.layout = sl_states_layout(c->workload, &b.elements);
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_kind_price *price = &c->prices[k];
         if (stage->layers[k] == 0)
             continue;
-        if (sl_schedule_is_block(model, k)) {
-            const sl_recomputed again =
-                sl_recompute_of(model, c->workload, plan, c->prices, r, stage, k);
-            const double whole = stage->layers[k] - again.layers;
-            b.blocks_saved +=
-                b.in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
-            whole_saved += whole * price->saved_bytes;
-            b.operands +=
-                b.deferred * stage->layers[k] * price->operand_bytes +
-                b.turning * (again.layers * fmax(0.0, price->operand_bytes - again.kept_bytes) +
-                             whole * fmax(0.0, price->operand_bytes - price->saved_bytes));
-            b.widest_gradient =
-                fmax(b.widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
-            b.largest_matrix = fmax(b.largest_matrix, price->largest_matrix);
-            b.largest_block = fmax(b.largest_block, price->saved_bytes);
-            if (again.layers > 0.0 && again.live_bytes > b.rebuilt) {
-                b.rebuilt = again.live_bytes;
-                b.kept = again.kept_bytes;
-            }
-        } else if (k == model->layers[0]) {
-            b.ends_saved += b.in_flight * price->saved_bytes;
-        } else {
-            /* Elsewhere backward follows the last forward at once. */
-            b.ends_saved +=
-                (plan->schedule == SL_SCHEDULE_GPIPE ? b.in_flight : 1.0) * price->saved_bytes;
-            b.logits_width = sl_lent_logits(c, price->logits);
-            b.logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
-            b.head_transient =
-                hidden_bytes *
-                (c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0);
-            /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
-            if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
-                b.head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
-                                    (double)model->hidden;
-        }
+        if (sl_schedule_is_block(model, k))
+            whole_saved += add_blocks(c, stage, r, k, &b);
+        else if (k == model->layers[0])
+            b.ends_saved += b.in_flight * c->prices[k].saved_bytes;
+        else
+            add_head(c, &c->prices[k], hidden_bytes, &b);
     }
     /* Copies into each captured block and micro-batch, and of the gradient out of it. */
     if (c->workload->graphs == SL_GRAPHS_LAYER)
@@ -166,6 +181,26 @@ gradients_persist(const sl_memory_case *c)
     return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
            (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
            sl_plan_microbatches(c->workload, c->plan) > 1;
+}
+
+/* Of phases, the first backward's, the second the head's, where there is a loss. */
+static sl_rank_phase
+pick_peak(const sl_rank_phase *phases, size_t count, bool has_loss)
+{
+    sl_rank_phase peak = phases[0];
+
+    /* Of equal ones the head is named: it comes first. */
+    if (has_loss && phase_bytes(&phases[1]) >= phase_bytes(&peak))
+        peak = phases[1];
+    for (size_t i = 2; i < count; i++)
+        if (phase_bytes(&phases[i]) > phase_bytes(&peak))
+            peak = phases[i];
+    /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. */
+    for (size_t i = 0; i < count; i++)
+        if (has_loss || i != 1)
+            peak.idle =
+                fmax(peak.idle, phase_bytes(&phases[i]) + phases[i].idle - phase_bytes(&peak));
+    return peak;
 }
 
 sl_rank_phase
@@ -235,18 +270,6 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
          .copies = casts ? layout.master_bytes * sl_states_at_rest(&b->elements, &shards.optimizer)
                          : 0.0},
     };
-    sl_rank_phase peak = phases[0];
 
-    /* Of equal ones the head is named: it comes first. */
-    if (logits > 0.0 && phase_bytes(&phases[1]) >= phase_bytes(&peak))
-        peak = phases[1];
-    for (uint32_t i = 2; i < sizeof phases / sizeof phases[0]; i++)
-        if (phase_bytes(&phases[i]) > phase_bytes(&peak))
-            peak = phases[i];
-    /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. */
-    for (uint32_t i = 0; i < sizeof phases / sizeof phases[0]; i++)
-        if (logits > 0.0 || i != 1)
-            peak.idle =
-                fmax(peak.idle, phase_bytes(&phases[i]) + phases[i].idle - phase_bytes(&peak));
-    return peak;
+    return pick_peak(phases, sizeof phases / sizeof phases[0], logits > 0.0);
 }

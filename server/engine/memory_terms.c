@@ -58,6 +58,24 @@ communicator_bytes(const sl_plan *plan, double *count)
 }
 
 static void
+add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_memory *rank)
+{
+    const sl_degree degree = b->shards.optimizer;
+    const double own = sl_states_at_rest(&b->elements, &degree);
+    const double states = sl_states_optimizer_bytes(c->workload, &b->elements, &degree);
+    const double n = b->elements.all;
+
+    if (c->workload->offload.optimizer)
+        return;
+    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, b->layout.master_bytes * own, {"parameters", n},
+             {"bytes_per_parameter", b->layout.master_bytes}, {"shards", degree.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", degree.routed});
+    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
+             {"bytes_per_parameter", states / own}, {"shards", degree.dense},
+             {"routed_parameters", b->elements.routed}, {"routed_shards", degree.routed});
+}
+
+static void
 add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p,
            sl_rank_memory *rank)
 {
@@ -74,8 +92,6 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     const double directions = sl_schedule_directions(c->plan);
     const double parameters =
         sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
-    const double optimizer =
-        sl_states_optimizer_bytes(c->workload, &b->elements, &shards.optimizer);
 
     if (!offload->parameters)
         ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
@@ -86,18 +102,7 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", shards.gradients.routed});
-    if (!offload->optimizer)
-        ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS,
-                 layout.master_bytes * sl_states_at_rest(&b->elements, &shards.optimizer),
-                 {"parameters", n}, {"bytes_per_parameter", layout.master_bytes},
-                 {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
-                 {"routed_shards", shards.optimizer.routed});
-    if (!offload->optimizer)
-        ADD_TERM(
-            rank, SL_TERM_OPTIMIZER_STATES, optimizer, {"parameters", n},
-            {"bytes_per_parameter", optimizer / sl_states_at_rest(&b->elements, &shards.optimizer)},
-            {"shards", shards.optimizer.dense}, {"routed_parameters", b->elements.routed},
-            {"routed_shards", shards.optimizer.routed});
+    add_optimizer(c, b, rank);
     if (frozen)
         ADD_TERM(rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),

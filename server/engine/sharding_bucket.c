@@ -126,6 +126,10 @@ fill(const sl_sharding *sharding, sl_flat_walk *walk, const bucket_rule *rule, s
 
     while (end < rule->full && at_tensor(sharding, walk, &layer, &index)) {
         const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
+        if (kind->tensor_count == 0) { /* a plain layer without parameters */
+            step_tensor(kind, walk);
+            continue;
+        }
         const sl_tensor *tensor = &kind->tensors[index];
         if (walk->expert >= parameters_of(sharding, walk, tensor)) {
             step_tensor(kind, walk);

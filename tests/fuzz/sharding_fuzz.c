@@ -11,7 +11,7 @@
 #include "codec/sharding_json.h"
 #include "json/reader.h"
 
-enum { PAGE_MAX_BYTES = 64 << 20, PAGES = 3, TEXT_MAX = 96, MODELS = 5 };
+enum { PAGE_MAX_BYTES = 64 << 20, PAGES = 3, TEXT_MAX = 96, SPECS = 5, MODELS = SPECS + 1 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -67,10 +67,17 @@ take_text(input *in, char out[TEXT_MAX])
 static void
 describe_models(void)
 {
-    static const sl_naming namings[MODELS] = {SL_NAMING_LLAMA, SL_NAMING_QWEN2_MOE,
-                                              SL_NAMING_LLAMA4, SL_NAMING_DBRX, SL_NAMING_LLAMA};
+    static const sl_plain_layer layers[] = {
+        {"wide", 3, 1000, 1, 1, 1}, {"pool", 2, 0, 1, 1, 1}, {"narrow", 3, 17, 1, 1, 1}};
+    static const sl_naming namings[SPECS] = {SL_NAMING_LLAMA, SL_NAMING_QWEN2_MOE, SL_NAMING_LLAMA4,
+                                             SL_NAMING_DBRX, SL_NAMING_LLAMA};
 
     for (uint32_t i = 0; i < MODELS; i++) {
+        models[i] = calloc(1, sizeof *models[i]);
+        assert(models[i] != NULL);
+    }
+    sl_model_describe_plain(layers, sizeof layers / sizeof layers[0], models[SPECS]);
+    for (uint32_t i = 0; i < SPECS; i++) {
         const sl_dense_spec spec = {
             .naming = namings[i],
             .blocks = 4,
@@ -86,8 +93,6 @@ describe_models(void)
             .experts = {.count = i == 0 || i == 4 ? 0 : 8, .per_token = 2, .width = 32},
         };
         sl_errors err = {0};
-        models[i] = calloc(1, sizeof *models[i]);
-        assert(models[i] != NULL);
         sl_code code = sl_model_describe_dense(&spec, models[i], &err);
         if (code == SL_OK && i == 4)
             code = sl_model_add_prediction(models[i], &err);
@@ -107,6 +112,10 @@ take_question(input *in, sl_cluster *cluster, sl_question *out)
                                   .micro_batch = 1,
                                   .attention = SL_ATTENTION_FLASH2,
                                   .layout = {-1.0, -1.0, -1.0, -1.0}};
+    if (sl_model_is_plain(out->model)) {
+        out->workload.sequence_length = 1;
+        out->workload.attention = SL_ATTENTION_UNFUSED;
+    }
     sl_plan *const plan = &out->plan;
     plan->tensor = take_degree(in, 4);
     plan->pipeline = take_degree(in, 3);

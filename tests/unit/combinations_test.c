@@ -8,6 +8,7 @@
 #include "drawn_question.h"
 #include "engine_fixture.h"
 #include "harness.h"
+#include "shardline/sharding.h"
 
 enum { DRAWS = 3000, ANSWERED_MIN = 600 };
 
@@ -236,6 +237,29 @@ expect_fixes(sl_question q)
     drawn.cluster = own;
 }
 
+/* Units are for ranks of their stage, and cut evenly; the walk over what a rank holds comes to an end. */
+static void
+expect_map(const sl_question *q)
+{
+    sl_errors err = {0};
+    sl_flat_walk units = {0};
+    sl_flat_unit unit;
+    sl_tensor_walk tensors = {0};
+    sl_sharded_tensor tensor;
+
+    if (sl_sharding_check(q, &err) != SL_OK)
+        return;
+    const sl_sharding_mode mode = sl_sharding_mode_of(q);
+    const sl_sharding map = sl_sharding_of(q, mode);
+    while (mode.kind == SL_SHARDING_FLAT && sl_sharding_next_flat(&map, &units, &unit))
+        expect(unit.elements > 0 && unit.elements <= unit.padded_elements &&
+                   unit.length * unit.degree == unit.padded_elements &&
+                   unit.stage < q->plan.pipeline,
+               "a unit is cut evenly");
+    while (sl_sharding_next(&map, &tensors, &tensor))
+        expect(tensor.stage < q->plan.pipeline, "a tensor is on a stage");
+}
+
 static void
 what_is_accepted_has_an_answer_that_hangs_together(void)
 {
@@ -263,6 +287,7 @@ what_is_accepted_has_an_answer_that_hangs_together(void)
         if (q.workload.recompute != SL_RECOMPUTE_NONE)
             expect_recomputation_frees(q);
         expect_offload_frees(q);
+        expect_map(&q);
         if (answered % 10 == 0)
             expect_fixes(q);
     }

@@ -314,7 +314,7 @@ static uint32_t
 draw_unknown(const sl_question *q)
 {
     const uint32_t architecture = SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT | SL_UNKNOWN_SEQUENCE;
-    uint32_t unknown = (uint32_t)draw(2 * SL_UNKNOWN_ZERO_STAGE);
+    uint32_t unknown = (uint32_t)draw(UINT64_C(2) * SL_UNKNOWN_ZERO_STAGE);
 
     if (sl_model_is_plain(q->model))
         unknown &= ~architecture;
@@ -322,6 +322,17 @@ draw_unknown(const sl_question *q)
         q->workload.recompute == SL_RECOMPUTE_MODULES)
         unknown &= ~(uint32_t)SL_UNKNOWN_RECOMPUTE;
     return unknown;
+}
+
+/* Mostly divisible by the stages. */
+static uint64_t
+draw_microbatches(const sl_question *q)
+{
+    if (q->workload.optimizer_in_backward)
+        return 1;
+
+    const uint64_t some = draw_degree(5);
+    return once_in(3) ? some : some * q->plan.pipeline;
 }
 
 void
@@ -333,10 +344,7 @@ sl_draw_question(uint64_t number, sl_drawn *out)
     q.model = models[draw(MODELS)];
     draw_workload(&q.workload, q.model);
     draw_plan(&q.plan, &q.workload, q.model);
-    q.workload.global_batch =
-        q.workload.micro_batch * q.plan.data *
-        (q.workload.optimizer_in_backward ? 1
-                                          : draw_degree(5) * (once_in(3) ? 1 : q.plan.pipeline));
+    q.workload.global_batch = draw_microbatches(&q) * q.workload.micro_batch * q.plan.data;
     draw_software(&out->software);
     draw_cluster(&q.plan, &out->cluster);
     q.nodes_fixed = once_in(2);
