@@ -82,10 +82,19 @@ function parallelismOf(row) {
         data: count(row.dp, 1),
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
-        grad_reduce_dtype: /mixed_precision=PURE/.test(row.precision_layout) ? 'bf16' : undefined,
+        grad_reduce_dtype: reducedIn(row),
         shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
     });
+}
+
+/**
+ * FSDP1's PURE reduces in bf16, and so do the recipes that Megatron-Bridge measures (its
+ * scripts/performance set grad_reduce_in_fp32 to False).
+ */
+function reducedIn(row) {
+    return /mixed_precision=PURE/.test(row.precision_layout) || /^megatron-bridge/i.test(row.framework)
+        ? 'bf16' : undefined;
 }
 
 /** Frameworks whose words are like those of others, and which are none of them. */

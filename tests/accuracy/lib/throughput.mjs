@@ -35,6 +35,9 @@ const shardings = [
     [/^fsdp (?=full_shard|shard_grad_op)/i, 'fsdp1 '], // enumerators of torch's first FSDP
 ];
 
+/** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
+const memories = [[/H100.*\b96 ?GB/i, '94.99']];
+
 /** Megatron's abbreviations of its scaling recipes. */
 const recipes = [
     [/fp8-cs/i, 'fp8 current'],
@@ -126,6 +129,7 @@ export function throughputRow(raw) {
         kv: latent ? row.heads : row.kv_heads,
         mla: latent ? known.mla : '',
         vocab: row.vocab || known.vocab,
+        gpu_mem_gib: firstMatch(memories, row.gpu),
         ...mixtureOf(row, known),
         etp: expertTensorOf(row),
         sp: row.sequence_parallel,

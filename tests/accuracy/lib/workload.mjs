@@ -73,9 +73,11 @@ const losses = [
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
- * Llama 3.1, transformers' loss takes the logits to fp32.
+ * Llama 3.1, transformers' loss takes the logits to fp32, llm-foundry's models ask for
+ * `fused_crossentropy` unless told otherwise.
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager']];
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager'],
+    [/^llm-foundry/i, 'fused']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
 
