@@ -106,6 +106,15 @@ is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_sta
            memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
 }
 
+/* Full devices are alike in all but what they would keep if they could. */
+static bool
+is_fuller(const sl_rank_memory *a, const sl_rank_memory *b)
+{
+    return a->device_total_bytes != b->device_total_bytes
+               ? a->device_total_bytes > b->device_total_bytes
+               : a->returned_bytes > b->returned_bytes;
+}
+
 /* The devices that DataParallel lends the model to: they have nothing of their own. */
 static bool
 evaluate_lent(const sl_memory_case *c, sl_memory *out)
@@ -136,8 +145,7 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->capacity_bytes = part->memory_bytes;
-    out->usable_bytes =
-        part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes : 0;
+    out->usable_bytes = sl_rank_usable_bytes(part);
     out->rank_count = 0;
     out->binding = 0;
     out->host_bytes_per_node = 0;
@@ -156,7 +164,7 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
             out->ranks[out->rank_count - 1].count += rank->count;
             continue;
         }
-        if (rank->device_total_bytes > out->ranks[out->binding].device_total_bytes)
+        if (is_fuller(rank, &out->ranks[out->binding]))
             out->binding = out->rank_count;
         out->rank_count++;
     }
@@ -170,13 +178,15 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
         most_nvme = out->ranks[i].nvme_bytes > most_nvme ? out->ranks[i].nvme_bytes : most_nvme;
     out->nvme_bytes_per_node = most_nvme * c->question->cluster->accelerators_per_node;
     out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
-    /* What does not follow the ratio, segments of freed gradients, is at both ends. */
+    /* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is
+     * what the allocator would keep where there is room. */
     const sl_software *software = c->software;
     const double allocated = (double)fullest->peak_allocated_bytes;
-    const double reserved = (double)fullest->peak_reserved_bytes;
+    const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
     const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
     const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
-    out->reserved_low_bytes = (uint64_t)ceil(reserved - allocated * below);
+    out->reserved_low_bytes = (uint64_t)ceil(
+        fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
     out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
     return true;
 }

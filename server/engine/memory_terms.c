@@ -19,6 +19,10 @@ static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
 static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
 static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
 
+/* Reserved over allocated of ranks whose memory was not full, the least that the fullest rank of a
+ * Megatron run was measured with (SimuMax, B200): taken for what no returned segment wins back. */
+static const double held_ratio_least = 1.028;
+
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
 static const double bytes_max = 9007199254740992.0;
 
@@ -182,6 +186,29 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"routed_parameters", b->elements.routed}, {"routed_shards", shards.optimizer.routed});
 }
 
+uint64_t
+sl_rank_usable_bytes(const sl_accelerator *part)
+{
+    return part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes
+                                                     : 0;
+}
+
+/* Bytes of segments beyond what is allocated. Before the allocator fails, it returns to the driver the
+ * segments that nothing lives in (CUDA memory management, PyTorch's notes): on a full device only
+ * what lies between living blocks remains. */
+static double
+left_apart(const sl_memory_case *c, double allocated, double apart, double outside)
+{
+    const sl_software *software = c->software;
+    const double usable = (double)sl_rank_usable_bytes(&c->question->cluster->accelerator);
+    const double held_ratio = fmin(software->fragmentation_ratio,
+                                   fmax(software->fragmentation_low_ratio, held_ratio_least));
+    const double held = ceil(allocated * (held_ratio - 1.0));
+    const double room = floor(usable - ceil(outside) - allocated);
+
+    return fmin(apart, fmax(held, room));
+}
+
 bool
 sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
               const sl_rank_phase *peak, sl_rank_memory *rank)
@@ -196,11 +223,14 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byte
         allocated += rank->terms[i].value;
 
     const double outside = context_bytes + ceil(communicator_bytes(c->plan, &communicators));
-    const double lost = ceil(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
+    const double apart = ceil(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
+    const double lost = left_apart(c, allocated, apart, outside);
     const double reserved = allocated + lost;
     ADD_TERM(rank, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
              {"idle_gradient_bytes", peak->idle},
-             {"reserved_over_allocated", c->software->fragmentation_ratio});
+             {"reserved_over_allocated", c->software->fragmentation_ratio},
+             {"returned_segments_bytes", apart - lost});
+    rank->returned_bytes = (uint64_t)(apart - lost);
     ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
              {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
 

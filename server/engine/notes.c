@@ -164,6 +164,11 @@ note_memory(const sl_question *question, sl_estimate *out)
     add(out, false, "fragmentation_assumed",
         "reserved over allocated is the software profile's: 1.05 with static shapes (published "
         "Megatron runs 1.028 to 1.093), 1.25 for FSDP 1; variable shapes fragment more");
+    if (out->fits && out->memory.ranks[out->memory.binding].returned_bytes > 0)
+        add(out, true, "device_full",
+            "the device is full: the allocator has to return cached segments and ask for others "
+            "(num_alloc_retries), and each time waits for the device, which is not priced; less "
+            "memory, or expandable_segments, takes that away");
 }
 
 /* Buffers that some code has and some has not: said, not counted. */

@@ -53,6 +53,9 @@ sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, ui
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 sl_rank_phase sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b);
 
+/** Of a device's memory, what the driver leaves: bytes. */
+uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
+
 /** Terms of the peak and of the states, what the allocator loses and what lies outside it, and their
  * sums. False above 2^53 bytes. */
 bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,

@@ -115,8 +115,10 @@ static const sl_term_info terms[] = {
                                   "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
-                               "idle_gradient_bytes: freed gradients keep their segments",
-                               "reserved over allocated of published Megatron runs, static shapes"},
+                               "idle_gradient_bytes: freed gradients keep their segments; less "
+                               "returned_segments_bytes: a full device gives empty ones back",
+                               "reserved over allocated of published Megatron runs, static shapes; "
+                               "PyTorch's notes on CUDA memory management"},
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
                          "context_bytes + communicator_bytes",
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { completeRow } from './lib/request.mjs';
-import { keyOf, measuredBytes, metricOf, quantile, scoreRow, scoreSources, summarize }
+import { deniesRun, keyOf, measuredBytes, metricOf, quantile, scoreRow, scoreSources, summarize }
     from './lib/score.mjs';
 import { jsonReport, textReport } from './lib/report.mjs';
 import { TOLERANCE, baselineOf, improvements, regressions } from './lib/baseline.mjs';
@@ -127,7 +127,7 @@ test('the baseline notices a worse mean, fewer answers and sources that come or 
         { row: row({ L: '1' }), error, covered: true },
     ]);
     const baseline = baselineOf(at(0.1));
-    assert.deepEqual(baseline, { 'a-b': { mape: 0.1, answered: 1 } });
+    assert.deepEqual(baseline, { 'a-b': { mape: 0.1, answered: 1, denied: 0 } });
     assert.deepEqual(regressions(baseline, at(-0.1)), []);
     assert.deepEqual(regressions(baseline, at(0.1 + 0.9 * TOLERANCE)), []);
     assert.equal(regressions(baseline, at(0.1 + 1.1 * TOLERANCE)).length, 1);
@@ -136,4 +136,20 @@ test('the baseline notices a worse mean, fewer answers and sources that come or 
     assert.match(regressions(baseline, new Map())[0], /no complete rows/);
     assert.deepEqual(improvements(baseline, at(0.05)), ['a-b']);
     assert.deepEqual(improvements(baseline, at(0.1)), []);
+});
+
+test('a run that took place and is called too large is listed, counted and held against', () => {
+    const tight = { fits: false, memory: { device_total_bytes: 102, usable_bytes: 100 } };
+    assert.equal(deniesRun(row(), tight), true);
+    assert.equal(deniesRun(row(), { ...tight, fits: true }), false);
+    assert.equal(deniesRun(row({ metric: 'oom' }), tight), false);
+
+    const at = (denied) => [{ row: row({ row_id: 'M7' }), error: 0, covered: true, denied,
+        estimate: tight }];
+    const sources = scoreSources(at(true));
+    assert.equal(sources.get('a-b').headline.denied, 1);
+    assert.match(textReport(at(true), sources), /too large for their devices: 1\nM7 by 2\.0 %$/);
+    const baseline = baselineOf(scoreSources(at(false)));
+    assert.match(regressions(baseline, sources)[0], /1 runs called too large/);
+    assert.deepEqual(improvements(baselineOf(sources), scoreSources(at(false))), ['a-b']);
 });

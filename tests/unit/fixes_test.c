@@ -39,11 +39,11 @@ total_of(const sl_estimate *answer)
     return answer->memory.ranks[answer->memory.binding].device_total_bytes;
 }
 
-/* A little less than what the plan needs. */
+/* A little less than what the plan needs where every empty segment is given back. */
 static sl_question
 question_that_misses(uint64_t missing_bytes)
 {
-    sl_question q = tight_question((uint64_t)80 << 30);
+    sl_question q = tight_question((uint64_t)1 << 30);
     const uint64_t needs = total_of(sl_fixture_answer(&q));
 
     q = tight_question(needs - missing_bytes + cluster.accelerator.reserved_bytes);

@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "engine/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
@@ -292,6 +294,42 @@ more_memory_never_makes_a_plan_infeasible(void)
 }
 
 /* Whatever the schedule, stages that are left out need no more than those that are not. */
+/* Profiles that fragment much keep cached segments only where there is room: a full device gets them
+ * back, down to what lies between living blocks. */
+static void
+a_full_device_returns_cached_segments_before_it_fails(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    software.fragmentation_ratio = 1.25;
+    software.fragmentation_low_ratio = 1.05;
+    software.fragmentation_high_ratio = 1.45;
+    const sl_memory roomy = sl_fixture_answer(&q)->memory;
+    const sl_rank_memory *rank = &roomy.ranks[roomy.binding];
+    const uint64_t outside = rank->device_total_bytes - rank->peak_reserved_bytes;
+    const uint64_t least =
+        rank->peak_allocated_bytes + (uint64_t)ceil((double)rank->peak_allocated_bytes * 0.05);
+    CU_ASSERT_EQUAL(rank->returned_bytes, 0);
+
+    const uint64_t rooms[] = {rank->device_total_bytes, rank->device_total_bytes - 1,
+                              least + outside + 1, least + outside - 1};
+    for (uint32_t i = 0; i < 4; i++) {
+        cluster.accelerator.memory_bytes = rooms[i] + cluster.accelerator.reserved_bytes;
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        const sl_memory *memory = &answer->memory;
+        const sl_rank_memory *now = &memory->ranks[memory->binding];
+
+        CU_ASSERT_EQUAL(answer->fits, i < 3);
+        CU_ASSERT_EQUAL(now->returned_bytes > 0, i > 0);
+        CU_ASSERT_EQUAL(now->peak_allocated_bytes, rank->peak_allocated_bytes);
+        CU_ASSERT_EQUAL(now->peak_reserved_bytes + now->returned_bytes, rank->peak_reserved_bytes);
+        if (i < 3)
+            CU_ASSERT_EQUAL(memory->headroom_bytes, 0);
+        CU_ASSERT_TRUE(memory->reserved_low_bytes <= now->peak_reserved_bytes);
+        CU_ASSERT_EQUAL(memory->reserved_high_bytes, roomy.reserved_high_bytes);
+    }
+}
+
 static void
 the_ranks_that_may_need_most_hold_the_fullest(void)
 {
@@ -363,6 +401,7 @@ static const sl_case cases[] = {
     CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
     CASE(terms_sum_to_the_device_total),
     CASE(more_memory_never_makes_a_plan_infeasible),
+    CASE(a_full_device_returns_cached_segments_before_it_fails),
     CASE(the_ranks_that_may_need_most_hold_the_fullest),
     CASE(overrides_replace_the_layout_field_by_field),
 };

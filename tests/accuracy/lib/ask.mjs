@@ -1,5 +1,6 @@
 /** Rows to a running server, and what came back. */
 import { requestOf } from './request.mjs';
+import { deniesRun } from './score.mjs';
 
 /** As many requests at a time as a small machine has cores. */
 const CONCURRENT = 2;
@@ -31,8 +32,10 @@ async function resultOf(url, section, row) {
     if (refusal !== undefined)
         return { row, refusal };
     const answer = await estimateOf(url, request);
-    return { row, request,
-        ...answer, ...(answer.refusal === undefined && section.score(row, answer.estimate)) };
+    if (answer.refusal !== undefined)
+        return { row, request, ...answer };
+    return { row, request, ...answer, ...section.score(row, answer.estimate),
+        denied: deniesRun(row, answer.estimate) };
 }
 
 /** Results in the order of the rows, without those that a section does not ask. */

@@ -10,14 +10,15 @@ const rounded = (share) => Number(share.toFixed(6));
 export function baselineOf(sources) {
     const scored = [...sources].filter(([, source]) => source.scored > 0);
     return Object.fromEntries(scored.map(([key, { headline }]) =>
-        [key, { mape: rounded(headline.mape), answered: headline.answered }]));
+        [key, { mape: rounded(headline.mape), answered: headline.answered,
+            denied: headline.denied }]));
 }
 
 /** One sentence for each thing that is worse; none is a pass. */
 export function regressions(baseline, sources) {
     const now = baselineOf(sources);
     const found = [];
-    for (const [key, { mape, answered }] of Object.entries(baseline)) {
+    for (const [key, { mape, answered, denied }] of Object.entries(baseline)) {
         if (now[key] === undefined) {
             found.push(`${key}: no complete rows, the baseline has some`);
             continue;
@@ -28,6 +29,10 @@ export function regressions(baseline, sources) {
         }
         if (now[key].answered < answered)
             found.push(`${key}: ${now[key].answered} rows answered, were ${answered}`);
+        if (now[key].denied > denied) {
+            found.push(`${key}: ${now[key].denied} runs called too large for their devices, `
+                + `were ${denied}`);
+        }
     }
     for (const key of Object.keys(now).filter((name) => baseline[name] === undefined))
         found.push(`${key}: not in the baseline; --update adds it`);
@@ -37,7 +42,8 @@ export function regressions(baseline, sources) {
 /** Sources that --update would hold to more than the baseline does. */
 export function improvements(baseline, sources) {
     return Object.entries(baselineOf(sources))
-        .filter(([key, { mape, answered }]) => baseline[key] !== undefined
-            && (mape < baseline[key].mape - TOLERANCE || answered > baseline[key].answered))
+        .filter(([key, { mape, answered, denied }]) => baseline[key] !== undefined
+            && (mape < baseline[key].mape - TOLERANCE || answered > baseline[key].answered
+                || denied < baseline[key].denied))
         .map(([key]) => key);
 }

@@ -46,8 +46,19 @@ function refusals(results) {
         : ['', 'refused', ...Array.from(reasons, ([reason, ids]) => `${ids.join(' ')}: ${reason}`)];
 }
 
+/** What ran and is called too large, and by how much the device total is. */
+function denials(results) {
+    const denied = results.filter(({ denied }) => denied);
+    const excess = ({ estimate: { memory } }) =>
+        percent(memory.device_total_bytes / memory.usable_bytes - 1);
+    return denied.length === 0 ? []
+        : ['', `ran, and are called too large for their devices: ${denied.length}`,
+            denied.map((result) => `${result.row.row_id || '?'} by ${excess(result)}`).join(', ')];
+}
+
 export function textReport(results, sources) {
-    return [...headline(sources), ...partials(sources), ...refusals(results)].join('\n');
+    return [...headline(sources), ...partials(sources), ...denials(results),
+        ...refusals(results)].join('\n');
 }
 
 /** One line a row, for whoever looks for what is wrong. */

@@ -69,6 +69,10 @@ export function scoreRow(row, estimate) {
     return score(error, low <= measured && measured <= high);
 }
 
+/** Whether the answer calls a run too large for its devices that took place on them. */
+export const deniesRun = (row, estimate) =>
+    estimate.fits === false && metricOf(row)?.bound !== 'lower';
+
 /** Columns that say what ran; rows alike in all of them measured one topology. */
 const describing = ['framework', 'model', 'L', 'h', 'a', 'kv', 'head_dim', 'ffn', 'vocab', 'tied',
     'moe', 'mla', 'gpu', 'gpu_mem_gib', 'num_gpus', 'tp', 'pp', 'vpp', 'schedule', 'dp', 'cp', 'ep',
@@ -130,6 +134,7 @@ export function summarize(results) {
     return {
         topologies: topologies.size,
         answered: results.filter(({ refusal }) => refusal === undefined).length,
+        denied: results.filter(({ denied }) => denied).length,
         mape: mean(absolute),
         median: quantile(absolute, 0.5),
         p90: quantile(absolute, 0.9),
