@@ -29,9 +29,9 @@ typedef struct sl_rank_memory {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     uint64_t returned_bytes; /* segments that a full device gives back: not in the totals */
-    uint64_t host_bytes; /* in the memory of the node, for one rank */
-    uint64_t nvme_bytes; /* on its disks, likewise */
-    const char *phase;   /* when the peak is reached: "head", "backward", "last_backward",
+    uint64_t host_bytes;     /* in the memory of the node, for one rank */
+    uint64_t nvme_bytes;     /* on its disks, likewise */
+    const char *phase;       /* when the peak is reached: "head", "backward", "last_backward",
                           "optimizer" */
     uint32_t term_count;
     sl_term terms[SL_RANK_TERMS_MAX]; /* they sum to device_total_bytes */

@@ -185,8 +185,8 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
     const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
     const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
-    out->reserved_low_bytes = (uint64_t)ceil(
-        fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
+    out->reserved_low_bytes =
+        (uint64_t)ceil(fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
     out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
     return true;
 }
