@@ -62,23 +62,31 @@ optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
     return 0.0;
 }
 
-sl_layout
-sl_states_layout(const sl_workload *workload, const sl_elements *elements)
+/* What the framework keeps of parameters that train. */
+static sl_layout
+framework_layout(const sl_workload *workload, const sl_elements *elements)
 {
-    const sl_layout *asked = &workload->layout;
     const bool half = sl_precision_bytes(workload->precision) < 4.0;
     const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
     const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
     const bool fp16 = workload->precision == SL_PRECISION_FP16;
-    const double states = optimizer_bytes(workload->optimizer, elements);
     const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
     const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
-    sl_layout layout = {
+
+    return (sl_layout){
         .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
         .gradient_bytes = summed_half || (deepspeed && half) ? 2.0 : 4.0,
         .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
-        .optimizer_bytes = states + (summed_fp16 ? 4.0 : 0.0),
+        .optimizer_bytes =
+            optimizer_bytes(workload->optimizer, elements) + (summed_fp16 ? 4.0 : 0.0),
     };
+}
+
+sl_layout
+sl_states_layout(const sl_workload *workload, const sl_elements *elements)
+{
+    const sl_layout *asked = &workload->layout;
+    sl_layout layout = framework_layout(workload, elements);
 
     if (workload->fp8.primary_weights && elements->all > 0.0)
         layout.parameter_bytes =
@@ -174,6 +182,11 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
 
     const sl_elements own = {
         .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    /* Megatron's modules are made in the precision of the model and train like the rest of it. */
+    if (workload->framework == SL_FRAMEWORK_MEGATRON && workload->adapter.half) {
+        *layout = framework_layout(workload, &own);
+        return own;
+    }
     const double each = sl_adapter_element_bytes(&workload->adapter);
     const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
                            workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
@@ -198,7 +211,9 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
     return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
                shards->parameters.dense +
            own.all * ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
-                      (away ? 0.0 : layout.optimizer_bytes / shards->optimizer.dense));
+                      (away ? 0.0
+                            : (layout.master_bytes + layout.optimizer_bytes) /
+                                  shards->optimizer.dense));
 }
 
 static sl_elements

@@ -351,6 +351,9 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
         fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
+    const megatron = adapted({ method: 'lora' });
+    megatron.workload.framework = 'megatron';
+    assert.equal((await answered(megatron)).resolved.workload.adapter.dtype, 'bf16');
     const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
     assert.ok(memory.ranks[0].terms.some((term) => term.name === 'adapters'));
 });

@@ -310,6 +310,23 @@ devices_that_are_lent_adapters_have_no_states_of_them(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[1], SL_TERM_ADAPTERS), 8.0 * LORA_TRAINED);
 }
 
+/* Modules of Megatron train as its other parameters do: 16 bits, with a master copy and fp32 states. */
+static void
+megatron_keeps_a_master_copy_of_adapters(void)
+{
+    sl_adapter half = lora;
+    half.half = true;
+    sl_question q = llama_question(&half);
+
+    q.workload.framework = SL_FRAMEWORK_MEGATRON;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 18.0 * LORA_TRAINED);
+
+    q.workload.reduce = SL_WIRE_BF16;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 16.0 * LORA_TRAINED);
+}
+
 static void
 a_base_is_not_stored_as_it_multiplies(void)
 {
@@ -340,6 +357,7 @@ static const sl_case cases[] = {
     CASE(the_host_steps_on_what_trains),
     CASE(frozen_weights_are_gathered_and_have_no_gradient),
     CASE(devices_that_are_lent_adapters_have_no_states_of_them),
+    CASE(megatron_keeps_a_master_copy_of_adapters),
     CASE(a_base_is_not_stored_as_it_multiplies),
     CASE(a_target_nothing_goes_by_is_refused),
 };
