@@ -210,10 +210,10 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
 
     return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
                shards->parameters.dense +
-           own.all * ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
-                      (away ? 0.0
-                            : (layout.master_bytes + layout.optimizer_bytes) /
-                                  shards->optimizer.dense));
+           own.all *
+               ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
+                (away ? 0.0
+                      : (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense));
 }
 
 static sl_elements

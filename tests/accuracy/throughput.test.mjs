@@ -66,7 +66,8 @@ test('a torchtitan row keeps its own part, kernel and compilation', () => {
     assert.equal(workload.compile, true);
     assert.deepEqual(workload.recompute, { mode: 'op_sac' });
     assert.deepEqual(cluster.accelerator_overrides,
-        { memory_bandwidth_bytes_per_s: 2.4e12, power_limit_w: 500 });
+        { memory_bytes: Math.round(94.99 * 2 ** 30), memory_bandwidth_bytes_per_s: 2.4e12,
+            power_limit_w: 500 });
     assert.deepEqual(cluster.nics, [{ count: 8, bytes_per_s: 50e9 }]);
     assert.equal(parallelism.zero_stage, 3);
     assert.equal(request({ ...titan, flags: '', notes: 'eager' }).workload.compile, false);
@@ -82,6 +83,7 @@ test('an llm-foundry row is the first FSDP, its link a total of the node', () =>
     assert.equal(workload.framework, 'fsdp1');
     assert.equal(workload.precision, 'bf16');
     assert.equal(workload.attention, 'flash');
+    assert.equal(workload.loss, 'fused');
     assert.equal(parallelism.zero_stage, 2);
     assert.equal(parallelism.grad_reduce_dtype, undefined);
     assert.equal(request({ ...foundry, precision: 'bf16 (fsdp mixed_precision=PURE)' })
@@ -92,6 +94,7 @@ test('an llm-foundry row is the first FSDP, its link a total of the node', () =>
 
 test('a Megatron-Bridge row takes from the published config what no column says', () => {
     const { model: { config }, workload, cluster, parallelism } = request(bridge);
+    assert.equal(parallelism.grad_reduce_dtype, 'bf16');
     assert.equal(config.model_type, 'deepseek_v3');
     assert.equal(config.intermediate_size, 18432);
     assert.equal(config.moe_intermediate_size, 2048);
