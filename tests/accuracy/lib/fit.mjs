@@ -59,7 +59,7 @@ function exactRatio({ metric, measured, allocated, idle, ratio }) {
 const families = {
     megatron: /^(megatron-lm|nemo|mbridge)/,
     ddp: /^pytorch-ddp/,
-    fsdp1: /^pytorch-fsdp1/,
+    fsdp1: /^(pytorch-fsdp1|llm-foundry)/,
     torchtitan: /^torchtitan-20/,
     traced: /^torchtitan-graph/,
     deepspeed: /^deepspeed/,
