@@ -116,7 +116,13 @@ test('a Megatron-Bridge row takes from the published config what no column says'
 
 test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters, cards', () => {
     const workload = (row) => request({ ...bridge, ...row }).workload;
-    assert.deepEqual(workload({ precision: 'FP8-CS' }).fp8, { recipe: 'current' });
+    assert.deepEqual(workload({ precision: 'FP8-CS' }).fp8,
+        { recipe: 'current', primary_weights: true });
+    assert.deepEqual(workload({ precision: 'FP8', task: 'lora' }).fp8, undefined);
+    assert.deepEqual(workload({ precision: 'FP8-MX', software: 'mbridge-25.11' }).fp8,
+        { recipe: 'mxfp8' });
+    assert.equal(workload({ precision: 'MXFP8', software: 'mbridge-26.08' }).fp8.primary_weights,
+        true);
     assert.deepEqual(workload({ precision: 'FP8 subchannel (128x128/1x128)' }).fp8,
         { recipe: 'block' });
     assert.equal(workload({ precision: 'NVFP4' }).precision, 'nvfp4');

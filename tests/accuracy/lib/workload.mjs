@@ -171,6 +171,16 @@ function layoutOf(row) {
     return { parameter_bytes, gradient_bytes, master_weight_bytes, optimizer_bytes };
 }
 
+/**
+ * Megatron-Bridge's recipes with delayed and current scaling keep the weights themselves in fp8
+ * (fp8_param_gather in its mixed_precision.py), those in MXFP8 since 2026. Adapters train beside
+ * weights as they were stored.
+ */
+function keepsWeightsLow(row, precision, recipe) {
+    return /^megatron-bridge/i.test(row.framework) && row.peft === '' && recipe !== 'block'
+        && (precision === 'fp8' || (precision === 'mxfp8' && !/-25\./.test(row.software)));
+}
+
 function fp8Of(row, precision) {
     const text = `${row.base_quant} ${row.precision_layout}`;
     if (!['fp8', 'mxfp8', 'nvfp4'].includes(precision))
@@ -178,8 +188,10 @@ function fp8Of(row, precision) {
     const [, last] = text.match(/layers 0-(\d+), bf16 tail/) ?? [];
     const recipes = [[/mxfp8/i, 'mxfp8'], [/tensorwise/i, 'tensorwise'], [/rowwise/i, 'rowwise'],
         [/block/i, 'block'], [/delayed/i, 'delayed'], [/current/i, 'current']];
+    const recipe = firstMatch(recipes, text);
     return known({
-        recipe: firstMatch(recipes, text),
+        recipe,
+        primary_weights: keepsWeightsLow(row, precision, recipe) || undefined,
         all_gather: /all-gather/i.test(row.base_quant) || undefined,
         bf16_layers: last === undefined ? undefined : Number(row.L) - 1 - Number(last),
     });
