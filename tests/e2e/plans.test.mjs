@@ -146,6 +146,11 @@ test('an accounting alone is a document of its own', async () => {
             ...estimate({ workload: { accounting } }), model: { parameters: 7e9 } });
         assert.equal(answer.status, 200, answer.text);
     }
+    const rule = await client.post('/api/v1/estimates', {
+        ...estimate({ workload: { accounting: 'train-adamw-rule' } }), model: { parameters: 70e9 } });
+    // The course's 652 GiB, and 782 with a fifth more.
+    assert.equal(rule.json.accounting.total_bytes, 700e9);
+    assert.equal(rule.json.accounting.total_with_20_percent_bytes, 840e9);
     const beside = await client.post('/api/v1/estimates', estimate({
         workload: { accounting: 'mixed-2-2-12', activation_accounting: null } }));
     assert.equal(beside.status, 200, beside.text);

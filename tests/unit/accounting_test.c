@@ -62,6 +62,35 @@ every_worked_figure_of_the_courses_is_reproduced(void)
     free(text);
 }
 
+/* What the courses print beside the sum: billions of bytes of weights, gradients and states. */
+static void
+parts_are_those_of_the_courses(void)
+{
+    static const struct {
+        const char *name;
+        uint64_t parameters;
+        uint64_t billions[3];
+    } courses[] = {
+        {"half-simple", 7000000000, {14, 14, 28}},
+        {"mixed-2-2-12", 40000000000, {80, 80, 480}},
+        {"mixed-2-4-12", 40000000000, {80, 160, 480}},
+        {"fp32-16n", 1000000000, {4, 4, 8}},
+        {"mixed-12n", 1000000000, {4, 2, 6}},
+        {"train-adamw-rule", 70000000000, {0, 140, 560}},
+        {"train-sgd-rule", 70000000000, {0, 140, 210}},
+    };
+
+    for (uint32_t i = 0; i < sizeof courses / sizeof courses[0]; i++) {
+        sl_accounting_bytes bytes = {0};
+        CU_ASSERT_EQUAL(sl_accounting_evaluate(by_name(courses[i].name), courses[i].parameters, 1,
+                                               0, 1, 2.0, &bytes),
+                        SL_OK);
+        CU_ASSERT_EQUAL(bytes.parameters, courses[i].billions[0] * 1000000000);
+        CU_ASSERT_EQUAL(bytes.gradients, courses[i].billions[1] * 1000000000);
+        CU_ASSERT_EQUAL(bytes.optimizer, courses[i].billions[2] * 1000000000);
+    }
+}
+
 static void
 memory_shrinks_four_eight_and_m_times_for_many_ranks(void)
 {
@@ -120,6 +149,7 @@ static const sl_case cases[] = {
     {"activation_rules_give_the_figures_of_the_courses",
      activation_rules_give_the_figures_of_the_courses},
     {"copies_of_the_states_sum_their_shards", copies_of_the_states_sum_their_shards},
+    {"parts_are_those_of_the_courses", parts_are_those_of_the_courses},
     {"every_worked_figure_of_the_courses_is_reproduced",
      every_worked_figure_of_the_courses_is_reproduced},
     {"memory_shrinks_four_eight_and_m_times_for_many_ranks",
