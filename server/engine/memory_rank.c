@@ -35,10 +35,10 @@ dummy_gradient_elements(const sl_memory_case *c, const sl_stage *stage)
     for (uint32_t k = 0; k < model->kind_count; k++) {
         for (uint32_t i = 0; stage->layers[k] > 0 && i < model->kinds[k].operator_count; i++) {
             const sl_operator *op = &model->kinds[k].operators[i];
-            const shape own = {sl_slice_outputs(c->slice, op), sl_slice_inputs(c->slice, op)};
-            uint32_t same = 0;
             if (op->kind != SL_OPERATOR_MATMUL)
                 continue;
+            const shape own = {sl_slice_outputs(c->slice, op), sl_slice_inputs(c->slice, op)};
+            uint32_t same = 0;
             while (same < count &&
                    (seen[same].rows != own.rows || seen[same].columns != own.columns))
                 same++;

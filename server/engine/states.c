@@ -240,9 +240,13 @@ sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elemen
                           const sl_degree *degree)
 {
     const sl_elements dense = dense_of(elements);
-    const sl_elements routed = routed_of(elements);
+    const double bytes =
+        sl_states_layout(workload, &dense).parameter_bytes * dense.all / degree->dense;
 
-    return sl_states_layout(workload, &dense).parameter_bytes * dense.all / degree->dense +
+    if (elements->routed <= 0.0)
+        return bytes;
+    const sl_elements routed = routed_of(elements);
+    return bytes +
            sl_states_layout(workload, &routed).parameter_bytes * routed.all / degree->routed;
 }
 
@@ -251,9 +255,13 @@ sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elemen
                           const sl_degree *degree)
 {
     const sl_elements dense = dense_of(elements);
-    const sl_elements routed = routed_of(elements);
+    const double bytes =
+        sl_states_layout(workload, &dense).optimizer_bytes * dense.all / degree->dense;
 
-    return sl_states_layout(workload, &dense).optimizer_bytes * dense.all / degree->dense +
+    if (elements->routed <= 0.0)
+        return bytes;
+    const sl_elements routed = routed_of(elements);
+    return bytes +
            sl_states_layout(workload, &routed).optimizer_bytes * routed.all / degree->routed;
 }
 
