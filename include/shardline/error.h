@@ -71,6 +71,9 @@ void sl_hint(sl_errors *err, const char *format, ...) SL_PRINTF(2, 3);
 /** The same with a list of legal values, "1, 2, 4"; what does not fit becomes "...". */
 void sl_hint_values(sl_errors *err, const uint64_t *values, uint32_t count);
 
+/** The same with the divisors that `a` and `b` have in common, up to `most` and 64 of them. */
+void sl_hint_divisors(sl_errors *err, uint64_t a, uint64_t b, uint64_t most);
+
 /** Sets after how many seconds trying again may help, for the error appended last. */
 void sl_retry_after(sl_errors *err, uint32_t seconds);
 

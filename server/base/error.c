@@ -72,6 +72,18 @@ sl_hint_values(sl_errors *err, const uint64_t *values, uint32_t count)
 }
 
 void
+sl_hint_divisors(sl_errors *err, uint64_t a, uint64_t b, uint64_t most)
+{
+    uint64_t found[64];
+    uint32_t count = 0;
+
+    for (uint64_t d = 1; d <= most && d <= a && count < sizeof found / sizeof found[0]; d++)
+        if (a % d == 0 && b % d == 0)
+            found[count++] = d;
+    sl_hint_values(err, found, count);
+}
+
+void
 sl_retry_after(sl_errors *err, uint32_t seconds)
 {
     assert(err != NULL);

@@ -407,8 +407,6 @@ static sl_code
 check_shard_group(const sl_estimate_request *request, sl_errors *err)
 {
     const sl_plan *const plan = &request->plan;
-    uint64_t divisors[8];
-    uint32_t count = 0;
     if (request->hybrid && plan->shard_group == 0) {
         const sl_code missing =
             sl_fail(err, SL_E_RANGE, "required_field", "/parallelism/shard_group",
@@ -422,10 +420,7 @@ check_shard_group(const sl_estimate_request *request, sl_errors *err)
         sl_fail(err, SL_E_RANGE, "not_divisible",
                 request->copies > 1 ? "/parallelism/replicate" : "/parallelism/shard_group",
                 "must divide the %u data-parallel ranks, got %u", plan->data, plan->shard_group);
-    for (uint32_t i = 1; i <= plan->data && count < sizeof divisors / sizeof divisors[0]; i++)
-        if (plan->data % i == 0)
-            divisors[count++] = i;
-    sl_hint_values(err, divisors, count);
+    sl_hint_divisors(err, plan->data, plan->data, plan->data);
     return code;
 }
 

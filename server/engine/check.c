@@ -22,30 +22,6 @@ is_known(const sl_question *question, sl_unknown field)
     return (question->unknown & (uint32_t)field) == 0;
 }
 
-/* Legal values as a hint: the divisors of `number` up to `most`. */
-static void
-hint_divisors(sl_errors *err, uint64_t number, uint64_t most)
-{
-    uint64_t found[SL_CHOICES_MAX];
-    uint32_t count = 0;
-
-    for (uint64_t d = 1; d <= most && d <= number && count < SL_CHOICES_MAX; d++)
-        if (number % d == 0)
-            found[count++] = d;
-    sl_hint_values(err, found, count);
-}
-
-static uint64_t
-common_divisor(uint64_t a, uint64_t b)
-{
-    while (b != 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static sl_code
 check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, uint64_t most,
               sl_errors *err)
@@ -56,7 +32,7 @@ check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *wh
     const sl_code code =
         sl_fail(err, SL_E_RANGE, "not_divisible", pointer, "must divide the %llu %s, got %llu",
                 (unsigned long long)whole, what, (unsigned long long)part);
-    hint_divisors(err, whole, most);
+    sl_hint_divisors(err, whole, whole, most);
     return code;
 }
 
@@ -141,7 +117,7 @@ refuse_split(const sl_question *question, sl_errors *err)
 
 /* A given layout has a number for each chunk, and all blocks. */
 static sl_code
-check_layout(const sl_question *question, sl_errors *err)
+check_layout_numbers(const sl_question *question, sl_errors *err)
 {
     const sl_plan *plan = &question->plan;
     const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
@@ -167,6 +143,18 @@ check_layout(const sl_question *question, sl_errors *err)
                        "must add up to the %u blocks of the model, got %u",
                        question->model->block_count, sum);
     return SL_OK;
+}
+
+static sl_code
+check_layout(const sl_question *question, sl_errors *err)
+{
+    const sl_code code = check_layout_numbers(question, err);
+
+    if (code != SL_OK)
+        sl_hint(err, "%u numbers that add up to %u",
+                question->plan.pipeline * question->plan.virtual_pipeline,
+                question->model->block_count);
+    return code;
 }
 
 static sl_code
@@ -367,7 +355,7 @@ check_exchange(const sl_question *question, sl_errors *err)
                 "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
                 (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
     if (kv_heads > 0)
-        hint_divisors(err, common_divisor(heads, kv_heads), SL_CHOICES_MAX);
+        sl_hint_divisors(err, heads, kv_heads, SL_CHOICES_MAX);
     else
         sl_hint(err, "1, or context_kind p2p or allgather");
     return code;
@@ -408,10 +396,16 @@ check_context(const sl_question *question, sl_errors *err)
                        "a sequence shared by ranks needs a fused attention kernel");
         sl_hint(err, "flash2, flash3, cudnn");
     }
-    if (s % (2ull * plan->context) != 0)
+    if (s % (2ull * plan->context) != 0) {
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
+        /* An odd number of positions is cut by nobody. */
+        if (s % 2 == 0)
+            sl_hint_divisors(err, s / 2, s / 2, SL_CHOICES_MAX);
+        else
+            sl_hint(err, "1");
+    }
     if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
         const sl_code exchange = check_exchange(question, err);
         code = code == SL_OK ? exchange : code;
@@ -466,7 +460,7 @@ check_expert(const sl_question *question, sl_errors *err)
                    "over expert_tensor, got %u",
                    experts, (unsigned long long)(ranks / cut),
                    plan->shard_group > 0 ? "shard_group" : "data", plan->expert);
-    hint_divisors(err, common_divisor(experts, ranks / cut), ranks);
+    sl_hint_divisors(err, experts, ranks / cut, ranks);
     return code;
 }
 

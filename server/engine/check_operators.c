@@ -12,9 +12,12 @@ check_scan(const sl_question *question, const sl_operator *op, sl_errors *err)
 
     if (op->heads % tensor == 0 && (op->chunk == 0 || op->kv_heads % tensor == 0))
         return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/tensor",
-                   "must divide the %u heads and %u groups of the state space, got %u", op->heads,
-                   op->kv_heads, tensor);
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/tensor",
+                "must divide the %u heads and %u groups of the state space, got %u", op->heads,
+                op->kv_heads, tensor);
+    sl_hint_divisors(err, op->heads, op->chunk == 0 ? op->heads : op->kv_heads, op->heads);
+    return code;
 }
 
 /* The first that is cut wrong: the others are alike. */

@@ -41,9 +41,12 @@ sl_check_schedule(const sl_plan *plan, sl_errors *err)
         sl_hint(err, "2, or schedule 1f1b");
         return code;
     }
-    if (p == 1 && plan->virtual_pipeline > 1)
-        return sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
+    if (p == 1 && plan->virtual_pipeline > 1) {
+        code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
                        "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
+        sl_hint(err, "1, or pipeline 2");
+        return code;
+    }
     if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0) {
         code = sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
                        "dualpipe needs an even number of stages, got %u", p);
@@ -61,16 +64,21 @@ sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_error
     const uint64_t m = sl_plan_microbatches(workload, plan);
     const uint64_t least = 2 * (uint64_t)plan->pipeline;
 
-    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B && m % plan->pipeline != 0)
-        return sl_fail(
+    const uint64_t replicas = plan->data * workload->micro_batch; /* sequences of a micro-batch */
+
+    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B && m % plan->pipeline != 0) {
+        const sl_code code = sl_fail(
             err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
             "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
             (unsigned long long)m, plan->pipeline);
+        sl_hint(err, "1, or global_batch_size %llu",
+                (unsigned long long)((m / plan->pipeline + 1) * plan->pipeline * replicas));
+        return code;
+    }
     if (plan->schedule != SL_SCHEDULE_DUALPIPE || (m >= least && m % 2 == 0))
         return SL_OK;
 
-    const uint64_t each = plan->data * workload->micro_batch;
-    const uint64_t nearest = (m < least ? least : m + 1) * each;
+    const uint64_t nearest = (m < least ? least : m + 1) * replicas;
     const sl_code code = sl_fail(
         err, SL_E_RANGE, "too_few_microbatches", "/workload/global_batch_size",
         "dualpipe needs an even number of micro-batches, at least 2 x pipeline (%llu), got %llu",

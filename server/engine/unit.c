@@ -93,8 +93,10 @@ sl_check_unit(const sl_question *question, sl_errors *err)
         return code;
     }
     for (uint32_t i = 0; i < unit->module_count; i++)
-        if (!has_module(question->model, unit->modules[i]))
+        if (!has_module(question->model, unit->modules[i])) {
             code = sl_fail(err, SL_E_RANGE, "unknown_module", pointer,
                            "no block of the model has a module \"%s\"", unit->modules[i]);
+            sl_hint(err, "block, or modules as the tensors of /shardings name them");
+        }
     return code;
 }

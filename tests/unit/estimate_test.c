@@ -66,7 +66,7 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "needs_fused_attention", "/workload/attention", "flash2, flash3, cudnn");
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 2046;
-    expect_fault(&q, "not_divisible", "/parallelism/context", "");
+    expect_fault(&q, "not_divisible", "/parallelism/context", "1, 3, 11, 31, 33");
     q = gpt_question(1); /* 16 heads, 8 of a tensor rank */
     q.plan.tensor = 2;
     q.plan.context = 16;
@@ -113,14 +113,17 @@ pipelines_divide_layers_chunks_and_microbatches(void)
     q.plan.pipeline = 4;
     q.plan.data = 2;
     q.plan.layout_chunks = 3;
-    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout",
+                 "4 numbers that add up to 8");
     q.plan.layout_chunks = 4;
     for (uint32_t i = 0; i < 4; i++)
         q.plan.layout[i] = 3;
-    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout",
+                 "4 numbers that add up to 8");
     q.plan.layout[0] = 8;
     q.plan.layout[1] = q.plan.layout[2] = q.plan.layout[3] = 0;
-    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout", "");
+    expect_fault(&q, "layout_mismatch", "/parallelism/pipeline_layout",
+                 "4 numbers that add up to 8");
     q = gpt_question(1);
     q.plan.pipeline = 4;
     q.plan.data = 2;
@@ -129,10 +132,11 @@ pipelines_divide_layers_chunks_and_microbatches(void)
     expect_fault(&q, "too_few_layers", "/parallelism/virtual_pipeline", "at most 2");
     q.plan.virtual_pipeline = 2;
     q.workload.global_batch = 12;
-    expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline", "");
+    expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
+                 "1, or global_batch_size 16");
     q = gpt_question(1);
     q.plan.virtual_pipeline = 2;
-    expect_fault(&q, "needs_pipeline", "/parallelism/virtual_pipeline", "");
+    expect_fault(&q, "needs_pipeline", "/parallelism/virtual_pipeline", "1, or pipeline 2");
     q = gpt_question(1);
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     expect_fault(&q, "schedule_mismatch", "/parallelism/schedule", "1f1b");

@@ -229,7 +229,7 @@ types_that_a_framework_does_not_send_are_refused(void)
     expect_fault(&q, "unit_not_of_framework", "leave it out, or framework fsdp1 or fsdp2");
     q = llama_question(SL_FRAMEWORK_FSDP1, 3);
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"attention"}};
-    expect_fault(&q, "unknown_module", "");
+    expect_fault(&q, "unknown_module", "block, or modules as the tensors of /shardings name them");
     q = llama_question(SL_FRAMEWORK_DDP, 0);
     q.workload.gather = SL_WIRE_BF16;
     expect_fault(&q, "gather_dtype_not_of_framework", "leave it out, or framework fsdp2");
