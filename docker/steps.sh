@@ -30,6 +30,7 @@ packages_of() {
         command -v node >/dev/null 2>&1 || echo nodejs
         command -v npm >/dev/null 2>&1 || echo npm
         ;;
+    example) echo curl jq ;; # what the README asks the service with
     tests) echo libcunit1-dev clang libclang-rt-14-dev ;;
     browser) echo chromium ;;
     *) fail 1 "no group of packages is called $1" ;;

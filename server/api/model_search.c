@@ -6,22 +6,13 @@
 enum { LIMIT_DEFAULT = 20 };
 
 static void
-put_count(sl_writer *writer, const char *key, bool known, uint64_t value)
-{
-    if (known)
-        sl_put_uint(writer, key, value);
-    else
-        sl_put_null(writer, key);
-}
-
-static void
 write_hit(sl_writer *writer, const sl_hub_hit *hit)
 {
     sl_write_object(writer);
     sl_put_text(writer, "id", hit->id);
     sl_gated_write(writer, hit->gated);
-    put_count(writer, "downloads", hit->has_downloads, hit->downloads);
-    put_count(writer, "likes", hit->has_likes, hit->likes);
+    sl_put_optional(writer, "downloads", hit->has_downloads, hit->downloads);
+    sl_put_optional(writer, "likes", hit->has_likes, hit->likes);
     sl_put_text(writer, "library", hit->library);
     sl_put_text(writer, "last_modified", hit->last_modified);
     sl_put_text(writer, "source", hit->from_cache ? "cache" : "hub");

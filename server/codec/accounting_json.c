@@ -69,14 +69,13 @@ sl_accounting_write(sl_writer *writer, const sl_accounted *accounted)
                   (double)accounted->whole.total / (double)accounted->parameters);
     sl_put_uint(writer, "total_bytes", accounted->whole.total);
     sl_put_uint(writer, "per_rank_bytes", accounted->rank.total);
-    if (accounted->minimum_accelerators > 0)
-        sl_put_uint(writer, "minimum_accelerators", accounted->minimum_accelerators);
-    else
-        sl_put_null(writer, "minimum_accelerators");
+    sl_put_known_uint(writer, "minimum_accelerators", accounted->minimum_accelerators);
     sl_put_double(writer, "communication_volume_ratio", volume);
     sl_put_double(writer, "communication_elements_per_step",
                   volume * (double)accounted->parameters / (double)accounted->cut);
-    sl_put_double(writer, "total_with_20_percent_bytes", 1.2 * (double)accounted->whole.total);
+    sl_put_double(writer, "total_with_20_percent_bytes",
+                  sl_accounting_describe(SL_ACCOUNTING_INFERENCE_1_2)->overhead_ratio *
+                      (double)accounted->whole.total);
     sl_put_text(writer, "formula", accounted->info->formula);
     sl_put_text(writer, "source", accounted->info->source);
     sl_write_object_end(writer);
@@ -103,15 +102,6 @@ term_write(sl_writer *writer, const sl_accounted *accounted, const char *name, u
     sl_write_object_end(writer);
 }
 
-static void
-put_optional(sl_writer *writer, const char *key, uint64_t value, bool known)
-{
-    if (known)
-        sl_put_uint(writer, key, value);
-    else
-        sl_put_null(writer, key);
-}
-
 bool
 sl_accounting_memory_write(sl_writer *writer, const sl_accounted *accounted,
                            const sl_cluster *cluster)
@@ -125,8 +115,8 @@ sl_accounting_memory_write(sl_writer *writer, const sl_accounted *accounted,
     const double n = (double)accounted->parameters;
 
     sl_write_object(writer);
-    put_optional(writer, "capacity_bytes", capacity, known);
-    put_optional(writer, "usable_bytes", usable, known);
+    sl_put_optional(writer, "capacity_bytes", known, capacity);
+    sl_put_optional(writer, "usable_bytes", known, usable);
     sl_put_uint(writer, "peak_allocated_bytes", rank->total);
     sl_put_uint(writer, "peak_reserved_bytes", rank->total);
     sl_put_uint(writer, "device_total_bytes", rank->total);

@@ -298,15 +298,9 @@ totals_write(sl_writer *writer, const sl_estimate_document *document)
     const sl_cluster *const cluster = &document->request->cluster;
     const double train_s =
         document->estimate != NULL ? document->estimate->throughput.time_to_train_s : 0;
-    if (train_s > 0)
-        sl_put_double(writer, "time_to_train_s", train_s);
-    else
-        sl_put_null(writer, "time_to_train_s");
-    if (train_s > 0 && cluster->price_per_node_hour > 0)
-        sl_put_double(writer, "cost",
-                      train_s / HOUR_S * cluster->nodes * cluster->price_per_node_hour);
-    else
-        sl_put_null(writer, "cost");
+    sl_put_known_double(writer, "time_to_train_s", train_s);
+    sl_put_known_double(writer, "cost",
+                        train_s / HOUR_S * cluster->nodes * cluster->price_per_node_hour);
     sl_put_null(writer, "energy_j");
     sl_put_null(writer, "goodput_ratio");
 }

@@ -2,23 +2,13 @@
 
 #include "codec/names.h"
 
-/* The catalogue writes 0 for what nobody found. */
-static void
-put_known(sl_writer *writer, const char *key, double value)
-{
-    if (value > 0.0)
-        sl_put_double(writer, key, value);
-    else
-        sl_put_null(writer, key);
-}
-
 static void
 write_rates(sl_writer *writer, const sl_accelerator *part)
 {
     sl_write_key(writer, "peak_flops_per_s");
     sl_write_object(writer);
     for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
-        put_known(writer, sl_name(&sl_precision_names, i), part->peak_flops_per_s[i]);
+        sl_put_known_double(writer, sl_name(&sl_precision_names, i), part->peak_flops_per_s[i]);
     sl_write_object_end(writer);
 
     sl_write_key(writer, "laws");
@@ -53,20 +43,17 @@ sl_part_write(sl_writer *writer, const sl_part *entry)
         sl_write_text(writer, entry->aliases[i]);
     sl_write_array_end(writer);
     sl_put_text(writer, "status", entry->status);
-    if (part->release_year > 0)
-        sl_put_uint(writer, "release_year", part->release_year);
-    else
-        sl_put_null(writer, "release_year");
+    sl_put_known_uint(writer, "release_year", part->release_year);
     sl_put_uint(writer, "memory_bytes", part->memory_bytes);
     sl_put_uint(writer, "reserved_bytes", part->reserved_bytes);
     sl_put_bool(writer, "reserved_assumed", part->reserved_assumed);
-    put_known(writer, "memory_bandwidth_bytes_per_s", part->memory_bytes_per_s);
+    sl_put_known_double(writer, "memory_bandwidth_bytes_per_s", part->memory_bytes_per_s);
     write_rates(writer, part);
     sl_put_text(writer, "scale_up_link", entry->scale_up_link);
-    put_known(writer, "scale_up_bytes_per_s", part->scale_up_bytes_per_s);
+    sl_put_known_double(writer, "scale_up_bytes_per_s", part->scale_up_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", part->scale_up_domain);
-    put_known(writer, "host_bytes_per_s", part->host_bytes_per_s);
-    put_known(writer, "power_w", part->power_w);
+    sl_put_known_double(writer, "host_bytes_per_s", part->host_bytes_per_s);
+    sl_put_known_double(writer, "power_w", part->power_w);
     sl_put_text(writer, "source", part->source);
     sl_put_text(writer, "provenance", part->provenance);
     sl_put_text(writer, "recalled", entry->recalled);
@@ -93,11 +80,8 @@ sl_node_type_write(sl_writer *writer, const sl_node_type *type)
     } else {
         sl_put_null(writer, "nics");
     }
-    if (type->host_memory_bytes > 0)
-        sl_put_uint(writer, "host_memory_bytes", type->host_memory_bytes);
-    else
-        sl_put_null(writer, "host_memory_bytes");
-    put_known(writer, "price_per_node_hour_usd", type->price_per_node_hour_usd);
+    sl_put_known_uint(writer, "host_memory_bytes", type->host_memory_bytes);
+    sl_put_known_double(writer, "price_per_node_hour_usd", type->price_per_node_hour_usd);
     sl_put_text(writer, "price_date", type->price_date);
     sl_put_text(writer, "source", type->source);
     sl_put_text(writer, "provenance", type->provenance);

@@ -92,15 +92,6 @@ sl_placement_read(const sl_node *parallelism, sl_plan *plan, sl_errors *warnings
     return first;
 }
 
-static void
-put_rate(sl_writer *writer, const char *key, double rate)
-{
-    if (rate > 0.0)
-        sl_put_double(writer, key, rate);
-    else
-        sl_put_null(writer, key);
-}
-
 void
 sl_placement_write(sl_writer *writer, const sl_plan *plan)
 {
@@ -118,8 +109,8 @@ sl_placement_write(sl_writer *writer, const sl_plan *plan)
         sl_write_object(writer);
         sl_put_text(writer, "layers", layers);
         sl_put_text(writer, "device", "cpu");
-        put_rate(writer, "flops_per_s", run->flops_per_s);
-        put_rate(writer, "memory_bytes_per_s", run->memory_bytes_per_s);
+        sl_put_known_double(writer, "flops_per_s", run->flops_per_s);
+        sl_put_known_double(writer, "memory_bytes_per_s", run->memory_bytes_per_s);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);

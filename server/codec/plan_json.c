@@ -6,15 +6,6 @@
 #include "codec/placement.h"
 
 static void
-put_known(sl_writer *writer, const char *key, uint64_t value)
-{
-    if (value > 0)
-        sl_put_uint(writer, key, value);
-    else
-        sl_put_null(writer, key);
-}
-
-static void
 adapter_write(sl_writer *writer, const sl_adapter *adapter)
 {
     sl_write_key(writer, "adapter");
@@ -24,9 +15,9 @@ adapter_write(sl_writer *writer, const sl_adapter *adapter)
     }
     sl_write_object(writer);
     sl_put_text(writer, "method", sl_name(&sl_adapter_names, adapter->method - 1));
-    put_known(writer, "rank", adapter->rank);
-    put_known(writer, "block_size", adapter->block_size);
-    put_known(writer, "virtual_tokens", adapter->virtual_tokens);
+    sl_put_known_uint(writer, "rank", adapter->rank);
+    sl_put_known_uint(writer, "block_size", adapter->block_size);
+    sl_put_known_uint(writer, "virtual_tokens", adapter->virtual_tokens);
     sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
     sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
@@ -155,15 +146,6 @@ documents_write(sl_writer *writer, const sl_estimate_request *request, const sl_
 }
 
 static void
-put_ratio(sl_writer *writer, const char *key, double ratio)
-{
-    if (ratio > 0)
-        sl_put_double(writer, key, ratio);
-    else
-        sl_put_null(writer, key);
-}
-
-static void
 moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
 {
     sl_write_key(writer, "moe");
@@ -173,8 +155,8 @@ moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
     }
     sl_write_object(writer);
     sl_put_text(writer, "balance", request->balance);
-    put_ratio(writer, "imbalance", w->imbalance);
-    put_ratio(writer, "capacity_factor", w->capacity);
+    sl_put_known_double(writer, "imbalance", w->imbalance);
+    sl_put_known_double(writer, "capacity_factor", w->capacity);
     sl_put_text(writer, "dispatcher", request->dispatcher);
     sl_write_object_end(writer);
 }
@@ -187,12 +169,12 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
     sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
     sl_put_text(writer, "software", software != NULL ? software->name : NULL);
-    put_known(writer, "sequence_length", w->sequence_length);
-    put_known(writer, "global_batch_size", w->global_batch);
-    put_known(writer, "micro_batch_size", w->micro_batch);
+    sl_put_known_uint(writer, "sequence_length", w->sequence_length);
+    sl_put_known_uint(writer, "global_batch_size", w->global_batch);
+    sl_put_known_uint(writer, "micro_batch_size", w->micro_batch);
     const uint64_t per_round = w->micro_batch * plan->data;
     const bool divides = per_round > 0 && w->global_batch % per_round == 0;
-    put_known(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
+    sl_put_known_uint(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
     sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
     sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
     recompute_write(writer, w);
@@ -210,7 +192,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     adapter_write(writer, &w->adapter);
     offload_write(writer, &w->offload);
     state_layout_write(writer, &w->layout);
-    put_known(writer, "tokens", w->tokens);
+    sl_put_known_uint(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
 }
 
@@ -291,10 +273,10 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
     sl_put_uint(writer, "context", plan->context);
     sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
     sl_put_uint(writer, "expert", plan->expert);
-    put_known(writer, "expert_tensor", plan->expert_tensor);
+    sl_put_known_uint(writer, "expert_tensor", plan->expert_tensor);
     sl_put_uint(writer, "data", plan->data);
     sl_put_uint(writer, "zero_stage", plan->zero_stage);
-    put_known(writer, "shard_group", plan->shard_group);
+    sl_put_known_uint(writer, "shard_group", plan->shard_group);
     if (plan->reshard != SL_RESHARD_DEFAULT)
         sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
     else
@@ -325,7 +307,7 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
     sl_put_double(writer, "memory_bandwidth_bytes_per_s", a->memory_bytes_per_s);
     sl_put_double(writer, "scale_up_bytes_per_s", a->scale_up_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", a->scale_up_domain);
-    put_known(writer, "host_memory_bytes", cluster->host_memory_bytes);
+    sl_put_known_uint(writer, "host_memory_bytes", cluster->host_memory_bytes);
     sl_write_key(writer, "nics");
     sl_write_array(writer);
     if (cluster->nics_per_node > 0) {
@@ -336,10 +318,7 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
     }
     sl_write_array_end(writer);
     sl_put_double(writer, "oversubscription", cluster->oversubscription_ratio);
-    if (cluster->price_per_node_hour > 0)
-        sl_put_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
-    else
-        sl_put_null(writer, "price_per_node_hour");
+    sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
     sl_write_key(writer, "rates");
     sl_write_object(writer);
     sl_put_text(writer, "matrix_products", sl_name(&sl_origin_names, a->gemm_origin));
@@ -464,7 +443,7 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     if (worded) {
         sl_put_null(writer, "sharding");
         sl_put_null(writer, "replicate");
-        put_known(writer, "shard_group", to->shard_group);
+        sl_put_known_uint(writer, "shard_group", to->shard_group);
     }
     if (schedule)
         sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));

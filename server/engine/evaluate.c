@@ -165,8 +165,9 @@ set_binding(sl_estimate *out)
     }
 }
 
-static sl_memory_case
-case_of(const sl_question *question, const sl_combination *combination, const sl_priced *priced)
+sl_memory_case
+sl_evaluate_case(const sl_question *question, const sl_combination *combination,
+                 const sl_priced *priced)
 {
     return (sl_memory_case){
         .question = question,
@@ -182,7 +183,7 @@ void
 sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
                   const sl_priced *priced, sl_estimate *out)
 {
-    const sl_memory_case c = case_of(question, combination, priced);
+    const sl_memory_case c = sl_evaluate_case(question, combination, priced);
     const bool possible = sl_memory_evaluate(&c, &out->memory);
 
     assert(possible);
@@ -193,7 +194,7 @@ bool
 sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
             sl_estimate *out)
 {
-    sl_memory_case c = case_of(question, combination, priced);
+    sl_memory_case c = sl_evaluate_case(question, combination, priced);
 
     c.fullest_only = true;
 

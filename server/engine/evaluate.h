@@ -20,6 +20,10 @@ typedef struct sl_priced {
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        double clock_ratio, sl_priced *out);
 
+/** What memory and step are computed from; it points into all three. */
+sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
+                                const sl_priced *priced);
+
 /** Memory of the ranks that may need most, time, throughput and what binds; intervals, fixes and notes
  * are left alone. False when no device could hold the bytes (sl_memory_evaluate); *out is then good
  * for nothing. */

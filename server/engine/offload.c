@@ -12,6 +12,7 @@ static const double optimizer_buffers = 4.0;
 static const double parameter_elements_in_host = 1e9;
 static const double parameter_buffer_elements = 5.0 * 1e8;
 
+/* CPU Adam of one node (DeepSpeed, Ren 2021, arXiv 2101.06840), coarse. */
 static const double host_updates_per_s = 4e9;
 static const double float_bytes = 4.0;
 

@@ -235,34 +235,46 @@ dense_of(const sl_elements *e)
                          .factored = e->factored - e->routed_factored};
 }
 
-double
-sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
-                          const sl_degree *degree)
+static double
+parameter_bytes(const sl_layout *layout)
+{
+    return layout->parameter_bytes;
+}
+
+static double
+optimizer_state_bytes(const sl_layout *layout)
+{
+    return layout->optimizer_bytes;
+}
+
+/* Of what a layout has for each parameter: layouts of dense parameters and of routed ones differ. */
+static double
+divided_bytes(const sl_workload *workload, const sl_elements *elements, const sl_degree *degree,
+              double (*each)(const sl_layout *layout))
 {
     const sl_elements dense = dense_of(elements);
-    const double bytes =
-        sl_states_layout(workload, &dense).parameter_bytes * dense.all / degree->dense;
+    const sl_layout layout = sl_states_layout(workload, &dense);
+    const double bytes = each(&layout) * dense.all / degree->dense;
 
     if (elements->routed <= 0.0)
         return bytes;
     const sl_elements routed = routed_of(elements);
-    return bytes +
-           sl_states_layout(workload, &routed).parameter_bytes * routed.all / degree->routed;
+    const sl_layout own = sl_states_layout(workload, &routed);
+    return bytes + each(&own) * routed.all / degree->routed;
+}
+
+double
+sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+                          const sl_degree *degree)
+{
+    return divided_bytes(workload, elements, degree, parameter_bytes);
 }
 
 double
 sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
                           const sl_degree *degree)
 {
-    const sl_elements dense = dense_of(elements);
-    const double bytes =
-        sl_states_layout(workload, &dense).optimizer_bytes * dense.all / degree->dense;
-
-    if (elements->routed <= 0.0)
-        return bytes;
-    const sl_elements routed = routed_of(elements);
-    return bytes +
-           sl_states_layout(workload, &routed).optimizer_bytes * routed.all / degree->routed;
+    return divided_bytes(workload, elements, degree, optimizer_state_bytes);
 }
 
 double

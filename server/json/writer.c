@@ -252,6 +252,30 @@ sl_put_null(sl_writer *writer, const char *key)
 }
 
 void
+sl_put_optional(sl_writer *writer, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        sl_put_uint(writer, key, value);
+    else
+        sl_put_null(writer, key);
+}
+
+void
+sl_put_known_uint(sl_writer *writer, const char *key, uint64_t value)
+{
+    sl_put_optional(writer, key, value > 0, value);
+}
+
+void
+sl_put_known_double(sl_writer *writer, const char *key, double value)
+{
+    if (value > 0.0)
+        sl_put_double(writer, key, value);
+    else
+        sl_put_null(writer, key);
+}
+
+void
 sl_write_errors(sl_writer *writer, const sl_errors *err)
 {
     assert(err != NULL);

@@ -55,6 +55,10 @@ void sl_put_int(sl_writer *writer, const char *key, int64_t value);
 void sl_put_double(sl_writer *writer, const char *key, double value);
 void sl_put_bool(sl_writer *writer, const char *key, bool value);
 void sl_put_null(sl_writer *writer, const char *key);
+/** null where nobody knows; in the latter two 0 stands for that. */
+void sl_put_optional(sl_writer *writer, const char *key, bool known, uint64_t value);
+void sl_put_known_uint(sl_writer *writer, const char *key, uint64_t value);
+void sl_put_known_double(sl_writer *writer, const char *key, double value);
 
 /** Canonical text (sorted keys, no spaces, reals with the fewest digits that read back as the same
  * double) of a document for hashing; equal documents give equal bytes, 4.0 being equal to 4.

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "catalog/catalog.h"
 #include "engine/evaluate.h"
+#include "llama_405b.h"
 #include "shardline/estimate.h"
 
 enum { ROUNDS = 2000, COUNTED = 1000 };
@@ -102,32 +103,15 @@ print_memory(sl_question q, double price_s, const char *only)
     static const char *const words[] = {"every", "searched"};
     static sl_priced priced;
     sl_errors err = {0};
-    const sl_dense_spec spec = {
-        .naming = SL_NAMING_LLAMA,
-        .blocks = 126,
-        .hidden = 16384,
-        .ffn = 53248,
-        .vocabulary = 128256,
-        .heads = 128,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .gated_mlp = true,
-        .has_head = true,
-    };
 
-    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK)
+    if (sl_model_describe_dense(&llama_405b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
     q.plan.pipeline = 16;
     q.plan.data = 1;
 
     const sl_combination c = {q.software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    sl_memory_case one = {.question = &q,
-                          .workload = &q.workload,
-                          .plan = &q.plan,
-                          .software = q.software,
-                          .slice = &priced.slice,
-                          .prices = priced.prices};
+    sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
     for (int i = 0; i < 2; i++) {
         one.fullest_only = i == 1;
         if (only != NULL && strcmp(only, words[i]) == 0)

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "codec/sharding_json.h"
+#include "llama_405b.h"
 
 enum { ROUNDS = 5, PAGE_MAX_BYTES = 64 << 20 };
 
@@ -20,21 +21,9 @@ static sl_estimate_request request;
 static sl_question
 ask(uint32_t tensor, uint32_t pipeline, uint32_t data)
 {
-    static const sl_dense_spec spec = {
-        .naming = SL_NAMING_LLAMA,
-        .blocks = 126,
-        .hidden = 16384,
-        .ffn = 53248,
-        .vocabulary = 128256,
-        .heads = 128,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .gated_mlp = true,
-        .has_head = true,
-    };
     sl_errors err = {.count = 0};
 
-    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK)
+    if (sl_model_describe_dense(&llama_405b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
     cluster = (sl_cluster){.nodes = 2048, .accelerators_per_node = 8};
     cluster.accelerator.scale_up_domain = 8;

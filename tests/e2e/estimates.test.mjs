@@ -1,20 +1,12 @@
 /** Estimates: what they promise, what they refuse, and that the same question has one answer. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
 import { accelerator, bert, estimate, large, llamaParameters, t5 } from './lib/fixtures.mjs';
-import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
-import { startServer, stopClean } from './lib/server.mjs';
 
 const path = '/api/v1/estimates';
-let server;
-let client;
-
-before(async () => {
-    server = await startServer();
-    client = await connectTo(server);
-});
-after(() => stopClean(server));
+const client = await clientOfFile();
 
 const ask = (parts, query = '') => client.post(path + query, estimate(parts));
 

@@ -1,22 +1,14 @@
 /** Networks given as plain lists of layers: the examples of tests/fixtures/layers, end to end. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { networks, text } from '../fixtures/layers/generate.mjs';
+import { clientOfFile } from './lib/client.mjs';
 import { accelerator } from './lib/fixtures.mjs';
-import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
-import { startServer, stopClean } from './lib/server.mjs';
 
 const path = '/api/v1/estimates';
-let server;
-let client;
-
-before(async () => {
-    server = await startServer();
-    client = await connectTo(server);
-});
-after(() => stopClean(server));
+const client = await clientOfFile();
 
 function request(layers, { workload = {}, cluster = {}, parallelism = {} } = {}) {
     return {

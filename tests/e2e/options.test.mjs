@@ -1,18 +1,10 @@
 /** Options of workload and plan that few requests have: what each changes, and what it refuses. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
 import { accelerator, estimate, mixtral } from './lib/fixtures.mjs';
-import { connectTo } from './lib/http.mjs';
-import { startServer, stopClean } from './lib/server.mjs';
 
-let server;
-let client;
-
-before(async () => {
-    server = await startServer();
-    client = await connectTo(server);
-});
-after(() => stopClean(server));
+const client = await clientOfFile();
 
 const ask = (parts) => client.post('/api/v1/estimates', estimate(parts));
 

@@ -3,19 +3,11 @@
  * are what the schemas say, which the client checks of every answer, and agree on the parameters.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
 import { estimate, gpt2, llama, mixtral } from './lib/fixtures.mjs';
-import { connectTo } from './lib/http.mjs';
-import { startServer, stopClean } from './lib/server.mjs';
 
-let server;
-let client;
-
-before(async () => {
-    server = await startServer();
-    client = await connectTo(server);
-});
-after(() => stopClean(server));
+const client = await clientOfFile();
 
 /** The base of all: eight devices, data parallel only. */
 const flat = { tensor: 1, sequence: false, pipeline: 1, data: null };

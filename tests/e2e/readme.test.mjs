@@ -3,19 +3,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { connectTo } from './lib/http.mjs';
-import { root, startServer, stopClean } from './lib/server.mjs';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
+import { root } from './lib/server.mjs';
 
 const readme = await readFile(join(root, 'README.md'), 'utf8');
-let server;
-let client;
-
-before(async () => {
-    server = await startServer();
-    client = await connectTo(server);
-});
-after(() => stopClean(server));
+const client = await clientOfFile();
 
 function block(language, after) {
     const fence = '```' + language + '\n';

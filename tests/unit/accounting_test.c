@@ -146,15 +146,12 @@ activation_rules_give_the_figures_of_the_courses(void)
 }
 
 static const sl_case cases[] = {
-    {"activation_rules_give_the_figures_of_the_courses",
-     activation_rules_give_the_figures_of_the_courses},
-    {"copies_of_the_states_sum_their_shards", copies_of_the_states_sum_their_shards},
-    {"parts_are_those_of_the_courses", parts_are_those_of_the_courses},
-    {"every_worked_figure_of_the_courses_is_reproduced",
-     every_worked_figure_of_the_courses_is_reproduced},
-    {"memory_shrinks_four_eight_and_m_times_for_many_ranks",
-     memory_shrinks_four_eight_and_m_times_for_many_ranks},
-    {"more_than_a_double_can_count_is_refused", more_than_a_double_can_count_is_refused},
+    SL_CASE(activation_rules_give_the_figures_of_the_courses),
+    SL_CASE(copies_of_the_states_sum_their_shards),
+    SL_CASE(parts_are_those_of_the_courses),
+    SL_CASE(every_worked_figure_of_the_courses_is_reproduced),
+    SL_CASE(memory_shrinks_four_eight_and_m_times_for_many_ranks),
+    SL_CASE(more_than_a_double_can_count_is_refused),
 };
 
 int

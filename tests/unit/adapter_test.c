@@ -341,25 +341,21 @@ a_base_is_not_stored_as_it_multiplies(void)
     sl_expect_text(err.list[0].pointer, "/workload/fp8/primary_weights", "pointer");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(counts_are_those_that_peft_publishes),
-    CASE(counts_are_those_of_the_definitions),
-    CASE(frozen_halves_weigh_what_they_store),
-    CASE(each_method_keeps_what_its_gradients_need),
-    CASE(norms_of_weights_need_room),
-    CASE(what_is_not_quantised_may_be_wide),
-    CASE(quantised_blocks_are_gathered_as_stored),
-    CASE(only_what_trains_is_stepped_on),
-    CASE(the_host_steps_on_what_trains),
-    CASE(frozen_weights_are_gathered_and_have_no_gradient),
-    CASE(devices_that_are_lent_adapters_have_no_states_of_them),
-    CASE(megatron_keeps_a_master_copy_of_adapters),
-    CASE(a_base_is_not_stored_as_it_multiplies),
-    CASE(a_target_nothing_goes_by_is_refused),
+    SL_CASE(counts_are_those_that_peft_publishes),
+    SL_CASE(counts_are_those_of_the_definitions),
+    SL_CASE(frozen_halves_weigh_what_they_store),
+    SL_CASE(each_method_keeps_what_its_gradients_need),
+    SL_CASE(norms_of_weights_need_room),
+    SL_CASE(what_is_not_quantised_may_be_wide),
+    SL_CASE(quantised_blocks_are_gathered_as_stored),
+    SL_CASE(only_what_trains_is_stepped_on),
+    SL_CASE(the_host_steps_on_what_trains),
+    SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),
+    SL_CASE(devices_that_are_lent_adapters_have_no_states_of_them),
+    SL_CASE(megatron_keeps_a_master_copy_of_adapters),
+    SL_CASE(a_base_is_not_stored_as_it_multiplies),
+    SL_CASE(a_target_nothing_goes_by_is_refused),
 };
 
 int

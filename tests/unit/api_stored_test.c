@@ -169,13 +169,12 @@ a_revision_of_the_past_is_read_by_its_number(void)
 }
 
 static const sl_case cases[] = {
-    {"if_match_any_asks_for_an_inventory", if_match_any_asks_for_an_inventory},
-    {"each_view_has_its_tag_and_either_names_the_revision",
-     each_view_has_its_tag_and_either_names_the_revision},
-    {"any_tag_of_an_if_match_list_will_do", any_tag_of_an_if_match_list_will_do},
-    {"a_dry_run_judges_the_conditions_too", a_dry_run_judges_the_conditions_too},
-    {"a_revision_of_the_past_is_read_by_its_number", a_revision_of_the_past_is_read_by_its_number},
-    {"the_link_to_the_next_page_keeps_the_limit", the_link_to_the_next_page_keeps_the_limit},
+    SL_CASE(if_match_any_asks_for_an_inventory),
+    SL_CASE(each_view_has_its_tag_and_either_names_the_revision),
+    SL_CASE(any_tag_of_an_if_match_list_will_do),
+    SL_CASE(a_dry_run_judges_the_conditions_too),
+    SL_CASE(a_revision_of_the_past_is_read_by_its_number),
+    SL_CASE(the_link_to_the_next_page_keeps_the_limit),
 };
 
 int

@@ -197,23 +197,19 @@ time_grows_with_bytes_and_with_ranks(void)
         }
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(links_without_a_rate_are_known_to_be_unknown),
-    CASE(the_slowest_link_in_a_node_also_bounds_what_leaves_it),
-    CASE(through_the_host_the_measured_law_counts_where_there_is_one),
-    CASE(a_pair_is_as_far_apart_as_its_ranks),
-    CASE(a_job_takes_equal_segments_of_wide_domains),
-    CASE(groups_that_straddle_nodes_are_network_and_say_so),
-    CASE(a_group_that_fits_a_domain_uses_its_links),
-    CASE(inside_a_node_the_bus_factor_applies),
-    CASE(across_nodes_each_member_brings_its_card),
-    CASE(oversubscription_slows_the_network_only),
-    CASE(one_rank_or_no_byte_costs_nothing),
-    CASE(time_grows_with_bytes_and_with_ranks),
+    SL_CASE(links_without_a_rate_are_known_to_be_unknown),
+    SL_CASE(the_slowest_link_in_a_node_also_bounds_what_leaves_it),
+    SL_CASE(through_the_host_the_measured_law_counts_where_there_is_one),
+    SL_CASE(a_pair_is_as_far_apart_as_its_ranks),
+    SL_CASE(a_job_takes_equal_segments_of_wide_domains),
+    SL_CASE(groups_that_straddle_nodes_are_network_and_say_so),
+    SL_CASE(a_group_that_fits_a_domain_uses_its_links),
+    SL_CASE(inside_a_node_the_bus_factor_applies),
+    SL_CASE(across_nodes_each_member_brings_its_card),
+    SL_CASE(oversubscription_slows_the_network_only),
+    SL_CASE(one_rank_or_no_byte_costs_nothing),
+    SL_CASE(time_grows_with_bytes_and_with_ranks),
 };
 
 int

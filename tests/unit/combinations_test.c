@@ -300,8 +300,7 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"what_is_accepted_has_an_answer_that_hangs_together",
-         what_is_accepted_has_an_answer_that_hangs_together},
+        SL_CASE(what_is_accepted_has_an_answer_that_hangs_together),
     };
 
     return sl_run_cases(argc, argv, "combinations", cases, sizeof cases / sizeof cases[0]);

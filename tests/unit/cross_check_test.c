@@ -240,19 +240,17 @@ members_are_null_where_nothing_is_known(void)
 }
 
 static const sl_case cases[] = {
-    {"equal_counts_need_no_reason", equal_counts_need_no_reason},
-    {"what_a_checkpoint_stores_beside_the_parameters_is_named",
-     what_a_checkpoint_stores_beside_the_parameters_is_named},
-    {"copies_of_embedding_and_head_come_with_multi_token_layers_only",
-     copies_of_embedding_and_head_come_with_multi_token_layers_only},
-    {"a_tied_head_that_is_stored_again_is_named", a_tied_head_that_is_stored_again_is_named},
-    {"what_has_no_known_cause_stays_unexplained", what_has_no_known_cause_stays_unexplained},
-    {"packing_is_said_with_the_method", packing_is_said_with_the_method},
-    {"nothing_is_explained_that_packing_cannot_be", nothing_is_explained_that_packing_cannot_be},
-    {"scales_are_no_more_than_their_bytes", scales_are_no_more_than_their_bytes},
-    {"the_checkpoint_of_deepseek_v3_is_explained", the_checkpoint_of_deepseek_v3_is_explained},
-    {"counts_beyond_all_reason_are_not_compared", counts_beyond_all_reason_are_not_compared},
-    {"members_are_null_where_nothing_is_known", members_are_null_where_nothing_is_known},
+    SL_CASE(equal_counts_need_no_reason),
+    SL_CASE(what_a_checkpoint_stores_beside_the_parameters_is_named),
+    SL_CASE(copies_of_embedding_and_head_come_with_multi_token_layers_only),
+    SL_CASE(a_tied_head_that_is_stored_again_is_named),
+    SL_CASE(what_has_no_known_cause_stays_unexplained),
+    SL_CASE(packing_is_said_with_the_method),
+    SL_CASE(nothing_is_explained_that_packing_cannot_be),
+    SL_CASE(scales_are_no_more_than_their_bytes),
+    SL_CASE(the_checkpoint_of_deepseek_v3_is_explained),
+    SL_CASE(counts_beyond_all_reason_are_not_compared),
+    SL_CASE(members_are_null_where_nothing_is_known),
 };
 
 int

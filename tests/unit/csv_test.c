@@ -229,17 +229,15 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"rows_are_read_as_rfc_4180_says", rows_are_read_as_rfc_4180_says},
-        {"broken_rows_are_refused_with_their_line", broken_rows_are_refused_with_their_line},
-        {"a_missing_header_is_refused", a_missing_header_is_refused},
-        {"columns_are_bounded", columns_are_bounded},
-        {"lines_are_counted_through_quotes_and_comments",
-         lines_are_counted_through_quotes_and_comments},
-        {"numbers_are_read_by_column", numbers_are_read_by_column},
-        {"reading_goes_on_behind_a_row_of_another_length",
-         reading_goes_on_behind_a_row_of_another_length},
-        {"an_exhausted_arena_is_an_error", an_exhausted_arena_is_an_error},
-        {"the_published_tables_are_read_whole", the_published_tables_are_read_whole},
+        SL_CASE(rows_are_read_as_rfc_4180_says),
+        SL_CASE(broken_rows_are_refused_with_their_line),
+        SL_CASE(a_missing_header_is_refused),
+        SL_CASE(columns_are_bounded),
+        SL_CASE(lines_are_counted_through_quotes_and_comments),
+        SL_CASE(numbers_are_read_by_column),
+        SL_CASE(reading_goes_on_behind_a_row_of_another_length),
+        SL_CASE(an_exhausted_arena_is_an_error),
+        SL_CASE(the_published_tables_are_read_whole),
     };
     return sl_run_cases(argc, argv, "csv", cases, sizeof cases / sizeof cases[0]);
 }

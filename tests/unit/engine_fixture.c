@@ -186,3 +186,29 @@ sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id)
 {
     return estimate->time.terms[id - SL_TERM_FORWARD].value;
 }
+
+double
+sl_fixture_bytes_of(const sl_question *question, sl_term_id id)
+{
+    return sl_fixture_bytes(&sl_fixture_answer(question)->memory.ranks[0], id);
+}
+
+static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
+
+double
+sl_fixture_llama_block(void)
+{
+    return HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
+}
+
+double
+sl_fixture_llama_root(void)
+{
+    return 2.0 * ROWS * HIDDEN + HIDDEN;
+}
+
+double
+sl_fixture_llama_all(void)
+{
+    return BLOCKS * sl_fixture_llama_block() + sl_fixture_llama_root();
+}

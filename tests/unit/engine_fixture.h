@@ -35,6 +35,14 @@ const sl_estimate *sl_fixture_answer(const sl_question *question);
 /** Bytes of one memory term of a rank, 0 when it has none. */
 double sl_fixture_bytes(const sl_rank_memory *rank, sl_term_id id);
 
+/** The same of the first rank of a question's answer. */
+double sl_fixture_bytes_of(const sl_question *question, sl_term_id id);
+
+/** Elements of sl_fixture_llama: of one of its 16 blocks, of what is outside them, and of all. */
+double sl_fixture_llama_block(void);
+double sl_fixture_llama_root(void);
+double sl_fixture_llama_all(void);
+
 /** Seconds of a time term. */
 double sl_fixture_seconds(const sl_estimate *estimate, sl_term_id id);
 

@@ -448,27 +448,23 @@ fixes_fit_first_and_every_fix_passes_its_check(void)
     }
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(impossible_cuts_name_the_nearest_legal_values),
-    CASE(pipelines_divide_layers_chunks_and_microbatches),
-    CASE(ddp_refuses_what_it_cannot_cut),
-    CASE(all_faults_come_at_once),
-    CASE(every_choice_offered_is_legal_and_no_legal_one_is_left_out),
-    CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
-    CASE(a_release_that_fixes_a_choice_leaves_no_other),
-    CASE(open_software_asks_every_profile),
-    CASE(no_legal_combination_is_said),
-    CASE(the_same_question_gives_the_same_bits),
-    CASE(layers_that_divide_only_with_embedding_and_head_are_split_so),
-    CASE(fused_attention_is_refused_outside_16_bits),
-    CASE(selective_with_a_fused_kernel_is_not_counted_beside_none),
-    CASE(more_bytes_than_can_be_counted_are_refused),
-    CASE(shown_inputs_give_the_shown_values),
-    CASE(fixes_fit_first_and_every_fix_passes_its_check),
+    SL_CASE(impossible_cuts_name_the_nearest_legal_values),
+    SL_CASE(pipelines_divide_layers_chunks_and_microbatches),
+    SL_CASE(ddp_refuses_what_it_cannot_cut),
+    SL_CASE(all_faults_come_at_once),
+    SL_CASE(every_choice_offered_is_legal_and_no_legal_one_is_left_out),
+    SL_CASE(unknown_fields_widen_the_interval_and_the_answer_is_inside),
+    SL_CASE(a_release_that_fixes_a_choice_leaves_no_other),
+    SL_CASE(open_software_asks_every_profile),
+    SL_CASE(no_legal_combination_is_said),
+    SL_CASE(the_same_question_gives_the_same_bits),
+    SL_CASE(layers_that_divide_only_with_embedding_and_head_are_split_so),
+    SL_CASE(fused_attention_is_refused_outside_16_bits),
+    SL_CASE(selective_with_a_fused_kernel_is_not_counted_beside_none),
+    SL_CASE(more_bytes_than_can_be_counted_are_refused),
+    SL_CASE(shown_inputs_give_the_shown_values),
+    SL_CASE(fixes_fit_first_and_every_fix_passes_its_check),
 };
 
 int

@@ -114,12 +114,7 @@ experts_are_reduced_over_the_ranks_that_are_alike(void)
     q.plan.expert_tensor = 1;
     const sl_combination c = {&software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    const sl_memory_case one = {.question = &q,
-                                .workload = &q.workload,
-                                .plan = &q.plan,
-                                .software = &software,
-                                .slice = &priced.slice,
-                                .prices = priced.prices};
+    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
     sl_schedule_stage(q.model, &q.plan, 0, &stage);
 
     const double routed = routed_elements() / BLOCKS;
@@ -308,22 +303,18 @@ impossible_shares_are_refused(void)
     sl_expect_text(err.list[0].hint, "1, 2", "copies of two ranks each");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
-    CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
-    CASE(experts_are_reduced_over_the_ranks_that_are_alike),
-    CASE(experts_are_gathered_over_the_ranks_that_are_alike),
-    CASE(what_experts_are_asked_of_a_dense_model_is_said),
-    CASE(latent_attention_is_what_the_model_says),
-    CASE(every_group_says_that_it_is_extrapolated),
-    CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
-    CASE(a_block_keeps_what_arrived_at_its_experts),
-    CASE(eager_torchtitan_keeps_scored_tokens_in_fp32),
-    CASE(impossible_shares_are_refused),
+    SL_CASE(experts_are_dealt_out_and_their_states_over_the_ranks_that_are_alike),
+    SL_CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
+    SL_CASE(experts_are_reduced_over_the_ranks_that_are_alike),
+    SL_CASE(experts_are_gathered_over_the_ranks_that_are_alike),
+    SL_CASE(what_experts_are_asked_of_a_dense_model_is_said),
+    SL_CASE(latent_attention_is_what_the_model_says),
+    SL_CASE(every_group_says_that_it_is_extrapolated),
+    SL_CASE(experts_that_are_not_cut_are_whole_on_every_tensor_rank),
+    SL_CASE(a_block_keeps_what_arrived_at_its_experts),
+    SL_CASE(eager_torchtitan_keeps_scored_tokens_in_fp32),
+    SL_CASE(impossible_shares_are_refused),
 };
 
 int

@@ -24,13 +24,6 @@ read_type(const char *type)
     return read_type_with(type, more);
 }
 
-static void
-fail_for(const char *name)
-{
-    printf("%s\n", name);
-    CU_FAIL("see the name above");
-}
-
 static sl_question
 question_of(const sl_model *model, const sl_cluster *cluster, const sl_software *software)
 {
@@ -73,7 +66,7 @@ every_matrix_of_a_priced_type_is_multiplied_once(void)
                     sum += op->inputs * op->outputs * (op->experts > 0 ? op->experts : 1);
             }
             if (sum != multiplied_elements(kind))
-                fail_for(sl_hf_type_name(i));
+                sl_fail_for(sl_hf_type_name(i));
         }
         clear_reading(&result);
     }
@@ -109,7 +102,7 @@ estimate_with(const sl_model *model, uint32_t tensor, uint32_t pipeline, const c
     const sl_estimate *e = sl_fixture_answer(&q);
     if (!(e->time.step_s > 0.0) || !(e->throughput.mfu_full > 0.0) ||
         !(e->throughput.mfu_full < 1.0) || e->memory.rank_count == 0)
-        fail_for(type);
+        sl_fail_for(type);
     return true;
 }
 
@@ -123,7 +116,7 @@ every_priced_type_gets_an_estimate_whole_and_cut(void)
             if (!estimate_with(result.model, 1, 1, sl_hf_type_name(i)) ||
                 !estimate_with(result.model, 1, 2, sl_hf_type_name(i)) ||
                 estimate_with(result.model, 2, 2, sl_hf_type_name(i)) == odd_heads)
-                fail_for(sl_hf_type_name(i));
+                sl_fail_for(sl_hf_type_name(i));
         }
         clear_reading(&result);
     }
@@ -138,7 +131,7 @@ expect_listed(const char *families, const char *name)
     while (at != NULL && (strchr(" \n", at[-1]) == NULL || strchr(",.", at[length]) == NULL))
         at = strstr(at + 1, name);
     if (at == NULL)
-        fail_for(name);
+        sl_fail_for(name);
 }
 
 static void
@@ -408,7 +401,7 @@ tensors_have_the_names_and_shapes_of_the_checkpoint(void)
                 found = found && tensor->shape[axis] == cases[i].shape[axis];
         }
         if (!found)
-            fail_for(cases[i].name);
+            sl_fail_for(cases[i].name);
         clear_reading(&result);
     }
 }
@@ -458,7 +451,7 @@ tensors_are_cut_where_the_parallel_layers_cut_them(void)
                 found = tensor->cut == cases[i].cut && tensor->cut_axis == cases[i].axis;
         }
         if (!found)
-            fail_for(cases[i].name);
+            sl_fail_for(cases[i].name);
         clear_reading(&result);
     }
 }
@@ -473,7 +466,7 @@ every_cut_lies_on_an_axis_of_its_tensor(void)
                 const sl_tensor *tensor = &result.model->kinds[k].tensors[n];
                 const bool whole = tensor->cut == SL_CUT_REPLICATED && tensor->cut_axis != 0;
                 if (tensor->cut_axis >= tensor->axes || whole)
-                    fail_for(tensor->name);
+                    sl_fail_for(tensor->name);
             }
         }
         clear_reading(&result);
@@ -484,33 +477,21 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"every_matrix_of_a_priced_type_is_multiplied_once",
-         every_matrix_of_a_priced_type_is_multiplied_once},
-        {"every_priced_type_gets_an_estimate_whole_and_cut",
-         every_priced_type_gets_an_estimate_whole_and_cut},
-        {"lists_of_other_classes_leave_every_type_describable",
-         lists_of_other_classes_leave_every_type_describable},
-        {"the_readme_lists_every_type", the_readme_lists_every_type},
-        {"what_is_not_priced_is_refused_by_name_and_still_counted",
-         what_is_not_priced_is_refused_by_name_and_still_counted},
-        {"learned_positions_end_where_their_table_does",
-         learned_positions_end_where_their_table_does},
-        {"blocks_list_their_operators_in_the_order_of_their_form",
-         blocks_list_their_operators_in_the_order_of_their_form},
-        {"blocks_of_their_own_shapes_are_kinds_of_their_own",
-         blocks_of_their_own_shapes_are_kinds_of_their_own},
-        {"falcon_with_one_norm_calls_it_as_the_small_ones_do",
-         falcon_with_one_norm_calls_it_as_the_small_ones_do},
-        {"the_narrowest_mlp_must_divide_too", the_narrowest_mlp_must_divide_too},
-        {"parallel_halves_behind_one_norm_keep_its_output_once",
-         parallel_halves_behind_one_norm_keep_its_output_once},
-        {"a_narrow_token_table_is_projected_to_the_hidden_size_and_back",
-         a_narrow_token_table_is_projected_to_the_hidden_size_and_back},
-        {"tensors_have_the_names_and_shapes_of_the_checkpoint",
-         tensors_have_the_names_and_shapes_of_the_checkpoint},
-        {"tensors_are_cut_where_the_parallel_layers_cut_them",
-         tensors_are_cut_where_the_parallel_layers_cut_them},
-        {"every_cut_lies_on_an_axis_of_its_tensor", every_cut_lies_on_an_axis_of_its_tensor},
+        SL_CASE(every_matrix_of_a_priced_type_is_multiplied_once),
+        SL_CASE(every_priced_type_gets_an_estimate_whole_and_cut),
+        SL_CASE(lists_of_other_classes_leave_every_type_describable),
+        SL_CASE(the_readme_lists_every_type),
+        SL_CASE(what_is_not_priced_is_refused_by_name_and_still_counted),
+        SL_CASE(learned_positions_end_where_their_table_does),
+        SL_CASE(blocks_list_their_operators_in_the_order_of_their_form),
+        SL_CASE(blocks_of_their_own_shapes_are_kinds_of_their_own),
+        SL_CASE(falcon_with_one_norm_calls_it_as_the_small_ones_do),
+        SL_CASE(the_narrowest_mlp_must_divide_too),
+        SL_CASE(parallel_halves_behind_one_norm_keep_its_output_once),
+        SL_CASE(a_narrow_token_table_is_projected_to_the_hidden_size_and_back),
+        SL_CASE(tensors_have_the_names_and_shapes_of_the_checkpoint),
+        SL_CASE(tensors_are_cut_where_the_parallel_layers_cut_them),
+        SL_CASE(every_cut_lies_on_an_axis_of_its_tensor),
     };
     return sl_run_cases(argc, argv, "families", cases, sizeof cases / sizeof cases[0]);
 }

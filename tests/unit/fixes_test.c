@@ -114,15 +114,11 @@ what_fits_on_the_same_nodes_comes_first(void)
     }
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(more_nodes_and_the_host_are_ways_out),
-    CASE(a_cluster_that_is_what_there_is_gets_no_nodes),
-    CASE(a_fix_is_what_its_own_question_answers),
-    CASE(what_fits_on_the_same_nodes_comes_first),
+    SL_CASE(more_nodes_and_the_host_are_ways_out),
+    SL_CASE(a_cluster_that_is_what_there_is_gets_no_nodes),
+    SL_CASE(a_fix_is_what_its_own_question_answers),
+    SL_CASE(what_fits_on_the_same_nodes_comes_first),
 };
 
 int

@@ -83,6 +83,13 @@ sl_skip(const char *reason)
     case_skipped = true;
 }
 
+void
+sl_fail_for(const char *name)
+{
+    printf("%s\n", name);
+    CU_FAIL("see the name above");
+}
+
 static void
 record(bool passed, const char *message, const char *what)
 {

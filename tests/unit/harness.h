@@ -3,7 +3,7 @@
  * module.
  *
  *     static const sl_case cases[] = {
- *         {"zero1_divides_the_optimizer_by_ranks", zero1_divides_the_optimizer_by_ranks},
+ *         SL_CASE(zero1_divides_the_optimizer_by_ranks),
  *     };
  *     int main(int argc, char **argv) { return sl_run_cases(argc, argv, "memory", cases, 1); }
  *
@@ -22,11 +22,19 @@ typedef struct sl_case {
     void (*run)(void);
 } sl_case;
 
+/** A row of the table: the function's name is the claim. */
+/* clang-format off */
+#define SL_CASE(claim) {#claim, claim}
+/* clang-format on */
+
 /** An argument on the command line runs only the cases whose name contains it. */
 int sl_run_cases(int argc, char **argv, const char *suite, const sl_case *cases, size_t count);
 
 /** Counts the running case as skipped, with the reason printed. */
 void sl_skip(const char *reason);
+
+/** Fails the running case and says what for. */
+void sl_fail_for(const char *name);
 
 /** Relative comparison that prints both values: |actual - expected| <= tolerance * |expected|. */
 void sl_expect_near(double actual, double expected, double tolerance_ratio, const char *what);

@@ -147,10 +147,10 @@ a_missing_file_reads_as_null(void)
 int
 main(int argc, char **argv)
 {
-    static const sl_case mixed[] = {{"passes", passes}, {"fails", fails}};
-    static const sl_case by_expectation[] = {{"fails_by_expectation", fails_by_expectation}};
-    static const sl_case skipped[] = {{"passes", passes}, {"skips", skips}};
-    static const sl_case same[] = {{"passes", passes}, {"passes", passes}};
+    static const sl_case mixed[] = {SL_CASE(passes), SL_CASE(fails)};
+    static const sl_case by_expectation[] = {SL_CASE(fails_by_expectation)};
+    static const sl_case skipped[] = {SL_CASE(passes), SL_CASE(skips)};
+    static const sl_case same[] = {SL_CASE(passes), SL_CASE(passes)};
     passing = run("", mixed, 1);
     failing = run("", mixed, 2);
     expecting = run("", by_expectation, 1);
@@ -160,16 +160,14 @@ main(int argc, char **argv)
     filtered = run("ass", mixed, 2);
 
     static const sl_case cases[] = {
-        {"a_passing_case_is_counted", a_passing_case_is_counted},
-        {"a_failing_case_fails_the_run_and_names_its_line",
-         a_failing_case_fails_the_run_and_names_its_line},
-        {"an_expectation_fails_with_both_values", an_expectation_fails_with_both_values},
-        {"a_skipped_case_is_neither_passed_nor_failed",
-         a_skipped_case_is_neither_passed_nor_failed},
-        {"two_cases_of_one_name_are_refused", two_cases_of_one_name_are_refused},
-        {"running_nothing_fails", running_nothing_fails},
-        {"an_argument_selects_cases", an_argument_selects_cases},
-        {"a_missing_file_reads_as_null", a_missing_file_reads_as_null},
+        SL_CASE(a_passing_case_is_counted),
+        SL_CASE(a_failing_case_fails_the_run_and_names_its_line),
+        SL_CASE(an_expectation_fails_with_both_values),
+        SL_CASE(a_skipped_case_is_neither_passed_nor_failed),
+        SL_CASE(two_cases_of_one_name_are_refused),
+        SL_CASE(running_nothing_fails),
+        SL_CASE(an_argument_selects_cases),
+        SL_CASE(a_missing_file_reads_as_null),
     };
     return sl_run_cases(argc, argv, "harness", cases, sizeof cases / sizeof cases[0]);
 }

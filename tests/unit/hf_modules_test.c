@@ -284,14 +284,12 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"expressions_match_from_the_start_as_in_python",
-         expressions_match_from_the_start_as_in_python},
-        {"other_expressions_are_refused", other_expressions_are_refused},
-        {"nested_repeats_cost_their_length", nested_repeats_cost_their_length},
-        {"a_list_names_modules_by_parts_wildcards_and_expressions",
-         a_list_names_modules_by_parts_wildcards_and_expressions},
-        {"entries_that_tell_experts_apart_are_known", entries_that_tell_experts_apart_are_known},
-        {"comparing_is_counted_by_its_steps", comparing_is_counted_by_its_steps},
+        SL_CASE(expressions_match_from_the_start_as_in_python),
+        SL_CASE(other_expressions_are_refused),
+        SL_CASE(nested_repeats_cost_their_length),
+        SL_CASE(a_list_names_modules_by_parts_wildcards_and_expressions),
+        SL_CASE(entries_that_tell_experts_apart_are_known),
+        SL_CASE(comparing_is_counted_by_its_steps),
     };
     return sl_run_cases(argc, argv, "hf_modules", cases, sizeof cases / sizeof cases[0]);
 }

@@ -550,16 +550,13 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"real_configs_count_exactly", real_configs_count_exactly},
-        {"golden_classes_count_exactly", golden_classes_count_exactly},
-        {"synthetic_configs_count_exactly", synthetic_configs_count_exactly},
-        {"only_what_nobody_counted_is_refused_and_by_name",
-         only_what_nobody_counted_is_refused_and_by_name},
-        {"kv_cache_bytes_follow_the_published_shapes", kv_cache_bytes_follow_the_published_shapes},
-        {"expanded_latents_take_what_plain_keys_and_values_would",
-         expanded_latents_take_what_plain_keys_and_values_would},
-        {"keys_end_with_the_value_their_class_gives_them",
-         keys_end_with_the_value_their_class_gives_them},
+        SL_CASE(real_configs_count_exactly),
+        SL_CASE(golden_classes_count_exactly),
+        SL_CASE(synthetic_configs_count_exactly),
+        SL_CASE(only_what_nobody_counted_is_refused_and_by_name),
+        SL_CASE(kv_cache_bytes_follow_the_published_shapes),
+        SL_CASE(expanded_latents_take_what_plain_keys_and_values_would),
+        SL_CASE(keys_end_with_the_value_their_class_gives_them),
     };
     return sl_run_cases(argc, argv, "hf_oracle", cases, sizeof cases / sizeof cases[0]);
 }

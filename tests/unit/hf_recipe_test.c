@@ -88,7 +88,7 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"fixtures_count_as_their_arithmetic_says", fixtures_count_as_their_arithmetic_says},
+        SL_CASE(fixtures_count_as_their_arithmetic_says),
     };
     return sl_run_cases(argc, argv, "hf_recipe", cases, sizeof cases / sizeof cases[0]);
 }

@@ -7,13 +7,6 @@
 #include "hf/wrapper.h"
 #include "reading.h"
 
-static void
-fail_for(const char *name)
-{
-    printf("%s\n", name);
-    CU_FAIL("see the name above");
-}
-
 /* Two tensors of one name, or a tensor without one, would be lost in a checkpoint. */
 static void
 expect_distinct_names(const sl_model *model)
@@ -24,7 +17,7 @@ expect_distinct_names(const sl_model *model)
             CU_ASSERT_NOT_EQUAL(kind->tensors[i].name[0], '\0');
             for (uint32_t n = 0; n < i; n++) {
                 if (strcmp(kind->tensors[n].name, kind->tensors[i].name) == 0)
-                    fail_for(kind->tensors[i].name);
+                    sl_fail_for(kind->tensors[i].name);
             }
         }
     }
@@ -114,7 +107,7 @@ every_wrapper_counts_its_towers_beside_its_language_part(void)
         sl_model_counts counts;
         CU_ASSERT_EQUAL(sl_model_count(result.model, &counts), SL_OK);
         if (counts.towers == 0 || counts.towers >= counts.total)
-            fail_for(sl_hf_wrapper_name(i));
+            sl_fail_for(sl_hf_wrapper_name(i));
         CU_ASSERT_TRUE(result.model->block_count > 0);
         expect_distinct_names(result.model);
         expect_sound_cuts(result.model);
@@ -138,14 +131,10 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"every_parts_list_works_with_its_class_defaults",
-         every_parts_list_works_with_its_class_defaults},
-        {"a_wrapper_is_planned_as_its_language_part_alone",
-         a_wrapper_is_planned_as_its_language_part_alone},
-        {"every_wrapper_counts_its_towers_beside_its_language_part",
-         every_wrapper_counts_its_towers_beside_its_language_part},
-        {"beside_towers_no_layer_is_added_for_prediction",
-         beside_towers_no_layer_is_added_for_prediction},
+        SL_CASE(every_parts_list_works_with_its_class_defaults),
+        SL_CASE(a_wrapper_is_planned_as_its_language_part_alone),
+        SL_CASE(every_wrapper_counts_its_towers_beside_its_language_part),
+        SL_CASE(beside_towers_no_layer_is_added_for_prediction),
     };
     return sl_run_cases(argc, argv, "hf_wrapper", cases, sizeof cases / sizeof cases[0]);
 }

@@ -168,21 +168,16 @@ what_no_code_runs_so_is_refused(void)
     refuse(&q, SL_E_RANGE, "host_link_unknown", "/cluster/accelerator");
 }
 
-#define CASE(claim)                                                                                \
-    {                                                                                              \
-#claim, claim                                                                              \
-    }
-
 int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        CASE(states_and_activations_move_to_the_host),
-        CASE(a_block_takes_its_flops_at_the_rate_given),
-        CASE(hidden_states_go_there_and_back_once_a_run),
-        CASE(a_slow_host_slows_the_step_and_frees_the_device),
-        CASE(stages_one_after_the_other_may_have_them),
-        CASE(what_no_code_runs_so_is_refused),
+        SL_CASE(states_and_activations_move_to_the_host),
+        SL_CASE(a_block_takes_its_flops_at_the_rate_given),
+        SL_CASE(hidden_states_go_there_and_back_once_a_run),
+        SL_CASE(a_slow_host_slows_the_step_and_frees_the_device),
+        SL_CASE(stages_one_after_the_other_may_have_them),
+        SL_CASE(what_no_code_runs_so_is_refused),
     };
 
     return sl_run_cases(argc, argv, "host", cases, sizeof cases / sizeof cases[0]);

@@ -373,23 +373,19 @@ crowd_gets_only_answers_that_can_be(void)
     CU_ASSERT_EQUAL(sl_fixture_stop(&fixture, 10), 0);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(deadline_gives_504_while_other_lanes_answer),
-    CASE(handler_continues_on_another_lane_with_its_state),
-    CASE(parked_requests_hold_no_thread_and_go_on_when_woken),
-    CASE(late_result_after_the_client_left_is_dropped),
-    CASE(request_that_expired_in_the_queue_never_runs),
-    CASE(full_lane_is_503_with_retry_after),
-    CASE(lane_without_threads_is_503),
-    CASE(client_that_leaves_while_suspended_harms_nobody),
-    CASE(stop_lets_a_running_request_finish),
-    CASE(stop_cancels_what_outlasts_the_grace),
-    CASE(stop_cancels_a_parked_request_too),
-    CASE(crowd_gets_only_answers_that_can_be),
+    SL_CASE(deadline_gives_504_while_other_lanes_answer),
+    SL_CASE(handler_continues_on_another_lane_with_its_state),
+    SL_CASE(parked_requests_hold_no_thread_and_go_on_when_woken),
+    SL_CASE(late_result_after_the_client_left_is_dropped),
+    SL_CASE(request_that_expired_in_the_queue_never_runs),
+    SL_CASE(full_lane_is_503_with_retry_after),
+    SL_CASE(lane_without_threads_is_503),
+    SL_CASE(client_that_leaves_while_suspended_harms_nobody),
+    SL_CASE(stop_lets_a_running_request_finish),
+    SL_CASE(stop_cancels_what_outlasts_the_grace),
+    SL_CASE(stop_cancels_a_parked_request_too),
+    SL_CASE(crowd_gets_only_answers_that_can_be),
 };
 
 int

@@ -295,16 +295,13 @@ crowd_is_counted_to_the_last_request(void)
 }
 
 static const sl_case cases[] = {
-    {"values_of_labels_are_escaped_and_times_are_seconds",
-     values_of_labels_are_escaped_and_times_are_seconds},
-    {"requests_are_counted_by_route_method_and_code",
-     requests_are_counted_by_route_method_and_code},
-    {"histogram_is_cumulative_and_sums_seconds", histogram_is_cumulative_and_sums_seconds},
-    {"counts_of_many_threads_add_up_while_they_are_read",
-     counts_of_many_threads_add_up_while_they_are_read},
-    {"server_counts_what_it_answers", server_counts_what_it_answers},
-    {"depth_of_a_lane_is_what_waits_in_it", depth_of_a_lane_is_what_waits_in_it},
-    {"crowd_is_counted_to_the_last_request", crowd_is_counted_to_the_last_request},
+    SL_CASE(values_of_labels_are_escaped_and_times_are_seconds),
+    SL_CASE(requests_are_counted_by_route_method_and_code),
+    SL_CASE(histogram_is_cumulative_and_sums_seconds),
+    SL_CASE(counts_of_many_threads_add_up_while_they_are_read),
+    SL_CASE(server_counts_what_it_answers),
+    SL_CASE(depth_of_a_lane_is_what_waits_in_it),
+    SL_CASE(crowd_is_counted_to_the_last_request),
 };
 
 int

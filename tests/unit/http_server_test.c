@@ -542,35 +542,31 @@ address_that_is_not_ours_is_named(void)
     CU_ASSERT_PTR_NULL(server);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(connection_survives_many_requests),
-    CASE(answers_carry_id_and_policy_headers),
-    CASE(problems_name_the_request_and_are_not_stored),
-    CASE(wrong_method_is_405_with_allow),
-    CASE(options_lists_methods_without_a_body),
-    CASE(head_is_get_without_the_body),
-    CASE(path_and_query_are_decoded_once),
-    CASE(query_that_is_not_read_is_refused_before_the_handler),
-    CASE(body_arrives_whole_and_empty_is_empty),
-    CASE(chunked_body_arrives_whole),
-    CASE(large_body_arrives_whole),
-    CASE(pipelined_requests_are_answered_in_order),
-    CASE(announced_body_over_the_limit_is_refused_at_once),
-    CASE(chunked_body_over_the_limit_is_refused_at_its_end),
-    CASE(endless_body_is_cut_off),
-    CASE(wrong_media_type_is_415_and_names_the_right_one),
-    CASE(body_where_none_is_read_is_dropped),
-    CASE(body_held_back_is_asked_for_only_when_wanted),
-    CASE(http_1_1_without_a_host_is_400),
-    CASE(strange_host_is_421),
-    CASE(request_with_two_meanings_is_refused_and_cut),
-    CASE(old_protocol_without_a_host_is_answered),
-    CASE(taken_port_is_named),
-    CASE(address_that_is_not_ours_is_named),
+    SL_CASE(connection_survives_many_requests),
+    SL_CASE(answers_carry_id_and_policy_headers),
+    SL_CASE(problems_name_the_request_and_are_not_stored),
+    SL_CASE(wrong_method_is_405_with_allow),
+    SL_CASE(options_lists_methods_without_a_body),
+    SL_CASE(head_is_get_without_the_body),
+    SL_CASE(path_and_query_are_decoded_once),
+    SL_CASE(query_that_is_not_read_is_refused_before_the_handler),
+    SL_CASE(body_arrives_whole_and_empty_is_empty),
+    SL_CASE(chunked_body_arrives_whole),
+    SL_CASE(large_body_arrives_whole),
+    SL_CASE(pipelined_requests_are_answered_in_order),
+    SL_CASE(announced_body_over_the_limit_is_refused_at_once),
+    SL_CASE(chunked_body_over_the_limit_is_refused_at_its_end),
+    SL_CASE(endless_body_is_cut_off),
+    SL_CASE(wrong_media_type_is_415_and_names_the_right_one),
+    SL_CASE(body_where_none_is_read_is_dropped),
+    SL_CASE(body_held_back_is_asked_for_only_when_wanted),
+    SL_CASE(http_1_1_without_a_host_is_400),
+    SL_CASE(strange_host_is_421),
+    SL_CASE(request_with_two_meanings_is_refused_and_cut),
+    SL_CASE(old_protocol_without_a_host_is_answered),
+    SL_CASE(taken_port_is_named),
+    SL_CASE(address_that_is_not_ours_is_named),
 };
 
 int

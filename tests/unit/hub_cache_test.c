@@ -167,14 +167,12 @@ two_threads_share_one_cache(void)
 }
 
 static const sl_case cases[] = {
-    {"a_branch_is_revalidated_by_its_etag", a_branch_is_revalidated_by_its_etag},
-    {"offline_the_cache_alone_answers", offline_the_cache_alone_answers},
-    {"a_cached_revision_stands_in_only_when_the_hub_gave_no_verdict",
-     a_cached_revision_stands_in_only_when_the_hub_gave_no_verdict},
-    {"a_cut_cache_file_is_fetched_again", a_cut_cache_file_is_fetched_again},
-    {"a_cache_that_cannot_be_written_costs_only_time",
-     a_cache_that_cannot_be_written_costs_only_time},
-    {"two_threads_share_one_cache", two_threads_share_one_cache},
+    SL_CASE(a_branch_is_revalidated_by_its_etag),
+    SL_CASE(offline_the_cache_alone_answers),
+    SL_CASE(a_cached_revision_stands_in_only_when_the_hub_gave_no_verdict),
+    SL_CASE(a_cut_cache_file_is_fetched_again),
+    SL_CASE(a_cache_that_cannot_be_written_costs_only_time),
+    SL_CASE(two_threads_share_one_cache),
 };
 
 int

@@ -300,23 +300,19 @@ a_quantisation_that_cannot_be_had_is_told(void)
     bench_free(b);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
-    CASE(a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other),
-    CASE(without_a_count_of_the_hub_the_header_of_the_file_is_counted),
-    CASE(a_long_header_takes_a_second_part),
-    CASE(the_files_of_an_index_are_counted_together),
-    CASE(a_header_that_does_not_come_as_asked_is_not_counted),
-    CASE(a_quantisation_of_a_file_of_its_own_is_fetched_with_the_config),
-    CASE(a_config_that_names_its_quantisation_needs_no_other_file),
-    CASE(a_quantisation_that_a_cache_holds_is_found_without_the_hub),
-    CASE(a_model_is_whole_even_where_nothing_can_be_kept),
-    CASE(without_the_information_the_quantisation_is_asked_for_all_the_same),
-    CASE(a_quantisation_that_cannot_be_had_is_told),
+    SL_CASE(a_check_that_fails_costs_neither_the_answer_nor_a_second_try),
+    SL_CASE(a_failed_check_and_a_missing_revision_are_not_mistaken_for_each_other),
+    SL_CASE(without_a_count_of_the_hub_the_header_of_the_file_is_counted),
+    SL_CASE(a_long_header_takes_a_second_part),
+    SL_CASE(the_files_of_an_index_are_counted_together),
+    SL_CASE(a_header_that_does_not_come_as_asked_is_not_counted),
+    SL_CASE(a_quantisation_of_a_file_of_its_own_is_fetched_with_the_config),
+    SL_CASE(a_config_that_names_its_quantisation_needs_no_other_file),
+    SL_CASE(a_quantisation_that_a_cache_holds_is_found_without_the_hub),
+    SL_CASE(a_model_is_whole_even_where_nothing_can_be_kept),
+    SL_CASE(without_the_information_the_quantisation_is_asked_for_all_the_same),
+    SL_CASE(a_quantisation_that_cannot_be_had_is_told),
 };
 
 int

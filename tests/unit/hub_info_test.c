@@ -366,24 +366,20 @@ addresses_ask_for_the_fields_that_are_read(void)
 }
 
 static const sl_case cases[] = {
-    {"a_wait_is_asked_for_only_where_nothing_is_left",
-     a_wait_is_asked_for_only_where_nothing_is_left},
-    {"an_information_document_gives_counts_gate_and_files",
-     an_information_document_gives_counts_gate_and_files},
-    {"what_a_document_leaves_out_is_unknown", what_a_document_leaves_out_is_unknown},
-    {"a_document_that_cannot_be_is_refused", a_document_that_cannot_be_is_refused},
-    {"what_is_kept_reads_back_the_same", what_is_kept_reads_back_the_same},
-    {"a_header_is_as_long_as_its_first_eight_bytes_say",
-     a_header_is_as_long_as_its_first_eight_bytes_say},
-    {"a_header_is_counted_by_type", a_header_is_counted_by_type},
-    {"a_header_that_cannot_be_is_refused", a_header_that_cannot_be_is_refused},
-    {"a_text_that_nests_deep_is_not_walked", a_text_that_nests_deep_is_not_walked},
-    {"an_index_names_each_file_once", an_index_names_each_file_once},
-    {"a_long_document_is_left_when_the_time_is_over",
-     a_long_document_is_left_when_the_time_is_over},
-    {"an_index_of_too_many_files_is_refused", an_index_of_too_many_files_is_refused},
-    {"a_list_of_models_keeps_what_can_be_asked_for", a_list_of_models_keeps_what_can_be_asked_for},
-    {"addresses_ask_for_the_fields_that_are_read", addresses_ask_for_the_fields_that_are_read},
+    SL_CASE(a_wait_is_asked_for_only_where_nothing_is_left),
+    SL_CASE(an_information_document_gives_counts_gate_and_files),
+    SL_CASE(what_a_document_leaves_out_is_unknown),
+    SL_CASE(a_document_that_cannot_be_is_refused),
+    SL_CASE(what_is_kept_reads_back_the_same),
+    SL_CASE(a_header_is_as_long_as_its_first_eight_bytes_say),
+    SL_CASE(a_header_is_counted_by_type),
+    SL_CASE(a_header_that_cannot_be_is_refused),
+    SL_CASE(a_text_that_nests_deep_is_not_walked),
+    SL_CASE(an_index_names_each_file_once),
+    SL_CASE(a_long_document_is_left_when_the_time_is_over),
+    SL_CASE(an_index_of_too_many_files_is_refused),
+    SL_CASE(a_list_of_models_keeps_what_can_be_asked_for),
+    SL_CASE(addresses_ask_for_the_fields_that_are_read),
 };
 
 int

@@ -590,31 +590,27 @@ a_search_that_is_cancelled_says_so(void)
     bench_free(b);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(many_requests_for_one_model_are_one_download),
-    CASE(a_crowd_beyond_the_bound_is_told_at_once),
-    CASE(a_failure_is_shared_at_the_place_each_request_names),
-    CASE(who_waits_for_a_cancelled_request_is_woken_to_try_again),
-    CASE(other_revisions_and_repositories_are_other_fetches),
-    CASE(threads_that_ask_for_one_model_all_get_it),
-    CASE(a_commit_that_is_held_needs_nobody),
-    CASE(what_was_not_found_is_not_asked_for_again_so_soon),
-    CASE(what_was_not_found_is_asked_for_after_a_while),
-    CASE(a_file_that_a_commit_lacks_is_remembered_for_ever),
-    CASE(a_silent_hub_is_left_alone_where_something_is_held),
-    CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
-    CASE(a_check_that_runs_out_of_its_own_time_makes_nobody_silent),
-    CASE(a_dead_content_host_makes_nobody_silent),
-    CASE(a_held_revision_is_asked_about_once_and_briefly),
-    CASE(an_unchanged_file_of_no_commit_is_none_of_the_hub),
-    CASE(the_wait_the_hub_asks_for_is_passed_on),
-    CASE(while_the_hub_asks_to_slow_down_nothing_is_asked),
-    CASE(a_search_asks_the_hub_and_else_the_caches),
-    CASE(a_search_that_is_cancelled_says_so),
+    SL_CASE(many_requests_for_one_model_are_one_download),
+    SL_CASE(a_crowd_beyond_the_bound_is_told_at_once),
+    SL_CASE(a_failure_is_shared_at_the_place_each_request_names),
+    SL_CASE(who_waits_for_a_cancelled_request_is_woken_to_try_again),
+    SL_CASE(other_revisions_and_repositories_are_other_fetches),
+    SL_CASE(threads_that_ask_for_one_model_all_get_it),
+    SL_CASE(a_commit_that_is_held_needs_nobody),
+    SL_CASE(what_was_not_found_is_not_asked_for_again_so_soon),
+    SL_CASE(what_was_not_found_is_asked_for_after_a_while),
+    SL_CASE(a_file_that_a_commit_lacks_is_remembered_for_ever),
+    SL_CASE(a_silent_hub_is_left_alone_where_something_is_held),
+    SL_CASE(a_slow_hub_is_left_alone_as_soon_as_it_shows),
+    SL_CASE(a_check_that_runs_out_of_its_own_time_makes_nobody_silent),
+    SL_CASE(a_dead_content_host_makes_nobody_silent),
+    SL_CASE(a_held_revision_is_asked_about_once_and_briefly),
+    SL_CASE(an_unchanged_file_of_no_commit_is_none_of_the_hub),
+    SL_CASE(the_wait_the_hub_asks_for_is_passed_on),
+    SL_CASE(while_the_hub_asks_to_slow_down_nothing_is_asked),
+    SL_CASE(a_search_asks_the_hub_and_else_the_caches),
+    SL_CASE(a_search_that_is_cancelled_says_so),
 };
 
 int

@@ -265,21 +265,17 @@ a_token_file_that_was_named_must_be_there(void)
 }
 
 static const sl_case cases[] = {
-    {"a_commit_it_holds_is_not_asked_for", a_commit_it_holds_is_not_asked_for},
-    {"a_branch_it_holds_is_asked_for_with_the_tag_of_its_blob",
-     a_branch_it_holds_is_asked_for_with_the_tag_of_its_blob},
-    {"offline_it_answers_for_every_revision_it_knows",
-     offline_it_answers_for_every_revision_it_knows},
-    {"what_it_knows_to_be_missing_is_not_asked_for", what_it_knows_to_be_missing_is_not_asked_for},
-    {"a_plain_file_in_place_of_a_link_is_read", a_plain_file_in_place_of_a_link_is_read},
-    {"links_that_leave_the_repository_are_not_followed",
-     links_that_leave_the_repository_are_not_followed},
-    {"folders_that_are_links_are_not_entered", folders_that_are_links_are_not_entered},
-    {"what_is_no_small_file_is_not_read", what_is_no_small_file_is_not_read},
-    {"references_that_hold_no_commit_are_passed_over",
-     references_that_hold_no_commit_are_passed_over},
-    {"a_token_file_is_read_once_and_judged", a_token_file_is_read_once_and_judged},
-    {"a_token_file_that_was_named_must_be_there", a_token_file_that_was_named_must_be_there},
+    SL_CASE(a_commit_it_holds_is_not_asked_for),
+    SL_CASE(a_branch_it_holds_is_asked_for_with_the_tag_of_its_blob),
+    SL_CASE(offline_it_answers_for_every_revision_it_knows),
+    SL_CASE(what_it_knows_to_be_missing_is_not_asked_for),
+    SL_CASE(a_plain_file_in_place_of_a_link_is_read),
+    SL_CASE(links_that_leave_the_repository_are_not_followed),
+    SL_CASE(folders_that_are_links_are_not_entered),
+    SL_CASE(what_is_no_small_file_is_not_read),
+    SL_CASE(references_that_hold_no_commit_are_passed_over),
+    SL_CASE(a_token_file_is_read_once_and_judged),
+    SL_CASE(a_token_file_that_was_named_must_be_there),
 };
 
 int

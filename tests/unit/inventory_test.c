@@ -233,15 +233,14 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"the_documented_spec_passes", the_documented_spec_passes},
-        {"every_fault_of_a_spec_is_named_at_once", every_fault_of_a_spec_is_named_at_once},
-        {"pools_are_required_and_bounded", pools_are_required_and_bounded},
-        {"hosts_count_the_nodes", hosts_count_the_nodes},
-        {"an_unknown_part_needs_its_memory_and_number",
-         an_unknown_part_needs_its_memory_and_number},
-        {"a_total_beyond_64_bits_is_refused", a_total_beyond_64_bits_is_refused},
-        {"status_adds_up_the_pools", status_adds_up_the_pools},
-        {"equal_specs_have_equal_hashes", equal_specs_have_equal_hashes},
+        SL_CASE(the_documented_spec_passes),
+        SL_CASE(every_fault_of_a_spec_is_named_at_once),
+        SL_CASE(pools_are_required_and_bounded),
+        SL_CASE(hosts_count_the_nodes),
+        SL_CASE(an_unknown_part_needs_its_memory_and_number),
+        SL_CASE(a_total_beyond_64_bits_is_refused),
+        SL_CASE(status_adds_up_the_pools),
+        SL_CASE(equal_specs_have_equal_hashes),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);

@@ -205,19 +205,16 @@ main(int argc, char **argv)
 {
     sl_json_start();
     static const sl_case cases[] = {
-        {"a_document_is_written_with_its_commas", a_document_is_written_with_its_commas},
-        {"whole_doubles_keep_every_digit_and_fractions_twelve",
-         whole_doubles_keep_every_digit_and_fractions_twelve},
-        {"what_is_not_finite_is_null_and_a_fault", what_is_not_finite_is_null_and_a_fault},
-        {"texts_and_keys_are_escaped", texts_and_keys_are_escaped},
-        {"a_full_buffer_is_not_ok", a_full_buffer_is_not_ok},
-        {"a_canonical_text_keeps_values_and_the_order_of_arrays",
-         a_canonical_text_keeps_values_and_the_order_of_arrays},
-        {"canonical_reals_have_the_fewest_digits", canonical_reals_have_the_fewest_digits},
-        {"the_deepest_document_has_a_canonical_text", the_deepest_document_has_a_canonical_text},
-        {"equal_documents_have_one_canonical_text", equal_documents_have_one_canonical_text},
-        {"a_canonical_text_that_does_not_fit_is_refused",
-         a_canonical_text_that_does_not_fit_is_refused},
+        SL_CASE(a_document_is_written_with_its_commas),
+        SL_CASE(whole_doubles_keep_every_digit_and_fractions_twelve),
+        SL_CASE(what_is_not_finite_is_null_and_a_fault),
+        SL_CASE(texts_and_keys_are_escaped),
+        SL_CASE(a_full_buffer_is_not_ok),
+        SL_CASE(a_canonical_text_keeps_values_and_the_order_of_arrays),
+        SL_CASE(canonical_reals_have_the_fewest_digits),
+        SL_CASE(the_deepest_document_has_a_canonical_text),
+        SL_CASE(equal_documents_have_one_canonical_text),
+        SL_CASE(a_canonical_text_that_does_not_fit_is_refused),
     };
     return sl_run_cases(argc, argv, "json_writer", cases, sizeof cases / sizeof cases[0]);
 }

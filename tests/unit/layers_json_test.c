@@ -245,18 +245,14 @@ the_roofline_is_a_bound_that_published_runs_keep(void)
     sl_catalog_free(catalog);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(a_list_is_a_model),
-    CASE(every_fault_has_its_place),
-    CASE(all_faults_are_reported_at_once),
-    CASE(unknown_members_may_be_warnings),
-    CASE(no_more_entries_than_kinds),
-    CASE(examples_have_the_published_totals),
-    CASE(the_roofline_is_a_bound_that_published_runs_keep),
+    SL_CASE(a_list_is_a_model),
+    SL_CASE(every_fault_has_its_place),
+    SL_CASE(all_faults_are_reported_at_once),
+    SL_CASE(unknown_members_may_be_warnings),
+    SL_CASE(no_more_entries_than_kinds),
+    SL_CASE(examples_have_the_published_totals),
+    SL_CASE(the_roofline_is_a_bound_that_published_runs_keep),
 };
 
 int

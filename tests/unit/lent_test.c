@@ -7,14 +7,7 @@
 static sl_cluster cluster;
 static sl_software software;
 
-static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
-
-static double
-all_elements(void)
-{
-    return BLOCKS * (HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN) +
-           2.0 * ROWS * HIDDEN + HIDDEN;
-}
+static const double ROWS = 32768.0;
 
 static sl_question
 llama_question(uint64_t sequence)
@@ -35,7 +28,7 @@ static void
 the_first_device_holds_the_states(void)
 {
     sl_question q = llama_question(8);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
     const sl_estimate *e = sl_fixture_answer(&q);
     const sl_rank_memory *first = &e->memory.ranks[0];
     const sl_rank_memory *other = &e->memory.ranks[1];
@@ -92,7 +85,7 @@ static void
 everything_is_sent_in_the_open(void)
 {
     sl_question q = llama_question(8);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
     const double outputs = 2.0 * 7.0 * 8.0 * ROWS * 2.0;
     const sl_time *time = &sl_fixture_answer(&q)->time;
 
@@ -158,14 +151,10 @@ what_one_process_cannot_do_is_refused(void)
                  "leave it out, or framework deepspeed or fsdp2");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(the_first_device_holds_the_states),     CASE(the_first_device_gathers_the_logits),
-    CASE(everything_is_sent_in_the_open),        CASE(one_device_is_no_replica),
-    CASE(what_one_process_cannot_do_is_refused),
+    SL_CASE(the_first_device_holds_the_states),     SL_CASE(the_first_device_gathers_the_logits),
+    SL_CASE(everything_is_sent_in_the_open),        SL_CASE(one_device_is_no_replica),
+    SL_CASE(what_one_process_cannot_do_is_refused),
 };
 
 int

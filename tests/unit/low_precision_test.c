@@ -46,12 +46,6 @@ llama_question(sl_framework framework, uint32_t stage, sl_precision precision)
 }
 
 static double
-bytes_of(const sl_question *q, sl_term_id id)
-{
-    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], id);
-}
-
-static double
 block_kept_bytes(const sl_question *q)
 {
     const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
@@ -70,21 +64,24 @@ transformer_engine_keeps_weights_quantised(void)
     sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1, SL_PRECISION_FP8);
     const double weights = BLOCKS * block_weights();
 
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * weights, 1e-8, "Hopper");
-    sl_expect_near(bytes_of(&q, SL_TERM_PARAMETERS), 2.0 * all_elements(), 1e-8, "bf16 weights");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * weights, 1e-8,
+                   "Hopper");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS), 2.0 * all_elements(), 1e-8,
+                   "bf16 weights");
     memcpy(cluster.accelerator.arch, "Blackwell Ultra", sizeof "Blackwell Ultra");
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8, "Blackwell");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8,
+                   "Blackwell");
     q.workload.fp8.recipe = SL_RECIPE_BLOCK;
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights, 1e-8,
-                   "an fp32 scale for 128");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights,
+                   1e-8, "an fp32 scale for 128");
     q.workload.precision = SL_PRECISION_MXFP8;
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights, 1e-8,
-                   "a byte for 32");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 1.03125 * weights,
+                   1e-8, "a byte for 32");
     q.workload.precision = SL_PRECISION_NVFP4;
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 0.5625 * weights, 1e-8,
-                   "half a byte, and a byte for 16");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 0.5625 * weights,
+                   1e-8, "half a byte, and a byte for 16");
     q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_FP8);
-    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
 }
 
 static void
@@ -95,12 +92,14 @@ primary_weights_are_one_of_the_copies(void)
     const double rest = all_elements() - weights;
 
     q.workload.fp8.primary_weights = true;
-    sl_expect_near(bytes_of(&q, SL_TERM_PARAMETERS), weights + 2.0 * rest, 1e-8, "a byte each");
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8, "the transpose");
-    sl_expect_near(bytes_of(&q, SL_TERM_MASTER_WEIGHTS), 4.0 / 8.0 * all_elements(), 1e-8,
-                   "fp32 master");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_PARAMETERS), weights + 2.0 * rest, 1e-8,
+                   "a byte each");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), weights, 1e-8,
+                   "the transpose");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_MASTER_WEIGHTS), 4.0 / 8.0 * all_elements(),
+                   1e-8, "fp32 master");
     memcpy(cluster.accelerator.arch, "Blackwell", sizeof "Blackwell");
-    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
 }
 
 /* Norm inputs 2 x 2 h; inputs of qkv, gate and up, down, and of the output projection, which the
@@ -150,8 +149,8 @@ spared_blocks_are_as_in_bf16(void)
     const double low_s = sl_fixture_answer(&q)->time.step_s;
 
     CU_ASSERT_EQUAL(sl_model_keep_half(&model, half, 16, &err), SL_OK);
-    sl_expect_near(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 2.0 * 14.0 * block_weights(), 1e-8,
-                   "fourteen of sixteen");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS),
+                   2.0 * 14.0 * block_weights(), 1e-8, "fourteen of sixteen");
     CU_ASSERT_TRUE(sl_fixture_answer(&q)->time.step_s > low_s);
     sl_model_counts counts;
     CU_ASSERT_EQUAL(sl_model_count(&model, &counts), SL_OK);
@@ -163,7 +162,7 @@ spared_blocks_are_as_in_bf16(void)
     CU_ASSERT_EQUAL(sl_model_keep_half(&model, half, 16, &err), SL_OK);
     const double spared_s = sl_fixture_answer(&q)->time.step_s;
     CU_ASSERT_TRUE(spared_s > mixed_s);
-    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_LOW_PRECISION_WEIGHTS), 0.0);
     q.workload.precision = SL_PRECISION_BF16;
     sl_expect_near(sl_fixture_answer(&q)->time.step_s, spared_s, 1e-12, "all of them: bf16");
 }
@@ -201,18 +200,14 @@ what_cannot_be_quantised_is_refused(void)
     sl_expect_text(err.list[0].hint, "bf16, fp16, fp32, fp8, mxfp8", "what the part has");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(transformer_engine_keeps_weights_quantised),
-    CASE(primary_weights_are_one_of_the_copies),
-    CASE(transformer_engine_keeps_inputs_quantised),
-    CASE(nvfp4_products_keep_no_output_under_op_sac),
-    CASE(spared_blocks_are_as_in_bf16),
-    CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
-    CASE(what_cannot_be_quantised_is_refused),
+    SL_CASE(transformer_engine_keeps_weights_quantised),
+    SL_CASE(primary_weights_are_one_of_the_copies),
+    SL_CASE(transformer_engine_keeps_inputs_quantised),
+    SL_CASE(nvfp4_products_keep_no_output_under_op_sac),
+    SL_CASE(spared_blocks_are_as_in_bf16),
+    SL_CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
+    SL_CASE(what_cannot_be_quantised_is_refused),
 };
 
 int

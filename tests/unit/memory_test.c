@@ -352,12 +352,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             q.workload.offload.activations = i / 14 == 2;
             const sl_combination c = {&software, q.workload, q.plan};
             sl_evaluate_price(&q, &c, 1.0, &priced);
-            sl_memory_case one = {.question = &q,
-                                  .workload = &q.workload,
-                                  .plan = &q.plan,
-                                  .software = &software,
-                                  .slice = &priced.slice,
-                                  .prices = priced.prices};
+            sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
             one.fullest_only = true;
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
@@ -380,30 +375,26 @@ overrides_replace_the_layout_field_by_field(void)
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_MASTER_WEIGHTS), 4.0 * n, 0.0, "left alone");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(bf16_megatron_keeps_eighteen_bytes_per_parameter),
-    CASE(fp16_megatron_keeps_twenty_and_fp32_sixteen),
-    CASE(zero1_divides_master_and_states_by_ranks),
-    CASE(ddp_adds_buckets_and_the_cached_16_bit_weights),
-    CASE(an_unfused_block_keeps_34_sbh_and_5_a_s_s_b),
-    CASE(selective_recomputation_drops_the_scores_only),
-    CASE(full_recomputation_keeps_the_block_input),
-    CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
-    CASE(flash_attention_replaces_scores_by_row_statistics),
-    CASE(a_gated_block_keeps_its_own_sum),
-    CASE(a_rank_keeps_a_whole_key_value_head_where_there_are_too_few),
-    CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
-    CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
-    CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
-    CASE(terms_sum_to_the_device_total),
-    CASE(more_memory_never_makes_a_plan_infeasible),
-    CASE(a_full_device_returns_cached_segments_before_it_fails),
-    CASE(the_ranks_that_may_need_most_hold_the_fullest),
-    CASE(overrides_replace_the_layout_field_by_field),
+    SL_CASE(bf16_megatron_keeps_eighteen_bytes_per_parameter),
+    SL_CASE(fp16_megatron_keeps_twenty_and_fp32_sixteen),
+    SL_CASE(zero1_divides_master_and_states_by_ranks),
+    SL_CASE(ddp_adds_buckets_and_the_cached_16_bit_weights),
+    SL_CASE(an_unfused_block_keeps_34_sbh_and_5_a_s_s_b),
+    SL_CASE(selective_recomputation_drops_the_scores_only),
+    SL_CASE(full_recomputation_keeps_the_block_input),
+    SL_CASE(tensor_parallel_leaves_10_sbh_whole_and_sequence_parallel_splits_it),
+    SL_CASE(flash_attention_replaces_scores_by_row_statistics),
+    SL_CASE(a_gated_block_keeps_its_own_sum),
+    SL_CASE(a_rank_keeps_a_whole_key_value_head_where_there_are_too_few),
+    SL_CASE(the_first_stage_keeps_as_many_microbatches_as_there_are_stages),
+    SL_CASE(a_tied_embedding_lives_on_both_ends_of_a_pipeline),
+    SL_CASE(the_vocabulary_is_padded_to_128_per_tensor_rank),
+    SL_CASE(terms_sum_to_the_device_total),
+    SL_CASE(more_memory_never_makes_a_plan_infeasible),
+    SL_CASE(a_full_device_returns_cached_segments_before_it_fails),
+    SL_CASE(the_ranks_that_may_need_most_hold_the_fullest),
+    SL_CASE(overrides_replace_the_layout_field_by_field),
 };
 
 int

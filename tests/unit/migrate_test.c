@@ -262,19 +262,15 @@ a_migration_may_take_longer_than_a_statement_of_a_request(void)
 }
 
 static const sl_case cases[] = {
-    {"an_empty_database_is_not_ready_until_migrated",
-     an_empty_database_is_not_ready_until_migrated},
-    {"every_embedded_migration_is_applied_in_order", every_embedded_migration_is_applied_in_order},
-    {"migrating_twice_changes_nothing", migrating_twice_changes_nothing},
-    {"concurrent_migrators_apply_each_file_once", concurrent_migrators_apply_each_file_once},
-    {"a_migrator_waits_for_another_past_the_lock_timeout_of_a_request",
-     a_migrator_waits_for_another_past_the_lock_timeout_of_a_request},
-    {"an_edited_migration_is_refused_by_name", an_edited_migration_is_refused_by_name},
-    {"a_database_ahead_of_the_build_is_accepted", a_database_ahead_of_the_build_is_accepted},
-    {"a_failing_migration_leaves_nothing_behind_and_stops_the_ones_after",
-     a_failing_migration_leaves_nothing_behind_and_stops_the_ones_after},
-    {"a_migration_may_take_longer_than_a_statement_of_a_request",
-     a_migration_may_take_longer_than_a_statement_of_a_request},
+    SL_CASE(an_empty_database_is_not_ready_until_migrated),
+    SL_CASE(every_embedded_migration_is_applied_in_order),
+    SL_CASE(migrating_twice_changes_nothing),
+    SL_CASE(concurrent_migrators_apply_each_file_once),
+    SL_CASE(a_migrator_waits_for_another_past_the_lock_timeout_of_a_request),
+    SL_CASE(an_edited_migration_is_refused_by_name),
+    SL_CASE(a_database_ahead_of_the_build_is_accepted),
+    SL_CASE(a_failing_migration_leaves_nothing_behind_and_stops_the_ones_after),
+    SL_CASE(a_migration_may_take_longer_than_a_statement_of_a_request),
 };
 
 int

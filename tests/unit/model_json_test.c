@@ -287,18 +287,13 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"the_answer_has_the_members_of_the_contract_in_order",
-         the_answer_has_the_members_of_the_contract_in_order},
-        {"listed_tensors_add_up_to_the_total", listed_tensors_add_up_to_the_total},
-        {"windowed_layers_stand_apart_from_bytes_per_token",
-         windowed_layers_stand_apart_from_bytes_per_token},
-        {"a_quantised_checkpoint_says_how_it_is_stored",
-         a_quantised_checkpoint_says_how_it_is_stored},
-        {"a_method_that_is_not_modelled_is_named_alone",
-         a_method_that_is_not_modelled_is_named_alone},
-        {"kept_modules_split_a_run_of_layers", kept_modules_split_a_run_of_layers},
-        {"towers_of_a_quantised_checkpoint_have_its_dtypes",
-         towers_of_a_quantised_checkpoint_have_its_dtypes},
+        SL_CASE(the_answer_has_the_members_of_the_contract_in_order),
+        SL_CASE(listed_tensors_add_up_to_the_total),
+        SL_CASE(windowed_layers_stand_apart_from_bytes_per_token),
+        SL_CASE(a_quantised_checkpoint_says_how_it_is_stored),
+        SL_CASE(a_method_that_is_not_modelled_is_named_alone),
+        SL_CASE(kept_modules_split_a_run_of_layers),
+        SL_CASE(towers_of_a_quantised_checkpoint_have_its_dtypes),
     };
     return sl_run_cases(argc, argv, "model_json", cases, sizeof cases / sizeof cases[0]);
 }

@@ -159,14 +159,10 @@ pcie_boxes_use_what_was_measured_over_pcie(void)
     sl_expect_near(row->bytes_per_step * 2.0 * 7.0 / 8.0 / row->seconds, 1.4e9, 0.05, "rate");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(no_box_of_any_part_gives_nonsense),
-    CASE(better_hardware_never_hurts),
-    CASE(pcie_boxes_use_what_was_measured_over_pcie),
+    SL_CASE(no_box_of_any_part_gives_nonsense),
+    SL_CASE(better_hardware_never_hurts),
+    SL_CASE(pcie_boxes_use_what_was_measured_over_pcie),
 };
 
 int

@@ -318,25 +318,21 @@ a_stage_of_layers_that_keep_nothing_needs_its_context_alone(void)
     CU_ASSERT_EQUAL((double)idle->device_total_bytes, idle->terms[0].value);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(alike_layers_are_one_kind_and_every_layer_counts),
-    CASE(as_many_kinds_as_layers_can_number),
-    CASE(states_follow_the_parameters_and_activations_the_batch),
-    CASE(full_recomputation_keeps_the_outputs_and_rebuilds_the_largest_layer),
-    CASE(a_layer_takes_the_slower_of_flops_and_bytes),
-    CASE(weights_are_read_once_a_micro_batch),
-    CASE(three_equal_stages_and_one_batch_idle_two_thirds),
-    CASE(stages_send_the_output_of_their_last_layer),
-    CASE(replicas_reduce_their_gradients),
-    CASE(layers_that_do_not_divide_go_to_the_first_stages),
-    CASE(a_stage_of_layers_that_keep_nothing_needs_its_context_alone),
-    CASE(what_needs_an_architecture_is_refused_by_name),
-    CASE(tensors_have_one_choice_and_open_fields_no_double),
-    CASE(an_answer_says_what_was_assumed_of_the_layers),
+    SL_CASE(alike_layers_are_one_kind_and_every_layer_counts),
+    SL_CASE(as_many_kinds_as_layers_can_number),
+    SL_CASE(states_follow_the_parameters_and_activations_the_batch),
+    SL_CASE(full_recomputation_keeps_the_outputs_and_rebuilds_the_largest_layer),
+    SL_CASE(a_layer_takes_the_slower_of_flops_and_bytes),
+    SL_CASE(weights_are_read_once_a_micro_batch),
+    SL_CASE(three_equal_stages_and_one_batch_idle_two_thirds),
+    SL_CASE(stages_send_the_output_of_their_last_layer),
+    SL_CASE(replicas_reduce_their_gradients),
+    SL_CASE(layers_that_do_not_divide_go_to_the_first_stages),
+    SL_CASE(a_stage_of_layers_that_keep_nothing_needs_its_context_alone),
+    SL_CASE(what_needs_an_architecture_is_refused_by_name),
+    SL_CASE(tensors_have_one_choice_and_open_fields_no_double),
+    SL_CASE(an_answer_says_what_was_assumed_of_the_layers),
 };
 
 int

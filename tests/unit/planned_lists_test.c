@@ -18,13 +18,6 @@ static const char t5[] =
     "{\"model_type\":\"t5\",\"d_model\":32,\"d_kv\":16,\"num_heads\":4,\"d_ff\":96,"
     "\"feed_forward_proj\":\"gated-gelu\",\"num_layers\":3,\"vocab_size\":1000}";
 
-static void
-fail_for(const char *name)
-{
-    printf("%s\n", name);
-    CU_FAIL("see the name above");
-}
-
 static sl_question
 question_of(const sl_model *model, const sl_cluster *cluster, const sl_software *software)
 {
@@ -104,7 +97,7 @@ every_matrix_of_a_planned_list_is_multiplied_once(void)
             const sl_model *model = result.model;
             for (uint32_t k = 0; model->unpriced == NULL && k < model->kind_count; k++)
                 if (!multiplies_what_it_has(&model->kinds[k]))
-                    fail_for(model->architecture);
+                    sl_fail_for(model->architecture);
             planned += model->unpriced == NULL;
             clear_reading(&result);
         }
@@ -131,7 +124,7 @@ the_readme_says_which_lists_are_planned(void)
         while (at != NULL && (strchr(" \n", at[-1]) == NULL || strchr(",.", at[length]) == NULL))
             at = strstr(at + 1, name);
         if (at == NULL || (at < counted) != (result.model->unpriced == NULL))
-            fail_for(name);
+            sl_fail_for(name);
         clear_reading(&result);
     }
     free(text);
@@ -153,7 +146,7 @@ estimate_with(const sl_model *model, uint32_t tensor, const char *type)
     const sl_estimate *e = sl_fixture_answer(&q);
     if (!(e->time.step_s > 0.0) || !(e->throughput.mfu_full > 0.0) ||
         !(e->throughput.mfu_full < 1.0) || e->memory.rank_count == 0)
-        fail_for(type);
+        sl_fail_for(type);
     return true;
 }
 
@@ -179,9 +172,9 @@ parts_that_few_configs_have_are_multiplied_too(void)
         CU_ASSERT_PTR_NULL(result.model->unpriced);
         for (uint32_t k = 0; k < result.model->kind_count; k++)
             if (!multiplies_what_it_has(&result.model->kinds[k]))
-                fail_for(texts[i]);
+                sl_fail_for(texts[i]);
         if (!estimate_with(result.model, 1, texts[i]))
-            fail_for(texts[i]);
+            sl_fail_for(texts[i]);
         clear_reading(&result);
     }
 }
@@ -209,7 +202,7 @@ every_planned_list_gets_an_estimate_whole_and_cut(void)
         if (result.model->unpriced == NULL &&
             (!estimate_with(result.model, 1, "whole") ||
              estimate_with(result.model, 2, "cut") != can_be_cut(result.model)))
-            fail_for(sl_hf_recipe_name(i));
+            sl_fail_for(sl_hf_recipe_name(i));
         clear_reading(&result);
     }
 }
@@ -509,32 +502,22 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"every_matrix_of_a_planned_list_is_multiplied_once",
-         every_matrix_of_a_planned_list_is_multiplied_once},
-        {"parts_that_few_configs_have_are_multiplied_too",
-         parts_that_few_configs_have_are_multiplied_too},
-        {"the_readme_says_which_lists_are_planned", the_readme_says_which_lists_are_planned},
-        {"every_planned_list_gets_an_estimate_whole_and_cut",
-         every_planned_list_gets_an_estimate_whole_and_cut},
-        {"a_bert_layer_keeps_what_autograd_saves", a_bert_layer_keeps_what_autograd_saves},
-        {"full_recomputation_keeps_what_a_block_gets", full_recomputation_keeps_what_a_block_gets},
-        {"an_encoder_sees_all_positions_and_a_decoder_those_before",
-         an_encoder_sees_all_positions_and_a_decoder_those_before},
-        {"blocks_of_t5_cost_what_their_products_do", blocks_of_t5_cost_what_their_products_do},
-        {"a_classifier_reads_one_position_of_each_sequence",
-         a_classifier_reads_one_position_of_each_sequence},
-        {"an_adapter_feeds_one_product", an_adapter_feeds_one_product},
-        {"a_state_space_keeps_what_it_reads_and_gives",
-         a_state_space_keeps_what_it_reads_and_gives},
-        {"a_scan_takes_the_slower_of_its_products_and_its_bytes",
-         a_scan_takes_the_slower_of_its_products_and_its_bytes},
-        {"a_delta_net_keeps_its_inverse_too", a_delta_net_keeps_its_inverse_too},
-        {"keys_and_values_of_another_block_are_kept_once",
-         keys_and_values_of_another_block_are_kept_once},
-        {"what_is_modelled_for_decoders_only_is_refused_by_name",
-         what_is_modelled_for_decoders_only_is_refused_by_name},
-        {"what_the_config_leaves_open_is_answered_as_its_class_trains",
-         what_the_config_leaves_open_is_answered_as_its_class_trains},
+        SL_CASE(every_matrix_of_a_planned_list_is_multiplied_once),
+        SL_CASE(parts_that_few_configs_have_are_multiplied_too),
+        SL_CASE(the_readme_says_which_lists_are_planned),
+        SL_CASE(every_planned_list_gets_an_estimate_whole_and_cut),
+        SL_CASE(a_bert_layer_keeps_what_autograd_saves),
+        SL_CASE(full_recomputation_keeps_what_a_block_gets),
+        SL_CASE(an_encoder_sees_all_positions_and_a_decoder_those_before),
+        SL_CASE(blocks_of_t5_cost_what_their_products_do),
+        SL_CASE(a_classifier_reads_one_position_of_each_sequence),
+        SL_CASE(an_adapter_feeds_one_product),
+        SL_CASE(a_state_space_keeps_what_it_reads_and_gives),
+        SL_CASE(a_scan_takes_the_slower_of_its_products_and_its_bytes),
+        SL_CASE(a_delta_net_keeps_its_inverse_too),
+        SL_CASE(keys_and_values_of_another_block_are_kept_once),
+        SL_CASE(what_is_modelled_for_decoders_only_is_refused_by_name),
+        SL_CASE(what_the_config_leaves_open_is_answered_as_its_class_trains),
     };
     return sl_run_cases(argc, argv, "planned_lists", cases, sizeof cases / sizeof cases[0]);
 }

@@ -221,17 +221,15 @@ query_tells_absent_from_empty(void)
 }
 
 static const sl_case cases[] = {
-    {"every_code_has_its_status_and_type", every_code_has_its_status_and_type},
-    {"a_cause_that_says_when_to_try_again_is_believed",
-     a_cause_that_says_when_to_try_again_is_believed},
-    {"document_lists_every_error_and_counts_the_dropped",
-     document_lists_every_error_and_counts_the_dropped},
-    {"a_problem_carries_one_more_document", a_problem_carries_one_more_document},
-    {"failure_without_a_reason_is_ours", failure_without_a_reason_is_ours},
-    {"tags_are_found_in_lists_and_only_whole", tags_are_found_in_lists_and_only_whole},
-    {"tags_of_a_list_are_taken_one_by_one", tags_of_a_list_are_taken_one_by_one},
-    {"known_tag_gives_304_for_reads_alone", known_tag_gives_304_for_reads_alone},
-    {"query_tells_absent_from_empty", query_tells_absent_from_empty},
+    SL_CASE(every_code_has_its_status_and_type),
+    SL_CASE(a_cause_that_says_when_to_try_again_is_believed),
+    SL_CASE(document_lists_every_error_and_counts_the_dropped),
+    SL_CASE(a_problem_carries_one_more_document),
+    SL_CASE(failure_without_a_reason_is_ours),
+    SL_CASE(tags_are_found_in_lists_and_only_whole),
+    SL_CASE(tags_of_a_list_are_taken_one_by_one),
+    SL_CASE(known_tag_gives_304_for_reads_alone),
+    SL_CASE(query_tells_absent_from_empty),
 };
 
 int

@@ -214,13 +214,9 @@ five_megatron_peaks_are_predicted_within_one_percent(void)
     sl_catalog_free(catalog);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(eight_megatron_runs_are_predicted_within_four_percent_on_average),
-    CASE(five_megatron_peaks_are_predicted_within_one_percent),
+    SL_CASE(eight_megatron_runs_are_predicted_within_four_percent_on_average),
+    SL_CASE(five_megatron_peaks_are_predicted_within_one_percent),
 };
 
 int

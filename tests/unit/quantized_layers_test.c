@@ -327,16 +327,13 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"one_expert_of_every_block_may_be_kept", one_expert_of_every_block_may_be_kept},
-        {"entries_without_numbers_are_not_asked_for_each_expert",
-         entries_without_numbers_are_not_asked_for_each_expert},
-        {"the_work_of_all_lists_together_is_bounded", the_work_of_all_lists_together_is_bounded},
-        {"only_weights_of_linear_layers_are_converted",
-         only_weights_of_linear_layers_are_converted},
-        {"towers_are_converted_as_the_method_does", towers_are_converted_as_the_method_does},
-        {"towers_say_how_their_tensors_are_stored", towers_say_how_their_tensors_are_stored},
-        {"routers_that_may_be_converted_are_kept_with_a_warning",
-         routers_that_may_be_converted_are_kept_with_a_warning},
+        SL_CASE(one_expert_of_every_block_may_be_kept),
+        SL_CASE(entries_without_numbers_are_not_asked_for_each_expert),
+        SL_CASE(the_work_of_all_lists_together_is_bounded),
+        SL_CASE(only_weights_of_linear_layers_are_converted),
+        SL_CASE(towers_are_converted_as_the_method_does),
+        SL_CASE(towers_say_how_their_tensors_are_stored),
+        SL_CASE(routers_that_may_be_converted_are_kept_with_a_warning),
     };
     return sl_run_cases(argc, argv, "quantized_layers", cases, sizeof cases / sizeof cases[0]);
 }

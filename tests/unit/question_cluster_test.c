@@ -309,21 +309,17 @@ an_invalid_plan_still_gets_its_choices(void)
 int
 main(int argc, char **argv)
 {
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
     static const sl_case cases[] = {
-        CASE(cluster_overrides_reach_the_engine),
-        CASE(a_node_type_gives_the_shape_the_network_and_the_price),
-        CASE(several_pools_and_names_of_several_parts_are_refused),
-        CASE(an_inventory_gives_the_cluster_and_the_request_overrides_it),
-        CASE(faults_of_an_inventory_point_into_the_request),
-        CASE(a_degree_that_has_no_rest_is_refused_with_the_products),
-        CASE(faults_point_at_the_words_that_were_said),
-        CASE(the_hash_depends_on_meaning_not_on_spelling),
-        CASE(choices_are_the_legal_values_of_each_setting),
-        CASE(an_invalid_plan_still_gets_its_choices),
+        SL_CASE(cluster_overrides_reach_the_engine),
+        SL_CASE(a_node_type_gives_the_shape_the_network_and_the_price),
+        SL_CASE(several_pools_and_names_of_several_parts_are_refused),
+        SL_CASE(an_inventory_gives_the_cluster_and_the_request_overrides_it),
+        SL_CASE(faults_of_an_inventory_point_into_the_request),
+        SL_CASE(a_degree_that_has_no_rest_is_refused_with_the_products),
+        SL_CASE(faults_point_at_the_words_that_were_said),
+        SL_CASE(the_hash_depends_on_meaning_not_on_spelling),
+        SL_CASE(choices_are_the_legal_values_of_each_setting),
+        SL_CASE(an_invalid_plan_still_gets_its_choices),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);

@@ -147,13 +147,12 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"items_come_out_in_the_order_they_went_in", items_come_out_in_the_order_they_went_in},
-        {"a_full_queue_refuses_at_once", a_full_queue_refuses_at_once},
-        {"a_closed_queue_gives_what_is_left_then_null",
-         a_closed_queue_gives_what_is_left_then_null},
-        {"an_impossible_capacity_is_refused", an_impossible_capacity_is_refused},
-        {"every_item_reaches_exactly_one_thread", every_item_reaches_exactly_one_thread},
-        {"closing_wakes_every_waiting_thread", closing_wakes_every_waiting_thread},
+        SL_CASE(items_come_out_in_the_order_they_went_in),
+        SL_CASE(a_full_queue_refuses_at_once),
+        SL_CASE(a_closed_queue_gives_what_is_left_then_null),
+        SL_CASE(an_impossible_capacity_is_refused),
+        SL_CASE(every_item_reaches_exactly_one_thread),
+        SL_CASE(closing_wakes_every_waiting_thread),
     };
     return sl_run_cases(argc, argv, "queue", cases, sizeof cases / sizeof cases[0]);
 }

@@ -136,16 +136,12 @@ the_other_order_is_refused_where_groups_are_not_evenly_spaced(void)
     sl_expect_text(err.list[0].rule, "order_not_of_framework", "rule");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(places_follow_the_order),
-    CASE(sets_of_ranks_follow_the_order),
-    CASE(groups_cross_the_links_of_their_order),
-    CASE(a_node_has_the_host_memory_of_the_stages_on_it),
-    CASE(the_other_order_is_refused_where_groups_are_not_evenly_spaced),
+    SL_CASE(places_follow_the_order),
+    SL_CASE(sets_of_ranks_follow_the_order),
+    SL_CASE(groups_cross_the_links_of_their_order),
+    SL_CASE(a_node_has_the_host_memory_of_the_stages_on_it),
+    SL_CASE(the_other_order_is_refused_where_groups_are_not_evenly_spaced),
 };
 
 int

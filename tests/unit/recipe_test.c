@@ -22,7 +22,7 @@ expressions_bind_as_arithmetic_does(void)
         const char *text;
         uint64_t value;
     } cases[] = {
-        {"42", 42},
+        SL_CASE(42),
         {"hidden", 8},
         {" hidden*heads + 1 ", 17},
         {"1 + hidden * heads", 17},
@@ -168,12 +168,11 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"expressions_bind_as_arithmetic_does", expressions_bind_as_arithmetic_does},
-        {"values_out_of_range_are_told_and_leave_the_result",
-         values_out_of_range_are_told_and_leave_the_result},
-        {"a_list_has_a_value_for_each_expression", a_list_has_a_value_for_each_expression},
-        {"a_kind_has_the_parts_whose_condition_holds", a_kind_has_the_parts_whose_condition_holds},
-        {"an_empty_or_huge_shape_is_refused_by_name", an_empty_or_huge_shape_is_refused_by_name},
+        SL_CASE(expressions_bind_as_arithmetic_does),
+        SL_CASE(values_out_of_range_are_told_and_leave_the_result),
+        SL_CASE(a_list_has_a_value_for_each_expression),
+        SL_CASE(a_kind_has_the_parts_whose_condition_holds),
+        SL_CASE(an_empty_or_huge_shape_is_refused_by_name),
     };
     return sl_run_cases(argc, argv, "recipe", cases, sizeof cases / sizeof cases[0]);
 }

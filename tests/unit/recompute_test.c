@@ -271,19 +271,15 @@ stages_as_long_may_rebuild_less(void)
                     (double)e->memory.ranks[e->memory.binding].device_total_bytes);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(block_rebuilds_the_first_blocks_of_each_chunk),
-    CASE(uniform_keeps_one_input_for_several_blocks),
-    CASE(groups_of_unequal_blocks_are_what_is_in_them),
-    CASE(stages_as_long_may_rebuild_less),
-    CASE(modules_drop_what_they_rebuild),
-    CASE(modules_of_latents_and_experts_drop_theirs),
-    CASE(experts_that_are_rebuilt_are_sent_their_tokens_again),
-    CASE(modules_are_of_one_framework),
+    SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
+    SL_CASE(uniform_keeps_one_input_for_several_blocks),
+    SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),
+    SL_CASE(stages_as_long_may_rebuild_less),
+    SL_CASE(modules_drop_what_they_rebuild),
+    SL_CASE(modules_of_latents_and_experts_drop_theirs),
+    SL_CASE(experts_that_are_rebuilt_are_sent_their_tokens_again),
+    SL_CASE(modules_are_of_one_framework),
 };
 
 int

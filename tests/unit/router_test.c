@@ -279,25 +279,19 @@ content_types_compare_without_case_and_parameters(void)
 }
 
 static const sl_case cases[] = {
-    {"literal_wins_over_suffix_and_suffix_over_name",
-     literal_wins_over_suffix_and_suffix_over_name},
-    {"more_specific_pattern_hides_methods_of_the_other",
-     more_specific_pattern_hides_methods_of_the_other},
-    {"path_must_match_to_its_end", path_must_match_to_its_end},
-    {"parameters_are_decoded_once_and_lose_their_suffix",
-     parameters_are_decoded_once_and_lose_their_suffix},
-    {"allow_names_every_method_of_the_path", allow_names_every_method_of_the_path},
-    {"head_is_a_get_and_unknown_methods_are_none", head_is_a_get_and_unknown_methods_are_none},
-    {"malformed_paths_are_refused", malformed_paths_are_refused},
-    {"path_text_is_the_decoded_path", path_text_is_the_decoded_path},
-    {"only_loopback_listening_and_allowed_hosts_pass",
-     only_loopback_listening_and_allowed_hosts_pass},
-    {"allowed_hosts_may_be_written_as_in_a_url", allowed_hosts_may_be_written_as_in_a_url},
-    {"unknown_query_parameters_are_refused_with_the_nearest_known",
-     unknown_query_parameters_are_refused_with_the_nearest_known},
-    {"repeated_query_parameters_are_refused", repeated_query_parameters_are_refused},
-    {"content_types_compare_without_case_and_parameters",
-     content_types_compare_without_case_and_parameters},
+    SL_CASE(literal_wins_over_suffix_and_suffix_over_name),
+    SL_CASE(more_specific_pattern_hides_methods_of_the_other),
+    SL_CASE(path_must_match_to_its_end),
+    SL_CASE(parameters_are_decoded_once_and_lose_their_suffix),
+    SL_CASE(allow_names_every_method_of_the_path),
+    SL_CASE(head_is_a_get_and_unknown_methods_are_none),
+    SL_CASE(malformed_paths_are_refused),
+    SL_CASE(path_text_is_the_decoded_path),
+    SL_CASE(only_loopback_listening_and_allowed_hosts_pass),
+    SL_CASE(allowed_hosts_may_be_written_as_in_a_url),
+    SL_CASE(unknown_query_parameters_are_refused_with_the_nearest_known),
+    SL_CASE(repeated_query_parameters_are_refused),
+    SL_CASE(content_types_compare_without_case_and_parameters),
 };
 
 int

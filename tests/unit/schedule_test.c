@@ -456,29 +456,24 @@ impossible_schedules_say_what_is_possible(void)
     refuse(&q, "too_few_microbatches", "/workload/global_batch_size", "20");
 }
 
-#define CASE(claim)                                                                                \
-    {                                                                                              \
-#claim, claim                                                                              \
-    }
-
 int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        CASE(every_chunk_is_on_one_rank_and_with_dualpipe_on_two),
-        CASE(zb_v_goes_there_and_back),
-        CASE(outputs_cross_between_neighbours),
-        CASE(closed_forms_are_what_the_schedules_come_to),
-        CASE(bubbles_are_the_published_ones),
-        CASE(zb_v_is_near_what_its_scheduler_finds),
-        CASE(equal_passes_leave_no_bubble),
-        CASE(what_is_alive_is_what_the_papers_say),
-        CASE(one_stage_leaves_nothing_to_schedule),
-        CASE(a_gpt_block_waits_with_32_sbh),
-        CASE(ends_that_meet_share_a_tied_table),
-        CASE(splitting_backward_is_faster_and_never_smaller),
-        CASE(two_copies_run_a_block_again_no_oftener_than_one),
-        CASE(impossible_schedules_say_what_is_possible),
+        SL_CASE(every_chunk_is_on_one_rank_and_with_dualpipe_on_two),
+        SL_CASE(zb_v_goes_there_and_back),
+        SL_CASE(outputs_cross_between_neighbours),
+        SL_CASE(closed_forms_are_what_the_schedules_come_to),
+        SL_CASE(bubbles_are_the_published_ones),
+        SL_CASE(zb_v_is_near_what_its_scheduler_finds),
+        SL_CASE(equal_passes_leave_no_bubble),
+        SL_CASE(what_is_alive_is_what_the_papers_say),
+        SL_CASE(one_stage_leaves_nothing_to_schedule),
+        SL_CASE(a_gpt_block_waits_with_32_sbh),
+        SL_CASE(ends_that_meet_share_a_tied_table),
+        SL_CASE(splitting_backward_is_faster_and_never_smaller),
+        SL_CASE(two_copies_run_a_block_again_no_oftener_than_one),
+        SL_CASE(impossible_schedules_say_what_is_possible),
     };
 
     return sl_run_cases(argc, argv, "schedule", cases, sizeof cases / sizeof cases[0]);

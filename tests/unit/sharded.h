@@ -84,6 +84,19 @@ ask(const sl_dense_spec *spec, sl_plan plan, sl_framework framework)
     return q;
 }
 
+/* Data parallel only. */
+static inline sl_plan
+flat_plan(uint32_t data, uint32_t zero_stage)
+{
+    return (sl_plan){.tensor = 1,
+                     .pipeline = 1,
+                     .virtual_pipeline = 1,
+                     .context = 1,
+                     .expert = 1,
+                     .data = data,
+                     .zero_stage = zero_stage};
+}
+
 static inline sl_plan
 drawn_plan(bool experts)
 {

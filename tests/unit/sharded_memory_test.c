@@ -12,24 +12,6 @@ static sl_software software;
 static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
 static const double TOKENS = 2048.0;
 
-static double
-block_elements(void)
-{
-    return HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
-}
-
-static double
-root_elements(void)
-{
-    return 2.0 * ROWS * HIDDEN + HIDDEN;
-}
-
-static double
-all_elements(void)
-{
-    return BLOCKS * block_elements() + root_elements();
-}
-
 /* Llama of the fixture on one node of 8; two micro-batches a step unless told otherwise. */
 static sl_question
 llama_question(sl_framework framework, uint32_t stage)
@@ -57,7 +39,7 @@ expect_states(const sl_question *q, double parameters, double gradients, double 
               const char *what)
 {
     const sl_rank_memory *rank = answer_rank(q);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
 
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), parameters * n, 1e-8, what);
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS), gradients * n, 1e-8, what);
@@ -99,8 +81,8 @@ fsdp_keeps_fp32_shards_of_everything(void)
 static void
 every_optimizer_has_its_bytes(void)
 {
-    const double matrices = BLOCKS * (block_elements() - 2.0 * HIDDEN);
-    const double rest = all_elements() - matrices;
+    const double matrices = BLOCKS * (sl_fixture_llama_block() - 2.0 * HIDDEN);
+    const double rest = sl_fixture_llama_all() - matrices;
     const double factored = 4.0 * (BLOCKS * (2.0 * (HIDDEN + HIDDEN) + 2.0 * (HIDDEN + KEYS) +
                                              3.0 * (HIDDEN + FFN) + 2.0 * HIDDEN) +
                                    2.0 * (ROWS + HIDDEN) + HIDDEN);
@@ -109,11 +91,11 @@ every_optimizer_has_its_bytes(void)
         double bytes;
         const char *what;
     } rows[] = {
-        {SL_OPTIMIZER_ADAMW, 8.0 * all_elements(), "two fp32 moments"},
+        {SL_OPTIMIZER_ADAMW, 8.0 * sl_fixture_llama_all(), "two fp32 moments"},
         {SL_OPTIMIZER_SGD, 0.0, "none"},
-        {SL_OPTIMIZER_SGD_MOMENTUM, 4.0 * all_elements(), "one"},
-        {SL_OPTIMIZER_ADAMW_8BIT, 2.03125 * all_elements(), "2 (1 + 4 / 256)"},
-        {SL_OPTIMIZER_ADAMW_4BIT, 1.0625 * all_elements(), "2 (1/2 + 4 / 128)"},
+        {SL_OPTIMIZER_SGD_MOMENTUM, 4.0 * sl_fixture_llama_all(), "one"},
+        {SL_OPTIMIZER_ADAMW_8BIT, 2.03125 * sl_fixture_llama_all(), "2 (1 + 4 / 256)"},
+        {SL_OPTIMIZER_ADAMW_4BIT, 1.0625 * sl_fixture_llama_all(), "2 (1/2 + 4 / 128)"},
         {SL_OPTIMIZER_ADAFACTOR, factored, "4 (R + C) a matrix, 4 n a vector"},
         {SL_OPTIMIZER_MUON, 4.0 * matrices + 8.0 * rest, "one moment of matrices, two of the rest"},
     };
@@ -132,7 +114,7 @@ static void
 gradients_of_one_micro_batch_are_not_there_at_the_head(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double gradients = 4.0 / 8.0 * all_elements();
+    const double gradients = 4.0 / 8.0 * sl_fixture_llama_all();
 
     software.logits_peak_bytes = 14.0;
     const double two = sl_fixture_bytes(answer_rank(&q), SL_TERM_GRADIENTS);
@@ -153,10 +135,11 @@ the_last_reduction_leaves_the_gradient_itself(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
     const double head = ROWS * HIDDEN + HIDDEN;
-    const double shards = 4.0 / 8.0 * all_elements();
-    const double block = 2.0 * (root_elements() + 3.0 * block_elements()) + 2.0 * head +
-                         6.0 * block_elements() + shards - 4.0 / 8.0 * root_elements();
-    const double root = (2.0 + 6.0) * root_elements() + shards;
+    const double shards = 4.0 / 8.0 * sl_fixture_llama_all();
+    const double block = 2.0 * (sl_fixture_llama_root() + 3.0 * sl_fixture_llama_block()) +
+                         2.0 * head + 6.0 * sl_fixture_llama_block() + shards -
+                         4.0 / 8.0 * sl_fixture_llama_root();
+    const double root = (2.0 + 6.0) * sl_fixture_llama_root() + shards;
 
     software.logits_peak_bytes = 0.0;
     q.workload.recompute = SL_RECOMPUTE_FULL;
@@ -173,8 +156,8 @@ the_last_reduction_leaves_the_gradient_itself(void)
     sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENTS) +
                        sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS) +
                        sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS),
-                   fmax(block + 4.0 / 8.0 * (root_elements() + block_elements()),
-                        root + 4.0 / 8.0 * root_elements()),
+                   fmax(block + 4.0 / 8.0 * (sl_fixture_llama_root() + sl_fixture_llama_block()),
+                        root + 4.0 / 8.0 * sl_fixture_llama_root()),
                    1e-8, "two: what comes is added to what is there");
 }
 
@@ -185,18 +168,19 @@ gathered_parameters_are_the_root_and_two_blocks(void)
 
     software.logits_peak_bytes = 0.0; /* so that a block's backward is the peak */
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (root_elements() + 3.0 * block_elements()), 1e-8,
+                   2.0 * (sl_fixture_llama_root() + 3.0 * sl_fixture_llama_block()), 1e-8,
                    "in use, prefetched and the flat output it is copied from");
     q.workload.framework = SL_FRAMEWORK_FSDP1;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (root_elements() + 2.0 * block_elements()), 1e-8, "no flat output");
+                   2.0 * (sl_fixture_llama_root() + 2.0 * sl_fixture_llama_block()), 1e-8,
+                   "no flat output");
     q.plan.reshard = SL_RESHARD_NEVER;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * all_elements(), 1e-8, "all of them");
+                   2.0 * sl_fixture_llama_all(), 1e-8, "all of them");
     q.plan.reshard = SL_RESHARD_DEFAULT;
     q.plan.zero_stage = 2;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * all_elements(), 1e-8, "shard_grad_op keeps them");
+                   2.0 * sl_fixture_llama_all(), 1e-8, "shard_grad_op keeps them");
 }
 
 /* One traced graph: only what is used is gathered, and freed gradients leave no segments. */
@@ -217,7 +201,7 @@ a_traced_graph_gathers_only_what_it_uses(void)
                    0.05 * (double)rank->peak_allocated_bytes, 1e-8, "no idle gradients");
     q.workload.recompute = SL_RECOMPUTE_NONE;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * all_elements(), 1e-8, "nothing is gathered twice");
+                   2.0 * sl_fixture_llama_all(), 1e-8, "nothing is gathered twice");
     q.plan.reshard = SL_RESHARD_ALWAYS;
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_GATHERED_PARAMETERS), 2.0 * head, 1e-8,
                    "unless it was asked for");
@@ -249,7 +233,7 @@ static void
 freed_gradients_are_in_the_whole_interval(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double gradients = 4.0 / 8.0 * all_elements();
+    const double gradients = 4.0 / 8.0 * sl_fixture_llama_all();
 
     software.logits_peak_bytes = 14.0;
     q.workload.global_batch = 8;
@@ -292,8 +276,8 @@ the_step_of_deepspeed_casts_gradients(void)
     q.workload.sequence_length = 8; /* so that activations are nothing */
     const sl_rank_memory *rank = answer_rank(&q);
     sl_expect_text(rank->phase, "optimizer", "phase");
-    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), 4.0 * all_elements(), 1e-8,
-                   "fp32 copies");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GRADIENT_COPY), 4.0 * sl_fixture_llama_all(),
+                   1e-8, "fp32 copies");
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 0.0);
 }
 
@@ -303,8 +287,8 @@ adapters_train_alone_on_a_frozen_base(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_DDP, 0);
     const double adapters = BLOCKS * 16.0 * (2.0 * HIDDEN + HIDDEN + KEYS);
-    const double matrices = BLOCKS * (block_elements() - 2.0 * HIDDEN);
-    const double rest = all_elements() - matrices;
+    const double matrices = BLOCKS * (sl_fixture_llama_block() - 2.0 * HIDDEN);
+    const double rest = sl_fixture_llama_all() - matrices;
     const struct {
         sl_adapter_base base;
         double bytes;
@@ -346,8 +330,8 @@ ranks_that_share_a_sequence_keep_their_part(void)
         for (uint32_t t = 0; t < rank->term_count; t++)
             if (rank->terms[t].id == SL_TERM_ACTIVATIONS)
                 kept[i] = rank->terms[t].inputs[2].value;
-        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), all_elements(), 1e-8,
-                       "states are shared by data x context");
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_OPTIMIZER_STATES), sl_fixture_llama_all(),
+                       1e-8, "states are shared by data x context");
     }
     sl_expect_near(kept[1], kept[0] / 2.0, 1e-12, "half");
     q.plan.context_kind = SL_CONTEXT_EXCHANGE;
@@ -363,7 +347,7 @@ static void
 what_is_offloaded_is_in_the_host(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
 
     q.workload.offload.optimizer = true;
     const sl_estimate *e = sl_fixture_answer(&q);
@@ -386,7 +370,7 @@ static void
 disks_hold_what_passes_through_the_host(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
 
     q.workload.offload.optimizer = q.workload.offload.optimizer_on_nvme = true;
     const sl_memory *memory = &sl_fixture_answer(&q)->memory;
@@ -411,7 +395,7 @@ static void
 the_host_steps_at_its_own_rate(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 2);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
 
     q.workload.offload.optimizer = true;
     const sl_estimate *e = sl_fixture_answer(&q);
@@ -491,12 +475,7 @@ segments_of_a_smaller_phase_stay_reserved(void)
     q.workload.global_batch = 8;
     const sl_combination c = {&software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    const sl_memory_case one = {.question = &q,
-                                .workload = &q.workload,
-                                .plan = &q.plan,
-                                .software = &software,
-                                .slice = &priced.slice,
-                                .prices = priced.prices};
+    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
     sl_schedule_stage(q.model, &q.plan, 0, &stage);
     sl_rank_bytes b = sl_rank_measure(&one, &stage, 0);
     const sl_rank_phase before = sl_rank_peak(&one, &b);
@@ -507,30 +486,26 @@ segments_of_a_smaller_phase_stay_reserved(void)
     sl_expect_near(reserved_by(&after), reserved_by(&before), 1e-12, "reserved");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(zero_divides_states_then_gradients_then_parameters),
-    CASE(fsdp_keeps_fp32_shards_of_everything),
-    CASE(every_optimizer_has_its_bytes),
-    CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
-    CASE(the_last_reduction_leaves_the_gradient_itself),
-    CASE(gathered_parameters_are_the_root_and_two_blocks),
-    CASE(a_traced_graph_gathers_only_what_it_uses),
-    CASE(inputs_of_cut_products_stay_whole_outside_megatron),
-    CASE(freed_gradients_are_in_the_whole_interval),
-    CASE(recompute_by_operators_keeps_every_other_product),
-    CASE(segments_of_a_smaller_phase_stay_reserved),
-    CASE(the_step_of_deepspeed_casts_gradients),
-    CASE(adapters_train_alone_on_a_frozen_base),
-    CASE(ranks_that_share_a_sequence_keep_their_part),
-    CASE(what_is_offloaded_is_in_the_host),
-    CASE(disks_hold_what_passes_through_the_host),
-    CASE(the_host_steps_at_its_own_rate),
-    CASE(a_loss_in_chunks_frees_the_logits),
-    CASE(compile_fuses_the_loss_of_releases_that_compile_it),
+    SL_CASE(zero_divides_states_then_gradients_then_parameters),
+    SL_CASE(fsdp_keeps_fp32_shards_of_everything),
+    SL_CASE(every_optimizer_has_its_bytes),
+    SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
+    SL_CASE(the_last_reduction_leaves_the_gradient_itself),
+    SL_CASE(gathered_parameters_are_the_root_and_two_blocks),
+    SL_CASE(a_traced_graph_gathers_only_what_it_uses),
+    SL_CASE(inputs_of_cut_products_stay_whole_outside_megatron),
+    SL_CASE(freed_gradients_are_in_the_whole_interval),
+    SL_CASE(recompute_by_operators_keeps_every_other_product),
+    SL_CASE(segments_of_a_smaller_phase_stay_reserved),
+    SL_CASE(the_step_of_deepspeed_casts_gradients),
+    SL_CASE(adapters_train_alone_on_a_frozen_base),
+    SL_CASE(ranks_that_share_a_sequence_keep_their_part),
+    SL_CASE(what_is_offloaded_is_in_the_host),
+    SL_CASE(disks_hold_what_passes_through_the_host),
+    SL_CASE(the_host_steps_at_its_own_rate),
+    SL_CASE(a_loss_in_chunks_frees_the_logits),
+    SL_CASE(compile_fuses_the_loss_of_releases_that_compile_it),
 };
 
 int

@@ -47,13 +47,8 @@ buckets_are_filled_from_the_last_parameter(void)
     const uint64_t norms = UINT64_C(2) * 2048;
     sl_dense_spec spec = sl_fixture_llama();
     spec.tied = true;
-    const sl_plan plan = {.tensor = 1,
-                          .pipeline = 2,
-                          .virtual_pipeline = 1,
-                          .context = 1,
-                          .expert = 1,
-                          .data = 12,
-                          .zero_stage = 1};
+    sl_plan plan = flat_plan(12, 1);
+    plan.pipeline = 2;
     const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_flat_walk walk = {0};
@@ -82,13 +77,7 @@ static void
 deepspeed_divides_one_vector_of_a_stage(void)
 {
     sl_dense_spec spec = small(SL_NAMING_LLAMA);
-    const sl_plan plan = {.tensor = 1,
-                          .pipeline = 1,
-                          .virtual_pipeline = 1,
-                          .context = 1,
-                          .expert = 1,
-                          .data = 24,
-                          .zero_stage = 2};
+    const sl_plan plan = flat_plan(24, 2);
     const sl_question q = ask(&spec, plan, SL_FRAMEWORK_DEEPSPEED);
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_model_counts counts = {0};
@@ -109,14 +98,9 @@ few_experts_are_cut_along_their_second_axis(void)
     for (uint32_t data = 4; data <= 32; data *= 2) {
         sl_dense_spec spec = small(SL_NAMING_LLAMA4);
         spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 8};
-        const sl_plan plan = {.tensor = 1,
-                              .pipeline = 1,
-                              .virtual_pipeline = 1,
-                              .context = 1,
-                              .expert = 4,
-                              .expert_tensor = 1,
-                              .data = data,
-                              .zero_stage = 3};
+        sl_plan plan = flat_plan(data, 3);
+        plan.expert = 4;
+        plan.expert_tensor = 1;
         const sl_question q = ask(&spec, plan, SL_FRAMEWORK_FSDP2);
         const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
         const sl_sharded_tensor t = find(&s, "feed_forward.experts.gate_up_proj");
@@ -139,14 +123,10 @@ experts_that_are_not_cut_are_dealt_out_over_the_tensor_group(void)
 {
     sl_dense_spec spec = small(SL_NAMING_QWEN2_MOE);
     spec.experts = (sl_experts){.count = 4, .per_token = 2, .width = 8};
-    const sl_plan plan = {.tensor = 4,
-                          .pipeline = 1,
-                          .virtual_pipeline = 1,
-                          .context = 1,
-                          .expert = 2,
-                          .expert_tensor = 1,
-                          .data = 2,
-                          .zero_stage = 1};
+    sl_plan plan = flat_plan(2, 1);
+    plan.tensor = 4;
+    plan.expert = 2;
+    plan.expert_tensor = 1;
     const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_sharded_tensor t = find(&s, "mlp.experts.{}.gate_proj.weight"); /* of expert 0 */
@@ -364,24 +344,18 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"deepspeed_divides_one_vector_of_a_stage", deepspeed_divides_one_vector_of_a_stage},
-        {"few_experts_are_cut_along_their_second_axis",
-         few_experts_are_cut_along_their_second_axis},
-        {"experts_that_are_not_cut_are_dealt_out_over_the_tensor_group",
-         experts_that_are_not_cut_are_dealt_out_over_the_tensor_group},
-        {"buckets_hold_every_parameter_once", buckets_hold_every_parameter_once},
-        {"buckets_are_filled_from_the_last_parameter", buckets_are_filled_from_the_last_parameter},
-        {"a_fused_projection_is_cut_part_by_part", a_fused_projection_is_cut_part_by_part},
-        {"a_linear_layer_of_4_by_3_is_padded_to_16_ranks",
-         a_linear_layer_of_4_by_3_is_padded_to_16_ranks},
-        {"short_shards_of_the_first_axis_say_their_padding",
-         short_shards_of_the_first_axis_say_their_padding},
-        {"a_tied_head_is_held_on_both_ends_of_a_pipeline",
-         a_tied_head_is_held_on_both_ends_of_a_pipeline},
-        {"a_tied_table_is_held_once_where_both_ends_meet",
-         a_tied_table_is_held_once_where_both_ends_meet},
-        {"groups_partition_the_ranks", groups_partition_the_ranks},
-        {"groups_say_which_links_they_cross", groups_say_which_links_they_cross},
+        SL_CASE(deepspeed_divides_one_vector_of_a_stage),
+        SL_CASE(few_experts_are_cut_along_their_second_axis),
+        SL_CASE(experts_that_are_not_cut_are_dealt_out_over_the_tensor_group),
+        SL_CASE(buckets_hold_every_parameter_once),
+        SL_CASE(buckets_are_filled_from_the_last_parameter),
+        SL_CASE(a_fused_projection_is_cut_part_by_part),
+        SL_CASE(a_linear_layer_of_4_by_3_is_padded_to_16_ranks),
+        SL_CASE(short_shards_of_the_first_axis_say_their_padding),
+        SL_CASE(a_tied_head_is_held_on_both_ends_of_a_pipeline),
+        SL_CASE(a_tied_table_is_held_once_where_both_ends_meet),
+        SL_CASE(groups_partition_the_ranks),
+        SL_CASE(groups_say_which_links_they_cross),
     };
 
     return sl_run_cases(argc, argv, "sharding_by_hand", cases, sizeof cases / sizeof cases[0]);

@@ -131,14 +131,11 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"flat_parameters_say_what_of_a_tensor_each_rank_has",
-         flat_parameters_say_what_of_a_tensor_each_rank_has},
-        {"a_shard_of_padding_alone_is_an_empty_box", a_shard_of_padding_alone_is_an_empty_box},
-        {"replicas_of_a_shard_are_a_range_with_a_stride",
-         replicas_of_a_shard_are_a_range_with_a_stride},
-        {"any_cursor_is_a_page", any_cursor_is_a_page},
-        {"the_next_shard_of_a_range_of_ranks_is_found",
-         the_next_shard_of_a_range_of_ranks_is_found},
+        SL_CASE(flat_parameters_say_what_of_a_tensor_each_rank_has),
+        SL_CASE(a_shard_of_padding_alone_is_an_empty_box),
+        SL_CASE(replicas_of_a_shard_are_a_range_with_a_stride),
+        SL_CASE(any_cursor_is_a_page),
+        SL_CASE(the_next_shard_of_a_range_of_ranks_is_found),
     };
 
     return sl_run_cases(argc, argv, "sharding_json", cases, sizeof cases / sizeof cases[0]);

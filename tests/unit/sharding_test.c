@@ -386,13 +386,7 @@ static void
 one_rank_holds_whole_tensors(void)
 {
     const sl_dense_spec spec = small(SL_NAMING_PHI3);
-    const sl_plan plan = {.tensor = 1,
-                          .pipeline = 1,
-                          .virtual_pipeline = 1,
-                          .context = 1,
-                          .expert = 1,
-                          .data = 1,
-                          .zero_stage = 1};
+    const sl_plan plan = flat_plan(1, 1);
     const sl_question q = ask(&spec, plan, SL_FRAMEWORK_MEGATRON);
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_tensor_walk walk = {0};
@@ -414,15 +408,12 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"every_element_is_held_once_per_replica", every_element_is_held_once_per_replica},
-        {"flat_tensors_hold_every_element_once", flat_tensors_hold_every_element_once},
-        {"the_bytes_of_a_rank_are_those_of_the_estimate",
-         the_bytes_of_a_rank_are_those_of_the_estimate},
-        {"sharded_parameters_are_those_of_the_estimate",
-         sharded_parameters_are_those_of_the_estimate},
-        {"plans_of_every_framework_hold_what_the_estimate_counts",
-         plans_of_every_framework_hold_what_the_estimate_counts},
-        {"one_rank_holds_whole_tensors", one_rank_holds_whole_tensors},
+        SL_CASE(every_element_is_held_once_per_replica),
+        SL_CASE(flat_tensors_hold_every_element_once),
+        SL_CASE(the_bytes_of_a_rank_are_those_of_the_estimate),
+        SL_CASE(sharded_parameters_are_those_of_the_estimate),
+        SL_CASE(plans_of_every_framework_hold_what_the_estimate_counts),
+        SL_CASE(one_rank_holds_whole_tensors),
     };
 
     return sl_run_cases(argc, argv, "sharding", cases, sizeof cases / sizeof cases[0]);

@@ -276,23 +276,17 @@ accept_encoding_is_read_with_its_weights(void)
 }
 
 static const sl_case cases[] = {
-    {"page_carries_the_policies_and_is_asked_for_again",
-     page_carries_the_policies_and_is_asked_for_again},
-    {"query_of_a_file_is_ignored", query_of_a_file_is_ignored},
-    {"hashed_names_are_immutable_and_others_are_not",
-     hashed_names_are_immutable_and_others_are_not},
-    {"twin_is_sent_to_who_takes_gzip_under_its_own_tag",
-     twin_is_sent_to_who_takes_gzip_under_its_own_tag},
-    {"known_tag_gives_304_with_its_headers_and_no_body",
-     known_tag_gives_304_with_its_headers_and_no_body},
-    {"head_tells_the_length_and_other_methods_are_refused",
-     head_tells_the_length_and_other_methods_are_refused},
-    {"nothing_outside_the_set_can_be_named", nothing_outside_the_set_can_be_named},
-    {"missing_dashboard_says_so_and_the_api_answers",
-     missing_dashboard_says_so_and_the_api_answers},
-    {"file_over_the_bound_stops_the_start", file_over_the_bound_stops_the_start},
-    {"file_that_cannot_be_read_stops_the_start", file_that_cannot_be_read_stops_the_start},
-    {"accept_encoding_is_read_with_its_weights", accept_encoding_is_read_with_its_weights},
+    SL_CASE(page_carries_the_policies_and_is_asked_for_again),
+    SL_CASE(query_of_a_file_is_ignored),
+    SL_CASE(hashed_names_are_immutable_and_others_are_not),
+    SL_CASE(twin_is_sent_to_who_takes_gzip_under_its_own_tag),
+    SL_CASE(known_tag_gives_304_with_its_headers_and_no_body),
+    SL_CASE(head_tells_the_length_and_other_methods_are_refused),
+    SL_CASE(nothing_outside_the_set_can_be_named),
+    SL_CASE(missing_dashboard_says_so_and_the_api_answers),
+    SL_CASE(file_over_the_bound_stops_the_start),
+    SL_CASE(file_that_cannot_be_read_stops_the_start),
+    SL_CASE(accept_encoding_is_read_with_its_weights),
 };
 
 int

@@ -222,24 +222,20 @@ single_precision_products_run_at_its_own_peak(void)
     sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),
-    CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),
-    CASE(chunks_divide_the_bubble),
-    CASE(interleaving_keeps_one_plus_p_minus_1_over_p_v_more),
-    CASE(naive_and_gpipe_are_what_they_are_drawn_as),
-    CASE(time_terms_sum_to_the_step),
-    CASE(model_flops_follow_the_published_formula),
-    CASE(full_recomputation_adds_one_forward_of_the_blocks),
-    CASE(one_accelerator_communicates_nothing),
-    CASE(overlap_hides_the_gradient_reduction),
-    CASE(a_product_pays_for_whole_waves),
-    CASE(a_thin_product_is_bound_by_memory),
-    CASE(single_precision_products_run_at_its_own_peak),
+    SL_CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),
+    SL_CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),
+    SL_CASE(chunks_divide_the_bubble),
+    SL_CASE(interleaving_keeps_one_plus_p_minus_1_over_p_v_more),
+    SL_CASE(naive_and_gpipe_are_what_they_are_drawn_as),
+    SL_CASE(time_terms_sum_to_the_step),
+    SL_CASE(model_flops_follow_the_published_formula),
+    SL_CASE(full_recomputation_adds_one_forward_of_the_blocks),
+    SL_CASE(one_accelerator_communicates_nothing),
+    SL_CASE(overlap_hides_the_gradient_reduction),
+    SL_CASE(a_product_pays_for_whole_waves),
+    SL_CASE(a_thin_product_is_bound_by_memory),
+    SL_CASE(single_precision_products_run_at_its_own_peak),
 };
 
 int

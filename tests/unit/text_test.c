@@ -68,7 +68,7 @@ decimals_are_read_and_nothing_else(void)
     static const struct {
         const char *text;
         double value;
-    } read[] = {{"0", 0},       {"-1.5", -1.5},
+    } read[] = {SL_CASE(0),     {"-1.5", -1.5},
                 {"+2", 2},      {".5", 0.5},
                 {"5.", 5},      {"1e3", 1000},
                 {"1E-2", 0.01}, {"1.7976931348623157e308", 1.7976931348623157e308},
@@ -194,17 +194,12 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        {"a_copy_that_fits_is_whole", a_copy_that_fits_is_whole},
-        {"a_cut_never_splits_a_character", a_cut_never_splits_a_character},
-        {"case_is_ignored_for_ascii_only", case_is_ignored_for_ascii_only},
-        {"unsigned_numbers_stop_at_64_bits", unsigned_numbers_stop_at_64_bits},
-        {"decimals_are_read_and_nothing_else", decimals_are_read_and_nothing_else},
-        {"a_part_is_found_whatever_its_case", a_part_is_found_whatever_its_case},
-        {"the_nearest_name_is_suggested", the_nearest_name_is_suggested},
-        {"a_far_word_suggests_nothing", a_far_word_suggests_nothing},
-        {"an_index_finds_exact_words", an_index_finds_exact_words},
-        {"only_valid_utf8_is_a_character", only_valid_utf8_is_a_character},
-        {"json_escapes_keep_the_text_valid", json_escapes_keep_the_text_valid},
+        SL_CASE(a_copy_that_fits_is_whole),          SL_CASE(a_cut_never_splits_a_character),
+        SL_CASE(case_is_ignored_for_ascii_only),     SL_CASE(unsigned_numbers_stop_at_64_bits),
+        SL_CASE(decimals_are_read_and_nothing_else), SL_CASE(a_part_is_found_whatever_its_case),
+        SL_CASE(the_nearest_name_is_suggested),      SL_CASE(a_far_word_suggests_nothing),
+        SL_CASE(an_index_finds_exact_words),         SL_CASE(only_valid_utf8_is_a_character),
+        SL_CASE(json_escapes_keep_the_text_valid),
     };
     return sl_run_cases(argc, argv, "text", cases, sizeof cases / sizeof cases[0]);
 }

@@ -5,25 +5,7 @@
 static sl_cluster cluster;
 static sl_software software;
 
-static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, FFN = 8192.0, ROWS = 32768.0;
-
-static double
-block_elements(void)
-{
-    return HIDDEN * (2.0 * HIDDEN + 2.0 * KEYS) + 3.0 * HIDDEN * FFN + 2.0 * HIDDEN;
-}
-
-static double
-root_elements(void)
-{
-    return 2.0 * ROWS * HIDDEN + HIDDEN;
-}
-
-static double
-all_elements(void)
-{
-    return BLOCKS * block_elements() + root_elements();
-}
+static const double BLOCKS = 16.0, HIDDEN = 2048.0, FFN = 8192.0, ROWS = 32768.0;
 
 /* Llama of the fixture on one node of 8, sequences so short that activations are nothing. */
 static sl_question
@@ -39,12 +21,6 @@ llama_question(sl_framework framework, uint32_t stage)
     q.workload.sequence_length = 8;
     q.plan.zero_stage = stage;
     return q;
-}
-
-static double
-bytes_of(const sl_question *q, sl_term_id id)
-{
-    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], id);
 }
 
 /* Bytes a step of one collective of the data group. */
@@ -65,27 +41,34 @@ static void
 megatron_sums_in_the_type_it_reduces_in(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 0);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
 
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 4.0 * n, 1e-8, "fp32 main gradients");
-    CU_ASSERT_EQUAL(bytes_of(&q, SL_TERM_GRADIENT_COPY), 0.0);
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 4.0 * n, 1e-8,
+                   "fp32 main gradients");
+    CU_ASSERT_EQUAL(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 0.0);
     q.workload.reduce = SL_WIRE_BF16;
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 2.0 * n, 1e-8, "grad_reduce_in_bf16");
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 * n, 1e-8, "cast for the step");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 2.0 * n, 1e-8,
+                   "grad_reduce_in_bf16");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 * n, 1e-8,
+                   "cast for the step");
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_REDUCE), 2.0 * n, 1e-8, "half the volume");
     q.plan.zero_stage = 1;
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 / 8.0 * n, 1e-8, "of a shard");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENT_COPY), 4.0 / 8.0 * n, 1e-8,
+                   "of a shard");
 
     q.workload.precision = SL_PRECISION_FP16;
     q.workload.reduce = SL_WIRE_DEFAULT;
-    sl_expect_near(bytes_of(&q, SL_TERM_OPTIMIZER_STATES), 12.0 / 8.0 * n, 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_OPTIMIZER_STATES), 12.0 / 8.0 * n, 1e-8,
                    "fp16: a gradient copy that stays");
     q.workload.reduce = SL_WIRE_FP32;
-    sl_expect_near(bytes_of(&q, SL_TERM_OPTIMIZER_STATES), n, 1e-8, "none of fp32 gradients");
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 4.0 * n, 1e-8, "which are the main ones");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_OPTIMIZER_STATES), n, 1e-8,
+                   "none of fp32 gradients");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 4.0 * n, 1e-8,
+                   "which are the main ones");
 
     q.workload.layout.gradient_bytes = 2.0;
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 2.0 * n, 1e-8, "the layout's word is last");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 2.0 * n, 1e-8,
+                   "the layout's word is last");
 }
 
 /* fully_shard: reduce_dtype is that of the reduction's input and output; what stays is fp32. */
@@ -93,20 +76,20 @@ static void
 fsdp_reduces_in_the_type_it_is_told(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double n = all_elements();
+    const double n = sl_fixture_llama_all();
     const double head = ROWS * HIDDEN + HIDDEN; /* waits for the embedding, in bf16 */
-    const double block = block_elements();
+    const double block = sl_fixture_llama_block();
 
-    sl_expect_near(bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    2.0 * head + block * (2.0 + 4.0 + 4.0 / 8.0), 1e-8,
                    "bf16 gradient, fp32 input and output");
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 4.0 * n, 1e-8,
                    "two micro-batches in fp32");
     q.workload.reduce = SL_WIRE_BF16;
-    sl_expect_near(bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
                    2.0 * head + block * (2.0 + 2.0 + 2.0 / 8.0), 1e-8,
                    "bf16 throughout, copied all the same");
-    sl_expect_near(bytes_of(&q, SL_TERM_GRADIENTS), 4.0 / 8.0 * n, 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 4.0 / 8.0 * n, 1e-8,
                    "fp32 shards all the same");
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 2.0 * 2.0 * n, 1e-8, "half");
 }
@@ -115,8 +98,8 @@ static void
 fsdp_gathers_in_the_type_it_is_told(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
-    const double n = all_elements();
-    const double matrices = BLOCKS * (block_elements() - 2.0 * HIDDEN);
+    const double n = sl_fixture_llama_all();
+    const double matrices = BLOCKS * (sl_fixture_llama_block() - 2.0 * HIDDEN);
 
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER), 4.0 * 2.0 * n, 1e-8,
                    "bf16, for forward and backward of two micro-batches");
@@ -127,7 +110,7 @@ fsdp_gathers_in_the_type_it_is_told(void)
     q.workload.gather = SL_WIRE_FP8;
     sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER),
                    2.0 * (matrices + 2.0 * (n - matrices)), 1e-8, "1 byte of the linear layers");
-    CU_ASSERT_TRUE(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) <= 2.0 * n);
+    CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) <= 2.0 * n);
 }
 
 static void
@@ -135,11 +118,11 @@ deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
 {
     sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
 
-    sl_expect_near(bytes_of(&q, SL_TERM_REDUCE_BUFFERS), 2.0 * 5e8, 1e-8, "one bucket");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS), 2.0 * 5e8, 1e-8, "one bucket");
     q.workload.reduce = SL_WIRE_FP32;
-    sl_expect_near(bytes_of(&q, SL_TERM_REDUCE_BUFFERS), (2.0 + 4.0) * 5e8, 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_REDUCE_BUFFERS), (2.0 + 4.0) * 5e8, 1e-8,
                    "and an fp32 one");
-    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 4.0 * all_elements(), 1e-8,
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), 4.0 * sl_fixture_llama_all(), 1e-8,
                    "communication_data_type fp32");
 }
 
@@ -150,30 +133,34 @@ units_are_what_is_wrapped(void)
     sl_question q = llama_question(SL_FRAMEWORK_FSDP1, 3);
     q.workload.sequence_length = 2048; /* so that a unit's backward is the peak */
     software.logits_peak_bytes = 0.0;
-    const double n = all_elements();
-    const double block = block_elements();
+    const double n = sl_fixture_llama_all();
+    const double block = sl_fixture_llama_block();
     const double mlp = 3.0 * HIDDEN * FFN;
     const double norms = BLOCKS * 2.0 * HIDDEN;
     const double covered_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION);
 
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root_elements() + 2.0 * block),
-                   1e-8, "blocks: the root, one in use and one prefetched");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (sl_fixture_llama_root() + 2.0 * block), 1e-8,
+                   "blocks: the root, one in use and one prefetched");
     q.plan.unit.kind = SL_UNIT_ROOT;
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8, "all at once");
-    sl_expect_near(bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS), n * (2.0 + 4.0 + 4.0 / 8.0), 1e-8,
-                   "and reduced at once");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8,
+                   "all at once");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_UNSHARDED_GRADIENTS),
+                   n * (2.0 + 4.0 + 4.0 / 8.0), 1e-8, "and reduced at once");
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_SIZE, .least = (uint64_t)block};
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * (root_elements() + 2.0 * block),
-                   1e-8, "blocks are large enough");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (sl_fixture_llama_root() + 2.0 * block), 1e-8, "blocks are large enough");
     q.plan.unit.least++;
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8, "and now too small");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS), 2.0 * n, 1e-8,
+                   "and now too small");
     q.plan.unit =
         (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 2, .modules = {"self_attn", "mlp"}};
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (root_elements() + norms + 2.0 * mlp), 1e-8, "norms stay with the root");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (sl_fixture_llama_root() + norms + 2.0 * mlp), 1e-8,
+                   "norms stay with the root");
     q.plan.unit.module_count = 1;
-    sl_expect_near(bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
-                   2.0 * (root_elements() + norms + BLOCKS * mlp), 1e-8,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS),
+                   2.0 * (sl_fixture_llama_root() + norms + BLOCKS * mlp), 1e-8,
                    "so do the MLPs, whose reduction is now the peak");
 
     software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
@@ -235,18 +222,14 @@ types_that_a_framework_does_not_send_are_refused(void)
     expect_fault(&q, "gather_dtype_not_of_framework", "leave it out, or framework fsdp2");
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(megatron_sums_in_the_type_it_reduces_in),
-    CASE(fsdp_reduces_in_the_type_it_is_told),
-    CASE(fsdp_gathers_in_the_type_it_is_told),
-    CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
-    CASE(units_are_what_is_wrapped),
-    CASE(a_traced_graph_has_no_units),
-    CASE(types_that_a_framework_does_not_send_are_refused),
+    SL_CASE(megatron_sums_in_the_type_it_reduces_in),
+    SL_CASE(fsdp_reduces_in_the_type_it_is_told),
+    SL_CASE(fsdp_gathers_in_the_type_it_is_told),
+    SL_CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
+    SL_CASE(units_are_what_is_wrapped),
+    SL_CASE(a_traced_graph_has_no_units),
+    SL_CASE(types_that_a_framework_does_not_send_are_refused),
 };
 
 int

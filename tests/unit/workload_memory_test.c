@@ -22,12 +22,6 @@ llama_question(void)
     return q;
 }
 
-static double
-term_of(const sl_question *q, sl_term_id id)
-{
-    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], id);
-}
-
 /* One device, one micro-batch: 4 bytes a gradient, of one tensor at a time. */
 static void
 an_optimizer_in_backward_holds_one_gradient(void)
@@ -40,8 +34,8 @@ an_optimizer_in_backward_holds_one_gradient(void)
     cluster.accelerators_per_node = 1;
     const double before = (double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
     q.workload.optimizer_in_backward = true;
-    sl_expect_near(term_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0, "none at rest");
-    const double stepped = term_of(&q, SL_TERM_STEPPED_GRADIENT);
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0, "none at rest");
+    const double stepped = sl_fixture_bytes_of(&q, SL_TERM_STEPPED_GRADIENT);
     const double after = (double)sl_fixture_answer(&q)->memory.ranks[0].peak_allocated_bytes;
     CU_ASSERT_TRUE(stepped == 4.0 * (VOCABULARY * HIDDEN + HIDDEN) ||
                    stepped == 4.0 * FFN * HIDDEN);
@@ -65,7 +59,8 @@ an_optimizer_in_backward_needs_gradients_it_can_step_on(void)
     sl_expect_text(err.list[0].hint, "micro_batch_size 2", "one of both");
     q.workload.micro_batch = 2;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
-    sl_expect_near(term_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0, "each unit's is stepped on");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRADIENTS), 0.0, 0.0,
+                   "each unit's is stepped on");
 }
 
 /* Eager code keeps the transposed attention output and silu(gate) beside what fused code keeps. */
@@ -73,16 +68,16 @@ static void
 an_activation_profile_goes_before_the_softwares(void)
 {
     sl_question q = llama_question();
-    const double plain = term_of(&q, SL_TERM_ACTIVATIONS);
+    const double plain = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
 
     q.workload.activations = SL_ACTIVATIONS_EAGER;
-    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS) - plain,
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS) - plain,
                    BLOCKS * TOKENS * 2.0 * (HEADS * HEAD_DIM + FFN), 1e-9, "two tensors more");
     software.eager_activations = true;
     q.workload.activations = SL_ACTIVATIONS_FUSED;
-    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "none of them");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "none of them");
     q.workload.activations = SL_ACTIVATIONS_COMPILED;
-    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "nor compiled");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), plain, 1e-12, "nor compiled");
 }
 
 static void
@@ -91,27 +86,29 @@ captured_blocks_have_inputs_of_their_own(void)
     sl_question q = llama_question();
 
     q.workload.graphs = SL_GRAPHS_LAYER;
-    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS), 2.0 * BLOCKS * 2.0 * HIDDEN * TOKENS, 1e-12,
-                   "one in flight");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS),
+                   2.0 * BLOCKS * 2.0 * HIDDEN * TOKENS, 1e-12, "one in flight");
     q.plan.pipeline = 4;
     q.plan.data = 2;
-    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS),
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS),
                    4.0 * 2.0 * (BLOCKS / 4.0) * 2.0 * HIDDEN * TOKENS, 1e-12, "four in flight");
     q.workload.graphs = SL_GRAPHS_FULL;
-    sl_expect_near(term_of(&q, SL_TERM_GRAPH_BUFFERS), 0.0, 0.0, "a whole step has none");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_GRAPH_BUFFERS), 0.0, 0.0,
+                   "a whole step has none");
 }
 
 static void
 packed_documents_see_less_and_keep_as_much(void)
 {
     sl_question q = llama_question();
-    const double bytes = term_of(&q, SL_TERM_ACTIVATIONS);
+    const double bytes = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
     const double forward = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
     const double flops = sl_fixture_answer(&q)->throughput.causal_flops;
     const double pair = 3.0 * 4.0 * BLOCKS * HEADS * HEAD_DIM * 16.0 * TOKENS;
 
     q.workload.document_length = 512;
-    sl_expect_near(term_of(&q, SL_TERM_ACTIVATIONS), bytes, 1e-12, "no scores are kept");
+    sl_expect_near(sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), bytes, 1e-12,
+                   "no scores are kept");
     CU_ASSERT_TRUE(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) < forward);
     sl_expect_near(flops - sl_fixture_answer(&q)->throughput.causal_flops,
                    pair * (2049.0 - 513.0) / 2.0, 1e-9, "pairs that are left out");
@@ -204,19 +201,15 @@ the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch(void)
     CU_ASSERT_EQUAL(ends[1], 4.0 * ends[0]);
 }
 
-#define CASE(name)                                                                                 \
-    {                                                                                              \
-#name, name                                                                                \
-    }
 static const sl_case cases[] = {
-    CASE(an_optimizer_in_backward_holds_one_gradient),
-    CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
-    CASE(an_activation_profile_goes_before_the_softwares),
-    CASE(captured_blocks_have_inputs_of_their_own),
-    CASE(packed_documents_see_less_and_keep_as_much),
-    CASE(a_prediction_layer_is_on_the_last_stage),
-    CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
-    CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),
+    SL_CASE(an_optimizer_in_backward_holds_one_gradient),
+    SL_CASE(an_optimizer_in_backward_needs_gradients_it_can_step_on),
+    SL_CASE(an_activation_profile_goes_before_the_softwares),
+    SL_CASE(captured_blocks_have_inputs_of_their_own),
+    SL_CASE(packed_documents_see_less_and_keep_as_much),
+    SL_CASE(a_prediction_layer_is_on_the_last_stage),
+    SL_CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
+    SL_CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),
 };
 
 int
