@@ -27,20 +27,23 @@ sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
 }
 
 static bool
-evaluate_rank(const sl_memory_case *c, const sl_stage *stage, uint32_t r, sl_rank_memory *rank)
+evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
+              sl_rank_memory *rank)
 {
-    const sl_rank_bytes b = sl_rank_measure(c, stage, r);
+    sl_stage stage;
+    sl_schedule_stage(c->question->model, c->plan, r, &stage);
+    const sl_rank_bytes b = sl_rank_measure(c, &stage, in_flight, r);
     const sl_rank_phase peak = sl_rank_peak(c, &b);
 
-    if (!sl_rank_terms(c, stage, &b, &peak, rank))
+    if (!sl_rank_terms(c, &stage, &b, &peak, rank))
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    rank->role = c->plan->pipeline == 1        ? "only stage"
-                 : stage->first && stage->last ? "first and last stage"
-                 : stage->first                ? "first stage"
-                 : stage->last                 ? "last stage"
-                                               : "middle stage";
+    rank->role = c->plan->pipeline == 1      ? "only stage"
+                 : stage.first && stage.last ? "first and last stage"
+                 : stage.first               ? "first stage"
+                 : stage.last                ? "last stage"
+                                             : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
     const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
@@ -86,24 +89,25 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
         out->host_bytes_per_node = *in_node;
 }
 
-/* Whether a stage needs no more than the one before: it holds the same, and keeps no more alive. What
- * is in the host adds up over stages: then none is left out. Nor where recomputation goes by the blocks
- * of each chunk, which may be cut otherwise. */
+/* Whether stages may be left out that need no more than the one before. What is in the host adds up
+ * over stages: then none is. Nor where recomputation goes by the blocks of each chunk, which may be cut
+ * otherwise. */
 static bool
-is_less(const sl_memory_case *c, uint32_t r, const sl_stage *stage, const sl_stage *before)
+may_skip(const sl_memory_case *c)
 {
-    const sl_model *model = c->question->model;
     const sl_offload *offload = &c->workload->offload;
-    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
-    const sl_in_flight here = sl_schedule_in_flight(c->plan, m, r);
-    const sl_in_flight before_it = sl_schedule_in_flight(c->plan, m, r - 1);
 
-    return here.whole <= before_it.whole && here.deferred <= before_it.deferred &&
-           here.turning == before_it.turning && !offload->optimizer && !offload->parameters &&
-           !offload->activations && c->plan->host_run_count == 0 &&
-           c->workload->recompute_method == SL_RECOMPUTE_EACH && !sl_model_is_plain(model) &&
-           stage->first == before->first && stage->last == before->last &&
-           memcmp(stage->layers, before->layers, model->kind_count * sizeof stage->layers[0]) == 0;
+    return c->fullest_only && !offload->optimizer && !offload->parameters &&
+           !offload->activations && c->workload->recompute_method == SL_RECOMPUTE_EACH &&
+           !sl_model_is_plain(c->question->model);
+}
+
+/* Whether a stage that holds the same as the one before keeps no more of it alive. */
+static bool
+is_less(const sl_in_flight *here, const sl_in_flight *before)
+{
+    return here->whole <= before->whole && here->deferred <= before->deferred &&
+           here->turning == before->turning;
 }
 
 /* Full devices are alike in all but what they would keep if they could. */
@@ -122,25 +126,30 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
     sl_workload bare = *c->workload;
     sl_memory_case lent = *c;
+    const sl_model *model = c->question->model;
+    const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
+    const sl_in_flight in_flight = sl_schedule_in_flight(c->plan, microbatches, 0);
     sl_stage stage;
 
-    sl_schedule_stage(c->question->model, c->plan, 0, &stage);
-    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
+    sl_schedule_stage(model, c->plan, 0, &stage);
+    const sl_elements elements = sl_states_stage(model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     bare.layout = nothing;
     bare.optimizer =
         SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
     lent.workload = &bare;
     lent.lent = &layout;
-    return evaluate_rank(&lent, &stage, 0, &out->ranks[out->rank_count++]);
+    return evaluate_rank(&lent, &in_flight, 0, &out->ranks[out->rank_count++]);
 }
 
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
-    sl_stage stages[2]; /* at hand, and before */
-
+    const sl_model *model = c->question->model;
+    const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
+    const bool skips = may_skip(c);
+    sl_in_flight in_flight[2]; /* at hand, and before */
     uint64_t in_node = 0;
 
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
@@ -151,12 +160,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     out->host_bytes_per_node = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_rank_memory *rank = &out->ranks[out->rank_count];
-        const sl_stage *stage = &stages[r % 2];
+        sl_in_flight *here = &in_flight[r % 2];
 
-        sl_schedule_stage(c->question->model, c->plan, r, &stages[r % 2]);
-        if (c->fullest_only && r > 0 && is_less(c, r, stage, &stages[(r + 1) % 2]))
+        *here = sl_schedule_in_flight(c->plan, microbatches, r);
+        if (skips && r > 0 && is_less(here, &in_flight[(r + 1) % 2]) &&
+            sl_schedule_repeats(model, c->plan, r))
             continue;
-        if (!evaluate_rank(c, stage, r, rank))
+        if (!evaluate_rank(c, here, r, rank))
             return false;
         add_host_bytes(c, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {

@@ -121,28 +121,27 @@ add_head(const sl_memory_case *c, const sl_kind_price *price, double hidden_byte
 }
 
 sl_rank_bytes
-sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r)
+sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, const sl_in_flight *in_flight,
+                uint32_t r)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
-    const uint64_t m = sl_plan_microbatches(c->workload, plan);
-    const sl_in_flight in_flight = sl_schedule_in_flight(plan, m, r);
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     sl_rank_bytes b = {
         .elements = sl_states_stage(model, c->prices, stage),
         .shards = sl_states_shards(c->workload, plan),
         .gathered = sl_gather_measure(c, stage),
-        .in_flight = in_flight.whole,
-        .deferred = in_flight.deferred,
-        .turning = in_flight.turning,
+        .in_flight = in_flight->whole,
+        .deferred = in_flight->deferred,
+        .turning = in_flight->turning,
         .dummy_elements = dummy_gradient_elements(c, stage),
         .received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0,
         .sent = r + 1 < plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0,
     };
     double whole_saved = 0.0;
 
-    b.layout = sl_states_layout(c->workload, &b.elements);
+    b.layouts = sl_states_layouts(c->workload, &b.elements);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         if (stage->layers[k] == 0)
             continue;
@@ -183,30 +182,37 @@ gradients_persist(const sl_memory_case *c)
            sl_plan_microbatches(c->workload, c->plan) > 1;
 }
 
+enum { PHASE_BACKWARD, PHASE_HEAD, PHASE_LATER, PHASES = 5 };
+
 /* Of phases, the first backward's, the second the head's, where there is a loss. */
 static sl_rank_phase
-pick_peak(const sl_rank_phase *phases, size_t count, bool has_loss)
+pick_peak(const sl_rank_phase phases[PHASES], bool has_loss)
 {
-    sl_rank_phase peak = phases[0];
+    double bytes[PHASES], held = 0.0;
+    uint32_t peak = PHASE_BACKWARD;
 
+    for (uint32_t i = 0; i < PHASES; i++)
+        bytes[i] = i != PHASE_HEAD || has_loss ? phase_bytes(&phases[i]) : 0.0;
     /* Of equal ones the head is named: it comes first. */
-    if (has_loss && phase_bytes(&phases[1]) >= phase_bytes(&peak))
-        peak = phases[1];
-    for (size_t i = 2; i < count; i++)
-        if (phase_bytes(&phases[i]) > phase_bytes(&peak))
-            peak = phases[i];
+    if (has_loss && bytes[PHASE_HEAD] >= bytes[PHASE_BACKWARD])
+        peak = PHASE_HEAD;
+    for (uint32_t i = PHASE_LATER; i < PHASES; i++)
+        if (bytes[i] > bytes[peak])
+            peak = i;
     /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. */
-    for (size_t i = 0; i < count; i++)
-        if (has_loss || i != 1)
-            peak.idle =
-                fmax(peak.idle, phase_bytes(&phases[i]) + phases[i].idle - phase_bytes(&peak));
-    return peak;
+    for (uint32_t i = 0; i < PHASES; i++)
+        if (i != PHASE_HEAD || has_loss)
+            held = fmax(held, bytes[i] + phases[i].idle - bytes[peak]);
+
+    sl_rank_phase picked = phases[peak];
+    picked.idle = fmax(picked.idle, held);
+    return picked;
 }
 
 sl_rank_phase
 sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
 {
-    const sl_layout layout = b->layout;
+    const sl_layout layout = b->layouts.all;
     const sl_shards shards = b->shards;
     const sl_offload *offload = &c->workload->offload;
     /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
@@ -229,7 +235,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
         (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
     const bool casts = !offload->optimizer && half && layout.gradient_bytes < layout.master_bytes;
     const double logits = b->logits_width * b->logit_bytes;
-    const sl_rank_phase phases[] = {
+    const sl_rank_phase phases[PHASES] = {
         {.name = "backward",
          .gradients = early,
          .idle = idle,
@@ -271,5 +277,5 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b)
                          : 0.0},
     };
 
-    return pick_peak(phases, sizeof phases / sizeof phases[0], logits > 0.0);
+    return pick_peak(phases, logits > 0.0);
 }

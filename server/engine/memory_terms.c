@@ -26,21 +26,28 @@ static const double held_ratio_least = 1.028;
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
 static const double bytes_max = 9007199254740992.0;
 
-static void
-add_term(sl_rank_memory *rank, sl_term_id id, double bytes, const sl_input *inputs, uint32_t count)
+/* The next term but for its inputs; not the whole struct is set, most terms have few of them. */
+static sl_term *
+next_term(sl_rank_memory *rank, sl_term_id id, double bytes, uint32_t count)
 {
-    if (bytes <= 0.0)
-        return;
     assert(rank->term_count < SL_RANK_TERMS_MAX && count <= SL_TERM_INPUTS_MAX);
 
     sl_term *term = &rank->terms[rank->term_count++];
-    *term = (sl_term){.id = id, .value = ceil(bytes), .input_count = count};
-    memcpy(term->inputs, inputs, count * sizeof *inputs);
+    term->id = id;
+    term->value = ceil(bytes);
+    term->input_count = count;
+    return term;
 }
 
+/* A term of no bytes is none: then its inputs are not looked at. */
 #define ADD_TERM(rank, id, bytes, ...)                                                             \
-    add_term(rank, id, bytes, (const sl_input[]){__VA_ARGS__},                                     \
-             sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+    do {                                                                                           \
+        if ((bytes) > 0.0) {                                                                       \
+            const sl_input given[] = {__VA_ARGS__};                                                \
+            memcpy(next_term(rank, id, bytes, sizeof given / sizeof given[0])->inputs, given,      \
+                   sizeof given);                                                                  \
+        }                                                                                          \
+    } while (0)
 
 static double
 communicator_bytes(const sl_plan *plan, double *count)
@@ -66,13 +73,13 @@ add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_memory *r
 {
     const sl_degree degree = b->shards.optimizer;
     const double own = sl_states_at_rest(&b->elements, &degree);
-    const double states = sl_states_optimizer_bytes(c->workload, &b->elements, &degree);
+    const double states = sl_states_optimizer_bytes(&b->elements, &b->layouts, &degree);
     const double n = b->elements.all;
 
     if (c->workload->offload.optimizer)
         return;
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, b->layout.master_bytes * own, {"parameters", n},
-             {"bytes_per_parameter", b->layout.master_bytes}, {"shards", degree.dense},
+    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, b->layouts.all.master_bytes * own, {"parameters", n},
+             {"bytes_per_parameter", b->layouts.all.master_bytes}, {"shards", degree.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", degree.routed});
     ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
              {"bytes_per_parameter", states / own}, {"shards", degree.dense},
@@ -83,7 +90,7 @@ static void
 add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p,
            sl_rank_memory *rank)
 {
-    const sl_layout layout = b->layout;
+    const sl_layout layout = b->layouts.all;
     const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
@@ -95,7 +102,7 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     const sl_offload *offload = &c->workload->offload;
     const double directions = sl_schedule_directions(c->plan);
     const double parameters =
-        sl_states_parameter_bytes(c->workload, &b->elements, &shards.parameters);
+        sl_states_parameter_bytes(&b->elements, &b->layouts, &shards.parameters);
 
     if (!offload->parameters)
         ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
@@ -146,7 +153,7 @@ static void
 add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
                const sl_rank_phase *p, sl_rank_memory *rank)
 {
-    const sl_layout layout = b->layout;
+    const sl_layout layout = b->layouts.all;
     const sl_shards shards = b->shards;
     const double n = b->elements.all;
     const double per_block = stage->blocks > 0 && b->in_flight > 0.0

@@ -19,12 +19,16 @@ static const double float_bytes = 4.0;
 sl_offloaded
 sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
 {
-    const sl_shards shards = sl_states_shards(workload, plan);
     const sl_offload *offload = &workload->offload;
+    sl_offloaded out = {0.0, 0.0};
+
+    if (!offload->optimizer && !offload->parameters)
+        return out;
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layouts layouts = sl_states_layouts(workload, elements);
     const bool frozen = sl_adapter_on(&workload->adapter);
     sl_layout layout;
     const sl_elements trained = sl_states_trained(workload, elements, &layout);
-    sl_offloaded out = {0.0, 0.0};
 
     if (offload->optimizer) {
         const bool sent =
@@ -32,7 +36,7 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const double own = sl_states_at_rest(&trained, &shards.optimizer);
         const double states =
             frozen ? layout.optimizer_bytes * own
-                   : sl_states_optimizer_bytes(workload, elements, &shards.optimizer);
+                   : sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
         const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own + states;
         if (offload->optimizer_on_nvme) {
             out.nvme_bytes += bytes;
@@ -45,7 +49,7 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const double own = sl_states_at_rest(elements, &shards.parameters);
         const double kept =
             offload->parameters_on_nvme ? fmin(own, parameter_elements_in_host) : own;
-        const double bytes = sl_states_parameter_bytes(workload, elements, &shards.parameters);
+        const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
         const double each = own > 0.0 ? bytes / own : 0.0;
         out.host_bytes += each * kept;
         out.nvme_bytes += bytes - each * kept;

@@ -8,7 +8,7 @@
 /** What one rank allocates, before it becomes terms. */
 typedef struct sl_rank_bytes {
     sl_elements elements;
-    sl_layout layout;
+    sl_layouts layouts;
     sl_shards shards;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
@@ -48,7 +48,8 @@ typedef struct sl_rank_phase {
 } sl_rank_phase;
 
 /** What pipeline rank `r`, which holds `stage`, allocates of one micro-batch and of those in flight. */
-sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, uint32_t r);
+sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_stage *stage,
+                              const sl_in_flight *in_flight, uint32_t r);
 
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 sl_rank_phase sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b);

@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 uint32_t
 sl_schedule_chunks(const sl_plan *plan)
@@ -86,20 +87,6 @@ has_ends(const sl_model *model)
     return model->layer_count != model->block_count;
 }
 
-sl_split
-sl_schedule_split(const sl_model *model, const sl_plan *plan)
-{
-    const uint32_t chunks = sl_schedule_chunks(plan);
-
-    if (plan->layout_chunks > 0)
-        return SL_SPLIT_GIVEN;
-    if (model->block_count % chunks == 0)
-        return SL_SPLIT_BLOCKS;
-    if (model->layer_count % chunks == 0)
-        return SL_SPLIT_LAYERS;
-    return model->layer_count > chunks ? SL_SPLIT_UNEVEN : SL_SPLIT_NONE;
-}
-
 bool
 sl_schedule_is_block(const sl_model *model, uint32_t kind)
 {
@@ -107,40 +94,66 @@ sl_schedule_is_block(const sl_model *model, uint32_t kind)
            (kind != model->layers[0] && kind != model->layers[model->layer_count - 1]);
 }
 
-static uint32_t
-given_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
-{
-    uint32_t begin = has_ends(model);
+/* A list of layers cut into chunks, the first `over` of which hold one more than the others. */
+typedef struct cut {
+    sl_split split;
+    uint32_t chunks, layers;
+    const uint16_t *given; /* blocks of each chunk, or NULL */
+    uint32_t ahead;        /* layers before those that are cut evenly */
+    uint32_t each, over;
+} cut;
 
+static cut
+cut_of(const sl_model *model, const sl_plan *plan)
+{
+    const uint32_t chunks = sl_schedule_chunks(plan);
+    cut out = {.chunks = chunks, .layers = model->layer_count};
+
+    if (plan->layout_chunks > 0) {
+        out.split = SL_SPLIT_GIVEN;
+        out.ahead = has_ends(model);
+        out.given = plan->layout;
+    } else if (model->block_count % chunks == 0) {
+        out.split = SL_SPLIT_BLOCKS;
+        out.ahead = has_ends(model);
+        out.each = model->block_count / chunks;
+    } else {
+        out.each = model->layer_count / chunks;
+        out.over = model->layer_count % chunks;
+        out.split = out.over == 0   ? SL_SPLIT_LAYERS
+                    : out.each == 0 ? SL_SPLIT_NONE
+                                    : SL_SPLIT_UNEVEN;
+    }
+    return out;
+}
+
+sl_split
+sl_schedule_split(const sl_model *model, const sl_plan *plan)
+{
+    return cut_of(model, plan).split;
+}
+
+static uint32_t
+begin_of(const cut *c, uint32_t chunk)
+{
+    uint32_t begin = c->ahead;
+
+    if (chunk == 0 || chunk == c->chunks)
+        return chunk == 0 ? 0 : c->layers;
+    if (c->given == NULL)
+        return begin + chunk * c->each + (chunk < c->over ? chunk : c->over);
     for (uint32_t i = 0; i < chunk; i++)
-        begin += plan->layout[i];
+        begin += c->given[i];
     return begin;
 }
 
 uint32_t
 sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk)
 {
-    const uint32_t chunks = sl_schedule_chunks(plan);
-    const uint32_t each = model->layer_count / chunks;
-    const uint32_t over = model->layer_count % chunks;
+    const cut c = cut_of(model, plan);
 
-    if (chunk == 0)
-        return 0;
-    if (chunk == chunks)
-        return model->layer_count;
-    switch (sl_schedule_split(model, plan)) {
-    case SL_SPLIT_GIVEN:
-        return given_begin(model, plan, chunk);
-    case SL_SPLIT_BLOCKS:
-        return has_ends(model) + chunk * (model->block_count / chunks);
-    case SL_SPLIT_LAYERS:
-    case SL_SPLIT_UNEVEN:
-        return chunk * each + (chunk < over ? chunk : over);
-    case SL_SPLIT_NONE:
-        break;
-    }
-    assert(false);
-    return 0;
+    assert(c.split != SL_SPLIT_NONE);
+    return begin_of(&c, chunk);
 }
 
 uint32_t
@@ -162,13 +175,33 @@ is_on_host(const sl_model *model, const sl_plan *plan, uint32_t layer)
     return false;
 }
 
+static bool
+ends_model(const sl_plan *plan, uint32_t chunk)
+{
+    return chunk == 0 || chunk + 1 == sl_schedule_chunks(plan);
+}
+
+/* Adds the layers from begin on that are not the host's, by kind. */
+static void
+count_layers(const sl_model *model, const sl_plan *plan, uint32_t begin, uint32_t end,
+             sl_stage *out)
+{
+    if (plan->host_run_count == 0) {
+        for (uint32_t i = begin; i < end; i++)
+            out->layers[model->layers[i]]++;
+        return;
+    }
+    for (uint32_t i = begin; i < end; i++)
+        out->layers[model->layers[i]] += !is_on_host(model, plan, i);
+}
+
 void
 sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
 {
-    const uint32_t chunks = sl_schedule_chunks(plan);
+    const cut c = cut_of(model, plan);
     const uint32_t held = sl_schedule_held(plan);
 
-    assert(rank < plan->pipeline && sl_schedule_split(model, plan) != SL_SPLIT_NONE);
+    assert(rank < plan->pipeline && c.split != SL_SPLIT_NONE);
     assert(!has_ends(model) || model->layer_count == model->block_count + 2);
 
     /* Not the whole struct: a model has few of the kinds that there is room for. */
@@ -176,18 +209,38 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
         out->layers[k] = 0;
     out->blocks = 0;
     out->first = out->last = false;
-    for (uint32_t held_at = 0; held_at < held; held_at++) {
-        const uint32_t chunk = sl_schedule_chunk(plan, rank, held_at);
+    for (uint32_t i = 0; i < held; i++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, i);
         out->first = out->first || chunk == 0;
-        out->last = out->last || chunk == chunks - 1;
-        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
-        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++)
-            if (plan->host_run_count == 0 || !is_on_host(model, plan, i))
-                out->layers[model->layers[i]]++;
+        out->last = out->last || chunk == c.chunks - 1;
+        count_layers(model, plan, begin_of(&c, chunk), begin_of(&c, chunk + 1), out);
     }
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k))
             out->blocks += out->layers[k];
+}
+
+bool
+sl_schedule_repeats(const sl_model *model, const sl_plan *plan, uint32_t rank)
+{
+    const cut c = cut_of(model, plan);
+    const uint32_t held = sl_schedule_held(plan);
+
+    assert(rank > 0 && rank < plan->pipeline && c.split != SL_SPLIT_NONE);
+    for (uint32_t i = 0; i < held; i++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, i);
+        const uint32_t other = sl_schedule_chunk(plan, rank - 1, i);
+        if (ends_model(plan, chunk) || ends_model(plan, other))
+            return false;
+        const uint32_t begin = begin_of(&c, chunk);
+        const uint32_t begin_other = begin_of(&c, other);
+        const uint32_t layers = begin_of(&c, chunk + 1) - begin;
+        if (layers != begin_of(&c, other + 1) - begin_other ||
+            memcmp(&model->layers[begin], &model->layers[begin_other],
+                   layers * sizeof model->layers[0]) != 0)
+            return false;
+    }
+    return plan->host_run_count == 0;
 }
 
 sl_schedule

@@ -67,6 +67,10 @@ sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 /** What pipeline rank `rank` holds but for blocks of its host. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
 
+/** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it, neither
+ * of them an end of the model nor any on the host. */
+bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, uint32_t rank);
+
 /** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */
 uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 

@@ -235,52 +235,46 @@ dense_of(const sl_elements *e)
                          .factored = e->factored - e->routed_factored};
 }
 
-static double
-parameter_bytes(const sl_layout *layout)
+sl_layouts
+sl_states_layouts(const sl_workload *workload, const sl_elements *elements)
 {
-    return layout->parameter_bytes;
-}
-
-static double
-optimizer_state_bytes(const sl_layout *layout)
-{
-    return layout->optimizer_bytes;
-}
-
-/* Of what a layout has for each parameter: layouts of dense parameters and of routed ones differ. */
-static double
-divided_bytes(const sl_workload *workload, const sl_elements *elements, const sl_degree *degree,
-              double (*each)(const sl_layout *layout))
-{
-    const sl_elements dense = dense_of(elements);
-    const sl_layout layout = sl_states_layout(workload, &dense);
-    const double bytes = each(&layout) * dense.all / degree->dense;
+    const sl_layout all = sl_states_layout(workload, elements);
 
     if (elements->routed <= 0.0)
-        return bytes;
+        return (sl_layouts){all, all, all};
+    const sl_elements dense = dense_of(elements);
     const sl_elements routed = routed_of(elements);
-    const sl_layout own = sl_states_layout(workload, &routed);
-    return bytes + each(&own) * routed.all / degree->routed;
+    return (sl_layouts){all, sl_states_layout(workload, &dense),
+                        sl_states_layout(workload, &routed)};
+}
+
+static double
+divided_bytes(const sl_elements *elements, const sl_degree *degree, double dense, double routed)
+{
+    return dense * (elements->all - elements->routed) / degree->dense +
+           routed * elements->routed / degree->routed;
 }
 
 double
-sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *layouts,
                           const sl_degree *degree)
 {
-    return divided_bytes(workload, elements, degree, parameter_bytes);
+    return divided_bytes(elements, degree, layouts->dense.parameter_bytes,
+                         layouts->routed.parameter_bytes);
 }
 
 double
-sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
+sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
                           const sl_degree *degree)
 {
-    return divided_bytes(workload, elements, degree, optimizer_state_bytes);
+    return divided_bytes(elements, degree, layouts->dense.optimizer_bytes,
+                         layouts->routed.optimizer_bytes);
 }
 
 double
 sl_states_at_rest(const sl_elements *elements, const sl_degree *degree)
 {
-    return (elements->all - elements->routed) / degree->dense + elements->routed / degree->routed;
+    return divided_bytes(elements, degree, 1.0, 1.0);
 }
 
 bool

@@ -84,14 +84,19 @@ sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *el
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
 
-/**
- * Parameters and optimizer states of one rank at rest [bytes]: routed experts and the rest apart,
- * because they are divided over other ranks and their bytes per parameter may differ, under Muon,
- * Adafactor and a quantised base.
- */
-double sl_states_parameter_bytes(const sl_workload *workload, const sl_elements *elements,
+/** Layouts of one rank's parameters: of all together, and of routed experts and the rest apart, whose
+ * bytes per parameter differ under Muon, Adafactor and a quantised base. */
+typedef struct sl_layouts {
+    sl_layout all, dense, routed;
+} sl_layouts;
+
+sl_layouts sl_states_layouts(const sl_workload *workload, const sl_elements *elements);
+
+/** Parameters and optimizer states of one rank at rest [bytes]: routed experts and the rest apart,
+ * because they are divided over other ranks. */
+double sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *layouts,
                                  const sl_degree *degree);
-double sl_states_optimizer_bytes(const sl_workload *workload, const sl_elements *elements,
+double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
                                  const sl_degree *degree);
 
 /** Elements of a part on one rank at rest [count]. */
