@@ -41,6 +41,13 @@ typedef struct sl_gemm_law {
     double rate_64x64_ratio;
 } sl_gemm_law;
 
+/** Precisions whose products have a law of their own; mxfp8's is that of fp8. */
+typedef enum sl_low_product {
+    SL_LOW_PRODUCT_FP8,
+    SL_LOW_PRODUCT_NVFP4,
+    SL_LOW_PRODUCT_COUNT
+} sl_low_product;
+
 /** Fused attention: rate(s) = peak * s / (s + half_length). 0 peak: no such law. */
 typedef struct sl_attention_law {
     double peak_flops_per_s;
@@ -50,6 +57,7 @@ typedef struct sl_attention_law {
 
 typedef enum sl_attention_kernel {
     SL_ATTENTION_UNFUSED, /* batched products and a masked softmax */
+    SL_ATTENTION_FLASH1,  /* before July 2023; nothing modern picks it by itself */
     SL_ATTENTION_FLASH2,
     SL_ATTENTION_FLASH3,
     SL_ATTENTION_CUDNN,
@@ -104,8 +112,9 @@ typedef struct sl_accelerator {
     char source[64];
     char provenance[16]; /* read, mixed, recalled */
 
-    /* 16-bit products; other precisions scale it by the ratio of the datasheet peaks. */
+    /* 16-bit products; precisions without a law of their own scale it by the datasheet peaks. */
     sl_gemm_law gemm;
+    sl_gemm_law low_gemm[SL_LOW_PRODUCT_COUNT]; /* with the casts of their operands; 0 peak: none */
     sl_attention_laws attention[SL_ATTENTION_KERNEL_COUNT][SL_ATTENTION_WIDTHS_MAX];
     sl_collective_law collective[SL_COLLECTIVE_COUNT][SL_COLLECTIVE_SIZES];
     bool host_collectives; /* those laws were measured over the host's PCIe, not between peers */
@@ -135,18 +144,23 @@ typedef struct sl_cluster {
 } sl_cluster;
 
 /** What a framework release does; a dated row of server/catalog/software.csv. */
-typedef struct sl_software {
-    char name[48];
-    char framework[16];
-    char date[12];     /* of the release, "2024-07" */
-    uint32_t year;     /* of the same */
-    int attention;     /* sl_attention_kernel the release picks, -1 = not fixed */
-    int dropout;       /* 1 on, 0 off, -1 not fixed */
-    double norm_ratio; /* achieved share of memory bandwidth, by class */
+/** Achieved share of memory bandwidth of pointwise kernels, by class. */
+typedef struct sl_streaming {
+    double norm_ratio;
     double activation_ratio;
     double rotary_ratio;
     double softmax_ratio;
     double residual_ratio;
+} sl_streaming;
+
+typedef struct sl_software {
+    char name[48];
+    char framework[16];
+    char date[12]; /* of the release, "2024-07" */
+    uint32_t year; /* of the same */
+    int attention; /* sl_attention_kernel the release picks, -1 = not fixed */
+    int dropout;   /* 1 on, 0 off, -1 not fixed */
+    sl_streaming streaming;
     double loss_forward_bytes_per_logit;
     double loss_backward_bytes_per_logit;
     double logits_peak_bytes;         /* per logit, at its own loss ... */
@@ -168,6 +182,7 @@ typedef struct sl_software {
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double step_overhead_s;
+    double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];
 } sl_software;
 

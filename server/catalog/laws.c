@@ -28,6 +28,16 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
                                    ? achieved_flops_per_s
                                    : law->gemm.peak_flops_per_s * rate / sl_kernel_half_peak(law);
     a->gemm.bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
+    for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++) {
+        const sl_precision precision =
+            i == SL_LOW_PRODUCT_FP8 ? SL_PRECISION_FP8 : SL_PRECISION_NVFP4;
+        if (law->low_gemm[i].peak_flops_per_s <= 0 || a->peak_flops_per_s[precision] <= 0)
+            continue;
+        a->low_gemm[i] = law->low_gemm[i];
+        a->low_gemm[i].peak_flops_per_s *=
+            a->peak_flops_per_s[precision] / law->peak_flops_per_s[precision];
+        a->low_gemm[i].bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
+    }
     a->gemm_origin = SL_ORIGIN_SCALED;
 }
 
@@ -162,8 +172,12 @@ sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
 {
     assert(accelerator != NULL && bytes_per_s > 0);
 
-    if (accelerator->memory_bytes_per_s > 0)
-        accelerator->gemm.bandwidth_bytes_per_s *= bytes_per_s / accelerator->memory_bytes_per_s;
+    if (accelerator->memory_bytes_per_s > 0) {
+        const double ratio = bytes_per_s / accelerator->memory_bytes_per_s;
+        accelerator->gemm.bandwidth_bytes_per_s *= ratio;
+        for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++)
+            accelerator->low_gemm[i].bandwidth_bytes_per_s *= ratio;
+    }
     accelerator->memory_bytes_per_s = bytes_per_s;
     if (accelerator->gemm_origin == SL_ORIGIN_MEASURED)
         accelerator->gemm_origin = SL_ORIGIN_SCALED;

@@ -9,9 +9,8 @@
 #include "catalog/internal.h"
 
 const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT] = {
-    [SL_ATTENTION_UNFUSED] = "unfused",
-    [SL_ATTENTION_FLASH2] = "flash2",
-    [SL_ATTENTION_FLASH3] = "flash3",
+    [SL_ATTENTION_UNFUSED] = "unfused", [SL_ATTENTION_FLASH1] = "flash1",
+    [SL_ATTENTION_FLASH2] = "flash2",   [SL_ATTENTION_FLASH3] = "flash3",
     [SL_ATTENTION_CUDNN] = "cudnn",
 };
 
@@ -278,11 +277,11 @@ read_software(table *t)
     copy(t, "source", s->source, sizeof s->source);
     s->attention = read_attention(t);
     s->dropout = read_dropout(t);
-    s->norm_ratio = number(t, "norm_ratio");
-    s->activation_ratio = number(t, "activation_ratio");
-    s->rotary_ratio = number(t, "rotary_ratio");
-    s->softmax_ratio = number(t, "softmax_ratio");
-    s->residual_ratio = number(t, "residual_ratio");
+    s->streaming.norm_ratio = number(t, "norm_ratio");
+    s->streaming.activation_ratio = number(t, "activation_ratio");
+    s->streaming.rotary_ratio = number(t, "rotary_ratio");
+    s->streaming.softmax_ratio = number(t, "softmax_ratio");
+    s->streaming.residual_ratio = number(t, "residual_ratio");
     s->loss_forward_bytes_per_logit = number(t, "loss_forward_bytes_per_logit");
     s->loss_backward_bytes_per_logit = number(t, "loss_backward_bytes_per_logit");
     s->logits_peak_bytes = number(t, "logits_peak_bytes");
@@ -303,6 +302,7 @@ read_software(table *t)
     s->overlap_pipeline = flag(t, "overlap_pipeline");
     s->overlap_tensor_backward = flag(t, "overlap_tensor_backward");
     s->step_overhead_s = number(t, "step_overhead_s");
+    s->host_operator_s = number(t, "host_operator_s");
     catalog->software_aliases[catalog->software_count++] = text(t, "aliases");
 }
 
@@ -337,7 +337,16 @@ read_gemm_law(table *t)
     sl_accelerator *const a = law_owner(t);
     if (a == NULL)
         return;
-    a->gemm = (sl_gemm_law){
+    static const char *const precisions[] = {"fp8", "nvfp4", "bf16"};
+    _Static_assert(sizeof precisions / sizeof precisions[0] == SL_LOW_PRODUCT_COUNT + 1,
+                   "a word for each law");
+    const int low = sl_text_index(required(t, "precision"), precisions, SL_LOW_PRODUCT_COUNT + 1);
+    if (low < 0) {
+        fault(t, "precision", "is none of bf16, fp8 and nvfp4");
+        return;
+    }
+    sl_gemm_law *const law = low < SL_LOW_PRODUCT_COUNT ? &a->low_gemm[low] : &a->gemm;
+    *law = (sl_gemm_law){
         .multiprocessors = number(t, "multiprocessors"),
         .peak_flops_per_s = number(t, "peak_flops_per_s"),
         .prologue_k = number(t, "prologue_k"),

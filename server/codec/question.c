@@ -140,14 +140,27 @@ settle_precision(sl_estimate_request *request)
                  sl_name(&sl_precision_names, request->workload.precision));
 }
 
-/* FlashAttention 3 was published in July 2024: no release before it runs it. */
+/* Whether one of the releases came out that month or later. */
 static bool
-may_run_flash3(const sl_estimate_request *request)
+is_since(const sl_estimate_request *request, const char *month)
 {
     for (uint32_t i = 0; i < request->software_count; i++)
-        if (strcmp(request->software[i].date, "2024-07") >= 0)
+        if (strcmp(request->software[i].date, month) >= 0)
             return true;
     return false;
+}
+
+/* The newest that part and release have: FlashAttention 2 was published in July 2023, 3 in July 2024. */
+static sl_attention_kernel
+flash_kernel(const sl_estimate_request *request)
+{
+    const sl_accelerator *const a = &request->cluster.accelerator;
+
+    if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
+        return SL_ATTENTION_FLASH3;
+    if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))
+        return SL_ATTENTION_FLASH1;
+    return SL_ATTENTION_FLASH2;
 }
 
 static void
@@ -171,9 +184,7 @@ settle_attention(sl_estimate_request *request)
             "attention \"flex\" counts as flash2: its generated kernels were not measured");
         break;
     case SL_ATTENTION_WORD_FLASH:
-        *kernel = a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && may_run_flash3(request)
-                      ? SL_ATTENTION_FLASH3
-                      : SL_ATTENTION_FLASH2;
+        *kernel = flash_kernel(request);
         sl_notes_add(&request->notes, "attention_read", false, "attention \"flash\" is %s on %s",
                      sl_name(&sl_attention_names, *kernel), a->id);
         break;

@@ -5,12 +5,12 @@
 static sl_code
 check_attention(const sl_question *question, sl_errors *err)
 {
-    static const char *const names[] = {"unfused", "flash2", "flash3", "cudnn"};
+    static const char *const names[] = {"unfused", "flash1", "flash2", "flash3", "cudnn"};
     _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
                    "a name per kernel");
     const sl_accelerator *part = &question->cluster->accelerator;
     const sl_workload *workload = &question->workload;
-    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", ""};
+    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", "", ""};
     uint32_t count = 0;
 
     if ((question->unknown & (uint32_t)SL_UNKNOWN_ATTENTION) != 0 ||
@@ -24,8 +24,8 @@ check_attention(const sl_question *question, sl_errors *err)
         sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
                 "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
                 names[workload->attention]);
-    sl_hint(err, "%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
-            count > 2 ? ", " : "", possible[2]);
+    sl_hint(err, "%s%s%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
+            count > 2 ? ", " : "", possible[2], count > 3 ? ", " : "", possible[3]);
     return code;
 }
 

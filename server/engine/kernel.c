@@ -21,31 +21,62 @@ sl_kernel_half_peak(const sl_accelerator *part)
                : part->peak_flops_per_s[SL_PRECISION_FP16];
 }
 
-/* Rate of the law, scaled to the precision by the datasheet. */
+/* Clock held over hours by a kernel that reaches `share` of its peak. The slice's is that of 16-bit
+ * products; power goes with what is computed and about the cube of the clock, so what computes less
+ * than they do is slowed less. */
 static double
-product_peak(const sl_slice *slice, sl_precision precision)
+held_clock(const sl_slice *slice, double share)
+{
+    const sl_accelerator *part = slice->accelerator;
+    const double products = part->gemm.peak_flops_per_s / sl_kernel_half_peak(part);
+
+    return fmin(fmax(1.0, slice->clock_ratio), slice->clock_ratio * cbrt(products / share));
+}
+
+/* The law of a precision, its peak at the clock of the slice; a 16-bit law is scaled by the datasheet to
+ * precisions that have none. */
+static sl_gemm_law
+law_of(const sl_slice *slice, sl_precision precision)
 {
     const sl_accelerator *part = slice->accelerator;
     const double half = sl_kernel_half_peak(part);
+    const sl_low_product low =
+        precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4 : SL_LOW_PRODUCT_FP8;
+    const bool own = sl_precision_is_low(precision) && part->low_gemm[low].peak_flops_per_s > 0.0;
+    sl_gemm_law law = own ? part->low_gemm[low] : part->gemm;
 
     assert(half > 0.0);
-    return part->gemm.peak_flops_per_s * slice->clock_ratio * part->peak_flops_per_s[precision] /
-           half;
+    if (own)
+        law.peak_flops_per_s *=
+            held_clock(slice, law.peak_flops_per_s / part->peak_flops_per_s[precision]);
+    else
+        law.peak_flops_per_s *= slice->clock_ratio * part->peak_flops_per_s[precision] / half;
+    return law;
+}
+
+/* Bytes of an operand's value as it is multiplied with. */
+static double
+operand_bytes(const sl_slice *slice, sl_precision precision)
+{
+    return precision == SL_PRECISION_NVFP4  ? 0.5
+           : sl_precision_is_low(precision) ? 1.0
+                                            : slice->element_bytes;
 }
 
 static double
-tile_seconds(const sl_slice *slice, const sl_product *product, const tile_shape *tile, double split)
+tile_seconds(const sl_slice *slice, const sl_gemm_law *law, const sl_product *product,
+             const tile_shape *tile, double split)
 {
-    const sl_gemm_law *law = &slice->accelerator->gemm;
-    const double e = slice->element_bytes;
+    const double e = operand_bytes(slice, product->precision);
     const double tiles =
         ceil(product->m / tile->rows) * ceil(product->n / tile->columns) * product->batch;
     const double waves = ceil(tiles * split / law->multiprocessors);
     const double compute_s = waves * 2.0 * tile->rows * tile->columns *
                              (product->k / split + law->prologue_k) * law->multiprocessors /
-                             (product_peak(slice, product->precision) * tile->rate_ratio);
+                             (law->peak_flops_per_s * tile->rate_ratio);
     const double results = product->m * product->n;
-    const double bytes = (product->m * product->k + product->k * product->n + results) * e +
+    const double bytes = (product->m * product->k + product->k * product->n) * e +
+                         results * slice->element_bytes +
                          (split > 1.0 ? 8.0 * split * results : 0.0);
     const double memory_s = bytes * product->batch / law->bandwidth_bytes_per_s;
 
@@ -55,27 +86,27 @@ tile_seconds(const sl_slice *slice, const sl_product *product, const tile_shape 
 double
 sl_kernel_product_s(const sl_slice *slice, sl_product product)
 {
-    const sl_gemm_law *law = &slice->accelerator->gemm;
+    const sl_gemm_law law = law_of(slice, product.precision);
     const tile_shape tiles[] = {
         {256.0, 128.0, 1.0},
         {128.0, 256.0, 1.0},
-        {128.0, 128.0, law->rate_128x128_ratio},
-        {128.0, 64.0, law->rate_128x64_ratio},
-        {64.0, 128.0, law->rate_128x64_ratio},
-        {64.0, 64.0, law->rate_64x64_ratio},
+        {128.0, 128.0, law.rate_128x128_ratio},
+        {128.0, 64.0, law.rate_128x64_ratio},
+        {64.0, 128.0, law.rate_128x64_ratio},
+        {64.0, 64.0, law.rate_64x64_ratio},
     };
     double best_s = HUGE_VAL;
 
     for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
         const double count =
             ceil(product.m / tiles[i].rows) * ceil(product.n / tiles[i].columns) * product.batch;
-        best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], 1.0));
-        if (count >= law->multiprocessors)
+        best_s = fmin(best_s, tile_seconds(slice, &law, &product, &tiles[i], 1.0));
+        if (count >= law.multiprocessors)
             continue;
         for (uint32_t split = 2; split <= 8 && product.k / split >= 512.0; split *= 2)
-            best_s = fmin(best_s, tile_seconds(slice, &product, &tiles[i], split));
+            best_s = fmin(best_s, tile_seconds(slice, &law, &product, &tiles[i], split));
     }
-    return law->launch_s + best_s;
+    return law.launch_s + best_s;
 }
 
 double
@@ -90,7 +121,7 @@ sl_kernel_roofline_s(const sl_slice *slice, double flops, double bytes, double r
 {
     assert(ratio > 0.0);
     return slice->accelerator->gemm.launch_s +
-           fmax(flops / product_peak(slice, slice->precision),
+           fmax(flops / law_of(slice, slice->precision).peak_flops_per_s,
                 bytes / (slice->accelerator->memory_bytes_per_s * ratio));
 }
 
@@ -164,12 +195,12 @@ unfused_attention_s(const sl_slice *slice, const sl_operator *op, sl_pass pass)
     const double bias_bytes = 6.0 * width_ratio; /* scores and bias read, their sum written */
 
     return products_s +
-           sl_kernel_memory_s(slice, scores * score_bytes, slice->software->softmax_ratio) +
+           sl_kernel_memory_s(slice, scores * score_bytes, slice->streaming.softmax_ratio) +
            (op->biased
-                ? sl_kernel_memory_s(slice, scores * bias_bytes, slice->software->residual_ratio)
+                ? sl_kernel_memory_s(slice, scores * bias_bytes, slice->streaming.residual_ratio)
                 : 0.0) +
            (slice->dropout
-                ? sl_kernel_memory_s(slice, scores * dropout_bytes, slice->software->residual_ratio)
+                ? sl_kernel_memory_s(slice, scores * dropout_bytes, slice->streaming.residual_ratio)
                 : 0.0);
 }
 

@@ -74,6 +74,15 @@ note_low_precision(const sl_workload *workload, sl_estimate *out)
             "inputs and weights are kept in 16 bits and cast again in backward, as torchao does");
 }
 
+static bool
+has_low_law(const sl_accelerator *part, sl_precision precision)
+{
+    const sl_low_product low =
+        precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4 : SL_LOW_PRODUCT_FP8;
+
+    return sl_precision_is_low(precision) && part->low_gemm[low].peak_flops_per_s > 0.0;
+}
+
 static void
 note_rates(const sl_question *question, sl_estimate *out)
 {
@@ -91,7 +100,7 @@ note_rates(const sl_question *question, sl_estimate *out)
             "matrix products of this part are a generic share of the datasheet peak");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
-    if (!half)
+    if (!half && !has_low_law(part, out->workload.precision))
         add(out, true, "precision_scaled",
             "matrix products were measured in 16 bits: this precision is scaled by the ratio of "
             "the datasheet peaks");
@@ -273,16 +282,18 @@ note_sharding(const sl_question *question, sl_estimate *out)
         add(out, true, "cuda_graphs_coarse",
             out->workload.graphs == SL_GRAPHS_LAYER
                 ? "what captured blocks read from is counted as two hidden states for each; no "
-                  "measured run decides it, and that the host launches less saves no time here"
+                  "measured run decides it"
                 : "a graph of the whole step is counted as no buffers of its own; no measured run "
-                  "decides it, and that the host launches less saves no time here");
+                  "decides it");
     if (out->workload.optimizer_in_backward)
         add(out, false, "optimizer_in_backward",
             "gradients cannot be clipped by their norm or summed over micro-batches when each is "
             "stepped on at once");
     if (out->workload.compile)
         add(out, true, "compile_time",
-            "compile changes what is kept; how much faster generated kernels run is not modelled");
+            "generated pointwise kernels are priced as fused ones, and the host is taken to be "
+            "ahead of "
+            "the device");
     if (out->workload.optimizer == SL_OPTIMIZER_MUON)
         add(out, true, "muon_time", "the products of Muon's orthogonalisation are not priced");
     if (out->plan.shard_group > 0 && out->plan.shard_group < out->plan.data)
@@ -433,8 +444,9 @@ note_plan(const sl_question *question, sl_estimate *out)
             "modules in Python at every pass: neither is priced; links are taken as NCCL's ring");
     if (out->software->eager_activations && !out->workload.compile)
         add(out, true, "eager_host",
-            "eager code may be bound by the host that launches kernels: that lane is not modelled, "
-            "small models can take longer");
+            "what the host takes to issue an eager operator (the step's term launch) is coarse, "
+            "and "
+            "decides how long small layers take");
     if (out->software->overlap_tensor_forward)
         add(out, true, "userbuffers",
             "tensor collectives in pieces under their products are priced as hidden as any other: "

@@ -61,6 +61,7 @@ add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collec
 
     if (busy_s <= 0.0)
         return;
+    traffic[kind].calls += 1.0;
     traffic[kind].bytes += bytes;
     traffic[kind].busy_s += busy_s;
     traffic[kind].exposed_s += sl_price_visible_s(busy_s, cover_s, overlapped);
@@ -153,6 +154,7 @@ add_context(const pricing *p, sl_traffic *to, double times, double bytes, double
     const double busy_s =
         times * sl_collective_s(p->cluster, p->out->context_collective, &p->context_group, bytes);
 
+    to->calls += times;
     to->bytes += times * bytes;
     to->busy_s += busy_s;
     to->exposed_s += sl_price_visible_s(busy_s, cover_s, cover_s > 0.0);
@@ -253,6 +255,7 @@ price_route(const pricing *p, const sl_operator *op)
 
     price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
     for (uint32_t i = 0; i < 2; i++) {
+        both[i]->calls += 2.0;
         both[i]->bytes += 2.0 * bytes;
         both[i]->busy_s += 2.0 * exchange_s;
         both[i]->exposed_s += 2.0 * exchange_s;
@@ -326,7 +329,6 @@ static void
 price_operator(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const sl_software *software = slice->software;
     const double spread_tokens = slice->tokens / slice->spread;
 
     switch (op->kind) {
@@ -338,7 +340,7 @@ price_operator(const pricing *p, const sl_operator *op)
                         op->cut == SL_CUT_COLUMN
                             ? slice->tokens * (double)op->inputs / slice->tensor
                             : spread_tokens * (double)op->inputs,
-                        4.0, 8.0, software->norm_ratio);
+                        4.0, 8.0, slice->streaming.norm_ratio);
         break;
     case SL_OPERATOR_MATMUL:
         price_product(p, op);
@@ -346,7 +348,7 @@ price_operator(const pricing *p, const sl_operator *op)
     case SL_OPERATOR_ROTARY:
         price_streaming(
             p, slice->tokens * ((double)op->heads + op->kv_heads) * op->head_dim / slice->tensor,
-            4.0, 4.0, software->rotary_ratio);
+            4.0, 4.0, slice->streaming.rotary_ratio);
         break;
     case SL_OPERATOR_ATTENTION:
         price_attention(p, op);
@@ -354,11 +356,11 @@ price_operator(const pricing *p, const sl_operator *op)
     case SL_OPERATOR_ACTIVATION:
         price_streaming(p, sl_slice_rows(slice, op) * sl_slice_outputs(slice, op),
                         op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
-                        software->activation_ratio);
+                        slice->streaming.activation_ratio);
         break;
     case SL_OPERATOR_RESIDUAL:
         price_streaming(p, spread_tokens * (double)op->outputs, slice->dropout ? 7.0 : 6.0,
-                        slice->dropout ? 5.0 : 4.0, software->residual_ratio);
+                        slice->dropout ? 5.0 : 4.0, slice->streaming.residual_ratio);
         break;
     case SL_OPERATOR_LOSS:
         price_loss(p, op);
@@ -377,6 +379,23 @@ price_operator(const pricing *p, const sl_operator *op)
     }
 }
 
+/* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
+ * Attention without a fused kernel is two products, a softmax and a dropout. */
+static void
+count_issued(const pricing *p, const sl_operator *op)
+{
+    const bool frozen = sl_adapter_on(p->slice->adapter);
+    const bool apart =
+        op->kind == SL_OPERATOR_ATTENTION && p->slice->attention == SL_ATTENTION_UNFUSED;
+    const double drops = apart && p->slice->dropout ? 1.0 : 0.0;
+
+    p->out->forward_issued += apart ? 3.0 + drops : 1.0;
+    if (apart)
+        p->out->backward_issued += 5.0 + drops;
+    else
+        p->out->backward_issued += op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0 : 1.0;
+}
+
 static bool
 runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
 {
@@ -390,13 +409,14 @@ runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
 static sl_traffic
 difference(const sl_traffic *after, const sl_traffic *before)
 {
-    return (sl_traffic){after->bytes - before->bytes, after->busy_s - before->busy_s,
-                        after->exposed_s - before->exposed_s};
+    return (sl_traffic){after->calls - before->calls, after->bytes - before->bytes,
+                        after->busy_s - before->busy_s, after->exposed_s - before->exposed_s};
 }
 
 static void
 add_traffics(sl_traffic *to, sl_traffic more)
 {
+    to->calls += more.calls;
     to->bytes += more.bytes;
     to->busy_s += more.busy_s;
     to->exposed_s += more.exposed_s;
@@ -407,6 +427,7 @@ static void
 add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
 {
     again->forward_s += after->forward_s - before->forward_s;
+    again->issued += after->forward_issued - before->forward_issued;
     again->matmul_flops += after->matmul_flops - before->matmul_flops;
     again->attention_flops += after->attention_flops - before->attention_flops;
     for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
@@ -425,6 +446,7 @@ price_operators(const pricing *p, const sl_layer_kind *kind)
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const sl_kind_price before = again ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
+        count_issued(p, &kind->operators[i]);
         if (again)
             add_rerun(&out->modules, out, &before);
     }

@@ -13,6 +13,7 @@
 
 /** One kind of collective of the tensor group, per micro-batch and layer. */
 typedef struct sl_traffic {
+    double calls;
     double bytes;
     double busy_s;    /* without any overlap */
     double exposed_s; /* what computing does not hide */
@@ -21,6 +22,7 @@ typedef struct sl_traffic {
 /** A part of one layer's forward pass that backward runs again, per micro-batch. */
 typedef struct sl_rerun {
     double forward_s;
+    double issued;       /* operators */
     double matmul_flops; /* of the whole layer, like those of sl_kind_price */
     double attention_flops;
     sl_traffic tensor[SL_COLLECTIVE_COUNT];
@@ -61,7 +63,9 @@ typedef struct sl_kind_price {
     double forward_s;
     double core_forward_s; /* attention core alone */
     double backward_s;
-    double weight_s; /* of it, gradients of weights */
+    double weight_s;       /* of it, gradients of weights */
+    double forward_issued; /* operators that the host issues, collectives apart */
+    double backward_issued;
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */

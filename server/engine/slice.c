@@ -57,6 +57,23 @@ is_autocast(const sl_workload *workload)
            (stored < 0.0 || stored >= 4.0);
 }
 
+/* Classes of fused kernels: generated code runs at their shares of the bandwidth (Vidur, LLMCompass
+ * timings of fused norms, activations and rotary embeddings). */
+static const sl_streaming generated = {
+    .norm_ratio = 0.70,
+    .activation_ratio = 0.85,
+    .rotary_ratio = 0.85,
+    .softmax_ratio = 0.70,
+    .residual_ratio = 0.88,
+};
+
+/* Whether the host issues every operator by itself. */
+static bool
+is_issued(const sl_workload *workload)
+{
+    return !workload->compile && workload->graphs == SL_GRAPHS_NONE;
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -90,6 +107,8 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .framework = workload->framework,
         .attention = workload->attention,
         .adapter = &workload->adapter,
+        .streaming = workload->compile ? generated : software->streaming,
+        .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
         .recompute_modules =
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
         .dropout = workload->dropout,

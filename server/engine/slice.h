@@ -31,6 +31,8 @@ typedef struct sl_slice {
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;
+    sl_streaming streaming;     /* of the release, or of generated kernels */
+    double host_operator_s;     /* to issue one operator; 0 where graphs or generated code do */
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
     bool eager;      /* pointwise results are kept where fused code rebuilds them */

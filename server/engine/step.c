@@ -9,10 +9,14 @@
 #include "engine/ranks.h"
 #include "engine/recompute.h"
 
+/* Relative standard deviation of the ranks of one job, coarse. */
+static const double rank_sigma = 0.005;
+
 static double
 busy_s(const sl_rank_time *t)
 {
-    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s + t->context_s;
+    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s +
+           t->context_s + t->launch_s;
 }
 
 /* Layers of a kind on a rank, those of all copies, that run a part of their forward again. */
@@ -39,6 +43,50 @@ busy_of(const sl_rank_time *t)
         .backward_s = computing_s > 0.0 ? all_s * backward_s / computing_s : 0.0,
         .weight_s = t->weight_s,
     };
+}
+
+/* One pass through one layer: what device and host each take for it. */
+typedef struct pass {
+    double device_s, host_s;
+} pass;
+
+static pass
+pass_of(const sl_memory_case *c, double computing_s, double issued,
+        const sl_traffic tensor[SL_COLLECTIVE_COUNT], const sl_traffic *context,
+        const sl_traffic *expert)
+{
+    double calls = context->calls + expert->calls;
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        calls += tensor[i].calls;
+    return (pass){
+        .device_s =
+            computing_s + sl_price_exposed_s(tensor) + context->exposed_s + expert->exposed_s,
+        .host_s = c->slice->host_operator_s * (issued + calls),
+    };
+}
+
+/* Seconds that the device waits for the host in one layer: what both do of a pass runs side by side.
+ * `again` of the layers recompute, in one go with their backward pass. */
+static double
+launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, const sl_rerun *rerun,
+              double layers, double again)
+{
+    if (c->slice->host_operator_s <= 0.0)
+        return 0.0;
+
+    const pass forward = pass_of(c, price->forward_s, price->forward_issued, price->tensor_forward,
+                                 &price->context_forward, &price->expert_forward);
+    const pass backward =
+        pass_of(c, price->backward_s, price->backward_issued, price->tensor_backward,
+                &price->context_backward, &price->expert_backward);
+    const pass rebuilt =
+        pass_of(c, rerun->forward_s, rerun->issued, rerun->tensor, &rerun->context, &rerun->expert);
+    const double behind_s = backward.host_s - backward.device_s;
+
+    return layers * fmax(0.0, forward.host_s - forward.device_s) +
+           (layers - again) * fmax(0.0, behind_s) +
+           again * fmax(0.0, behind_s + rebuilt.host_s - rebuilt.device_s);
 }
 
 static sl_rank_time
@@ -71,6 +119,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.tensor_s += again * sl_price_exposed_s(rerun.tensor);
         t.expert_s += again * rerun.expert.exposed_s;
         t.context_s += again * rerun.context.exposed_s;
+        t.launch_s += launch_wait_s(c, price, &rerun, layers, again);
     }
     if (c->plan->host_run_count > 0) {
         const sl_host_time host = sl_host_measure(c, r);
@@ -187,6 +236,7 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
 static void
 add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
 {
+    sum->calls += runs * of->calls;
     sum->bytes += runs * of->bytes;
     sum->busy_s += runs * of->busy_s;
     sum->exposed_s += runs * of->exposed_s;
@@ -278,6 +328,8 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
                 {"microbatch_host_s", t->host_backward_s});
     SL_SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
                 {"microbatch_recompute_s", t->recompute_s});
+    SL_SET_TERM(out, SL_TERM_LAUNCH, count * t->launch_s, {"microbatches", count},
+                {"microbatch_wait_s", t->launch_s}, {"host_operator_s", c->slice->host_operator_s});
     SL_SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
                 {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
     SL_SET_TERM(out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s, {"microbatches", count},
@@ -289,6 +341,19 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
                 {"chunks_per_rank", c->plan->virtual_pipeline});
     add_host_row(c, span->slowest, count, out);
     add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
+}
+
+/* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
+static void
+set_overhead(const sl_memory_case *c, sl_time *out)
+{
+    const double ranks = (double)sl_plan_world(c->plan);
+    const double behind_ratio = rank_sigma * sqrt(2.0 * log(ranks));
+    const double waited_s = behind_ratio * out->step_s;
+
+    SL_SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s + waited_s,
+                {"step_overhead_s", c->software->step_overhead_s}, {"ranks", ranks},
+                {"rank_sigma", rank_sigma}, {"slowest_rank_s", waited_s});
 }
 
 void
@@ -310,8 +375,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     evaluate_pipeline(c, m, out);
     sl_step_data(c, times, out);
     sl_step_optimizer(c, times[span.slowest].backward_s, out);
-    SL_SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s,
-                {"step_overhead_s", c->software->step_overhead_s});
+    set_overhead(c, out);
 }
 
 /* Of one micro-batch, over all stages. */

@@ -14,6 +14,7 @@ typedef struct sl_rank_time {
     double tensor_s; /* exposed, forward, backward and recomputation */
     double expert_s; /* likewise, of routing */
     double context_s;
+    double launch_s; /* waiting for the host, which has not issued what is next */
 } sl_rank_time;
 
 /** The one term of the step with this id; its seconds are added to the step's. */

@@ -135,6 +135,13 @@ static const sl_term_info terms[] = {
                           "operator laws, as forward"},
     [SL_TERM_RECOMPUTE] = {"recompute", NULL, SL_LIFETIME_NONE,
                            "microbatches x microbatch_recompute_s", "Korthikanti 2022 section 5"},
+    [SL_TERM_LAUNCH] = {"launch", NULL, SL_LIFETIME_NONE,
+                        "microbatches x microbatch_wait_s, where each pass of each layer takes the "
+                        "longer of what the device computes and sends and host_operator_s x the "
+                        "operators and collectives that the host issues; none with compile or "
+                        "captured graphs",
+                        "host lane of the software profile; derived, fitted on VIA-Research/vTrain "
+                        "ground_truth_single.csv"},
     [SL_TERM_TENSOR_COMMUNICATION] = {"tensor_communication", NULL, SL_LIFETIME_NONE,
                                       "microbatches x microbatch_exposed_s: collectives of the "
                                       "tensor group less what hides under weight gradients",
@@ -169,7 +176,8 @@ static const sl_term_info terms[] = {
                                 "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "
                                 "offloaded host_update_s + gradients_exposed_s + parameters_s",
                                 "derived: states read and written, gradient norm, clip, zeroing"},
-    [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE, "step_overhead_s",
+    [SL_TERM_OVERHEAD] = {"overhead", NULL, SL_LIFETIME_NONE,
+                          "step_overhead_s + rank_sigma x sqrt(2 ln ranks) x all other terms",
                           "software profile: timers, logging, loss reduction"},
     [SL_TERM_USABLE] = {"usable_bytes", "/memory/usable_bytes", SL_LIFETIME_NONE,
                         "capacity_bytes - reserved_bytes", "accelerator catalogue"},

@@ -58,7 +58,7 @@ attention_plausible(const sl_question *question, const sl_software *software,
         return kernel == (sl_attention_kernel)software->attention;
     for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)
         fused = fused || sl_attention_possible(part, (sl_attention_kernel)other, precision);
-    return (kernel != SL_ATTENTION_UNFUSED) == fused &&
+    return (kernel != SL_ATTENTION_UNFUSED) == fused && kernel != SL_ATTENTION_FLASH1 &&
            sl_attention_possible(part, kernel, precision);
 }
 

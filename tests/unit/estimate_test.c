@@ -232,7 +232,7 @@ open_software_asks_every_profile(void)
 {
     sl_question q = gpt_question(1);
 
-    software[1].norm_ratio = 0.1;
+    software[1].streaming.norm_ratio = 0.1;
     q.software_count = 2;
     q.unknown = SL_UNKNOWN_SOFTWARE;
     CU_ASSERT_EQUAL(sl_fixture_answer(&q)->evaluated, 2);

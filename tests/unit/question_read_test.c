@@ -53,7 +53,7 @@ absent_fields_are_unknown_and_defaults_are_told(void)
                                            SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT |
                                            SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_SEQUENCE |
                                            SL_UNKNOWN_ZERO_STAGE);
-    CU_ASSERT_EQUAL(r.request.software_count, 4);
+    CU_ASSERT_EQUAL(r.request.software_count, 5);
     CU_ASSERT_EQUAL(r.request.plan.data, 8);
     CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "precision_assumed"));
     CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, "optimizer_assumed"));
@@ -596,7 +596,11 @@ words_for_attention_mean_what_the_part_runs(void)
     reading r;
     read_workload(&r, "\"attention\":\"flash\",\"software\":\"llm-foundry-torch2.0\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);
-    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* 2023 */
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH1); /* before July 2023 */
+    clear(&r);
+    read_workload(&r, "\"attention\":\"flash\",\"software\":\"pytorch-fsdp1-2.x\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2023 */
     clear(&r);
 }
 

@@ -127,15 +127,75 @@ full_recomputation_adds_one_forward_of_the_blocks(void)
 {
     sl_question q = gpt_question(1, 12, 1024, 16);
     const sl_estimate *e = sl_fixture_answer(&q);
-    const double step_s = e->time.step_s;
+    const double step_s = e->time.step_s - sl_fixture_seconds(e, SL_TERM_OVERHEAD);
     const double forward_s = sl_fixture_seconds(e, SL_TERM_FORWARD);
 
     q.workload.recompute = SL_RECOMPUTE_FULL;
     e = sl_fixture_answer(&q);
     const double again_s = sl_fixture_seconds(e, SL_TERM_RECOMPUTE);
-    sl_expect_near(e->time.step_s - step_s, again_s, 1e-9, "the step grows by what is recomputed");
+    sl_expect_near(e->time.step_s - sl_fixture_seconds(e, SL_TERM_OVERHEAD) - step_s, again_s, 1e-9,
+                   "the step grows by what is recomputed");
     CU_ASSERT_TRUE(again_s < forward_s && again_s > 0.5 * forward_s); /* the head is not */
     CU_ASSERT_TRUE(e->throughput.hfu > e->throughput.mfu_full);
+}
+
+/* A step of a host that takes `operator_s` to issue each operator, and what of it is waited for. */
+static double
+waited_s(sl_question *q, sl_software *issuing, double operator_s)
+{
+    issuing->host_operator_s = operator_s;
+    q->software = issuing;
+    return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_LAUNCH);
+}
+
+/* 12 blocks of 9 operators and an attention of three, whose two products have two gradients each like
+ * the four others. */
+static void
+a_slow_host_sets_the_time_of_small_layers(void)
+{
+    sl_software issuing = software;
+    sl_question q = gpt_question(1, 12, 64, 8);
+
+    CU_ASSERT_EQUAL(waited_s(&q, &issuing, 0.0), 0.0);
+    const double slow_s = waited_s(&q, &issuing, 1.0);
+    const double slower_s = waited_s(&q, &issuing, 2.0);
+    const double issued = slower_s - slow_s; /* one second more for each */
+    const double microbatches = (double)q.workload.global_batch / (double)q.plan.data;
+    CU_ASSERT_TRUE(issued >= microbatches * 12.0 * (12.0 + 18.0));
+    CU_ASSERT_TRUE(issued <= microbatches * (12.0 * (12.0 + 18.0) + 12.0)); /* with the ends */
+    CU_ASSERT_TRUE(slow_s < issued); /* what computes meanwhile is not waited for */
+    CU_ASSERT_EQUAL(waited_s(&q, &issuing, 1e-9), 0.0);
+
+    q.workload.compile = true;
+    CU_ASSERT_EQUAL(waited_s(&q, &issuing, 1.0), 0.0);
+    q.workload.compile = false;
+    q.workload.graphs = SL_GRAPHS_LAYER;
+    CU_ASSERT_EQUAL(waited_s(&q, &issuing, 1.0), 0.0);
+}
+
+static void
+recomputation_is_issued_again(void)
+{
+    sl_software issuing = software;
+    sl_question q = gpt_question(1, 12, 64, 8);
+    const double once_s = waited_s(&q, &issuing, 1.0);
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double microbatches = (double)q.workload.global_batch / (double)q.plan.data;
+    sl_expect_near(waited_s(&q, &issuing, 1.0) - once_s, microbatches * 12.0 * 12.0, 1e-3,
+                   "operators of one more forward pass");
+}
+
+static void
+ranks_wait_for_the_slowest(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double ranks = (double)sl_plan_world(&q.plan);
+    const double overhead_s = sl_fixture_seconds(e, SL_TERM_OVERHEAD);
+
+    sl_expect_near(overhead_s / (e->time.step_s - overhead_s), 0.005 * sqrt(2.0 * log(ranks)), 1e-9,
+                   "expected maximum of normal deviates");
 }
 
 static void
@@ -222,6 +282,46 @@ single_precision_products_run_at_its_own_peak(void)
     sl_expect_near(sl_kernel_product_s(&slice, product), 10.0 * half_s, 0.05, "10 of 100 TFLOP/s");
 }
 
+/* A precision with a law of its own runs at it, slowed less than 16-bit products where it computes a
+ * smaller share of its peak; one without is scaled by the datasheet. */
+static void
+low_products_have_laws_of_their_own(void)
+{
+    cluster = sl_fixture_cluster(1);
+    sl_accelerator *part = &cluster.accelerator;
+    part->peak_flops_per_s[SL_PRECISION_FP8] = 2.0 * part->peak_flops_per_s[SL_PRECISION_BF16];
+    sl_slice slice = fixture_slice(&cluster);
+    const sl_product half = {.batch = 1, .m = 8192, .n = 8192, .k = 8192};
+    sl_product low = half;
+    low.precision = SL_PRECISION_FP8;
+
+    const double half_s = sl_kernel_product_s(&slice, half);
+    sl_expect_near(sl_kernel_product_s(&slice, low), half_s / 2.0, 0.05, "by the datasheet");
+
+    part->low_gemm[SL_LOW_PRODUCT_FP8] = part->gemm; /* no faster than 16 bits: half their share */
+    sl_expect_near(sl_kernel_product_s(&slice, low), half_s, 0.05, "its own law");
+    slice.clock_ratio = 0.8;
+    sl_expect_near(sl_kernel_product_s(&slice, half), half_s / 0.8, 0.05, "the clock of hours");
+    sl_expect_near(sl_kernel_product_s(&slice, low), half_s, 0.05, "0.8 x cbrt(2) is above 1");
+}
+
+static void
+generated_kernels_stream_as_fused_ones(void)
+{
+    sl_software eager = software;
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    eager.streaming = (sl_streaming){0.1, 0.1, 0.1, 0.1, 0.1};
+    q.software = &eager;
+    const double eager_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    q.workload.compile = true;
+    const double compiled_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+    eager.streaming = (sl_streaming){0.70, 0.85, 0.85, 0.70, 0.88};
+    q.workload.compile = false;
+    CU_ASSERT_TRUE(compiled_s < eager_s);
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD), compiled_s);
+}
+
 static const sl_case cases[] = {
     SL_CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),
     SL_CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),
@@ -231,11 +331,16 @@ static const sl_case cases[] = {
     SL_CASE(time_terms_sum_to_the_step),
     SL_CASE(model_flops_follow_the_published_formula),
     SL_CASE(full_recomputation_adds_one_forward_of_the_blocks),
+    SL_CASE(a_slow_host_sets_the_time_of_small_layers),
+    SL_CASE(recomputation_is_issued_again),
+    SL_CASE(ranks_wait_for_the_slowest),
     SL_CASE(one_accelerator_communicates_nothing),
     SL_CASE(overlap_hides_the_gradient_reduction),
     SL_CASE(a_product_pays_for_whole_waves),
     SL_CASE(a_thin_product_is_bound_by_memory),
     SL_CASE(single_precision_products_run_at_its_own_peak),
+    SL_CASE(low_products_have_laws_of_their_own),
+    SL_CASE(generated_kernels_stream_as_fused_ones),
 };
 
 int

@@ -9,7 +9,7 @@ const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
     software: { "": "unknown" },
     recompute: { op_sac: "by operator", "": "unknown" },
-    attention: { unfused: "unfused", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
+    attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. */
