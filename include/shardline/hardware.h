@@ -41,9 +41,11 @@ typedef struct sl_gemm_law {
     double rate_64x64_ratio;
 } sl_gemm_law;
 
-/** Precisions whose products have a law of their own; mxfp8's is that of fp8. */
+/** Low-precision products with a law of their own; mxfp8's are those of fp8. Kept operands are quantised
+ * already, others in the same law. */
 typedef enum sl_low_product {
     SL_LOW_PRODUCT_FP8,
+    SL_LOW_PRODUCT_FP8_KEPT,
     SL_LOW_PRODUCT_NVFP4,
     SL_LOW_PRODUCT_COUNT
 } sl_low_product;
@@ -114,7 +116,7 @@ typedef struct sl_accelerator {
 
     /* 16-bit products; precisions without a law of their own scale it by the datasheet peaks. */
     sl_gemm_law gemm;
-    sl_gemm_law low_gemm[SL_LOW_PRODUCT_COUNT]; /* with the casts of their operands; 0 peak: none */
+    sl_gemm_law low_gemm[SL_LOW_PRODUCT_COUNT]; /* 0 peak: none */
     sl_attention_laws attention[SL_ATTENTION_KERNEL_COUNT][SL_ATTENTION_WIDTHS_MAX];
     sl_collective_law collective[SL_COLLECTIVE_COUNT][SL_COLLECTIVE_SIZES];
     bool host_collectives; /* those laws were measured over the host's PCIe, not between peers */
@@ -177,11 +179,14 @@ typedef struct sl_software {
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
-    bool scatter_sends; /* stages send 1/t of the hidden state, gathered in the tensor group */
+    bool splits_sequence; /* has sequence parallelism beside tensor parallelism */
+    bool scatter_sends;   /* stages send 1/t of the hidden state, gathered in the tensor group */
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double step_overhead_s;
+    bool sends_once;        /* a token goes once to a rank, whatever experts it visits there */
+    bool experts_apart;     /* the host waits for counts of tokens, then issues each expert */
     double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];
 } sl_software;

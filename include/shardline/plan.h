@@ -210,6 +210,13 @@ typedef struct sl_fp8 {
     bool primary_weights; /* linear layers are stored quantised, beside an fp32 master */
 } sl_fp8;
 
+/** How tokens reach their experts. */
+typedef enum sl_dispatch {
+    SL_DISPATCH_DEFAULT, /* as the release does */
+    SL_DISPATCH_COPIES,  /* one copy for each expert, by an all-to-all */
+    SL_DISPATCH_ONCE     /* one for each rank of them: DeepEP, HybridEP */
+} sl_dispatch;
+
 typedef struct sl_workload {
     sl_framework framework;
     uint64_t sequence_length;
@@ -226,8 +233,9 @@ typedef struct sl_workload {
     sl_loss loss;
     double imbalance; /* tokens of the fullest expert rank over the mean; 0 = not said: 1 */
     double capacity;  /* experts are padded to as many times their mean; 0 = they are not */
-    sl_wire reduce;   /* of gradients: bf16, fp32 or the default */
-    sl_wire gather;   /* of sharded parameters; fp8: the weights of linear layers alone */
+    sl_dispatch dispatch;
+    sl_wire reduce; /* of gradients: bf16, fp32 or the default */
+    sl_wire gather; /* of sharded parameters; fp8: the weights of linear layers alone */
     bool compile; /* generated kernels: pointwise results are rebuilt where eager code keeps them */
     sl_activation_profile activations;
     sl_cuda_graphs graphs;

@@ -30,7 +30,7 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
     a->gemm.bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
     for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++) {
         const sl_precision precision =
-            i == SL_LOW_PRODUCT_FP8 ? SL_PRECISION_FP8 : SL_PRECISION_NVFP4;
+            i == SL_LOW_PRODUCT_NVFP4 ? SL_PRECISION_NVFP4 : SL_PRECISION_FP8;
         if (law->low_gemm[i].peak_flops_per_s <= 0 || a->peak_flops_per_s[precision] <= 0)
             continue;
         a->low_gemm[i] = law->low_gemm[i];

@@ -298,10 +298,13 @@ read_software(table *t)
     s->dummy_weight_gradients = flag(t, "dummy_weight_gradients");
     s->overlap_gradient_reduce = flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = flag(t, "overlap_parameter_gather");
+    s->splits_sequence = flag(t, "splits_sequence");
     s->scatter_sends = flag(t, "scatter_sends");
     s->overlap_pipeline = flag(t, "overlap_pipeline");
     s->overlap_tensor_backward = flag(t, "overlap_tensor_backward");
     s->step_overhead_s = number(t, "step_overhead_s");
+    s->sends_once = flag(t, "sends_once");
+    s->experts_apart = flag(t, "experts_apart");
     s->host_operator_s = number(t, "host_operator_s");
     catalog->software_aliases[catalog->software_count++] = text(t, "aliases");
 }
@@ -337,12 +340,12 @@ read_gemm_law(table *t)
     sl_accelerator *const a = law_owner(t);
     if (a == NULL)
         return;
-    static const char *const precisions[] = {"fp8", "nvfp4", "bf16"};
+    static const char *const precisions[] = {"fp8", "fp8_kept", "nvfp4", "bf16"};
     _Static_assert(sizeof precisions / sizeof precisions[0] == SL_LOW_PRODUCT_COUNT + 1,
                    "a word for each law");
     const int low = sl_text_index(required(t, "precision"), precisions, SL_LOW_PRODUCT_COUNT + 1);
     if (low < 0) {
-        fault(t, "precision", "is none of bf16, fp8 and nvfp4");
+        fault(t, "precision", "is none of bf16, fp8, fp8_kept and nvfp4");
         return;
     }
     sl_gemm_law *const law = low < SL_LOW_PRODUCT_COUNT ? &a->low_gemm[low] : &a->gemm;

@@ -182,10 +182,13 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     sl_keep(&first, sl_names_read(&moe, "dispatcher", &dispatcher_names, &dispatcher, &said, err));
     request->balance = free_said ? balances[balance] : NULL;
     request->dispatcher = said ? dispatchers[dispatcher] : NULL;
+    if (said)
+        request->workload.dispatch = dispatcher == 0 ? SL_DISPATCH_COPIES : SL_DISPATCH_ONCE;
     if (said && dispatcher > 0)
-        sl_notes_add(&request->notes, "dispatcher_read", true,
-                     "dispatcher \"%s\" is priced as alltoall, its buffers are not counted",
-                     dispatchers[dispatcher]);
+        sl_notes_add(
+            &request->notes, "dispatcher_read", true,
+            "dispatcher \"%s\" sends a token once to each rank; its buffers are not counted",
+            dispatchers[dispatcher]);
     said = false;
     sl_keep(&first,
             sl_node_double(&moe, "imbalance", 1, 4096, &request->workload.imbalance, &said, err));

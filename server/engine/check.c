@@ -223,7 +223,7 @@ check_sharding(const sl_question *question, sl_errors *err)
         uint32_t first, last;
         const char *rule;
     } stages[SL_FRAMEWORK_COUNT] = {
-        [SL_FRAMEWORK_MEGATRON] = {0, 1, "megatron shards optimizer states: 0 or 1"},
+        [SL_FRAMEWORK_MEGATRON] = {0, 3, "megatron has stages 0 and 1, Megatron-FSDP 2 and 3"},
         [SL_FRAMEWORK_DDP] = {0, 0, "ddp shards nothing: 0"},
         [SL_FRAMEWORK_DP] = {0, 0, "dp shards nothing: 0"},
         [SL_FRAMEWORK_FSDP1] = {0, 3, "fsdp has no_shard (0), shard_grad_op (2), full_shard (3)"},
@@ -232,7 +232,7 @@ check_sharding(const sl_question *question, sl_errors *err)
     };
     const sl_plan *plan = &question->plan;
     const sl_framework framework = question->workload.framework;
-    const bool whole = plan->shard_group == 0;
+    const bool whole = plan->shard_group == 0 || plan->shard_group == plan->data;
     sl_code code = SL_OK;
 
     if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
@@ -240,9 +240,17 @@ check_sharding(const sl_question *question, sl_errors *err)
          (sl_framework_is_fsdp(framework) && plan->zero_stage == 1))) {
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "%s; got %u", stages[framework].rule, plan->zero_stage);
-        sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, or framework fsdp2 or deepspeed"
+        sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, 2, 3"
                      : framework == SL_FRAMEWORK_FSDP1  ? "0, 2, 3"
                                                         : "2, 3");
+    }
+    if (framework == SL_FRAMEWORK_MEGATRON && plan->pipeline > 1 && plan->zero_stage > 1 &&
+        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
+                    "Megatron-FSDP (stages 2 and 3) is modelled without a pipeline; got stage %u",
+                    plan->zero_stage);
+        sl_hint(err, "0, 1, or pipeline 1");
     }
     if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
         is_known(question, SL_UNKNOWN_ZERO_STAGE)) {

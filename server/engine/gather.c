@@ -174,7 +174,7 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
         measure_traced(c, stage, &u, &out);
-    else if (sl_framework_is_fsdp(c->workload->framework) && c->plan->zero_stage >= 2)
+    else if (sl_states_gathers_units(c->workload, c->plan))
         measure_fsdp(c, stage, &u, &out);
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);

@@ -40,13 +40,21 @@ law_of(const sl_slice *slice, sl_precision precision)
 {
     const sl_accelerator *part = slice->accelerator;
     const double half = sl_kernel_half_peak(part);
-    const sl_low_product low =
-        precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4 : SL_LOW_PRODUCT_FP8;
+    const sl_low_product low = precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4
+                               : slice->operand_bytes > 0.0    ? SL_LOW_PRODUCT_FP8_KEPT
+                                                               : SL_LOW_PRODUCT_FP8;
     const bool own = sl_precision_is_low(precision) && part->low_gemm[low].peak_flops_per_s > 0.0;
     sl_gemm_law law = own ? part->low_gemm[low] : part->gemm;
 
     assert(half > 0.0);
-    if (own)
+    if (slice->by_row && precision == SL_PRECISION_FP8) {
+        /* Each scaled by two vectors, and cast like the others: torchtitan's rows take as long as in
+         * 16 bits (benchmarks/asyncTP_llama3_h100_2025-06). */
+        const double launch_s = law.launch_s;
+        law = part->gemm;
+        law.launch_s = launch_s;
+        law.peak_flops_per_s *= slice->clock_ratio;
+    } else if (own)
         law.peak_flops_per_s *=
             held_clock(slice, law.peak_flops_per_s / part->peak_flops_per_s[precision]);
     else

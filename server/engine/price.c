@@ -51,6 +51,27 @@ sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT])
     return exposed_s;
 }
 
+/* Pieces that a collective is cut into to run under its own product; the first or the last of them has
+ * nothing to run under (TransformerEngine userbuffers, PyTorch's asynchronous tensor parallelism). */
+static const double tensor_pieces = 4.0;
+
+/* A collective of the tensor group in pieces under its product, if the release cuts it. */
+static void
+add_pieces(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
+           double bytes, double cover_s)
+{
+    const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
+    const double first_s =
+        p->slice->software->overlap_tensor_forward ? busy_s / tensor_pieces : busy_s;
+
+    if (busy_s <= 0.0)
+        return;
+    traffic[kind].calls += 1.0;
+    traffic[kind].bytes += bytes;
+    traffic[kind].busy_s += busy_s;
+    traffic[kind].exposed_s += first_s + sl_price_visible_s(busy_s - first_s, cover_s, true);
+}
+
 /* Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
 static void
 add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
@@ -75,10 +96,9 @@ static void
 open_region(const pricing *p, double bytes, double forward_s, double dgrad_s, double wgrad_s)
 {
     sl_kind_price *out = p->out;
-    const double cover_s = p->slice->software->overlap_tensor_forward ? forward_s : 0.0;
 
     if (has_sequence_parallel(p->slice)) {
-        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, cover_s);
+        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, forward_s);
         add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
         add_traffic(p, out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, wgrad_s);
     } else {
@@ -92,13 +112,10 @@ static void
 close_region(const pricing *p, double bytes, double forward_s, double dgrad_s)
 {
     sl_kind_price *out = p->out;
-    const bool pieces = p->slice->software->overlap_tensor_forward;
 
     if (has_sequence_parallel(p->slice)) {
-        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes,
-                    pieces ? forward_s : 0.0);
-        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes,
-                    pieces ? dgrad_s : 0.0);
+        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, forward_s);
+        add_pieces(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
     } else {
         add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
     }
@@ -111,6 +128,26 @@ accumulate_s(const sl_slice *slice, double weights)
         slice->software->weight_gradient_fused ? fused_accumulate_bytes : unfused_accumulate_bytes;
 
     return weights * bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
+}
+
+/* Operands that are kept quantised are written once, and once more transposed: an input by the fused
+ * kernel that makes it, an output gradient by a cast that reads it first (TransformerEngine,
+ * cast_transpose). */
+static const double input_cast_bytes = 2.0;
+static const double gradient_cast_bytes = 4.0;
+
+static void
+price_casts(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double rows = sl_slice_rows(slice, op);
+    const double rate = slice->accelerator->memory_bytes_per_s * copy_ratio;
+
+    if (slice->operand_bytes <= 0.0 || sl_slice_precision(slice, op) != slice->precision)
+        return;
+    if (!op->shares_input)
+        p->out->forward_s += rows * sl_slice_inputs(slice, op) * input_cast_bytes / rate;
+    p->out->backward_s += rows * sl_slice_outputs(slice, op) * gradient_cast_bytes / rate;
 }
 
 static void
@@ -138,6 +175,7 @@ price_product(const pricing *p, const sl_operator *op)
     p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
     p->out->weight_s += sl_adapter_on(slice->adapter) ? 0.0 : wgrad_s;
     p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
+    price_casts(p, op);
 
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
         return;
@@ -241,13 +279,23 @@ price_lookup(const pricing *p, const sl_operator *op)
     close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
+/* Of k copies of a token, one for each of the r (1 - (1 - 1/r)^k) ranks that its experts are expected on
+ * (DeepEP; HybridEP). */
+static double
+sent_ratio(const sl_slice *slice, const sl_operator *op)
+{
+    if (!slice->sends_once || op->visits <= 1)
+        return 1.0;
+    return slice->expert * (1.0 - pow(1.0 - 1.0 / slice->expert, op->visits)) / op->visits;
+}
+
 /* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
  * other way round. A cut expert needs its tokens on every rank of the cut. */
 static void
 price_route(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double sent = sl_slice_rows(slice, op) / slice->expert_tensor;
+    const double sent = sent_ratio(slice, op) * sl_slice_rows(slice, op) / slice->expert_tensor;
     const double bytes = sent * (double)op->inputs * slice->element_bytes;
     const double exchange_s =
         sl_collective_s(p->cluster, SL_COLLECTIVE_ALL_TO_ALL, &p->expert_group, bytes);
@@ -380,20 +428,28 @@ price_operator(const pricing *p, const sl_operator *op)
 }
 
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
- * Attention without a fused kernel is two products, a softmax and a dropout. */
+ * Attention without a fused kernel is two products, a softmax and a dropout. Where experts are issued
+ * apart, that is once for each of them, and after a wait: nothing then runs beside it. */
 static void
 count_issued(const pricing *p, const sl_operator *op)
 {
-    const bool frozen = sl_adapter_on(p->slice->adapter);
-    const bool apart =
-        op->kind == SL_OPERATOR_ATTENTION && p->slice->attention == SL_ATTENTION_UNFUSED;
-    const double drops = apart && p->slice->dropout ? 1.0 : 0.0;
+    const sl_slice *slice = p->slice;
+    const bool frozen = sl_adapter_on(slice->adapter);
+    const bool unfused =
+        op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
+    const double drops = unfused && slice->dropout ? 1.0 : 0.0;
+    const double forward = unfused ? 3.0 + drops : 1.0;
+    const double backward = unfused                                     ? 5.0 + drops
+                            : op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0
+                                                                        : 1.0;
 
-    p->out->forward_issued += apart ? 3.0 + drops : 1.0;
-    if (apart)
-        p->out->backward_issued += 5.0 + drops;
-    else
-        p->out->backward_issued += op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0 : 1.0;
+    if (op->experts > 0 && slice->software->experts_apart) {
+        p->out->forward_awaited += forward * sl_slice_experts(slice, op);
+        p->out->backward_awaited += backward * sl_slice_experts(slice, op);
+    } else {
+        p->out->forward_issued += forward;
+        p->out->backward_issued += backward;
+    }
 }
 
 static bool
@@ -428,6 +484,7 @@ add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *befo
 {
     again->forward_s += after->forward_s - before->forward_s;
     again->issued += after->forward_issued - before->forward_issued;
+    again->awaited += after->forward_awaited - before->forward_awaited;
     again->matmul_flops += after->matmul_flops - before->matmul_flops;
     again->attention_flops += after->attention_flops - before->attention_flops;
     for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)

@@ -22,7 +22,8 @@ typedef struct sl_traffic {
 /** A part of one layer's forward pass that backward runs again, per micro-batch. */
 typedef struct sl_rerun {
     double forward_s;
-    double issued;       /* operators */
+    double issued; /* operators */
+    double awaited;
     double matmul_flops; /* of the whole layer, like those of sl_kind_price */
     double attention_flops;
     sl_traffic tensor[SL_COLLECTIVE_COUNT];
@@ -66,6 +67,8 @@ typedef struct sl_kind_price {
     double weight_s;       /* of it, gradients of weights */
     double forward_issued; /* operators that the host issues, collectives apart */
     double backward_issued;
+    double forward_awaited; /* operators that the device waits for while the host issues them */
+    double backward_awaited;
     sl_traffic tensor_forward[SL_COLLECTIVE_COUNT];
     sl_traffic tensor_backward[SL_COLLECTIVE_COUNT];
     sl_collective context_collective; /* of the ranks that share a sequence */

@@ -219,6 +219,7 @@ sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price)
         again = (sl_rerun){
             .forward_s = price->forward_s,
             .issued = price->forward_issued,
+            .awaited = price->forward_awaited,
             .matmul_flops = price->matmul_flops,
             .attention_flops = price->attention_flops,
             .context = price->context_forward,
@@ -229,6 +230,7 @@ sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price)
     case SL_RECOMPUTE_OPERATORS:
         again.forward_s = operators_again_ratio * (price->forward_s - price->core_forward_s);
         again.issued = operators_again_ratio * price->forward_issued;
+        again.awaited = operators_again_ratio * price->forward_awaited;
         again.matmul_flops = operators_again_ratio * price->matmul_flops;
         break;
     case SL_RECOMPUTE_SELECTIVE:

@@ -42,6 +42,9 @@ sl_sharding_check(const sl_question *question, sl_errors *err)
     if (plan->host_run_count > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/placement",
                        "the map lists what devices hold: blocks on the cpu are not modelled yet");
+    if (question->workload.framework == SL_FRAMEWORK_MEGATRON && plan->zero_stage >= 2)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
+                       "how Megatron-FSDP lays out its shards is not modelled yet");
     if (plan->unit.kind == SL_UNIT_BY_MODULE && mode.kind == SL_SHARDING_FLAT)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/fsdp_unit",
                        "the map of flat tensors of modules is not modelled yet");

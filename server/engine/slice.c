@@ -74,6 +74,13 @@ is_issued(const sl_workload *workload)
     return !workload->compile && workload->graphs == SL_GRAPHS_NONE;
 }
 
+static bool
+is_by_row(const sl_workload *workload)
+{
+    return workload->precision == SL_PRECISION_FP8 && workload->fp8.recipe == SL_RECIPE_ROWWISE &&
+           !sl_low_keeps_operands(workload);
+}
+
 sl_slice
 sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
             const sl_plan *plan, double clock_ratio)
@@ -104,10 +111,15 @@ sl_slice_of(const sl_question *question, const sl_software *software, const sl_w
         .stream_bytes = is_autocast(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
         .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
         .precision = workload->precision,
+        .by_row = is_by_row(workload),
         .framework = workload->framework,
         .attention = workload->attention,
         .adapter = &workload->adapter,
         .streaming = workload->compile ? generated : software->streaming,
+        .sends_once = workload->dispatch == SL_DISPATCH_DEFAULT
+                          ? software->sends_once
+                          : workload->dispatch == SL_DISPATCH_ONCE,
+        .awaited_s = workload->compile ? 0.0 : software->host_operator_s,
         .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
         .recompute_modules =
             workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,

@@ -28,10 +28,13 @@ typedef struct sl_slice {
     double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
+    bool by_row; /* products scaled row by row, whose kernels are no faster than 16-bit ones */
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;
-    sl_streaming streaming;     /* of the release, or of generated kernels */
+    sl_streaming streaming; /* of the release, or of generated kernels */
+    bool sends_once;        /* as the release, or the request's dispatcher, has it */
+    double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
     double host_operator_s;     /* to issue one operator; 0 where graphs or generated code do */
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;

@@ -154,6 +154,13 @@ sl_framework_is_fsdp(sl_framework framework)
     return framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
 }
 
+bool
+sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan)
+{
+    return plan->zero_stage >= 2 && (sl_framework_is_fsdp(workload->framework) ||
+                                     workload->framework == SL_FRAMEWORK_MEGATRON);
+}
+
 sl_shards
 sl_states_shards(const sl_workload *workload, const sl_plan *plan)
 {

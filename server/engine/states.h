@@ -107,6 +107,10 @@ bool sl_framework_replicates(sl_framework framework);
 
 bool sl_framework_is_fsdp(sl_framework framework);
 
+/** Whether parameters are gathered and gradients reduced by units of FSDP: PyTorch's, or Megatron-FSDP,
+ * which stages 2 and 3 of Megatron are. */
+bool sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan);
+
 /** Whether parameters gathered for forward are let go until backward. */
 bool sl_states_reshards(const sl_workload *workload, const sl_plan *plan);
 

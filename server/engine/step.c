@@ -66,13 +66,14 @@ pass_of(const sl_memory_case *c, double computing_s, double issued,
     };
 }
 
-/* Seconds that the device waits for the host in one layer: what both do of a pass runs side by side.
+/* Seconds that the device waits for the host in one layer: what both do of a pass runs side by side,
+ * but for what is awaited.
  * `again` of the layers recompute, in one go with their backward pass. */
 static double
 launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, const sl_rerun *rerun,
               double layers, double again)
 {
-    if (c->slice->host_operator_s <= 0.0)
+    if (c->slice->awaited_s <= 0.0)
         return 0.0;
 
     const pass forward = pass_of(c, price->forward_s, price->forward_issued, price->tensor_forward,
@@ -83,8 +84,10 @@ launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, const sl_reru
     const pass rebuilt =
         pass_of(c, rerun->forward_s, rerun->issued, rerun->tensor, &rerun->context, &rerun->expert);
     const double behind_s = backward.host_s - backward.device_s;
+    const double awaited =
+        layers * (price->forward_awaited + price->backward_awaited) + again * rerun->awaited;
 
-    return layers * fmax(0.0, forward.host_s - forward.device_s) +
+    return c->slice->awaited_s * awaited + layers * fmax(0.0, forward.host_s - forward.device_s) +
            (layers - again) * fmax(0.0, behind_s) +
            again * fmax(0.0, behind_s + rebuilt.host_s - rebuilt.device_s);
 }

@@ -94,7 +94,9 @@ least_stage(sl_framework framework)
 static bool
 stage_plausible(const sl_question *asked)
 {
-    return asked->plan.zero_stage >= least_stage(asked->workload.framework);
+    /* Megatron-FSDP is a choice of its own: nobody means it without saying so. */
+    return asked->plan.zero_stage >= least_stage(asked->workload.framework) &&
+           (asked->workload.framework != SL_FRAMEWORK_MEGATRON || asked->plan.zero_stage <= 1);
 }
 
 /* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty before,
@@ -133,6 +135,9 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     if (is_unknown(question, SL_UNKNOWN_RECOMPUTE) && !sl_recompute_matters(&asked.workload))
         return false;
     if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE) && !stage_plausible(&asked))
+        return false;
+    if (is_unknown(question, SL_UNKNOWN_SEQUENCE) && asked.plan.sequence &&
+        !software->splits_sequence)
         return false;
     /* A single rank has nothing to split: the second value would be the first again. */
     if ((asked.plan.sequence && asked.plan.tensor == 1 &&

@@ -116,6 +116,7 @@ sl_fixture_software(void)
         .fragmentation_low_ratio = 1.028,
         .fragmentation_high_ratio = 1.093,
         .exchange_kept = true,
+        .splits_sequence = true,
         .weight_gradient_fused = true,
         .step_overhead_s = 0.0,
     };

@@ -85,7 +85,18 @@ function parallelismOf(row) {
         grad_reduce_dtype: reducedIn(row),
         shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
+        overlap: overlapOf(row),
     });
+}
+
+/**
+ * Asynchronous tensor parallelism hides collectives in pieces under their products, and so do
+ * userbuffers, which the recipes that Megatron-Bridge measures turn on (tp_comm_overlap).
+ */
+function overlapOf(row) {
+    const asynchronous = /async[- ]tp/i.test(row.notes) || /^megatron-bridge/i.test(row.framework);
+    return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false
+        ? { tensor: 'userbuffer' } : undefined;
 }
 
 /**
