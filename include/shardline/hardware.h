@@ -177,6 +177,7 @@ typedef struct sl_software {
     bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
+    bool single_rail;            /* rings of the data group cross one NIC of a node */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence; /* has sequence parallelism beside tensor parallelism */

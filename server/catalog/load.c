@@ -296,6 +296,7 @@ read_software(table *t)
     s->exchange_kept = flag(t, "exchange_kept");
     s->weight_gradient_fused = flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = flag(t, "dummy_weight_gradients");
+    s->single_rail = flag(t, "single_rail");
     s->overlap_gradient_reduce = flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = flag(t, "overlap_parameter_gather");
     s->splits_sequence = flag(t, "splits_sequence");

@@ -37,9 +37,14 @@ find_data_groups(const sl_memory_case *c)
     const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
     const uint64_t alike = shard * plan->tensor / spread;
+    sl_group dense = sl_group_of(cluster, shard, strides.replica);
 
+    if (c->software->single_rail && cluster->nics_per_node > 0)
+        dense.members_per_node =
+            fmin(dense.members_per_node,
+                 (double)cluster->accelerators_per_node / cluster->nics_per_node);
     return (data_groups){
-        .shard = sl_group_of(cluster, shard, strides.replica),
+        .shard = dense,
         .experts =
             sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
         .replicas = sl_group_of(cluster, copies, strides.replica * shard),

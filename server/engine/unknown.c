@@ -286,6 +286,21 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
 }
 
+/* What published runs lie beside the range of clocks and open fields: noise between machines and
+ * releases, more of it where experts are, or where the host decides. */
+static const double spread_dense_ratio = 0.05;
+static const double spread_experts_ratio = 0.15;
+static const double spread_launch_ratio = 0.30;
+
+static double
+spread_ratio(const sl_model *model, const sl_time *time)
+{
+    const double waited = time->terms[SL_TERM_LAUNCH - SL_TERM_FORWARD].value / time->step_s;
+
+    return (model->experts > 0 ? spread_experts_ratio : spread_dense_ratio) +
+           spread_launch_ratio * waited;
+}
+
 /* Every value of the open fields breaks a rule: the first one met stands for them. */
 static sl_code
 refuse_all(const survey *s, sl_errors *err)
@@ -340,8 +355,9 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     (void)possible;
     sl_evaluate_ranks(question, &median, &priced, out);
     /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
-    out->step_low_s = fmin(out->step_low_s, out->time.step_s);
-    out->step_high_s = fmax(out->step_high_s, out->time.step_s);
+    const double spread = spread_ratio(question->model, &out->time);
+    out->step_low_s = fmin(out->step_low_s, out->time.step_s) * (1.0 - spread);
+    out->step_high_s = fmax(out->step_high_s, out->time.step_s) * (1.0 + spread);
     out->evaluated = s.count;
     sl_evaluate_fixes(question, scratch, out);
     sl_evaluate_notes(question, out);

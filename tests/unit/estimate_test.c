@@ -73,9 +73,13 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.plan.context_kind = SL_CONTEXT_EXCHANGE;
     expect_fault(&q, "not_divisible", "/parallelism/context", "1, 2, 4, 8");
     q = gpt_question(1);
-    q.plan.zero_stage = 3;
-    expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage",
-                 "0, 1, or framework fsdp2 or deepspeed");
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 1;
+    expect_fault(&q, "stage_not_of_framework", "/parallelism/zero_stage", "2, 3");
+    q = gpt_question(1);
+    q.plan.pipeline = 2;
+    q.plan.zero_stage = 3; /* Megatron-FSDP */
+    expect_fault(&q, "not_modelled", "/parallelism/zero_stage", "0, 1, or pipeline 1");
     q = gpt_question(1);
     q.workload.precision = SL_PRECISION_FP8;
     expect_fault(&q, "precision_not_supported", "/workload/precision", "bf16, fp16, fp32");

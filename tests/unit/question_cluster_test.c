@@ -200,8 +200,8 @@ faults_point_at_the_words_that_were_said(void)
          "1, 2, 4, 8, 16"},
         {"megatron", "{\"replicate\":2}", "/parallelism/replicate", "not_modelled",
          "leave it out, or framework fsdp1 or fsdp2"},
-        {"megatron", "{\"sharding\":\"full_shard\"}", "/parallelism/sharding",
-         "stage_not_of_framework", "no_shard, or framework fsdp1 or fsdp2"},
+        {"megatron", "{\"sharding\":\"full_shard\",\"pipeline\":2}", "/parallelism/sharding",
+         "not_modelled", "no_shard, or framework fsdp1 or fsdp2"},
         {"fsdp2", "{\"sharding\":\"no_shard\"}", "/parallelism/sharding", "stage_not_of_framework",
          "full_shard, shard_grad_op, hybrid_shard, hybrid_shard_zero2"},
         {"deepspeed", "{\"sharding\":\"hybrid_shard\"}", "/parallelism/sharding", "not_modelled",
@@ -289,8 +289,7 @@ choices_are_the_legal_values_of_each_setting(void)
     CU_ASSERT_PTR_NOT_NULL(
         strstr(out.data, "\"framework\":[\"megatron\",\"fsdp1\",\"fsdp2\",\"deepspeed\"]"));
     CU_ASSERT_PTR_NOT_NULL(
-        strstr(out.data,
-               "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\"]"));
+        strstr(out.data, "\"attention\":[\"unfused\",\"flash1\",\"flash2\",\"flash3\",\"cudnn\"]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"errors\":[]"));
     sl_buffer_clear(&out);
 }

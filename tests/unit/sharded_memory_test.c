@@ -78,6 +78,18 @@ fsdp_keeps_fp32_shards_of_everything(void)
     expect_states(&q, 4.0 / 2.0, 4.0 / 2.0, 8.0 / 2.0, "fp32 weighs as much at rest");
 }
 
+/* Megatron-FSDP has Megatron's bytes, and gathers by blocks. */
+static void
+megatron_fsdp_divides_as_zero_does(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 3);
+
+    expect_states(&q, 2.0 / 8.0, 4.0 / 8.0, 12.0 / 8.0, "stage 3");
+    CU_ASSERT_TRUE(sl_fixture_bytes_of(&q, SL_TERM_GATHERED_PARAMETERS) > 0.0);
+    q.plan.zero_stage = 2;
+    expect_states(&q, 2.0, 4.0 / 8.0, 12.0 / 8.0, "stage 2");
+}
+
 static void
 every_optimizer_has_its_bytes(void)
 {
@@ -490,6 +502,7 @@ segments_of_a_smaller_phase_stay_reserved(void)
 static const sl_case cases[] = {
     SL_CASE(zero_divides_states_then_gradients_then_parameters),
     SL_CASE(fsdp_keeps_fp32_shards_of_everything),
+    SL_CASE(megatron_fsdp_divides_as_zero_does),
     SL_CASE(every_optimizer_has_its_bytes),
     SL_CASE(gradients_of_one_micro_batch_are_not_there_at_the_head),
     SL_CASE(the_last_reduction_leaves_the_gradient_itself),
