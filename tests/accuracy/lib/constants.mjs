@@ -1,4 +1,4 @@
-/** constants.csv: every constant of training memory that is fitted or coarse, where it lives. */
+/** constants.csv: every constant of training that is fitted or coarse, where it lives. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { readFacts, readTable } from './csv.mjs';
@@ -17,14 +17,17 @@ function numberOf(text) {
 }
 
 function inCode(text, name) {
-    const [, value] = new RegExp(`^static const double ${name} = ([^;]+);`, 'm').exec(text) ?? [];
+    const [, value] = new RegExp(`^static const double ${name} = ([^;]+);`, 'm').exec(text)
+        ?? new RegExp(`^#define ${name} (\\S+)`, 'm').exec(text) ?? [];
     return value === undefined ? undefined : [numberOf(value)];
 }
 
 function inTable(text, column, rowsNamed) {
     const rows = readFacts(text);
     return rowsNamed.split('|').map((name) => {
-        const row = rows.find((one) => one.name === name);
+        // Tables without a name have several columns that name a row: part/kernel/width.
+        const row = rows.find((one) =>
+            name.split('/').every((word) => Object.values(one).includes(word)));
         return row === undefined ? undefined : Number(row[column]);
     });
 }
