@@ -185,6 +185,7 @@ typedef struct sl_software {
     bool overlap_pipeline;
     bool overlap_tensor_backward; /* tensor-parallel collectives of backward under wgrad */
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
+    double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
     bool sends_once;        /* a token goes once to a rank, whatever experts it visits there */
     bool experts_apart;     /* the host waits for counts of tokens, then issues each expert */

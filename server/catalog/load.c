@@ -303,6 +303,7 @@ read_software(table *t)
     s->scatter_sends = flag(t, "scatter_sends");
     s->overlap_pipeline = flag(t, "overlap_pipeline");
     s->overlap_tensor_backward = flag(t, "overlap_tensor_backward");
+    s->overlap_loss_ratio = number(t, "overlap_loss_ratio");
     s->step_overhead_s = number(t, "step_overhead_s");
     s->sends_once = flag(t, "sends_once");
     s->experts_apart = flag(t, "experts_apart");

@@ -219,6 +219,10 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
         a->reserved_bytes = a->memory_bytes; /* nothing is usable */
     if (pool->memory_bytes_per_s > 0)
         sl_accelerator_set_memory_rate(a, pool->memory_bytes_per_s);
+    /* Who gives the clock knows it: no range is left of it. */
+    if (pool->sustained_ratio > 0)
+        a->sustained_ratio = a->sustained_low_ratio = a->sustained_high_ratio =
+            pool->sustained_ratio;
 }
 
 /* Below half of its power a part is no longer where clock and voltage go together. */

@@ -24,6 +24,7 @@ typedef struct sl_pool {
     uint64_t memory_bytes;
     double memory_bytes_per_s;
     double power_limit_w;
+    double sustained_ratio; /* 0 = the catalogue's */
     double scale_up_bytes_per_s;
     uint64_t scale_up_domain;
     uint64_t host_memory_bytes;

@@ -4,6 +4,7 @@
 
 #include "codec/names.h"
 #include "codec/placement.h"
+#include "codec/profile.h"
 
 static void
 adapter_write(sl_writer *writer, const sl_adapter *adapter)
@@ -169,6 +170,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
     sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
     sl_put_text(writer, "software", software != NULL ? software->name : NULL);
+    sl_profile_write(writer, software);
     sl_put_known_uint(writer, "sequence_length", w->sequence_length);
     sl_put_known_uint(writer, "global_batch_size", w->global_batch);
     sl_put_known_uint(writer, "micro_batch_size", w->micro_batch);

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/profile.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
 
@@ -113,10 +114,9 @@ read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     }
     if (first != SL_OK || request->software == NULL)
         return first;
-    assert(request->software_count <= SL_SOFTWARE_OPEN_MAX);
+    sl_software *const copies = sl_profile_own(request);
     for (uint32_t i = 0; i < request->software_count; i++) {
-        sl_software *const own = &request->own_software[i];
-        *own = request->software[i];
+        sl_software *const own = &copies[i];
         if (reduce_said)
             own->overlap_gradient_reduce = reduce;
         if (gather_said)
@@ -128,7 +128,6 @@ read_overlap(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
         if (pipeline_said)
             own->overlap_pipeline = pipeline;
     }
-    request->software = request->own_software;
     return SL_OK;
 }
 

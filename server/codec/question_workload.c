@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/profile.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
 
@@ -13,6 +14,7 @@ static const sl_member workload_members[] = {
     {"kind", NULL},
     {"framework", NULL},
     {"software", NULL},
+    {"profile", NULL},
     {"sequence_length", NULL},
     {"global_batch_size", NULL},
     {"micro_batch_size", NULL},
@@ -323,6 +325,7 @@ sl_question_read_workload(sl_estimate_request *request, const sl_catalog *catalo
     sl_keep(&first,
             sl_members_check(object, workload_members, COUNT(workload_members), warnings, err));
     sl_keep(&first, read_words(request, catalog, err));
+    sl_keep(&first, sl_profile_read(request, warnings, err));
     sl_keep(&first, read_counts(request, err));
     sl_keep(&first, sl_question_read_recompute(request, warnings, err));
     sl_keep(&first, read_dropout(request, err));

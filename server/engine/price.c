@@ -31,14 +31,15 @@ has_sequence_parallel(const sl_slice *slice)
 }
 
 double
-sl_price_visible_s(double collective_s, double cover_s, bool overlapped)
+sl_price_visible_s(const sl_software *software, double collective_s, double cover_s,
+                   bool overlapped)
 {
     if (!overlapped)
         return collective_s;
 
     const double hidden = fmin(collective_s, cover_s);
 
-    return collective_s - hidden + SL_OVERLAP_LOSS_RATIO * hidden;
+    return collective_s - hidden + software->overlap_loss_ratio * hidden;
 }
 
 double
@@ -69,7 +70,8 @@ add_pieces(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collect
     traffic[kind].calls += 1.0;
     traffic[kind].bytes += bytes;
     traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s += first_s + sl_price_visible_s(busy_s - first_s, cover_s, true);
+    traffic[kind].exposed_s +=
+        first_s + sl_price_visible_s(p->slice->software, busy_s - first_s, cover_s, true);
 }
 
 /* Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
@@ -85,7 +87,7 @@ add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collec
     traffic[kind].calls += 1.0;
     traffic[kind].bytes += bytes;
     traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s += sl_price_visible_s(busy_s, cover_s, overlapped);
+    traffic[kind].exposed_s += sl_price_visible_s(p->slice->software, busy_s, cover_s, overlapped);
 }
 
 /* Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
@@ -195,7 +197,7 @@ add_context(const pricing *p, sl_traffic *to, double times, double bytes, double
     to->calls += times;
     to->bytes += times * bytes;
     to->busy_s += busy_s;
-    to->exposed_s += sl_price_visible_s(busy_s, cover_s, cover_s > 0.0);
+    to->exposed_s += sl_price_visible_s(p->slice->software, busy_s, cover_s, cover_s > 0.0);
 }
 
 /* A ring passes keys and values on context - 1 times under the attention, and in backward their

@@ -8,9 +8,6 @@
 #include "engine/collective.h"
 #include "engine/slice.h"
 
-/** Share of the overlapped seconds that computing loses to a collective running beside it. */
-#define SL_OVERLAP_LOSS_RATIO 0.30
-
 /** One kind of collective of the tensor group, per micro-batch and layer. */
 typedef struct sl_traffic {
     double calls;
@@ -82,8 +79,9 @@ typedef struct sl_kind_price {
 double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
 
 /** The part of a collective of `collective_s` that stays visible beside `cover_s` of computing:
- * what does not fit under it, and SL_OVERLAP_LOSS_RATIO of what does, which computing loses. */
-double sl_price_visible_s(double collective_s, double cover_s, bool overlapped);
+ * what does not fit under it, and the release's overlap_loss_ratio of what does, which computing loses. */
+double sl_price_visible_s(const sl_software *software, double collective_s, double cover_s,
+                          bool overlapped);
 
 /** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
  * block. */

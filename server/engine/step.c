@@ -134,7 +134,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
     }
     /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
     if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
-        t.expert_s = sl_price_visible_s(t.expert_s, t.forward_s + t.backward_s, true);
+        t.expert_s = sl_price_visible_s(c->software, t.expert_s, t.forward_s + t.backward_s, true);
     return t;
 }
 

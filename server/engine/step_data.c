@@ -140,7 +140,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     const bool whole = !c->software->traced_sharding &&
                        sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     d.reduce_exposed_s =
-        fmax(0.0, sl_price_visible_s(d.reduce_s + d.replica_s + d.copy_s,
+        fmax(0.0, sl_price_visible_s(c->software, d.reduce_s + d.replica_s + d.copy_s,
                                      rounds.reduces * copies * t->backward_s,
                                      c->software->overlap_gradient_reduce && !whole) -
                       drained_s);
@@ -151,8 +151,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
             rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
                                           (1.0 - routed) * gather_bytes, routed * gather_bytes) +
                               sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
-        d.gather_exposed_s = sl_price_visible_s(d.gather_s, rounds.gathers * copies * t->forward_s,
-                                                c->software->overlap_parameter_gather && !whole);
+        d.gather_exposed_s =
+            sl_price_visible_s(c->software, d.gather_s, rounds.gathers * copies * t->forward_s,
+                               c->software->overlap_parameter_gather && !whole);
     }
     return d;
 }
@@ -273,7 +274,8 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
     const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
     const double rounds = summed ? 1.0 : count_rounds(c).reduces;
     const sl_host_step step = sl_offload_step(c->question, c->workload, c->plan, most, rounds);
-    const double sent_s = sl_price_visible_s(step.gradients_s, rounds * backward_s, !summed);
+    const double sent_s =
+        sl_price_visible_s(c->software, step.gradients_s, rounds * backward_s, !summed);
 
     SL_SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
                 {"parameters", trained}, {"host_update_s", step.update_s},

@@ -6,12 +6,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { askAll } from './lib/ask.mjs';
 import { baselineOf, improvements, regressions } from './lib/baseline.mjs';
+import { compareReport } from './lib/compare.mjs';
 import { readTable } from './lib/csv.mjs';
 import { oracleReport } from './lib/oracles.mjs';
 import { jsonReport, rowReport, textReport } from './lib/report.mjs';
-import { scoreSources } from './lib/score.mjs';
-import { sections } from './lib/sections.mjs';
+import { keyOf, scoreSources } from './lib/score.mjs';
+import { sections, throughput } from './lib/sections.mjs';
 import { withServer } from './lib/server.mjs';
+import { requestWithout, without } from './lib/without.mjs';
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 
@@ -42,6 +44,15 @@ async function scoreTables(url, tables) {
     return scored;
 }
 
+/** Steps of sources with constants of their own, asked without these. */
+async function withoutOwn(url, tables) {
+    const { rows } = tables.find(({ section }) => section === throughput);
+    const mine = rows.filter((row) => without.has(keyOf(throughput.rowOf(row).source)));
+    const results = await askAll(url, throughput, mine,
+        (row, request) => requestWithout(keyOf(row.source), request));
+    return { results, sources: scoreSources(results) };
+}
+
 /** An object of one member per section. */
 const perSection = (scored, of) =>
     Object.fromEntries(scored.map(({ section, sources }) => [section.name, of(sources)]));
@@ -56,6 +67,7 @@ async function main() {
         data: { type: 'string', default: ownData },
         json: { type: 'string' },
         rows: { type: 'boolean', default: false },
+        without: { type: 'boolean', default: false },
         baseline: { type: 'string', default: here('baseline.json') },
         oracles: { type: 'boolean', default: false },
         check: { type: 'boolean', default: false },
@@ -76,6 +88,15 @@ async function main() {
         if (values.rows)
             console.log(`${rowReport(section, results)}\n`);
         console.log(`${section.title}\n\n${textReport(results, sources)}\n`);
+        if (section === throughput)
+            console.log(`${compareReport(results)}\n`);
+    }
+    if (values.without) {
+        const { results, sources } = await withServer((url) => withoutOwn(url, tables));
+        console.log('steps of each source without what was fitted on it alone\n\n'
+            + `${textReport(results, sources)}\n`);
+        for (const [key, { what }] of without)
+            console.log(`${key}: ${what}`);
     }
     if (values.json !== undefined)
         await writeJson(values.json, perSection(scored, jsonReport));

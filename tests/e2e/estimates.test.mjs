@@ -278,7 +278,7 @@ test('every schedule of a pipeline is answered by its name', async () => {
 
 test('blocks on the cpu leave the device, and what they cost is said', async () => {
     const alone = { tensor: 1, sequence: false, pipeline: 1, data: 1, zero_stage: 0 };
-    const one = { workload: { framework: 'ddp' }, cluster: { accelerators_per_node: 1 } };
+    const one = { workload: { framework: 'ddp', profile: { host_operator_s: 0 } }, cluster: { accelerators_per_node: 1 } };
     const placement = [{ layers: '1-2', device: 'cpu' }];
     const whole = await answered({ ...one, parallelism: alone });
     const split = await answered({ ...one, parallelism: { ...alone, placement } });

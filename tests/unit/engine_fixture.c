@@ -118,6 +118,7 @@ sl_fixture_software(void)
         .exchange_kept = true,
         .splits_sequence = true,
         .weight_gradient_fused = true,
+        .overlap_loss_ratio = 0.3,
         .step_overhead_s = 0.0,
     };
 }

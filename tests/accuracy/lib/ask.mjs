@@ -24,29 +24,32 @@ export async function estimateOf(url, request) {
     return response.ok ? { estimate: json } : { refusal: reasonOf(response.status, json) };
 }
 
-async function resultOf(url, section, row) {
+async function resultOf(url, section, row, change) {
     const unscorable = section.unscorable(row);
     if (unscorable !== undefined)
         return { row, refusal: unscorable };
     const { request, refusal } = requestOf(row);
     if (refusal !== undefined)
         return { row, refusal };
-    const answer = await estimateOf(url, request);
+    const answer = await estimateOf(url, change(row, request));
     if (answer.refusal !== undefined)
         return { row, request, ...answer };
     return { row, request, ...answer, ...section.score(row, answer.estimate),
         denied: deniesRun(row, answer.estimate) };
 }
 
-/** Results in the order of the rows, without those that a section does not ask. */
-export async function askAll(url, section, table) {
+/**
+ * Results in the order of the rows, without those that a section does not ask. `change(row, request)` is
+ * what is asked in place of the request.
+ */
+export async function askAll(url, section, table, change = (row, request) => request) {
     const rows = table.map(section.rowOf).filter(section.asks);
     const results = new Array(rows.length);
     let next = 0;
     const work = async () => {
         while (next < rows.length) {
             const mine = next++;
-            results[mine] = await resultOf(url, section, rows[mine]);
+            results[mine] = await resultOf(url, section, rows[mine], change);
         }
     };
     await Promise.all(Array.from({ length: CONCURRENT }, work));

@@ -114,7 +114,7 @@ export function throughputRow(raw) {
     const known = firstMatch(published, model) ?? {};
     const latent = row.kv_heads === 'MLA';
     const precision = reworded(row.precision, recipes);
-    return completeRow({
+    const complete = completeRow({
         ...row,
         row_id: row.id,
         // The identifier is the key of the source and a number.
@@ -143,6 +143,7 @@ export function throughputRow(raw) {
         peft: row.task === 'lora' ? 'lora' : '',
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', '),
     });
+    return { ...complete, published: raw };
 }
 
 /** @returns {{predicted_s, error, covered}} of one answered row */
