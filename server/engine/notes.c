@@ -193,6 +193,10 @@ note_buffers(sl_estimate *out)
         add(out, true, "no_sync_gradients",
             "gradients that add up over micro-batches are counted sharded, reduced after each one: "
             "under no_sync, FSDP 1 keeps them whole on every rank");
+    if (framework == SL_FRAMEWORK_MEGATRON && out->plan.zero_stage >= 2)
+        add(out, true, "megatron_fsdp",
+            "stages 2 and 3 of megatron are Megatron-FSDP: gathered and reduced by blocks as "
+            "fully_shard does it, double buffers not counted");
     if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
         (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
         add(out, false, "allgather_bucket",

@@ -139,7 +139,7 @@ test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters
 });
 
 test('a row without profile, precision and vocabulary leaves the first two open', () => {
-    const { model, workload, cluster, parallelism } = request(sweep);
+    const { model, workload, cluster, parallelism } = request({ ...sweep, software: 'of-nobody' });
     assert.equal(model.config.vocab_size, 50257);
     assert.equal(workload.framework, 'megatron');
     assert.equal(workload.software, undefined);

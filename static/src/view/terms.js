@@ -27,6 +27,7 @@ export const TIME_TERMS = new Map([
     ["forward", { label: "Forward", tone: "sky" }],
     ["backward", { label: "Backward", tone: "blue" }],
     ["recompute", { label: "Recompute", tone: "orange" }],
+    ["launch", { label: "Waiting for the host", tone: "ink" }],
     ["tensor_communication", { label: "Tensor communication", tone: "purple" }],
     ["context_communication", { label: "Context communication", tone: "purple" }],
     ["expert_communication", { label: "Expert communication", tone: "vermillion" }],
@@ -34,7 +35,7 @@ export const TIME_TERMS = new Map([
     ["bubble", { label: "Pipeline bubble", tone: "grey" }],
     ["data_communication", { label: "Data communication", tone: "yellow" }],
     ["optimizer", { label: "Optimizer step", tone: "green" }],
-    ["overhead", { label: "Host and overhead", tone: "ink" }],
+    ["overhead", { label: "Overhead and slowest rank", tone: "ink" }],
 ]);
 
 /** @param {Map<string, Look>} looks @param {string} name @returns {Look} */

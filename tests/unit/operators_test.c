@@ -1,0 +1,288 @@
+/*
+ * Laws of single operators against the kernel tables they were fitted to, cool and short runs: printed,
+ * and held to what they reach. The tables are not in this repository; without them this is skipped.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/csv.h"
+#include "catalog/catalog.h"
+#include "engine/collective.h"
+#include "engine/kernel.h"
+#include "harness.h"
+
+static sl_catalog *catalog;
+static const sl_software software = {.streaming = {0.7, 0.85, 0.85, 0.7, 0.85}};
+
+/* Names of the tables' parts, and ours. */
+static const char *const parts[][2] = {
+    {"A100-SXM4-80GB", "nvidia-a100-sxm4-80gb"},
+    {"H100-SXM5-80GB", "nvidia-h100-sxm5-80gb"},
+    {"H200-SXM5-141GB", "nvidia-h200-sxm-141gb"},
+    {"B200-SXM", "nvidia-b200-sxm-180gb"},
+    {"GB200", "nvidia-gb200"},
+    {"L40S", "nvidia-l40s"},
+};
+enum { PARTS = sizeof parts / sizeof parts[0] };
+
+/* Of |ln(predicted / measured)|. */
+typedef struct score {
+    double sum;
+    uint32_t count;
+} score;
+
+typedef struct table {
+    char *text;
+    sl_arena *arena;
+    sl_csv csv;
+} table;
+
+static bool
+open_table(table *t, const char *name)
+{
+    const char *path = sl_shared_path(name);
+    size_t size = 0;
+    sl_errors err = {0};
+
+    if (path == NULL) {
+        sl_skip("the kernel tables are absent");
+        return false;
+    }
+    t->text = sl_read_file(path, &size);
+    t->arena = sl_arena_new(64 << 20);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(t->arena);
+    CU_ASSERT_EQUAL_FATAL(sl_csv_open(&t->csv, t->text, size, t->arena, &err), SL_OK);
+    return true;
+}
+
+static bool
+next_row(table *t)
+{
+    sl_errors err = {0};
+    bool more = false;
+
+    return sl_csv_next(&t->csv, &more, &err) == SL_OK && more;
+}
+
+static void
+close_table(table *t)
+{
+    sl_arena_free(t->arena);
+    free(t->text);
+}
+
+static double
+number(const table *t, const char *column)
+{
+    return strtod(sl_csv_get(&t->csv, column), NULL);
+}
+
+static bool
+has(const table *t, const char *column, const char *part)
+{
+    return strstr(sl_csv_get(&t->csv, column), part) != NULL;
+}
+
+static int
+part_of(const table *t)
+{
+    for (int i = 0; i < PARTS; i++)
+        if (strcmp(sl_csv_get(&t->csv, "gpu"), parts[i][0]) == 0)
+            return i;
+    return -1;
+}
+
+static const sl_accelerator *
+accelerator(int part)
+{
+    const sl_part *found = NULL;
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL_FATAL(sl_catalog_find_part(catalog, parts[part][1], "", &found, &err), SL_OK);
+    return &found->accelerator;
+}
+
+static void
+add(score *s, double predicted, double measured)
+{
+    if (predicted <= 0.0 || measured <= 0.0)
+        return;
+    s->sum += fabs(log(predicted / measured));
+    s->count++;
+}
+
+/* Prints each score that has rows; the mean over all of them. */
+static double
+print_scores(const char *what, const score scores[PARTS])
+{
+    score all = {0.0, 0};
+
+    for (int i = 0; i < PARTS; i++) {
+        if (scores[i].count == 0)
+            continue;
+        printf("  %-24s %-16s %5u rows  mean %5.1f %%\n", what, parts[i][0], scores[i].count,
+               100.0 * scores[i].sum / scores[i].count);
+        all.sum += scores[i].sum;
+        all.count += scores[i].count;
+    }
+    CU_ASSERT_TRUE_FATAL(all.count > 0);
+    printf("  %-24s %-16s %5u rows  mean %5.1f %%\n", what, "all", all.count,
+           100.0 * all.sum / all.count);
+    return all.sum / all.count;
+}
+
+static sl_slice
+cool_slice(const sl_accelerator *part)
+{
+    return (sl_slice){
+        .accelerator = part,
+        .software = &software,
+        .streaming = software.streaming,
+        .clock_ratio = 1.0,
+        .tensor = 1.0,
+        .context = 1.0,
+        .spread = 1.0,
+        .element_bytes = 2.0,
+        .precision = SL_PRECISION_BF16,
+    };
+}
+
+/* Products of `dtype` with at least 1,024 in each dimension, of the collection that the law is of. */
+static double
+score_products(const char *dtype, sl_precision precision, const char *collection)
+{
+    score scores[PARTS] = {{0.0, 0}};
+    table t;
+
+    if (!open_table(&t, "data/gemm_efficiency.csv"))
+        return 0.0;
+    while (next_row(&t)) {
+        const int part = part_of(&t);
+        const sl_product product = {1.0, number(&t, "m"), number(&t, "n"), number(&t, "k"),
+                                    precision};
+        if (part < 0 || strcmp(sl_csv_get(&t.csv, "dtype"), dtype) != 0 ||
+            !has(&t, "source", collection) || product.m < 1024.0 || product.n < 1024.0 ||
+            product.k < 1024.0)
+            continue;
+        const sl_slice slice = cool_slice(accelerator(part));
+        add(&scores[part], sl_kernel_product_s(&slice, product), 1e-6 * number(&t, "time_us"));
+    }
+    close_table(&t);
+    return print_scores(dtype, scores);
+}
+
+static void
+products_are_as_fast_as_measured(void)
+{
+    CU_ASSERT_TRUE(score_products("bfloat16", SL_PRECISION_BF16, "sglang") <= 0.08);
+    CU_ASSERT_TRUE(score_products("fp8", SL_PRECISION_FP8, "trtllm") <= 0.20);
+    CU_ASSERT_TRUE(score_products("nvfp4", SL_PRECISION_NVFP4, "trtllm") <= 0.20);
+}
+
+/* Causal rows of FlashAttention's own charts: 2,048 features, 16,384 tokens. */
+static void
+attention_is_as_fast_as_charted(void)
+{
+    static const struct {
+        const char *word;
+        sl_attention_kernel kernel;
+    } kernels[] = {
+        {"FA2", SL_ATTENTION_FLASH2}, {"FA3", SL_ATTENTION_FLASH3}, {"cuDNN", SL_ATTENTION_CUDNN}};
+    score scores[PARTS] = {{0.0, 0}};
+    table t;
+
+    if (!open_table(&t, "data/attention_efficiency.csv"))
+        return;
+    while (next_row(&t)) {
+        const int part = part_of(&t);
+        const char *pass = sl_csv_get(&t.csv, "pass");
+        const uint32_t width = (uint32_t)number(&t, "head_dim");
+        for (size_t i = 0; part >= 0 && i < sizeof kernels / sizeof kernels[0]; i++) {
+            if (strcmp(sl_csv_get(&t.csv, "kernel"), kernels[i].word) != 0 ||
+                number(&t, "causal") != 1.0 ||
+                !sl_kernel_attention_fits(accelerator(part), kernels[i].kernel, width))
+                continue;
+            sl_slice slice = cool_slice(accelerator(part));
+            slice.sequence = slice.document = number(&t, "seqlen");
+            slice.sequences = number(&t, "batch");
+            slice.tokens = slice.sequence * slice.sequences;
+            slice.attention = kernels[i].kernel;
+            const sl_operator op = {.kind = SL_OPERATOR_ATTENTION,
+                                    .heads = (uint32_t)number(&t, "heads_q"),
+                                    .kv_heads = (uint32_t)number(&t, "heads_kv"),
+                                    .head_dim = width};
+            const double forward_s = sl_kernel_attention_s(&slice, &op, SL_PASS_FORWARD);
+            const double backward_s = sl_kernel_attention_s(&slice, &op, SL_PASS_BACKWARD);
+            const double predicted = strcmp(pass, "fwd") == 0   ? forward_s
+                                     : strcmp(pass, "bwd") == 0 ? backward_s
+                                                                : forward_s + backward_s;
+            const double flops = 2.0 * slice.tokens * slice.sequence * op.heads * width *
+                                 (strcmp(pass, "fwd") == 0   ? 1.0
+                                  : strcmp(pass, "bwd") == 0 ? 2.5
+                                                             : 3.5);
+            add(&scores[part], predicted, flops / (1e12 * number(&t, "achieved_tflops")));
+        }
+    }
+    close_table(&t);
+    CU_ASSERT_TRUE(print_scores("causal attention", scores) <= 0.05);
+}
+
+/* NCCL inside one node, 4 KiB to 512 MiB. */
+static void
+collectives_are_as_fast_as_measured(void)
+{
+    static const struct {
+        const char *word;
+        sl_collective kind;
+    } kinds[] = {{"all_reduce", SL_COLLECTIVE_ALL_REDUCE},
+                 {"all_gather", SL_COLLECTIVE_ALL_GATHER},
+                 {"reduce_scatter", SL_COLLECTIVE_REDUCE_SCATTER}};
+    score scores[PARTS] = {{0.0, 0}};
+    table t;
+
+    if (!open_table(&t, "data/collectives.csv"))
+        return;
+    while (next_row(&t)) {
+        const int part = part_of(&t);
+        const double gpus = number(&t, "gpus");
+        if (part < 0 || !has(&t, "source", "/comm/nccl/"))
+            continue;
+        const sl_cluster cluster = {.accelerator = *accelerator(part),
+                                    .nodes = 1,
+                                    .accelerators_per_node = 8,
+                                    .nics_per_node = 8,
+                                    .nic_bytes_per_s = 50e9,
+                                    .oversubscription_ratio = 1.0};
+        const sl_group group = sl_group_of(&cluster, (uint64_t)gpus, 1);
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+            if (strcmp(sl_csv_get(&t.csv, "op"), kinds[i].word) == 0)
+                add(&scores[part],
+                    sl_collective_s(&cluster, kinds[i].kind, &group, number(&t, "message_bytes")),
+                    1e-6 * number(&t, "time_us"));
+    }
+    close_table(&t);
+    CU_ASSERT_TRUE(print_scores("collectives in a node", scores) <= 0.08);
+}
+
+static const sl_case cases[] = {
+    SL_CASE(products_are_as_fast_as_measured),
+    SL_CASE(attention_is_as_fast_as_charted),
+    SL_CASE(collectives_are_as_fast_as_measured),
+};
+
+int
+main(int argc, char **argv)
+{
+    sl_errors err = {0};
+
+    catalog = sl_catalog_new(&err);
+    if (catalog == NULL)
+        return EXIT_FAILURE;
+    const int code = sl_run_cases(argc, argv, "operators", cases, sizeof cases / sizeof cases[0]);
+    sl_catalog_free(catalog);
+    return code;
+}
