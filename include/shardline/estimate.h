@@ -78,7 +78,10 @@ typedef struct sl_throughput {
     double mfu_causal;
     double hfu;
     double peak_flops_per_s;
-    double time_to_train_s; /* 0 = not asked */
+    double goodput_ratio;   /* of a run over weeks, what failures and checkpoints leave */
+    double time_to_train_s; /* with that; 0 = not asked, or it would never end */
+    double energy_j;        /* of all that, the facility's share included */
+    double cost;            /* in the currency of the price; 0 = not known */
     double model_flops;     /* of one step: 3 x forward, attention over all s x s scores */
     double causal_flops;    /* the same over the scores a causal mask keeps */
     double hardware_flops;  /* model_flops and what is recomputed */

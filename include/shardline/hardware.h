@@ -131,6 +131,18 @@ typedef struct sl_accelerator {
     double sustained_high_ratio;
 } sl_accelerator;
 
+/** How a run of weeks goes, and what it draws; all zero: nothing fails and nothing is drawn. */
+typedef struct sl_operating {
+    double failures_per_node_day;
+    double restart_s;              /* detected, rescheduled, loaded, warm again */
+    double checkpoint_bytes_per_s; /* written by one node while the run stands */
+    double checkpoint_interval_s;  /* 0 = the optimum */
+    double idle_power_ratio;       /* of an accelerator's power, with nothing to do */
+    double load_ratio;             /* of the rest, at full load */
+    double node_power_ratio;       /* a node's over its accelerators' */
+    double pue_ratio;              /* the facility's over its nodes' */
+} sl_operating;
+
 /** Homogeneous nodes on one fabric. */
 typedef struct sl_cluster {
     sl_accelerator accelerator; /* with the request's overrides applied */
@@ -143,6 +155,7 @@ typedef struct sl_cluster {
     bool nics_assumed;             /* taken from the reference node of this accelerator */
     uint64_t host_memory_bytes;    /* per node; 0 = not known */
     double price_per_node_hour;    /* 0 = not known */
+    sl_operating operation;
 } sl_cluster;
 
 /** What a framework release does; a dated row of server/catalog/software.csv. */

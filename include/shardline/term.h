@@ -65,7 +65,10 @@ typedef enum sl_term_id {
     SL_TERM_MFU_CAUSAL,
     SL_TERM_HFU,
     SL_TERM_EXPOSED_COMMUNICATION,
+    SL_TERM_GOODPUT,
     SL_TERM_TIME_TO_TRAIN,
+    SL_TERM_ENERGY,
+    SL_TERM_COST,
     SL_TERM_ID_COUNT
 } sl_term_id;
 

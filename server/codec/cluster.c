@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/text.h"
+#include "codec/operating.h"
 #include "json/members.h"
 
 static const double RATE_MAX = 1e15;
@@ -295,6 +296,7 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
             pool->oversubscription_ratio > 0 ? pool->oversubscription_ratio : 1,
         .host_memory_bytes = pool->host_memory_bytes,
         .price_per_node_hour = pool->price_per_node_hour,
+        .operation = sl_operating_of(pool, notes),
     };
     if (node != NULL) {
         (void)sl_text_copy(cluster.node_type, sizeof cluster.node_type, node->id);

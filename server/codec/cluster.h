@@ -35,6 +35,8 @@ typedef struct sl_pool {
     const char *fabric_kind; /* of the cards, when it is another than InfiniBand */
     double oversubscription_ratio;
     double price_per_node_hour;
+    sl_operating operation;
+    uint32_t operation_said; /* bits, in the order of its members */
 } sl_pool;
 
 /** The members of a node, wherever they stand (an inventory's "node" or an inline "cluster").

@@ -221,7 +221,7 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
     for (uint32_t i = 0; i < SL_FIGURES; i++) {
         const sl_term *const term = &estimate->figures[i];
         const bool filled = term->id == (sl_term_id)(SL_TERM_USABLE + i);
-        const bool asked = term->id != SL_TERM_TIME_TO_TRAIN || estimate->workload.tokens > 0;
+        const bool asked = term->id < SL_TERM_TIME_TO_TRAIN || term->value > 0;
         const char *const pointer = filled ? sl_term_describe(term->id)->pointer : NULL;
         if (pointer == NULL || !asked)
             continue;
@@ -290,19 +290,20 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
                       &document->request->cluster, estimate->software);
 }
 
-/* Time to train and what it costs: both null unless the request gave what they need. */
+/* Time to train, what it costs and draws: null unless the request gave what they need. */
 static void
 totals_write(sl_writer *writer, const sl_estimate_document *document)
 {
-    static const double HOUR_S = 3600;
-    const sl_cluster *const cluster = &document->request->cluster;
-    const double train_s =
-        document->estimate != NULL ? document->estimate->throughput.time_to_train_s : 0;
-    sl_put_known_double(writer, "time_to_train_s", train_s);
-    sl_put_known_double(writer, "cost",
-                        train_s / HOUR_S * cluster->nodes * cluster->price_per_node_hour);
-    sl_put_null(writer, "energy_j");
-    sl_put_null(writer, "goodput_ratio");
+    static const sl_throughput nothing = {0};
+    const sl_throughput *const t =
+        document->estimate != NULL ? &document->estimate->throughput : &nothing;
+    sl_put_known_double(writer, "time_to_train_s", t->time_to_train_s);
+    sl_put_known_double(writer, "cost", t->cost);
+    sl_put_known_double(writer, "energy_j", t->energy_j);
+    if (document->estimate != NULL)
+        sl_put_double(writer, "goodput_ratio", t->goodput_ratio);
+    else
+        sl_put_null(writer, "goodput_ratio");
 }
 
 static void

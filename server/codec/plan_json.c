@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "codec/names.h"
+#include "codec/operating.h"
 #include "codec/placement.h"
 #include "codec/profile.h"
 
@@ -321,6 +322,7 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
     sl_write_array_end(writer);
     sl_put_double(writer, "oversubscription", cluster->oversubscription_ratio);
     sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    sl_operating_write(writer, &cluster->operation);
     sl_write_key(writer, "rates");
     sl_write_object(writer);
     sl_put_text(writer, "matrix_products", sl_name(&sl_origin_names, a->gemm_origin));

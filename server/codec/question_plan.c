@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "codec/names.h"
+#include "codec/operating.h"
 #include "codec/placement.h"
 #include "codec/question_parts.h"
 #include "json/members.h"
@@ -48,6 +49,7 @@ static const sl_member cluster_members[] = {
     {"kind", NULL},
     {"oversubscription", NULL},
     {"price_per_node_hour", NULL},
+    {"operation", NULL},
     {"accelerator_overrides", NULL},
     {"inventory", NULL},
     {"pool", NULL},
@@ -373,6 +375,7 @@ sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors 
     sl_keep(&first, sl_node_double(object, "price_per_node_hour", 0, 1e9,
                                    &pool->price_per_node_hour, NULL, err));
     sl_keep(&first, read_overrides(object, pool, warnings, err));
+    sl_keep(&first, sl_operating_read(object, pool, warnings, err));
     sl_node fabric;
     if (sl_node_member(object, "fabric", &fabric))
         sl_keep(&first, sl_pool_read_fabric(&fabric, pool, warnings, err));

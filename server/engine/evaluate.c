@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/figure.h"
 #include "engine/schedule.h"
 
 void
@@ -16,8 +17,8 @@ sl_evaluate_price(const sl_question *question, const sl_combination *combination
     sl_price_kinds(question->model, question->cluster, &out->slice, out->prices);
 }
 
-static void
-set_figure(sl_estimate *out, sl_term_id id, double value, const sl_input *inputs, uint32_t count)
+void
+sl_figure_set(sl_estimate *out, sl_term_id id, double value, const sl_input *inputs, uint32_t count)
 {
     sl_term *term = &out->figures[id - SL_TERM_USABLE];
 
@@ -25,10 +26,6 @@ set_figure(sl_estimate *out, sl_term_id id, double value, const sl_input *inputs
     *term = (sl_term){.id = id, .value = value, .input_count = count};
     memcpy(term->inputs, inputs, count * sizeof *inputs);
 }
-
-#define SET_FIGURE(out, id, value, ...)                                                            \
-    set_figure(out, id, value, (const sl_input[]){__VA_ARGS__},                                    \
-               sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
 
 static double
 term_value(const sl_rank_memory *rank, sl_term_id id)
@@ -62,19 +59,19 @@ set_memory_figures(const sl_question *question, sl_estimate *out)
     const double reserved = (double)rank->peak_reserved_bytes;
     const double total = (double)rank->device_total_bytes;
 
-    SET_FIGURE(out, SL_TERM_USABLE, (double)memory->usable_bytes,
-               {"capacity_bytes", (double)memory->capacity_bytes},
-               {"reserved_bytes", (double)question->cluster->accelerator.reserved_bytes});
-    SET_FIGURE(out, SL_TERM_HEADROOM, (double)memory->headroom_bytes,
-               {"usable_bytes", (double)memory->usable_bytes}, {"device_total_bytes", total});
-    SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated,
-               {"persistent_bytes", lifetime_bytes(rank, SL_LIFETIME_PERSISTENT)},
-               {"activation_bytes", lifetime_bytes(rank, SL_LIFETIME_ACTIVATION)},
-               {"transient_bytes", lifetime_bytes(rank, SL_LIFETIME_TRANSIENT)});
-    SET_FIGURE(out, SL_TERM_PEAK_RESERVED, reserved, {"peak_allocated_bytes", allocated},
-               {"fragmentation_bytes", term_value(rank, SL_TERM_FRAGMENTATION)});
-    SET_FIGURE(out, SL_TERM_DEVICE_TOTAL, total, {"peak_reserved_bytes", reserved},
-               {"context_bytes", term_value(rank, SL_TERM_CONTEXT)});
+    SL_SET_FIGURE(out, SL_TERM_USABLE, (double)memory->usable_bytes,
+                  {"capacity_bytes", (double)memory->capacity_bytes},
+                  {"reserved_bytes", (double)question->cluster->accelerator.reserved_bytes});
+    SL_SET_FIGURE(out, SL_TERM_HEADROOM, (double)memory->headroom_bytes,
+                  {"usable_bytes", (double)memory->usable_bytes}, {"device_total_bytes", total});
+    SL_SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated,
+                  {"persistent_bytes", lifetime_bytes(rank, SL_LIFETIME_PERSISTENT)},
+                  {"activation_bytes", lifetime_bytes(rank, SL_LIFETIME_ACTIVATION)},
+                  {"transient_bytes", lifetime_bytes(rank, SL_LIFETIME_TRANSIENT)});
+    SL_SET_FIGURE(out, SL_TERM_PEAK_RESERVED, reserved, {"peak_allocated_bytes", allocated},
+                  {"fragmentation_bytes", term_value(rank, SL_TERM_FRAGMENTATION)});
+    SL_SET_FIGURE(out, SL_TERM_DEVICE_TOTAL, total, {"peak_reserved_bytes", reserved},
+                  {"context_bytes", term_value(rank, SL_TERM_CONTEXT)});
 }
 
 /* The step is the sum of its terms: they are its inputs, by name. */
@@ -86,7 +83,7 @@ set_step(sl_estimate *out)
     for (uint32_t i = 0; i < SL_TIME_TERMS; i++)
         inputs[i] =
             (sl_input){sl_term_describe(out->time.terms[i].id)->name, out->time.terms[i].value};
-    set_figure(out, SL_TERM_STEP, out->time.step_s, inputs, SL_TIME_TERMS);
+    sl_figure_set(out, SL_TERM_STEP, out->time.step_s, inputs, SL_TIME_TERMS);
 }
 
 static void
@@ -105,35 +102,32 @@ set_time_figures(const sl_combination *combination, sl_estimate *out)
         (double)sl_plan_microbatches(&combination->workload, &combination->plan);
 
     set_step(out);
-    SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"model_flops", full}, {"accelerators", world},
-               {"peak_flops_per_s", peak});
-    SET_FIGURE(
+    SL_SET_FIGURE(out, SL_TERM_IDEAL, time->ideal_s, {"model_flops", full}, {"accelerators", world},
+                  {"peak_flops_per_s", peak});
+    SL_SET_FIGURE(
         out, SL_TERM_BUBBLE_RATIO, time->bubble_ratio, {"microbatches", microbatches}, bubble[0],
         {"pipeline", combination->plan.pipeline},
         {"span_s", microbatches * bubble[1].value + terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value});
-    SET_FIGURE(out, SL_TERM_EXPOSED_COMMUNICATION, time->exposed_communication_s,
-               {"tensor_s", terms[SL_TERM_TENSOR_COMMUNICATION - SL_TERM_FORWARD].value},
-               {"context_s", terms[SL_TERM_CONTEXT_COMMUNICATION - SL_TERM_FORWARD].value},
-               {"expert_s", terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD].value},
-               {"pipeline_s", terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value},
-               {"data_s", terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value});
-    SET_FIGURE(out, SL_TERM_TOKENS_PER_S, t->tokens_per_s, {"global_batch_size", batch},
-               {"sequence_length", sequence}, {"step_s", time->step_s});
-    SET_FIGURE(out, SL_TERM_TOKENS_PER_S_PER_ACCELERATOR, t->tokens_per_s_per_accelerator,
-               {"tokens_per_s", t->tokens_per_s}, {"accelerators", world});
-    SET_FIGURE(out, SL_TERM_SAMPLES_PER_S, t->samples_per_s, {"global_batch_size", batch},
-               {"step_s", time->step_s});
-    SET_FIGURE(out, SL_TERM_MODEL_FLOPS_PER_S, t->model_flops_per_s_per_accelerator,
-               {"model_flops", full}, {"step_s", time->step_s}, {"accelerators", world});
-    SET_FIGURE(out, SL_TERM_MFU_FULL, t->mfu_full, {"model_flops", full}, {"step_s", time->step_s},
-               {"accelerators", world}, {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_MFU_CAUSAL, t->mfu_causal, {"causal_flops", t->causal_flops},
-               {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_HFU, t->hfu, {"hardware_flops", t->hardware_flops},
-               {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
-    SET_FIGURE(out, SL_TERM_TIME_TO_TRAIN, t->time_to_train_s,
-               {"tokens", (double)combination->workload.tokens},
-               {"tokens_per_step", batch * sequence}, {"step_s", time->step_s});
+    SL_SET_FIGURE(out, SL_TERM_EXPOSED_COMMUNICATION, time->exposed_communication_s,
+                  {"tensor_s", terms[SL_TERM_TENSOR_COMMUNICATION - SL_TERM_FORWARD].value},
+                  {"context_s", terms[SL_TERM_CONTEXT_COMMUNICATION - SL_TERM_FORWARD].value},
+                  {"expert_s", terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD].value},
+                  {"pipeline_s", terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value},
+                  {"data_s", terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value});
+    SL_SET_FIGURE(out, SL_TERM_TOKENS_PER_S, t->tokens_per_s, {"global_batch_size", batch},
+                  {"sequence_length", sequence}, {"step_s", time->step_s});
+    SL_SET_FIGURE(out, SL_TERM_TOKENS_PER_S_PER_ACCELERATOR, t->tokens_per_s_per_accelerator,
+                  {"tokens_per_s", t->tokens_per_s}, {"accelerators", world});
+    SL_SET_FIGURE(out, SL_TERM_SAMPLES_PER_S, t->samples_per_s, {"global_batch_size", batch},
+                  {"step_s", time->step_s});
+    SL_SET_FIGURE(out, SL_TERM_MODEL_FLOPS_PER_S, t->model_flops_per_s_per_accelerator,
+                  {"model_flops", full}, {"step_s", time->step_s}, {"accelerators", world});
+    SL_SET_FIGURE(out, SL_TERM_MFU_FULL, t->mfu_full, {"model_flops", full},
+                  {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
+    SL_SET_FIGURE(out, SL_TERM_MFU_CAUSAL, t->mfu_causal, {"causal_flops", t->causal_flops},
+                  {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
+    SL_SET_FIGURE(out, SL_TERM_HFU, t->hfu, {"hardware_flops", t->hardware_flops},
+                  {"step_s", time->step_s}, {"accelerators", world}, {"peak_flops_per_s", peak});
 }
 
 /* Memory binds when it does not fit: its largest term. Else the largest loss of time. */

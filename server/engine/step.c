@@ -432,8 +432,6 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
         .mfu_causal = causal_flops / available,
         .hfu = hardware_flops / available,
         .peak_flops_per_s = peak,
-        .time_to_train_s =
-            workload->tokens > 0 ? (double)workload->tokens / tokens * time->step_s : 0.0,
         .model_flops = model_flops,
         .causal_flops = causal_flops,
         .hardware_flops = hardware_flops,

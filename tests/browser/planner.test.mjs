@@ -275,6 +275,17 @@ describe('the figures', () => {
         });
     });
 
+    it('say what a run over weeks takes, once its tokens are known', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            await start(tab, 'llama-70b');
+            const { answer } = await answering(tab, () => type(tab.page, 'tokens', '3T'));
+            const text = await seen(tab.page.getByTestId('train'));
+            assert.ok(text.includes(`${threeDigits(answer.time_to_train_s / 86400)} days`), text);
+            assert.ok(text.includes(percent(answer.goodput_ratio)), text);
+            assert.ok(text.includes(`${threeDigits(answer.energy_j / 3600e9)} GWh`), text);
+        });
+    });
+
     it('change to GB on request, everywhere, and stay so', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

@@ -118,6 +118,9 @@ handmade(const sl_estimate_request *request)
         (sl_communication){"tensor", SL_COLLECTIVE_ALL_GATHER, "scale_up", 1024, .5, .25};
     e->throughput.tokens_per_s = 131072;
     e->throughput.time_to_train_s = 7200;
+    e->throughput.goodput_ratio = .5;
+    e->throughput.energy_j = 1e9;
+    e->throughput.cost = 144;
     for (uint32_t i = 0; i < SL_FIGURES; i++)
         e->figures[i] = term((sl_term_id)(SL_TERM_USABLE + i), 1);
     e->step_low_s = .5;
@@ -312,19 +315,19 @@ notes_are_sorted_and_never_said_twice(void)
 }
 
 static void
-cost_needs_tokens_and_a_price(void)
+totals_are_null_where_they_are_not_known(void)
 {
     answered a;
     read_request(&a, plain);
     sl_estimate *const e = handmade(&a.request);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    /* 2 hours on 2 nodes at 36 */
-    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":7200,\"cost\":144,\"energy_j\":null"));
+    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":7200,\"cost\":144,\"energy_j\":1000000000,"
+                             "\"goodput_ratio\":0.5"));
     sl_json_free(a.answer);
     sl_buffer_clear(&a.text);
-    e->throughput.time_to_train_s = 0;
+    e->throughput.time_to_train_s = e->throughput.energy_j = e->throughput.cost = 0;
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
-    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":null,\"cost\":null"));
+    CU_ASSERT_TRUE(holds(&a, "\"time_to_train_s\":null,\"cost\":null,\"energy_j\":null"));
     free(e);
     clear(&a);
 }
@@ -476,7 +479,7 @@ main(int argc, char **argv)
         SL_CASE(a_patch_sets_what_the_request_had_set),
         SL_CASE(a_patch_pins_every_field_that_was_open),
         SL_CASE(notes_are_sorted_and_never_said_twice),
-        SL_CASE(cost_needs_tokens_and_a_price),
+        SL_CASE(totals_are_null_where_they_are_not_known),
         SL_CASE(the_sentence_says_what_binds),
         SL_CASE(an_accounting_alone_has_memory_and_nothing_measured),
         SL_CASE(an_accounting_divides_over_a_shard_group),

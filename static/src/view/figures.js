@@ -7,6 +7,7 @@ import { Num } from "./explain.js";
 
 /** Differences below this are noise to a reader. */
 const LEAST_CHANGE = 0.0005;
+const WATT_HOUR_J = 3600;
 
 /** @param {{now: number, before: number | undefined, lessIsBetter?: boolean}} props */
 function Delta({ now, before, lessIsBetter = false }) {
@@ -41,6 +42,16 @@ function Tile({ label, title, text, value, unit, pointer, note, delta, testid })
         </div>`;
 }
 
+/** What comes with a run over weeks. @param {{estimate: any}} props */
+function Run({ estimate }) {
+    const { tokens } = estimate.resolved.workload;
+    return html`
+        for ${count(tokens)} tokens, goodput <${Num} title="Share of the time that failures and checkpoints leave"
+            text=${percent(estimate.goodput_ratio)} value=${estimate.goodput_ratio} pointer="/goodput_ratio" />,
+        <${Num} title="Energy with nodes and facility" text=${scaled(estimate.energy_j / WATT_HOUR_J, "Wh")}
+            value=${estimate.energy_j} unit="J" pointer="/energy_j" />`;
+}
+
 export function Figures() {
     const { estimate, previous } = answer.value;
     const { time, throughput, memory, interval } = estimate;
@@ -73,7 +84,7 @@ export function Figures() {
                          value=${time.exposed_communication_s} unit="s" pointer="/time/exposed_communication_s" />`} />
             ${typeof days === "number" && days > 0 ? html`
                 <${Tile} testid="train" label="Time to train" title="Time to train" text=${seconds(days)} value=${days} unit="s"
-                         pointer="/time_to_train_s" note=${html`for ${count(estimate.resolved?.workload?.tokens ?? 0)} tokens`}
+                         pointer="/time_to_train_s" note=${html`<${Run} estimate=${estimate} />`}
                          delta=${html`<${Delta} now=${days} before=${previous?.time_to_train_s} lessIsBetter />`} />` : html`
                 <div class="tile"><dt>Time to train</dt><dd class="tile-value muted">–</dd><dd class="tile-note">set the training tokens</dd></div>`}
         </dl>`;

@@ -1,0 +1,79 @@
+/** Figures nobody measured on the asker's machines: each shown, replaceable, and felt. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
+import { estimate, large } from './lib/fixtures.mjs';
+
+const client = await clientOfFile();
+
+async function answered(parts) {
+    const request = estimate(parts);
+    const response = await client.post('/api/v1/estimates', request);
+    assert.equal(response.status, 200, response.text);
+    client.contract.validate('an answered request', { $ref: '#/components/schemas/EstimateRequest' }, request);
+    return response.json;
+}
+
+async function refused(parts, pointer, code) {
+    const response = await client.post('/api/v1/estimates', estimate(parts));
+    assert.equal(response.status, 422, response.text);
+    assert.deepEqual(response.json.errors.map((error) => [error.pointer, error.code]), [[pointer, code]]);
+}
+
+const assumed = (answer) => answer.assumptions.some(({ code }) => code === 'operation_assumed');
+const near = (value, expected) =>
+    assert.ok(Math.abs(value / expected - 1) < 1e-9, `${value} is not ${expected}`);
+const day_s = 86_400;
+
+test('a run of weeks loses what failures and checkpoints take, and says by which figures', async () => {
+    const asked = { workload: { tokens: 1e12 }, cluster: { price_per_node_hour: 30 } };
+    const usual = await answered(asked);
+    assert.ok(usual.goodput_ratio > 0.9 && usual.goodput_ratio < 1, usual.goodput_ratio);
+    assert.ok(assumed(usual));
+    near(usual.cost, usual.time_to_train_s / 3600 * 30);
+    const steps = 1e12 / (512 * 32);
+    near(usual.time_to_train_s, steps * usual.time.step_s / usual.goodput_ratio);
+
+    // Its own answer, sent back, is the same question.
+    const { operation } = usual.resolved.cluster;
+    const again = await answered({ ...asked, cluster: { ...asked.cluster, operation } });
+    assert.equal(again.time_to_train_s, usual.time_to_train_s);
+    assert.equal(again.energy_j, usual.energy_j);
+    assert.ok(!assumed(again));
+
+    const often = await answered({ ...asked,
+        cluster: { ...asked.cluster, operation: { failures_per_node_day: 1, restart_s: 0.1 * day_s } } });
+    assert.ok(often.goodput_ratio < 0.9, often.goodput_ratio);
+    assert.equal(often.time.step_s, usual.time.step_s);
+    near(often.energy_j / usual.energy_j, often.time_to_train_s / usual.time_to_train_s);
+});
+
+test('without tokens there is goodput and no total', async () => {
+    const answer = await answered({ cluster: { price_per_node_hour: 30 } });
+    assert.ok(answer.goodput_ratio > 0);
+    assert.deepEqual([answer.time_to_train_s, answer.energy_j, answer.cost], [null, null, null]);
+});
+
+test('figures of a run that cannot be are refused where they stand', async () => {
+    await refused({ cluster: { operation: { pue_ratio: 0.5 } } }, '/cluster/operation/pue_ratio', 'out_of_range');
+    await refused({ cluster: { operation: { restart_s: 'soon' } } }, '/cluster/operation/restart_s', 'wrong_type');
+});
+
+test('a slower host is felt, and what was said is what is resolved', async () => {
+    const slow = await answered({ workload: { profile: { host_operator_s: 0.001, step_overhead_s: 2 } } });
+    const quick = await answered({ workload: { profile: { host_operator_s: 0, step_overhead_s: 0 } } });
+    assert.equal(slow.resolved.workload.profile.host_operator_s, 0.001);
+    const waits = (answer) => answer.time.terms.find(({ name }) => name === 'launch').seconds;
+    assert.equal(waits(quick), 0);
+    assert.ok(waits(slow) > 0);
+    assert.ok(slow.time.step_s > quick.time.step_s + 2);
+    await refused({ workload: { profile: { norm_ratio: 0 } } }, '/workload/profile/norm_ratio', 'out_of_range');
+});
+
+test('a lower clock makes a longer step, never a shorter one', async () => {
+    const at = async (sustained_ratio) =>
+        (await answered({ config: large, cluster: { accelerator_overrides: { sustained_ratio } } })).time.step_s;
+    assert.ok(await at(0.5) > await at(0.9));
+    await refused({ cluster: { accelerator_overrides: { sustained_ratio: 1.5 } } },
+        '/cluster/accelerator_overrides/sustained_ratio', 'out_of_range');
+});

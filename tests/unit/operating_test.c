@@ -1,0 +1,139 @@
+/* A run over weeks: failures, checkpoints, energy and cost, by hand. */
+#include <math.h>
+
+#include "base/text.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+static sl_question
+run_question(void)
+{
+    const sl_dense_spec spec = sl_fixture_gpt(12, 1024, 16);
+
+    cluster = sl_fixture_cluster(2);
+    cluster.accelerator.power_w = 400.0;
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.tokens = UINT64_C(1000000000000);
+    return q;
+}
+
+static double
+input_of(const sl_estimate *e, sl_term_id id, const char *name)
+{
+    const sl_term *term = &e->figures[id - SL_TERM_USABLE];
+
+    for (uint32_t i = 0; i < term->input_count; i++)
+        if (sl_text_equal(term->inputs[i].name, name))
+            return term->inputs[i].value;
+    CU_FAIL("no such input");
+    return 0.0;
+}
+
+static void
+nothing_fails_where_no_number_is_given(void)
+{
+    const sl_question q = run_question();
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double steps =
+        1e12 / ((double)q.workload.global_batch * (double)q.workload.sequence_length);
+
+    CU_ASSERT_EQUAL(e->throughput.goodput_ratio, 1.0);
+    sl_expect_near(e->throughput.time_to_train_s, steps * e->time.step_s, 1e-12, "steps");
+    CU_ASSERT_EQUAL(e->throughput.energy_j, 0.0);
+    CU_ASSERT_EQUAL(e->throughput.cost, 0.0);
+}
+
+static void
+failures_and_checkpoints_take_their_share(void)
+{
+    sl_question q = run_question();
+
+    cluster.operation = (sl_operating){.failures_per_node_day = 0.5, /* one a day of two nodes */
+                                       .restart_s = 864.0,
+                                       .checkpoint_bytes_per_s = 1e9,
+                                       .checkpoint_interval_s = 1728.0};
+    const sl_estimate *e = sl_fixture_answer(&q);
+    sl_model_counts counts;
+    CU_ASSERT_EQUAL_FATAL(sl_model_count(q.model, &counts), SL_OK);
+    /* bf16, an fp32 copy and two moments, written by two nodes at once */
+    const double saving_s = 14.0 * (double)counts.total / 2e9;
+    sl_expect_near(input_of(e, SL_TERM_GOODPUT, "mean_time_between_failures_s"), 86400.0, 1e-12,
+                   "a day");
+    sl_expect_near(input_of(e, SL_TERM_GOODPUT, "checkpoint_s"), saving_s, 1e-6, "14 bytes");
+    sl_expect_near(e->throughput.goodput_ratio,
+                   (1.0 - saving_s / 1728.0) * (1.0 - (864.0 + 864.0) / 86400.0), 1e-6, "both");
+
+    /* Left to itself the interval is the best one: neither half nor twice as long is better. */
+    cluster.operation.checkpoint_interval_s = 0.0;
+    e = sl_fixture_answer(&q);
+    const double best_s = input_of(e, SL_TERM_GOODPUT, "checkpoint_interval_s");
+    const double best = e->throughput.goodput_ratio;
+    sl_expect_near(best_s, sqrt(2.0 * saving_s * 86400.0), 1e-6, "Young 1974");
+    for (double factor = 0.5; factor <= 2.0; factor *= 4.0) {
+        cluster.operation.checkpoint_interval_s = factor * best_s;
+        CU_ASSERT_TRUE(sl_fixture_answer(&q)->throughput.goodput_ratio < best);
+    }
+}
+
+/* The same states, whatever ranks hold them. */
+static void
+a_checkpoint_holds_each_state_once(void)
+{
+    sl_question q = run_question();
+
+    cluster.operation = (sl_operating){.failures_per_node_day = 0.1, .checkpoint_bytes_per_s = 1e9};
+    const double whole = input_of(sl_fixture_answer(&q), SL_TERM_GOODPUT, "checkpoint_bytes");
+    q.plan.zero_stage = 1;
+    CU_ASSERT_EQUAL(input_of(sl_fixture_answer(&q), SL_TERM_GOODPUT, "checkpoint_bytes"), whole);
+    q.plan.tensor = 2;
+    q.plan.data /= 2;
+    sl_expect_near(input_of(sl_fixture_answer(&q), SL_TERM_GOODPUT, "checkpoint_bytes"), whole,
+                   0.02, "but for positions and vectors of tensor ranks");
+}
+
+static void
+a_run_that_never_gets_on_has_no_end(void)
+{
+    sl_question q = run_question();
+
+    cluster.operation = (sl_operating){
+        .failures_per_node_day = 1.0, .restart_s = 43200.0, .checkpoint_bytes_per_s = 1e9};
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL(e->throughput.goodput_ratio, 0.0);
+    CU_ASSERT_EQUAL(e->throughput.time_to_train_s, 0.0);
+}
+
+static void
+energy_and_cost_go_with_the_time(void)
+{
+    sl_question q = run_question();
+
+    cluster.price_per_node_hour = 10.0;
+    cluster.operation = (sl_operating){
+        .idle_power_ratio = 0.25, .load_ratio = 0.8, .node_power_ratio = 1.5, .pue_ratio = 1.2};
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double load = 0.8 * fmin(1.0, e->throughput.mfu_full / 0.35);
+    const double watts = 400.0 * (0.25 + 0.75 * load);
+    sl_expect_near(e->throughput.energy_j, 16.0 * watts * 1.5 * 1.2 * e->throughput.time_to_train_s,
+                   1e-12, "joules");
+    sl_expect_near(e->throughput.cost, e->throughput.time_to_train_s / 3600.0 * 2.0 * 10.0, 1e-12,
+                   "two nodes");
+}
+
+static const sl_case cases[] = {
+    SL_CASE(nothing_fails_where_no_number_is_given),
+    SL_CASE(failures_and_checkpoints_take_their_share),
+    SL_CASE(a_checkpoint_holds_each_state_once),
+    SL_CASE(a_run_that_never_gets_on_has_no_end),
+    SL_CASE(energy_and_cost_go_with_the_time),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "operating", cases, sizeof cases / sizeof cases[0]);
+}
