@@ -200,8 +200,9 @@ typedef struct sl_software {
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
-    bool sends_once;        /* a token goes once to a rank, whatever experts it visits there */
-    bool experts_apart;     /* the host waits for counts of tokens, then issues each expert */
+    bool sends_once;     /* a token goes once to a node and to a rank, whatever experts it visits */
+    bool experts_apart;  /* the host waits for counts of tokens, then issues each expert */
+    bool experts_joined; /* ... but on parts that multiply in 4 bits */
     double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];
 } sl_software;

@@ -293,6 +293,7 @@ typedef struct sl_plan {
     sl_context_kind context_kind;
     uint32_t expert;
     uint32_t expert_tensor; /* cut of each routed expert; 0 = as tensor */
+    bool overlap_experts;   /* tokens travel while another micro-batch computes */
     uint32_t data;
     uint32_t zero_stage;
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */

@@ -307,6 +307,7 @@ read_software(table *t)
     s->step_overhead_s = number(t, "step_overhead_s");
     s->sends_once = flag(t, "sends_once");
     s->experts_apart = flag(t, "experts_apart");
+    s->experts_joined = flag(t, "experts_joined");
     s->host_operator_s = number(t, "host_operator_s");
     catalog->software_aliases[catalog->software_count++] = text(t, "aliases");
 }

@@ -148,7 +148,8 @@ documents_write(sl_writer *writer, const sl_estimate_request *request, const sl_
 }
 
 static void
-moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
+          const sl_plan *plan)
 {
     sl_write_key(writer, "moe");
     if (!w->routing_said) {
@@ -160,6 +161,7 @@ moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_worklo
     sl_put_known_double(writer, "imbalance", w->imbalance);
     sl_put_known_double(writer, "capacity_factor", w->capacity);
     sl_put_text(writer, "dispatcher", request->dispatcher);
+    sl_put_bool(writer, "overlap", plan->overlap_experts);
     sl_write_object_end(writer);
 }
 
@@ -191,7 +193,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
     documents_write(writer, request, w);
     fp8_write(writer, request, w);
-    moe_write(writer, request, w);
+    moe_write(writer, request, w, plan);
     adapter_write(writer, &w->adapter);
     offload_write(writer, &w->offload);
     state_layout_write(writer, &w->layout);

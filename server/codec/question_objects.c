@@ -163,7 +163,7 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
                                         {"imbalance", NULL},
                                         {"capacity_factor", NULL},
                                         {"dispatcher", NULL},
-                                        {"overlap", "false"}};
+                                        {"overlap", NULL}};
     static const char *const balances[] = {"forced", "free"};
     static const char *const dispatchers[] = {"alltoall", "deepep", "hybridep"};
     static const sl_names balance_names = {balances, COUNT(balances), COUNT(balances)};
@@ -187,8 +187,10 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
     if (said && dispatcher > 0)
         sl_notes_add(
             &request->notes, "dispatcher_read", true,
-            "dispatcher \"%s\" sends a token once to each rank; its buffers are not counted",
+            "dispatcher \"%s\" sends a token once to each node, whose ranks pass it on; its "
+            "buffers are not counted",
             dispatchers[dispatcher]);
+    sl_keep(&first, sl_node_bool(&moe, "overlap", &request->plan.overlap_experts, NULL, err));
     said = false;
     sl_keep(&first,
             sl_node_double(&moe, "imbalance", 1, 4096, &request->workload.imbalance, &said, err));

@@ -252,8 +252,13 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     assert(request != NULL && err != NULL);
 
     sl_plan *const plan = &request->plan;
-    *plan = (sl_plan){
-        .tensor = 1, .pipeline = 1, .virtual_pipeline = 1, .context = 1, .expert = 1, .data = 1};
+    *plan = (sl_plan){.tensor = 1,
+                      .pipeline = 1,
+                      .virtual_pipeline = 1,
+                      .context = 1,
+                      .expert = 1,
+                      .data = 1,
+                      .overlap_experts = plan->overlap_experts /* the workload's "moe" said it */};
     const sl_node *const object = &request->parallelism_object;
     note_degrees(request);
     if (object->value == NULL) { /* everything is open or 1 */

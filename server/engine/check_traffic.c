@@ -5,6 +5,7 @@
 
 #include "engine/adapter.h"
 #include "engine/low_precision.h"
+#include "engine/schedule.h"
 #include "engine/states.h"
 
 static sl_code
@@ -74,6 +75,37 @@ check_primary(const sl_workload *workload, sl_errors *err)
     return code;
 }
 
+/* Megatron's combined 1F1B: one micro-batch's forward beside another's backward, chunk by chunk. */
+static sl_code
+check_overlap(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const char *pointer = "/workload/moe/overlap";
+    sl_code code = SL_OK;
+
+    if (!plan->overlap_experts)
+        return SL_OK;
+    if (question->workload.framework != SL_FRAMEWORK_MEGATRON) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                       "tokens that travel under computing are modelled for megatron");
+        sl_hint(err, "false, or framework megatron");
+    } else if (plan->expert <= 1) {
+        code = sl_fail(err, SL_E_RANGE, "overlap_not_possible", pointer,
+                       "no tokens travel: experts are not parallel");
+        sl_hint(err, "false, or parallelism.expert above 1");
+    } else if (plan->pipeline > 1 && sl_schedule_of(plan) != SL_SCHEDULE_INTERLEAVED_1F1B &&
+               sl_schedule_of(plan) != SL_SCHEDULE_DUALPIPE) {
+        code = sl_fail(err, SL_E_RANGE, "overlap_not_possible", pointer,
+                       "with a pipeline it needs several chunks on each rank");
+        sl_hint(err, "false, or parallelism.virtual_pipeline above 1");
+    } else if (question->workload.recompute == SL_RECOMPUTE_FULL) {
+        code = sl_fail(err, SL_E_RANGE, "overlap_not_possible", pointer,
+                       "it does not go with full recomputation");
+        sl_hint(err, "false, or recompute selective, none or by modules");
+    }
+    return code;
+}
+
 sl_code
 sl_check_traffic(const sl_question *question, sl_errors *err)
 {
@@ -82,6 +114,10 @@ sl_check_traffic(const sl_question *question, sl_errors *err)
     const sl_code reduce = check_reduce(&question->workload, err);
     const sl_code gather = check_gather(&question->workload, err);
     const sl_code primary = check_primary(&question->workload, err);
+    const sl_code overlap = check_overlap(question, err);
 
-    return reduce != SL_OK ? reduce : gather != SL_OK ? gather : primary;
+    return reduce != SL_OK    ? reduce
+           : gather != SL_OK  ? gather
+           : primary != SL_OK ? primary
+                              : overlap;
 }

@@ -281,14 +281,14 @@ price_lookup(const pricing *p, const sl_operator *op)
     close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
-/* Of k copies of a token, one for each of the r (1 - (1 - 1/r)^k) ranks that its experts are expected on
- * (DeepEP; HybridEP). */
+/* Of k copies of a token, one for each of the p (1 - (1 - 1/p)^k) places of p that its experts are
+ * expected in (DeepEP; HybridEP). */
 static double
-sent_ratio(const sl_slice *slice, const sl_operator *op)
+sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
 {
     if (!slice->sends_once || op->visits <= 1)
         return 1.0;
-    return slice->expert * (1.0 - pow(1.0 - 1.0 / slice->expert, op->visits)) / op->visits;
+    return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
 }
 
 /* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
@@ -297,10 +297,11 @@ static void
 price_route(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double sent = sent_ratio(slice, op) * sl_slice_rows(slice, op) / slice->expert_tensor;
-    const double bytes = sent * (double)op->inputs * slice->element_bytes;
-    const double exchange_s =
-        sl_collective_s(p->cluster, SL_COLLECTIVE_ALL_TO_ALL, &p->expert_group, bytes);
+    const double copies =
+        sl_slice_rows(slice, op) / slice->expert_tensor * (double)op->inputs * slice->element_bytes;
+    const double bytes = copies * sent_ratio(slice, op, slice->expert);
+    const double exchange_s = sl_collective_dispatch_s(
+        p->cluster, &p->expert_group, bytes, copies * sent_ratio(slice, op, p->expert_group.nodes));
     sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
 
     price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
@@ -429,6 +430,15 @@ price_operator(const pricing *p, const sl_operator *op)
     }
 }
 
+/* Grouped products take all experts at once where the part has kernels for them. */
+static bool
+are_apart(const sl_slice *slice)
+{
+    const bool grouped = slice->accelerator->peak_flops_per_s[SL_PRECISION_NVFP4] > 0.0;
+
+    return slice->software->experts_apart && !(slice->software->experts_joined && grouped);
+}
+
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
  * Attention without a fused kernel is two products, a softmax and a dropout. Where experts are issued
  * apart, that is once for each of them, and after a wait: nothing then runs beside it. */
@@ -445,7 +455,7 @@ count_issued(const pricing *p, const sl_operator *op)
                             : op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0
                                                                         : 1.0;
 
-    if (op->experts > 0 && slice->software->experts_apart) {
+    if (op->experts > 0 && are_apart(slice)) {
         p->out->forward_awaited += forward * sl_slice_experts(slice, op);
         p->out->backward_awaited += backward * sl_slice_experts(slice, op);
     } else {

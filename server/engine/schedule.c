@@ -270,7 +270,8 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     const double p = plan->pipeline;
     const double v = plan->virtual_pipeline;
     const double m = (double)microbatches;
-    const double later = p - rank - 1.0; /* ranks after this one */
+    const double later = p - rank - 1.0;                    /* ranks after this one */
+    const double ahead = plan->overlap_experts ? 1.0 : 0.0; /* a forward beside each backward */
 
     switch (plan->schedule) {
     case SL_SCHEDULE_NAIVE:
@@ -278,7 +279,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     case SL_SCHEDULE_GPIPE:
         return (sl_in_flight){.whole = m};
     case SL_SCHEDULE_INTERLEAVED_1F1B:
-        return (sl_in_flight){.whole = fmin((2.0 * later + (v - 1.0) * p + 1.0) / v, m)};
+        return (sl_in_flight){.whole = fmin((2.0 * later + (v - 1.0) * p + 1.0 + ahead) / v, m)};
     case SL_SCHEDULE_ZB_H1:
         return deferring(later + 1.0, p, m);
     case SL_SCHEDULE_ZB_H2:
@@ -292,7 +293,7 @@ sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank)
     case SL_SCHEDULE_COUNT:
         break;
     }
-    return (sl_in_flight){.whole = fmin(later + 1.0, m)};
+    return (sl_in_flight){.whole = fmin(later + 1.0 + ahead, m)};
 }
 
 /* What one rank other than the slowest leaves idle on it. */

@@ -92,6 +92,22 @@ launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, const sl_reru
            again * fmax(0.0, behind_s + rebuilt.host_s - rebuilt.device_s);
 }
 
+/* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1), but for the
+ * micro-batches that fill the pipeline, which have no other beside them. */
+static double
+visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
+{
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
+    const double hidden_s =
+        sl_price_visible_s(c->software, t->expert_s, t->forward_s + t->backward_s, true);
+
+    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
+        return hidden_s;
+    return c->plan->overlap_experts ? filling * t->expert_s + (1.0 - filling) * hidden_s
+                                    : t->expert_s;
+}
+
 static sl_rank_time
 measure_rank(const sl_memory_case *c, uint32_t r)
 {
@@ -132,9 +148,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.host_forward_s = host.forward_s;
         t.host_backward_s = host.backward_s;
     }
-    /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1). */
-    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
-        t.expert_s = sl_price_visible_s(c->software, t.expert_s, t.forward_s + t.backward_s, true);
+    t.expert_s = visible_experts_s(c, r, &t);
     return t;
 }
 

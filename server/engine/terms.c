@@ -154,7 +154,8 @@ static const sl_term_info terms[] = {
          "Liu 2023 (ring attention); Jacobs 2023 (Ulysses); Megatron-LM context parallelism"},
     [SL_TERM_EXPERT_COMMUNICATION] = {"expert_communication", NULL, SL_LIFETIME_NONE,
                                       "microbatches x microbatch_exposed_s: all-to-all of tokens "
-                                      "to their experts and back, hidden by dualpipe alone",
+                                      "to their experts and back, less what hides under another "
+                                      "micro-batch (moe.overlap, dualpipe)",
                                       "Lepikhin 2020 (GShard); Megatron-LM token_dispatcher.py"},
     [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
                                         "exposed_sends_per_step x send_s + fill_and_drain_s",

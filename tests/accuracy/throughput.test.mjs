@@ -107,6 +107,12 @@ test('a Megatron-Bridge row takes from the published config what no column says'
     assert.deepEqual(workload.moe, { balance: 'forced' });
     assert.equal(workload.cuda_graphs, 'layer');
     assert.equal(workload.mtp, true);
+    const moe = (row) => request({ ...bridge, ...row }).workload.moe;
+    assert.deepEqual(moe({ notes: 'tokendrop' }), { balance: 'forced', dispatcher: 'alltoall' });
+    const recipe = { precision: 'MXFP8', software: 'mbridge-26.06.01' };
+    assert.deepEqual(moe(recipe), { balance: 'forced', dispatcher: 'hybridep', overlap: true });
+    assert.deepEqual(moe({ ...recipe, software: 'mbridge-26.04.01' }), { balance: 'forced' });
+    assert.deepEqual(moe({ ...recipe, ep: '32' }), { balance: 'forced' });
     assert.equal(cluster.accelerators_per_node, 4);
     assert.equal(cluster.nics, undefined);
     assert.equal(parallelism.zero_stage, 1);

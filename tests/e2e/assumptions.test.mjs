@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
-import { estimate, large } from './lib/fixtures.mjs';
+import { estimate, large, mixtral } from './lib/fixtures.mjs';
 
 const client = await clientOfFile();
 
@@ -68,6 +68,19 @@ test('a slower host is felt, and what was said is what is resolved', async () =>
     assert.ok(waits(slow) > 0);
     assert.ok(slow.time.step_s > quick.time.step_s + 2);
     await refused({ workload: { profile: { norm_ratio: 0 } } }, '/workload/profile/norm_ratio', 'out_of_range');
+});
+
+test('tokens of experts hide where they are said to, and where a schedule lets them', async () => {
+    const of = (moe) => ({ config: mixtral, parallelism: { pipeline: 1, expert: 4, data: 4 }, workload: { moe } });
+    const open = await answered(of(null));
+    const hidden = await answered(of({ overlap: true }));
+    assert.ok(open.assumptions.some(({ code }) => code === 'experts_exposed'));
+    assert.equal(hidden.resolved.workload.moe.overlap, true);
+    const seconds = ({ time }) => time.terms.find(({ name }) => name === 'expert_communication').seconds;
+    assert.ok(seconds(hidden) < seconds(open));
+    assert.ok(hidden.memory.peak_allocated_bytes > open.memory.peak_allocated_bytes);
+    await refused({ config: mixtral, parallelism: { expert: 2 }, workload: { moe: { overlap: true } } },
+        '/workload/moe/overlap', 'overlap_not_possible');
 });
 
 test('a lower clock makes a longer step, never a shorter one', async () => {

@@ -146,7 +146,7 @@ test('what can be counted but not planned is refused by name', async () => {
 });
 
 test('mixtures and latent attention are planned, and say what was not measured', async () => {
-    for (const [config, code] of [[mixture, 'experts_unvalidated'], [latent, 'latent_attention']]) {
+    for (const [config, code] of [[mixture, 'experts_coarse'], [latent, 'latent_attention']]) {
         const { status, json } = await client.post('/api/v1/estimates', { ...estimate(), model: { config } });
         assert.equal(status, 200);
         assert.ok(json.memory.peak_allocated_bytes > 0 && json.time.step_s > 0);

@@ -146,6 +146,8 @@ const settled = {
     'packed documents': { workload: { documents: { mean_length: 100 } } },
     'free routing': { config: mixtral, parallelism: { expert: 2 },
         workload: { moe: { balance: 'free', imbalance: 1.4, dispatcher: 'deepep' } } },
+    'tokens that travel under computing': { config: mixtral, parallelism: { expert: 2, pipeline: 1, data: 4 },
+        workload: { moe: { overlap: true } } },
     'padded experts': { config: mixtral, parallelism: { expert: 2 }, workload: { moe: { capacity_factor: 1.5 } } },
     'hybrid groups': { workload: { framework: 'fsdp1' }, cluster: { nodes: 2 },
         parallelism: { ...sharded, zero_stage: null, data: 16, sharding: 'hybrid_shard' } },

@@ -58,6 +58,18 @@ sl_fixture_own_model(const sl_dense_spec *spec)
     return &the_model;
 }
 
+sl_dense_spec
+sl_fixture_mixture(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_MIXTRAL;
+    spec.blocks = 4;
+    spec.ffn = 1024;
+    spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 1024};
+    return spec;
+}
+
 const sl_model *
 sl_fixture_model(const sl_dense_spec *spec)
 {

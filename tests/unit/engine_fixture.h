@@ -12,6 +12,9 @@ sl_dense_spec sl_fixture_gpt(uint32_t blocks, uint64_t hidden, uint32_t heads);
 /** Gated, rotary, grouped key-value heads, untied; sizes of a 1 B class model. */
 sl_dense_spec sl_fixture_llama(void);
 
+/** The same with 4 blocks of eight experts, each 1,024 wide, of which a token visits two. */
+sl_dense_spec sl_fixture_mixture(void);
+
 /** Owned by the fixture: one model at a time. */
 const sl_model *sl_fixture_model(const sl_dense_spec *spec);
 

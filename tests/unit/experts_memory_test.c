@@ -13,17 +13,12 @@ static sl_software software;
 static const double HIDDEN = 2048.0, WIDTH = 1024.0, EXPERTS = 8.0, VISITS = 2.0, TOKENS = 2048.0;
 static const double BLOCKS = 4.0;
 
-/* The fixture's Llama with eight experts of 1,024 in place of the MLP, on one node of 8. */
+/* On one node of 8. */
 static sl_question
 mixture_question(void)
 {
-    sl_dense_spec spec = sl_fixture_llama();
+    const sl_dense_spec spec = sl_fixture_mixture();
 
-    spec.naming = SL_NAMING_MIXTRAL;
-    spec.blocks = (uint32_t)BLOCKS;
-    spec.ffn = (uint64_t)WIDTH;
-    spec.experts = (sl_experts){
-        .count = (uint32_t)EXPERTS, .per_token = (uint32_t)VISITS, .width = (uint64_t)WIDTH};
     cluster = sl_fixture_cluster(1);
     software = sl_fixture_software();
 
@@ -145,57 +140,6 @@ has_note(const sl_estimate *answer, const char *code)
         if (strcmp(answer->notes[i].code, code) == 0)
             return true;
     return false;
-}
-
-static double
-sent_bytes(const sl_question *q)
-{
-    const sl_time *time = &sl_fixture_answer(q)->time;
-
-    for (uint32_t i = 0; i < time->communication_count; i++)
-        if (strcmp(time->communication[i].group, "expert") == 0)
-            return time->communication[i].bytes_per_step;
-    return 0.0;
-}
-
-/* Two experts among four ranks are on 4 (1 - (3/4)^2) = 1.75 of them. */
-static void
-a_token_is_sent_once_to_each_rank_of_its_experts(void)
-{
-    sl_question q = mixture_question();
-
-    q.plan.expert = 4;
-    const double copies = sent_bytes(&q);
-    q.workload.dispatch = SL_DISPATCH_ONCE;
-    sl_expect_near(sent_bytes(&q) / copies, 1.75 / 2.0, 1e-9, "asked for");
-    q.workload.dispatch = SL_DISPATCH_DEFAULT;
-    software.sends_once = true;
-    sl_expect_near(sent_bytes(&q) / copies, 1.75 / 2.0, 1e-9, "of the release");
-    q.workload.dispatch = SL_DISPATCH_COPIES;
-    CU_ASSERT_EQUAL(sent_bytes(&q), copies);
-}
-
-/* Four experts on each of two ranks: two products and an activation forward, five operators backward,
- * and what goes with them, for each expert of each block. Captured graphs do not take them in. */
-static void
-experts_issued_one_by_one_are_waited_for(void)
-{
-    sl_question q = mixture_question();
-
-    q.plan.expert = 2;
-    software.host_operator_s = 1e-9; /* hidden by what computes, but for what is awaited */
-    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
-    software.experts_apart = true;
-    const double eager_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
-    q.plan.expert = 4;
-    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s / 2.0, 1e-9,
-                   "half as many experts");
-    q.plan.expert = 2;
-    q.workload.graphs = SL_GRAPHS_LAYER;
-    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s);
-    q.workload.graphs = SL_GRAPHS_NONE;
-    q.workload.compile = true;
-    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
 }
 
 static void
@@ -359,8 +303,6 @@ static const sl_case cases[] = {
     SL_CASE(optimizers_by_shape_are_exact_for_experts_on_fewer_ranks),
     SL_CASE(experts_are_reduced_over_the_ranks_that_are_alike),
     SL_CASE(experts_are_gathered_over_the_ranks_that_are_alike),
-    SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
-    SL_CASE(experts_issued_one_by_one_are_waited_for),
     SL_CASE(what_experts_are_asked_of_a_dense_model_is_said),
     SL_CASE(latent_attention_is_what_the_model_says),
     SL_CASE(every_group_says_that_it_is_extrapolated),

@@ -151,7 +151,6 @@ what_is_not_modelled_is_refused_by_name(void)
     } cases[] = {
         {"\"kind\":\"inference\"", "/workload/kind"},
         {"\"software\":\"maxtext\"", "/workload/software"},
-        {"\"moe\":{\"overlap\":true}", "/workload/moe/overlap"},
         {"\"mtp\":2", "/workload/mtp"},
         {"\"adapter\":{\"method\":\"bitfit\"}", "/workload/adapter/method"},
         {"\"offload\":{\"activations\":\"nvme\"}", "/workload/offload/activations"},

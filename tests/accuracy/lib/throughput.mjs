@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { readFacts } from './csv.mjs';
+import { recipeOf } from './recipes.mjs';
 import { completeRow } from './request.mjs';
 import { count, firstMatch, truth } from './words.mjs';
 
@@ -141,7 +142,8 @@ export function throughputRow(raw) {
         attention: attentionOf(row),
         compile: compileOf(row),
         peft: row.task === 'lora' ? 'lora' : '',
-        notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', '),
+        notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')
+            + (/\btokendrop\b/.test(row.notes) ? ', tokendrop' : '') + recipeOf(row),
     });
     return { ...complete, published: raw };
 }

@@ -203,7 +203,10 @@ function moeOf(row) {
             row.notes),
         capacity_factor: pairs(row.moe).capacity_factor,
         dispatcher: firstMatch([[/hybridep/i, 'hybridep'], [/deepep/i, 'deepep'],
-            [/all-?to-?all dispatcher/i, 'alltoall']], row.notes),
+            [/all-?to-?all dispatcher/i, 'alltoall'],
+            // Megatron drops tokens with its all-to-all alone (moe_expert_capacity_factor).
+            [/tokendrop/i, 'alltoall']], row.notes),
+        overlap: /moe_a2a_overlap/.test(row.notes) || undefined,
     });
 }
 

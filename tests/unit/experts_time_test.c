@@ -1,0 +1,212 @@
+/* Tokens on their way to routed experts: what is sent, what hides it, what waits for the host. */
+#include <math.h>
+#include <string.h>
+
+#include "engine/collective.h"
+#include "engine/schedule.h"
+#include "engine_fixture.h"
+#include "harness.h"
+
+static sl_cluster cluster;
+static sl_software software;
+
+/* Eight experts, of which a token visits two, on nodes of 8. */
+static sl_question
+mixture_question(uint32_t nodes)
+{
+    const sl_dense_spec spec = sl_fixture_mixture();
+
+    cluster = sl_fixture_cluster(nodes);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.zero_stage = 1;
+    return q;
+}
+
+static double
+sent_bytes(const sl_question *q)
+{
+    const sl_time *time = &sl_fixture_answer(q)->time;
+
+    for (uint32_t i = 0; i < time->communication_count; i++)
+        if (strcmp(time->communication[i].group, "expert") == 0)
+            return time->communication[i].bytes_per_step;
+    return 0.0;
+}
+
+/* Two experts among four ranks are on 4 (1 - (3/4)^2) = 1.75 of them. */
+static void
+a_token_is_sent_once_to_each_rank_of_its_experts(void)
+{
+    sl_question q = mixture_question(1);
+
+    q.plan.expert = 4;
+    const double copies = sent_bytes(&q);
+    q.workload.dispatch = SL_DISPATCH_ONCE;
+    sl_expect_near(sent_bytes(&q) / copies, 1.75 / 2.0, 1e-9, "asked for");
+    q.workload.dispatch = SL_DISPATCH_DEFAULT;
+    software.sends_once = true;
+    sl_expect_near(sent_bytes(&q) / copies, 1.75 / 2.0, 1e-9, "of the release");
+    q.workload.dispatch = SL_DISPATCH_COPIES;
+    CU_ASSERT_EQUAL(sent_bytes(&q), copies);
+}
+
+/* Four experts on each of two ranks: two products and an activation forward, five operators backward,
+ * and what goes with them, for each expert of each block. Captured graphs do not take them in. */
+static void
+experts_issued_one_by_one_are_waited_for(void)
+{
+    sl_question q = mixture_question(1);
+
+    q.plan.expert = 2;
+    software.host_operator_s = 1e-9; /* hidden by what computes, but for what is awaited */
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
+    software.experts_apart = true;
+    const double eager_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
+    q.plan.expert = 4;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s / 2.0, 1e-9,
+                   "half as many experts");
+    q.plan.expert = 2;
+    q.workload.graphs = SL_GRAPHS_LAYER;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s);
+    q.workload.graphs = SL_GRAPHS_NONE;
+    q.workload.compile = true;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
+}
+
+static double
+expert_s(const sl_question *q)
+{
+    return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_EXPERT_COMMUNICATION);
+}
+
+/* Of two nodes one is outside: half of what goes once to each node crosses the network. */
+static void
+a_token_crosses_the_network_once_for_each_node(void)
+{
+    sl_question q = mixture_question(2);
+    const sl_group group = {
+        .ranks = 16.0, .nodes = 2.0, .members_per_node = 8.0, .level = SL_LEVEL_NETWORK};
+    const double to_ranks = 6e9, to_nodes = 2e9;
+    const double network_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_TO_ALL, &group, to_nodes);
+    const double inside_s = to_ranks * 7.0 / 8.0 / (0.62 * 100e9);
+
+    sl_expect_near(network_s, 20e-6 + to_nodes / 2.0 / (0.96 * 10e9), 1e-12, "its own card");
+    sl_expect_near(sl_collective_dispatch_s(&cluster, &group, to_ranks, to_nodes),
+                   sqrt(network_s * network_s + inside_s * inside_s), 1e-12, "both ways");
+
+    q.plan.expert = 8; /* every node has them all: nothing leaves it */
+    q.plan.data = 16;
+    q.workload.dispatch = SL_DISPATCH_COPIES;
+    const double copies_s = expert_s(&q);
+    q.workload.dispatch = SL_DISPATCH_ONCE;
+    CU_ASSERT_TRUE(expert_s(&q) < copies_s);
+}
+
+/* DeepEP between 16 and 32 H100, hidden 7,168, 4,096 tokens of 8 experts each: dispatch in 8 bits, combine
+ * in 16 (ai-dynamo/aiconfigurator, h100_sxm). */
+static void
+measured_dispatches_come_out_near(void)
+{
+    static const struct {
+        double nodes, bytes, measured_s;
+    } runs[] = {{2.0, 1.0, 0.80e-3}, {2.0, 2.0, 1.78e-3}, {4.0, 1.0, 1.85e-3}, {4.0, 2.0, 3.52e-3}};
+
+    cluster = sl_fixture_cluster(4);
+    cluster.accelerator.scale_up_bytes_per_s = 450e9;
+    cluster.nic_bytes_per_s = 50e9;
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        const double ranks = 8.0 * runs[i].nodes;
+        const sl_group group = {.ranks = ranks,
+                                .nodes = runs[i].nodes,
+                                .members_per_node = 8.0,
+                                .level = SL_LEVEL_NETWORK};
+        const double token = 4096.0 * 7168.0 * runs[i].bytes;
+        const double predicted_s = sl_collective_dispatch_s(
+            &cluster, &group, token * ranks * (1.0 - pow(1.0 - 1.0 / ranks, 8.0)),
+            token * runs[i].nodes * (1.0 - pow(1.0 - 1.0 / runs[i].nodes, 8.0)));
+
+        sl_expect_near(predicted_s, runs[i].measured_s, 0.085, "DeepEP");
+    }
+}
+
+static double
+activations(const sl_question *q)
+{
+    return sl_fixture_bytes(&sl_fixture_answer(q)->memory.ranks[0], SL_TERM_ACTIVATIONS);
+}
+
+/* 1F1B of one rank: a forward runs beside each backward but the first and the last, two micro-batches are
+ * alive, and what hides costs computing a share. */
+static void
+tokens_travel_under_another_micro_batch(void)
+{
+    sl_question q = mixture_question(1);
+
+    q.plan.expert = 8;
+    q.workload.global_batch = 64; /* eight micro-batches */
+    const double open_s = expert_s(&q);
+    const double kept = activations(&q);
+    CU_ASSERT_TRUE_FATAL(open_s > 0.0);
+    q.plan.overlap_experts = true;
+    software.overlap_loss_ratio = 0.0;
+    sl_expect_near(expert_s(&q), open_s * 2.0 / 8.0, 1e-9, "of two of eight");
+    CU_ASSERT_EQUAL(sl_schedule_in_flight(&q.plan, 8, 0).whole, 2.0);
+    CU_ASSERT_TRUE(activations(&q) > 1.9 * kept); /* but for what one alone keeps at the end */
+    software.overlap_loss_ratio = 0.3;
+    sl_expect_near(expert_s(&q), open_s * (2.0 + 0.3 * 6.0) / 8.0, 1e-9, "at a price");
+}
+
+static void
+expect_refused(const sl_question *q, sl_code code, const char *rule)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(q, &err), code);
+    CU_ASSERT_EQUAL_FATAL(err.count, 1);
+    sl_expect_text(err.list[0].rule, rule, "rule");
+    sl_expect_text(err.list[0].pointer, "/workload/moe/overlap", rule);
+}
+
+static void
+an_overlap_that_no_schedule_has_is_refused(void)
+{
+    sl_errors err = {0};
+    sl_question q = mixture_question(1);
+
+    q.plan.overlap_experts = true;
+    expect_refused(&q, SL_E_RANGE, "overlap_not_possible");
+    q.plan.expert = 2;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    expect_refused(&q, SL_E_RANGE, "overlap_not_possible");
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    q.plan.pipeline = 2;
+    q.plan.data = 4;
+    expect_refused(&q, SL_E_RANGE, "overlap_not_possible");
+    q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    q = mixture_question(1);
+    q.plan.overlap_experts = true;
+    q.plan.expert = 2;
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    expect_refused(&q, SL_E_UNSUPPORTED, "not_modelled");
+}
+
+static const sl_case cases[] = {
+    SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
+    SL_CASE(a_token_crosses_the_network_once_for_each_node),
+    SL_CASE(measured_dispatches_come_out_near),
+    SL_CASE(tokens_travel_under_another_micro_batch),
+    SL_CASE(an_overlap_that_no_schedule_has_is_refused),
+    SL_CASE(experts_issued_one_by_one_are_waited_for),
+};
+
+int
+main(int argc, char **argv)
+{
+    return sl_run_cases(argc, argv, "experts_time", cases, sizeof cases / sizeof cases[0]);
+}
