@@ -64,6 +64,7 @@ typedef struct sl_time {
     double ideal_s;      /* model FLOPs at the datasheet peak */
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
+    double flops_again; /* by recomputation, of one micro-batch in all stages */
     sl_term terms[SL_TIME_TERMS];
     uint32_t communication_count;
     sl_communication communication[SL_COMMUNICATION_MAX];

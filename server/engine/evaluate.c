@@ -6,7 +6,17 @@
 #include <string.h>
 
 #include "engine/figure.h"
+#include "engine/recompute.h"
 #include "engine/schedule.h"
+
+void
+sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced)
+{
+    assert(recompute != SL_RECOMPUTE_MODULES && priced->slice.recompute != SL_RECOMPUTE_MODULES);
+    priced->slice.recompute = recompute;
+    for (uint32_t k = 0; k < question->model->kind_count; k++)
+        priced->prices[k].again = sl_recompute_rerun(&priced->slice, &priced->prices[k]);
+}
 
 void
 sl_evaluate_price(const sl_question *question, const sl_combination *combination,
@@ -190,6 +200,7 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
 {
     sl_memory_case c = sl_evaluate_case(question, combination, priced);
 
+    assert(priced->slice.recompute == combination->workload.recompute);
     c.fullest_only = true;
 
     out->software = combination->software;

@@ -11,11 +11,14 @@ typedef struct sl_combination {
     sl_plan plan;
 } sl_combination;
 
-/** Prices hold for every recomputation mode and optimizer sharding of a combination. */
+/** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for another
+ * recomputation of it that is not by modules. */
 typedef struct sl_priced {
     sl_slice slice;
     sl_kind_price prices[SL_KINDS_MAX];
 } sl_priced;
+
+void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced);
 
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        double clock_ratio, sl_priced *out);

@@ -517,13 +517,13 @@ price_operators(const pricing *p, const sl_layer_kind *kind)
         price_operator(p, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
         if (again)
-            add_rerun(&out->modules, out, &before);
+            add_rerun(&out->again, out, &before);
     }
     /* Fused kernels rebuild their scores by themselves. */
     if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&
         p->slice->attention == SL_ATTENTION_UNFUSED) {
-        out->modules.forward_s += out->core_forward_s;
-        out->modules.attention_flops += out->attention_flops;
+        out->again.forward_s += out->core_forward_s;
+        out->again.attention_flops += out->attention_flops;
     }
 }
 
@@ -548,5 +548,7 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes, .input_bytes = input_bytes};
         sl_price_memory(slice, kind, &out[k]);
         price_operators(&p, kind);
+        if (slice->recompute != SL_RECOMPUTE_MODULES)
+            out[k].again = sl_recompute_rerun(slice, &out[k]);
     }
 }

@@ -46,7 +46,7 @@ typedef struct sl_kind_price {
     double products_bytes;         /* what recomputation by operators keeps instead */
     double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
     double module_live_bytes;      /* the most of it that one module rebuilds */
-    sl_rerun modules;              /* and what they run again */
+    sl_rerun again;                /* what a layer that is rebuilt runs again */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double operand_bytes;          /* inputs and output gradients of all products: what gradients

@@ -210,11 +210,11 @@ sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_pla
 }
 
 sl_rerun
-sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price)
+sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price)
 {
     sl_rerun again = {0};
 
-    switch (workload->recompute) {
+    switch (slice->recompute) {
     case SL_RECOMPUTE_FULL:
         again = (sl_rerun){
             .forward_s = price->forward_s,
@@ -234,14 +234,12 @@ sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price)
         again.matmul_flops = operators_again_ratio * price->matmul_flops;
         break;
     case SL_RECOMPUTE_SELECTIVE:
-        if (workload->attention == SL_ATTENTION_UNFUSED) {
+        if (slice->attention == SL_ATTENTION_UNFUSED) {
             again.forward_s = price->core_forward_s;
             again.attention_flops = price->attention_flops;
         }
         break;
-    case SL_RECOMPUTE_MODULES:
-        again = price->modules;
-        break;
+    case SL_RECOMPUTE_MODULES: /* counted operator by operator */
     case SL_RECOMPUTE_NONE:
     case SL_RECOMPUTE_COUNT:
         break;

@@ -32,10 +32,10 @@ sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload
 /** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */
 double sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price);
 
-/** The part of forward that one rebuilt layer of a kind runs again, of one micro-batch. Half of the
- * products and of what lies between them for op_sac; fused attention rebuilds its scores by
- * itself. */
-sl_rerun sl_recompute_rerun(const sl_workload *workload, const sl_kind_price *price);
+/** The part of a priced forward that one rebuilt layer of a kind runs again, of one micro-batch, unless by
+ * modules. Half of the products and of what lies between them for op_sac; fused attention rebuilds its
+ * scores by itself. */
+sl_rerun sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price);
 
 /** Whether a module of recompute_modules rebuilds what operator `index` of a kind keeps: all of it,
  * or of an attention its queries, keys and values. */

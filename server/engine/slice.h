@@ -35,7 +35,8 @@ typedef struct sl_slice {
     sl_streaming streaming; /* of the release, or of generated kernels */
     bool sends_once;        /* as the release, or the request's dispatcher, has it */
     double awaited_s; /* to issue one operator that the device waits for, in eager code or graphs */
-    double host_operator_s;     /* to issue one operator; 0 where graphs or generated code do */
+    double host_operator_s; /* to issue one operator; 0 where graphs or generated code do */
+    sl_recompute recompute;
     uint32_t recompute_modules; /* bits; 0 unless recomputation is by modules */
     bool dropout;
     bool eager;      /* pointwise results are kept where fused code rebuilds them */

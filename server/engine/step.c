@@ -70,9 +70,10 @@ pass_of(const sl_memory_case *c, double computing_s, double issued,
  * but for what is awaited.
  * `again` of the layers recompute, in one go with their backward pass. */
 static double
-launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, const sl_rerun *rerun,
-              double layers, double again)
+launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, double layers, double again)
 {
+    const sl_rerun *rerun = &price->again;
+
     if (c->slice->awaited_s <= 0.0)
         return 0.0;
 
@@ -133,13 +134,15 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         if (sl_schedule_is_block(model, k))
             t.weight_s += layers * price->weight_s;
         const double again = layers_again(c, r, &stage, k) / copies;
-        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
-        t.recompute_s += again * rerun.forward_s;
-        t.tensor_s += again * sl_price_exposed_s(rerun.tensor);
-        t.expert_s += again * rerun.expert.exposed_s;
-        t.context_s += again * rerun.context.exposed_s;
-        t.launch_s += launch_wait_s(c, price, &rerun, layers, again);
+        const sl_rerun *rerun = &price->again;
+        t.recompute_s += again * rerun->forward_s;
+        t.tensor_s += again * sl_price_exposed_s(rerun->tensor);
+        t.expert_s += again * rerun->expert.exposed_s;
+        t.context_s += again * rerun->context.exposed_s;
+        t.launch_s += launch_wait_s(c, price, layers, again);
+        t.flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
     }
+    t.elements = sl_states_stage(model, c->prices, &stage);
     if (c->plan->host_run_count > 0) {
         const sl_host_time host = sl_host_measure(c, r);
         t.forward_s += host.forward_s;
@@ -277,12 +280,11 @@ add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, d
         const sl_kind_price *price = &c->prices[k];
         const double runs = microbatches * stage->layers[k];
         const double again = microbatches * layers_again(c, rank, stage, k);
-        const sl_rerun rerun = sl_recompute_rerun(c->workload, price);
         add_runs(&routed, runs, &price->expert_forward);
-        add_runs(&routed, again, &rerun.expert);
+        add_runs(&routed, again, &price->again.expert);
         add_runs(&routed, runs, &price->expert_backward);
         add_runs(&shared, runs, &price->context_forward);
-        add_runs(&shared, again, &rerun.context);
+        add_runs(&shared, again, &price->again.context);
         add_runs(&shared, runs, &price->context_backward);
         if (price->context_forward.busy_s > 0.0)
             collective = price->context_collective;
@@ -307,10 +309,10 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
-            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
             const double runs = microbatches * stage.layers[k];
+            const double again = microbatches * layers_again(c, rank, &stage, k);
             add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
-            add_runs(&sum, microbatches * layers_again(c, rank, &stage, k), &rerun.tensor[kind]);
+            add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
         sl_step_add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes,
@@ -380,36 +382,24 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     sl_rank_time times[SL_PIPELINE_MAX];
     sl_busy busy[SL_PIPELINE_MAX];
 
+    /* What fills the pipeline is not hidden, and is more on the first ranks. */
+    const bool skips = !c->plan->overlap_experts;
+    double flops_again = 0.0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        times[r] = measure_rank(c, r);
+        const bool alike = skips && r > 0 && sl_schedule_repeats(c->question->model, c->plan, r);
+        times[r] = alike ? times[r - 1] : measure_rank(c, r);
         busy[r] = busy_of(&times[r]);
+        flops_again += times[r].flops_again;
     }
 
     const sl_span span = sl_schedule_span(c->plan, m, busy);
 
-    *out = (sl_time){.bubble_ratio = span.idle_ratio};
+    *out = (sl_time){.bubble_ratio = span.idle_ratio, .flops_again = flops_again};
     evaluate_slowest(c, &times[span.slowest], &span, m, out);
     evaluate_pipeline(c, m, out);
     sl_step_data(c, times, out);
-    sl_step_optimizer(c, times[span.slowest].backward_s, out);
+    sl_step_optimizer(c, times, span.slowest, out);
     set_overhead(c, out);
-}
-
-/* Of one micro-batch, over all stages. */
-static double
-flops_again(const sl_memory_case *c)
-{
-    double flops = 0.0;
-
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_stage stage;
-        sl_schedule_stage(c->question->model, c->plan, r, &stage);
-        for (uint32_t k = 0; k < c->question->model->kind_count; k++) {
-            const sl_rerun rerun = sl_recompute_rerun(c->workload, &c->prices[k]);
-            flops += layers_again(c, r, &stage, k) * (rerun.matmul_flops + rerun.attention_flops);
-        }
-    }
-    return flops / sl_schedule_copies(c->plan); /* a micro-batch goes through one of them */
 }
 
 void
@@ -423,7 +413,6 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
     double full = 0.0;
     double causal = 0.0;
-    const double again = flops_again(c);
 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         const sl_kind_price *price = &c->prices[model->layers[i]];
@@ -435,7 +424,7 @@ sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *
     const double available = time->step_s * world * peak;
     const double model_flops = 3.0 * full * microbatches;
     const double causal_flops = 3.0 * causal * microbatches;
-    const double hardware_flops = model_flops + again * microbatches;
+    const double hardware_flops = model_flops + time->flops_again * microbatches;
 
     *out = (sl_throughput){
         .tokens_per_s = tokens / time->step_s,

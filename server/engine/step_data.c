@@ -111,11 +111,9 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
     const data_rounds rounds = count_rounds(c);
-    sl_stage stage;
+    const sl_elements elements = t->elements;
     data_time d = {0};
 
-    sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const sl_elements elements = sl_states_stage(c->question->model, c->prices, &stage);
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
     const double reduce_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout) +
@@ -288,24 +286,21 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
 void
-sl_step_optimizer(const sl_memory_case *c, double backward_s, sl_time *out)
+sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
+                  uint32_t slowest, sl_time *out)
 {
     const sl_shards shards = sl_states_shards(c->workload, c->plan);
     sl_elements most = {0};
 
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_stage stage;
-        sl_schedule_stage(c->question->model, c->plan, r, &stage);
-        const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
-        if (here.all > most.all)
-            most = here;
-    }
+    for (uint32_t r = 0; r < c->plan->pipeline; r++)
+        if (times[r].elements.all > most.all)
+            most = times[r].elements;
 
     sl_layout layout;
     const sl_elements trained = sl_states_trained(c->workload, &most, &layout);
 
     if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most, trained.all, backward_s, out);
+        evaluate_host_step(c, &most, trained.all, times[slowest].backward_s, out);
         return;
     }
 

@@ -2,6 +2,7 @@
 #ifndef SL_ENGINE_STEP_PARTS_H
 #define SL_ENGINE_STEP_PARTS_H
 
+#include "engine/states.h"
 #include "engine/step.h"
 
 /** One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
@@ -14,7 +15,9 @@ typedef struct sl_rank_time {
     double tensor_s; /* exposed, forward, backward and recomputation */
     double expert_s; /* likewise, of routing */
     double context_s;
-    double launch_s; /* waiting for the host, which has not issued what is next */
+    double launch_s;      /* waiting for the host, which has not issued what is next */
+    double flops_again;   /* what recomputation runs [FLOPs] */
+    sl_elements elements; /* of the rank's layers, for those who step and reduce them */
 } sl_rank_time;
 
 /** The one term of the step with this id; its seconds are added to the step's. */
@@ -32,7 +35,8 @@ void sl_step_add_communication(sl_time *out, const char *group, sl_collective ki
 /** Gradients reduced, parameters gathered, copies added up. */
 void sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out);
 
-/** The update, on the device or the host. backward_s: of one micro-batch on the slowest stage. */
-void sl_step_optimizer(const sl_memory_case *c, double backward_s, sl_time *out);
+/** The update, on the device or the host, which hides some of it under the backward of the slowest. */
+void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
+                       uint32_t slowest, sl_time *out);
 
 #endif

@@ -192,6 +192,8 @@ survey_priced(survey *s, walk w)
             if (fresh)
                 sl_evaluate_price(question, &combination,
                                   question->cluster->accelerator.sustained_ratio, &priced);
+            else if (combination.workload.recompute != priced.slice.recompute)
+                sl_evaluate_reprice(question, combination.workload.recompute, &priced);
             fresh = false;
             if (sl_evaluate(question, &combination, &priced, s->scratch))
                 note_outline(s, &w);

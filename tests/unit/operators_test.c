@@ -25,6 +25,8 @@ static const char *const parts[][2] = {
     {"B200-SXM", "nvidia-b200-sxm-180gb"},
     {"GB200", "nvidia-gb200"},
     {"L40S", "nvidia-l40s"},
+    {"GB300", "nvidia-gb300"},
+    {"B300-SXM", "nvidia-b300-sxm"},
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "engine/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -271,7 +272,32 @@ stages_as_long_may_rebuild_less(void)
                     (double)e->memory.ranks[e->memory.binding].device_total_bytes);
 }
 
+static void
+prices_are_carried_over_to_another_mode(void)
+{
+    static const sl_recompute modes[] = {SL_RECOMPUTE_NONE, SL_RECOMPUTE_SELECTIVE,
+                                         SL_RECOMPUTE_OPERATORS, SL_RECOMPUTE_FULL};
+    static sl_priced carried, anew;
+    sl_question q = latent_question();
+
+    q.workload.attention = SL_ATTENTION_UNFUSED;
+    for (size_t from = 0; from < sizeof modes / sizeof modes[0]; from++)
+        for (size_t to = 0; to < sizeof modes / sizeof modes[0]; to++) {
+            sl_combination c = {&software, q.workload, q.plan};
+            c.workload.recompute = modes[from];
+            sl_evaluate_price(&q, &c, 1.0, &carried);
+            sl_evaluate_reprice(&q, modes[to], &carried);
+            c.workload.recompute = modes[to];
+            sl_evaluate_price(&q, &c, 1.0, &anew);
+            CU_ASSERT_EQUAL(carried.slice.recompute, anew.slice.recompute);
+            for (uint32_t k = 0; k < q.model->kind_count; k++)
+                CU_ASSERT_EQUAL(
+                    memcmp(&carried.prices[k], &anew.prices[k], sizeof carried.prices[k]), 0);
+        }
+}
+
 static const sl_case cases[] = {
+    SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     SL_CASE(uniform_keeps_one_input_for_several_blocks),
     SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),
