@@ -14,6 +14,7 @@ enum {
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
     SL_NOTES_MAX = 48,
+    SL_GUESSES_MAX = 8,
     SL_FIXES_MAX = 8
 };
 
@@ -58,6 +59,12 @@ typedef struct sl_communication {
     double seconds;
     double exposed_s;
 } sl_communication;
+
+/** A product of one device, m x k by k x n, whose shape was not measured; batch of them at once. */
+typedef struct sl_guess {
+    const char *name; /* of the operator, borrowed from the model */
+    double batch, m, n, k;
+} sl_guess;
 
 typedef struct sl_time {
     double step_s;
@@ -127,6 +134,8 @@ typedef struct sl_estimate {
     sl_term binding_term;
     uint32_t fix_count;
     sl_fix fixes[SL_FIXES_MAX];
+    uint32_t guess_count;
+    sl_guess guesses[SL_GUESSES_MAX];
     uint32_t note_count;
     sl_note notes[SL_NOTES_MAX];
 } sl_estimate;

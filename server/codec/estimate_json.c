@@ -290,6 +290,25 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
                       &document->request->cluster, estimate->software);
 }
 
+/* Products that lie outside what was measured: none without an estimate. */
+static void
+guesses_write(sl_writer *writer, const sl_estimate *estimate)
+{
+    sl_write_key(writer, "guessed_shapes");
+    sl_write_array(writer);
+    for (uint32_t i = 0; estimate != NULL && i < estimate->guess_count; i++) {
+        const sl_guess *const guess = &estimate->guesses[i];
+        sl_write_object(writer);
+        sl_put_text(writer, "operator", guess->name);
+        sl_put_double(writer, "products", guess->batch);
+        sl_put_double(writer, "m", guess->m);
+        sl_put_double(writer, "n", guess->n);
+        sl_put_double(writer, "k", guess->k);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+}
+
 /* Time to train, what it costs and draws: null unless the request gave what they need. */
 static void
 totals_write(sl_writer *writer, const sl_estimate_document *document)
@@ -404,6 +423,7 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
     if (estimate != NULL && request->activation_accounting != SL_ACTIVATION_EXACT)
         activation_accounting_write(writer, document);
     totals_write(writer, document);
+    guesses_write(writer, document->estimate);
     sl_put_text(writer, "evaluator", "closed_form");
     sl_write_key(writer, "warnings");
     notes_write(writer, document, true);

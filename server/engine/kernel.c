@@ -117,6 +117,14 @@ sl_kernel_product_s(const sl_slice *slice, sl_product product)
     return law.launch_s + best_s;
 }
 
+bool
+sl_kernel_product_measured(const sl_product *product)
+{
+    return product->batch <= 1.0 && product->m >= 16.0 && product->m <= 32768.0 &&
+           product->n >= 512.0 && product->n <= 51200.0 && product->k >= 512.0 &&
+           product->k <= 16384.0;
+}
+
 double
 sl_kernel_memory_s(const sl_slice *slice, double bytes, double ratio)
 {

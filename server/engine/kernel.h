@@ -29,6 +29,10 @@ double sl_kernel_half_peak(const sl_accelerator *part);
  */
 double sl_kernel_product_s(const sl_slice *slice, sl_product product);
 
+/** Whether the tables that the laws were fitted to have shapes around this one: single products of
+ * 16 to 32,768 rows, 512 to 51,200 columns and a depth of 512 to 16,384 (ai-dynamo/aiconfigurator). */
+bool sl_kernel_product_measured(const sl_product *product);
+
 /**
  * Elementwise kernels: t = 3 us + bytes / (memory bandwidth * ratio), ratio by class and fusion.
  * Source: measured elementwise rates on A100 and H100 (Vidur, LLMCompass tables).

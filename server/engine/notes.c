@@ -98,6 +98,10 @@ note_rates(const sl_question *question, sl_estimate *out)
     else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
         add(out, true, "products_from_datasheet",
             "matrix products of this part are a generic share of the datasheet peak");
+    if (out->guess_count > 0)
+        add(out, false, "shapes_guessed",
+            "guessed_shapes lists the products that no kernel table has near: larger, smaller, or "
+            "several at once");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
     if (!half && !has_low_law(part, out->workload.precision))
@@ -362,7 +366,7 @@ note_experts(const sl_question *question, sl_estimate *out)
     }
     add(out, true, "experts_coarse",
         "routed experts are priced as one product for all of a rank; published runs of such models "
-        "come out 10 % off on average, GPT-OSS 120B up to half too fast");
+        "come out 10 % off on average, GPT-OSS 120B took up to twice as long");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         add(out, false, "experts_exposed",

@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "engine/adapter.h"
-#include "engine/kernel.h"
 #include "engine/recompute.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
@@ -152,26 +151,32 @@ price_casts(const pricing *p, const sl_operator *op)
     p->out->backward_s += rows * sl_slice_outputs(slice, op) * gradient_cast_bytes / rate;
 }
 
+sl_product
+sl_price_product(const sl_slice *slice, const sl_operator *op)
+{
+    const double batch = sl_slice_experts(slice, op);
+
+    return (sl_product){.batch = batch,
+                        .m = sl_slice_rows(slice, op) / batch,
+                        .n = sl_slice_outputs(slice, op),
+                        .k = sl_slice_inputs(slice, op),
+                        .precision = sl_slice_precision(slice, op)};
+}
+
 static void
 price_product(const pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double tokens = sl_slice_positions(slice, op);
-    const double in = sl_slice_inputs(slice, op);
-    const double out = sl_slice_outputs(slice, op);
-    const double batch = sl_slice_experts(slice, op);
-    const double rows = sl_slice_rows(slice, op) / batch;
+    const sl_product forward = sl_price_product(slice, op);
     const double visits = op->experts > 0 ? op->visits : 1.0;
-    const sl_precision precision = sl_slice_precision(slice, op);
-    const double forward_s = sl_kernel_product_s(
-        slice, (sl_product){.batch = batch, .m = rows, .n = out, .k = in, .precision = precision});
+    const double forward_s = sl_kernel_product_s(slice, forward);
     const double dgrad_s = sl_kernel_product_s(
-        slice, (sl_product){.batch = batch, .m = rows, .n = in, .k = out, .precision = precision});
+        slice, (sl_product){forward.batch, forward.m, forward.k, forward.n, forward.precision});
     const double wgrad_s =
-        sl_kernel_product_s(
-            slice,
-            (sl_product){.batch = batch, .m = out, .n = in, .k = rows, .precision = precision}) +
-        accumulate_s(slice, batch * in * out);
+        sl_kernel_product_s(slice, (sl_product){forward.batch, forward.n, forward.k, forward.m,
+                                                forward.precision}) +
+        accumulate_s(slice, forward.batch * forward.k * forward.n);
 
     p->out->forward_s += forward_s;
     p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;

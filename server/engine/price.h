@@ -6,7 +6,7 @@
 #define SL_ENGINE_PRICE_H
 
 #include "engine/collective.h"
-#include "engine/slice.h"
+#include "engine/kernel.h"
 
 /** One kind of collective of the tensor group, per micro-batch and layer. */
 typedef struct sl_traffic {
@@ -82,6 +82,9 @@ double sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT]);
  * what does not fit under it, and the release's overlap_loss_ratio of what does, which computing loses. */
 double sl_price_visible_s(const sl_software *software, double collective_s, double cover_s,
                           bool overlapped);
+
+/** The product that an operator is in forward, on one device. */
+sl_product sl_price_product(const sl_slice *slice, const sl_operator *op);
 
 /** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
  * block. */

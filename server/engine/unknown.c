@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "engine/evaluate.h"
+#include "engine/guesses.h"
 #include "engine/operating.h"
 #include "engine/states.h"
 
@@ -359,6 +360,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     sl_evaluate_ranks(question, &median, &priced, out);
     const sl_memory_case c = sl_evaluate_case(question, &median, &priced);
     sl_operating_set(&c, out);
+    sl_guesses_set(&c, out);
     /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
     const double spread = spread_ratio(question->model, &out->time);
     out->step_low_s = fmin(out->step_low_s, out->time.step_s) * (1.0 - spread);

@@ -83,6 +83,14 @@ test('tokens of experts hide where they are said to, and where a schedule lets t
         '/workload/moe/overlap', 'overlap_not_possible');
 });
 
+test('products that were measured nowhere near are listed', async () => {
+    const mixture = await answered({ config: mixtral, parallelism: { expert: 2 } });
+    assert.ok(mixture.guessed_shapes.some(({ products }) => products > 1));
+    assert.ok(mixture.assumptions.some(({ code }) => code === 'shapes_guessed'));
+    const dense = await answered({ config: large, workload: { sequence_length: 4096 }, parallelism: { tensor: 4, data: 1 } });
+    assert.deepEqual(dense.guessed_shapes, []);
+});
+
 test('a lower clock makes a longer step, never a shorter one', async () => {
     const at = async (sustained_ratio) =>
         (await answered({ config: large, cluster: { accelerator_overrides: { sustained_ratio } } })).time.step_s;

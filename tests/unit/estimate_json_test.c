@@ -148,11 +148,11 @@ every_section_of_the_answer_is_there(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(model);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, e), SL_OK);
     static const char *const members[] = {
-        "model",        "fits",           "memory",           "time",
-        "throughput",   "communication",  "interval",         "binding",
-        "explanations", "resolved",       "time_to_train_s",  "cost",
-        "energy_j",     "goodput_ratio",  "evaluator",        "warnings",
-        "assumptions",  "engine_version", "catalog_revision", "input_hash"};
+        "model",           "fits",     "memory",      "time",           "throughput",
+        "communication",   "interval", "binding",     "explanations",   "resolved",
+        "time_to_train_s", "cost",     "energy_j",    "goodput_ratio",  "guessed_shapes",
+        "evaluator",       "warnings", "assumptions", "engine_version", "catalog_revision",
+        "input_hash"};
     const sl_node root = sl_json_root(a.answer);
     CU_ASSERT_EQUAL(sl_node_count(&root), sizeof members / sizeof members[0]);
     void *state = NULL;

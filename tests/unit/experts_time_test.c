@@ -196,7 +196,26 @@ an_overlap_that_no_schedule_has_is_refused(void)
     expect_refused(&q, SL_E_UNSUPPORTED, "not_modelled");
 }
 
+/* On one device of two: four experts at once, and a router that is too narrow, but no product of attention
+ * or of the vocabulary. */
+static void
+shapes_that_no_table_has_are_named(void)
+{
+    sl_question q = mixture_question(1);
+
+    q.plan.expert = 2;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    CU_ASSERT_EQUAL_FATAL(e->guess_count, 3);
+    sl_expect_text(e->guesses[0].name, "expert_up", "the largest first");
+    CU_ASSERT_EQUAL(e->guesses[0].batch, 4.0);
+    CU_ASSERT_EQUAL(e->guesses[0].n, 2.0 * 1024.0);
+    sl_expect_text(e->guesses[1].name, "expert_down", "half of that");
+    sl_expect_text(e->guesses[2].name, "router", "eight columns");
+    CU_ASSERT_EQUAL(e->guesses[2].n, 8.0);
+}
+
 static const sl_case cases[] = {
+    SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
     SL_CASE(a_token_crosses_the_network_once_for_each_node),
     SL_CASE(measured_dispatches_come_out_near),
