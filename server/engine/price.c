@@ -136,6 +136,9 @@ accumulate_s(const sl_slice *slice, double weights)
  * cast_transpose). */
 static const double input_cast_bytes = 2.0;
 static const double gradient_cast_bytes = 4.0;
+/* Scaled row by row, an operand is read for its maxima, read again and written for each way it is multiplied:
+ * an input forward, and by columns for the weights' gradient; an output gradient both ways (torchao). */
+static const double row_cast_bytes = 5.0;
 
 static void
 price_casts(const pricing *p, const sl_operator *op)
@@ -144,11 +147,21 @@ price_casts(const pricing *p, const sl_operator *op)
     const double rows = sl_slice_rows(slice, op);
     const double rate = slice->accelerator->memory_bytes_per_s * copy_ratio;
 
-    if (slice->operand_bytes <= 0.0 || sl_slice_precision(slice, op) != slice->precision)
+    if ((slice->operand_bytes <= 0.0 && !slice->by_row) ||
+        sl_slice_precision(slice, op) != slice->precision)
         return;
+
+    const double input_s = rows * sl_slice_inputs(slice, op) / rate;
+    const double gradient_s = rows * sl_slice_outputs(slice, op) / rate;
+
+    if (slice->by_row) {
+        p->out->forward_s += input_s * row_cast_bytes;
+        p->out->backward_s += (input_s + 2.0 * gradient_s) * row_cast_bytes;
+        return;
+    }
     if (!op->shares_input)
-        p->out->forward_s += rows * sl_slice_inputs(slice, op) * input_cast_bytes / rate;
-    p->out->backward_s += rows * sl_slice_outputs(slice, op) * gradient_cast_bytes / rate;
+        p->out->forward_s += input_s * input_cast_bytes;
+    p->out->backward_s += gradient_s * gradient_cast_bytes;
 }
 
 sl_product

@@ -28,7 +28,7 @@ typedef struct sl_slice {
     double stream_bytes;  /* ... of the sums that norms read: under autocast both are fp32 */
     double operand_bytes; /* of inputs that products keep quantised; 0 = they keep 16 bits */
     sl_precision precision;
-    bool by_row; /* products scaled row by row, whose kernels are no faster than 16-bit ones */
+    bool by_row; /* products scaled row by row, whose operands are cast for each of them */
     sl_framework framework;
     sl_attention_kernel attention;
     const sl_adapter *adapter;

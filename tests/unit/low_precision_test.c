@@ -200,6 +200,33 @@ what_cannot_be_quantised_is_refused(void)
     sl_expect_text(err.list[0].hint, "bf16, fp16, fp32, fp8, mxfp8", "what the part has");
 }
 
+/* What memory at `rate` takes of a forward pass beyond what it takes at another. */
+static double
+forward_s(sl_question *q, double rate)
+{
+    cluster.accelerator.memory_bytes_per_s = rate;
+    return sl_fixture_seconds(sl_fixture_answer(q), SL_TERM_FORWARD);
+}
+
+/* 5 bytes for each value of an input: of queries, keys and values, of the output, of gate and up together, of
+ * the way down. In 16 bits, with the same norms and sums, there are none. */
+static void
+rows_are_cast_for_each_product(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_FP8);
+    const double slow = 1e12, quick = 2e12;
+    const double inputs = 3.0 * HIDDEN + FFN;
+
+    q.workload.fp8.recipe = SL_RECIPE_ROWWISE;
+    const double by_row_s = forward_s(&q, slow) - forward_s(&q, quick);
+    q.workload.precision = SL_PRECISION_BF16;
+    q.workload.fp8.recipe = SL_RECIPE_DEFAULT;
+    const double half_s = forward_s(&q, slow) - forward_s(&q, quick);
+    sl_expect_near(by_row_s - half_s,
+                   2.0 * BLOCKS * TOKENS * inputs * 5.0 / 0.85 * (1.0 / slow - 1.0 / quick), 1e-6,
+                   "two micro-batches");
+}
+
 static const sl_case cases[] = {
     SL_CASE(transformer_engine_keeps_weights_quantised),
     SL_CASE(primary_weights_are_one_of_the_copies),
@@ -208,6 +235,7 @@ static const sl_case cases[] = {
     SL_CASE(spared_blocks_are_as_in_bf16),
     SL_CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
     SL_CASE(what_cannot_be_quantised_is_refused),
+    SL_CASE(rows_are_cast_for_each_product),
 };
 
 int
