@@ -158,7 +158,6 @@ typedef struct sl_cluster {
     sl_operating operation;
 } sl_cluster;
 
-/** What a framework release does; a dated row of server/catalog/software.csv. */
 /** Achieved share of memory bandwidth of pointwise kernels, by class. */
 typedef struct sl_streaming {
     double norm_ratio;
@@ -168,6 +167,14 @@ typedef struct sl_streaming {
     double residual_ratio;
 } sl_streaming;
 
+/** Where the host waits for counts of tokens, then issues the products of each expert by itself. */
+typedef enum sl_apart {
+    SL_APART_NEVER,
+    SL_APART_ALWAYS,
+    SL_APART_WITHOUT_FP4 /* on parts that multiply in 4 bits one kernel takes all experts */
+} sl_apart;
+
+/** What a framework release does; a dated row of server/catalog/software.csv. */
 typedef struct sl_software {
     char name[48];
     char framework[16];
@@ -200,9 +207,8 @@ typedef struct sl_software {
     bool overlap_tensor_forward;  /* and those of forward, in pieces under their own product */
     double overlap_loss_ratio;    /* of overlapped seconds, what computing loses to a collective */
     double step_overhead_s;
-    bool sends_once;     /* a token goes once to a node and to a rank, whatever experts it visits */
-    bool experts_apart;  /* the host waits for counts of tokens, then issues each expert */
-    bool experts_joined; /* ... but on parts that multiply in 4 bits */
+    bool sends_once; /* a token goes once to a node and to a rank, whatever experts it visits */
+    sl_apart experts_apart;
     double host_operator_s; /* what the host takes to issue one operator, eager */
     char source[200];
 } sl_software;

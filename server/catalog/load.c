@@ -255,6 +255,17 @@ read_dropout(table *t)
     return whole32(t, "dropout") == 1;
 }
 
+static sl_apart
+read_apart(table *t)
+{
+    static const char *const words[] = {"never", "always", "without_fp4"};
+    const int word = sl_text_index(text(t, "experts_apart"), words, sizeof words / sizeof words[0]);
+
+    if (word < 0)
+        fault(t, "experts_apart", "is not never, always or without_fp4");
+    return word < 0 ? SL_APART_NEVER : (sl_apart)word;
+}
+
 static bool
 flag(table *t, const char *column)
 {
@@ -306,8 +317,7 @@ read_software(table *t)
     s->overlap_loss_ratio = number(t, "overlap_loss_ratio");
     s->step_overhead_s = number(t, "step_overhead_s");
     s->sends_once = flag(t, "sends_once");
-    s->experts_apart = flag(t, "experts_apart");
-    s->experts_joined = flag(t, "experts_joined");
+    s->experts_apart = read_apart(t);
     s->host_operator_s = number(t, "host_operator_s");
     catalog->software_aliases[catalog->software_count++] = text(t, "aliases");
 }

@@ -3,30 +3,25 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "json/members.h"
+#include "codec/figures.h"
 
-/* Figures of a software profile that a request may replace; one table reads and writes them. */
-static const struct field {
-    const char *name;
-    size_t offset;
-    double least, most;
-} fields[] = {
-    {"host_operator_s", offsetof(sl_software, host_operator_s), 0.0, 1.0},
-    {"step_overhead_s", offsetof(sl_software, step_overhead_s), 0.0, 60.0},
-    {"overlap_loss_ratio", offsetof(sl_software, overlap_loss_ratio), 0.0, 1.0},
-    {"norm_ratio", offsetof(sl_software, streaming.norm_ratio), 0.01, 1.0},
-    {"activation_ratio", offsetof(sl_software, streaming.activation_ratio), 0.01, 1.0},
-    {"rotary_ratio", offsetof(sl_software, streaming.rotary_ratio), 0.01, 1.0},
-    {"softmax_ratio", offsetof(sl_software, streaming.softmax_ratio), 0.01, 1.0},
-    {"residual_ratio", offsetof(sl_software, streaming.residual_ratio), 0.01, 1.0},
+#define FIELD(name, member, least, most)                                                           \
+    {                                                                                              \
+        name, offsetof(sl_software, member), least, most                                           \
+    }
+
+/* Figures of a software profile that a request may replace. */
+static const sl_figure_field fields[] = {
+    FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
+    FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
+    FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
+    FIELD("norm_ratio", streaming.norm_ratio, 0.01, 1.0),
+    FIELD("activation_ratio", streaming.activation_ratio, 0.01, 1.0),
+    FIELD("rotary_ratio", streaming.rotary_ratio, 0.01, 1.0),
+    FIELD("softmax_ratio", streaming.softmax_ratio, 0.01, 1.0),
+    FIELD("residual_ratio", streaming.residual_ratio, 0.01, 1.0),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
-
-static double *
-field_of(sl_software *software, const struct field *field)
-{
-    return (double *)(void *)((char *)software + field->offset);
-}
 
 sl_software *
 sl_profile_own(sl_estimate_request *request)
@@ -43,43 +38,29 @@ sl_profile_own(sl_estimate_request *request)
 sl_code
 sl_profile_read(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    sl_member members[FIELDS];
-    double values[FIELDS];
-    bool said[FIELDS] = {false};
+    sl_software read = {.host_operator_s = 0.0};
+    uint32_t said = 0;
     sl_node profile;
 
     if (!sl_node_member(&request->workload_object, "profile", &profile))
         return SL_OK;
-    sl_code first = sl_node_object(&profile, err);
-    if (first != SL_OK)
-        return first;
-    for (uint32_t i = 0; i < FIELDS; i++) {
-        members[i] = (sl_member){fields[i].name, NULL};
-        sl_keep(&first, sl_node_double(&profile, fields[i].name, fields[i].least, fields[i].most,
-                                       &values[i], &said[i], err));
-    }
-    sl_keep(&first, sl_members_check(&profile, members, FIELDS, warnings, err));
-    if (first != SL_OK || request->software == NULL)
-        return first;
+    const sl_code code = sl_figures_read(&profile, fields, FIELDS, &read, &said, warnings, err);
+    if (code != SL_OK || request->software == NULL)
+        return code;
 
     sl_software *const own = sl_profile_own(request);
-    for (uint32_t i = 0; i < FIELDS; i++)
-        for (uint32_t k = 0; said[i] && k < request->software_count; k++)
-            *field_of(&own[k], &fields[i]) = values[i];
+    for (uint32_t k = 0; k < request->software_count; k++)
+        sl_figures_copy(fields, FIELDS, said, &read, &own[k]);
     return SL_OK;
 }
 
 void
 sl_profile_write(sl_writer *writer, const sl_software *software)
 {
-    sl_write_key(writer, "profile");
-    if (software == NULL) {
-        sl_write_null(writer);
+    if (software != NULL) {
+        sl_figures_write(writer, "profile", fields, FIELDS, software);
         return;
     }
-    sl_software shown = *software;
-    sl_write_object(writer);
-    for (uint32_t i = 0; i < FIELDS; i++)
-        sl_put_double(writer, fields[i].name, *field_of(&shown, &fields[i]));
-    sl_write_object_end(writer);
+    sl_write_key(writer, "profile");
+    sl_write_null(writer);
 }

@@ -365,8 +365,8 @@ note_experts(const sl_question *question, sl_estimate *out)
         return;
     }
     add(out, true, "experts_coarse",
-        "routed experts are priced as one product for all of a rank; published runs of such models "
-        "come out 10 % off on average, GPT-OSS 120B took up to twice as long");
+        "routed experts are priced as one product for all of a rank; how far off published runs of "
+        "such models come out is in the README");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         add(out, false, "experts_exposed",

@@ -6,7 +6,7 @@
 
 static const double day_s = 86400.0;
 static const double hour_s = 3600.0;
-/* Where products take this share of their peak, a device draws its full load. */
+/* Where products take this share of their peak, a device draws its full load: a rule of thumb. */
 static const double full_load_mfu = 0.35;
 
 /* What a checkpoint holds: each state once, whatever data ranks hold it. What tensor ranks hold

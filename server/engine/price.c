@@ -454,7 +454,8 @@ are_apart(const sl_slice *slice)
 {
     const bool grouped = slice->accelerator->peak_flops_per_s[SL_PRECISION_NVFP4] > 0.0;
 
-    return slice->software->experts_apart && !(slice->software->experts_joined && grouped);
+    return slice->software->experts_apart == SL_APART_ALWAYS ||
+           (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
 }
 
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.

@@ -58,18 +58,6 @@ sl_fixture_own_model(const sl_dense_spec *spec)
     return &the_model;
 }
 
-sl_dense_spec
-sl_fixture_mixture(void)
-{
-    sl_dense_spec spec = sl_fixture_llama();
-
-    spec.naming = SL_NAMING_MIXTRAL;
-    spec.blocks = 4;
-    spec.ffn = 1024;
-    spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 1024};
-    return spec;
-}
-
 const sl_model *
 sl_fixture_model(const sl_dense_spec *spec)
 {
@@ -166,6 +154,22 @@ sl_fixture_question(const sl_model *model, const sl_cluster *cluster, const sl_s
                 .schedule = SL_SCHEDULE_1F1B,
             },
     };
+}
+
+sl_question
+sl_fixture_mixture_question(const sl_cluster *cluster, const sl_software *software)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    spec.naming = SL_NAMING_MIXTRAL;
+    spec.blocks = 4;
+    spec.ffn = 1024;
+    spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 1024};
+
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), cluster, software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.plan.zero_stage = 1;
+    return q;
 }
 
 const sl_estimate *

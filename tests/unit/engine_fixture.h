@@ -12,9 +12,6 @@ sl_dense_spec sl_fixture_gpt(uint32_t blocks, uint64_t hidden, uint32_t heads);
 /** Gated, rotary, grouped key-value heads, untied; sizes of a 1 B class model. */
 sl_dense_spec sl_fixture_llama(void);
 
-/** The same with 4 blocks of eight experts, each 1,024 wide, of which a token visits two. */
-sl_dense_spec sl_fixture_mixture(void);
-
 /** Owned by the fixture: one model at a time. */
 const sl_model *sl_fixture_model(const sl_dense_spec *spec);
 
@@ -31,6 +28,10 @@ sl_software sl_fixture_software(void);
  * dropout. */
 sl_question sl_fixture_question(const sl_model *model, const sl_cluster *cluster,
                                 const sl_software *software);
+
+/** The Llama with 4 blocks of eight experts, each 1,024 wide, of which a token visits two; fused attention,
+ * a sharded optimizer. */
+sl_question sl_fixture_mixture_question(const sl_cluster *cluster, const sl_software *software);
 
 /** Answer of a question that must pass its check; owned by the fixture, overwritten by the next. */
 const sl_estimate *sl_fixture_answer(const sl_question *question);

@@ -17,15 +17,9 @@ static const double BLOCKS = 4.0;
 static sl_question
 mixture_question(void)
 {
-    const sl_dense_spec spec = sl_fixture_mixture();
-
     cluster = sl_fixture_cluster(1);
     software = sl_fixture_software();
-
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
-    q.workload.attention = SL_ATTENTION_FLASH2;
-    q.plan.zero_stage = 1;
-    return q;
+    return sl_fixture_mixture_question(&cluster, &software);
 }
 
 static double

@@ -14,14 +14,9 @@ static sl_software software;
 static sl_question
 mixture_question(uint32_t nodes)
 {
-    const sl_dense_spec spec = sl_fixture_mixture();
-
     cluster = sl_fixture_cluster(nodes);
     software = sl_fixture_software();
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
-    q.workload.attention = SL_ATTENTION_FLASH2;
-    q.plan.zero_stage = 1;
-    return q;
+    return sl_fixture_mixture_question(&cluster, &software);
 }
 
 static double
@@ -62,12 +57,18 @@ experts_issued_one_by_one_are_waited_for(void)
     q.plan.expert = 2;
     software.host_operator_s = 1e-9; /* hidden by what computes, but for what is awaited */
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
-    software.experts_apart = true;
+    software.experts_apart = SL_APART_ALWAYS;
     const double eager_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH);
     q.plan.expert = 4;
     sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s / 2.0, 1e-9,
                    "half as many experts");
     q.plan.expert = 2;
+    software.experts_apart = SL_APART_WITHOUT_FP4;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s);
+    cluster.accelerator.peak_flops_per_s[SL_PRECISION_NVFP4] = 400e12;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), 0.0);
+    software.experts_apart = SL_APART_ALWAYS;
+    CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s);
     q.workload.graphs = SL_GRAPHS_LAYER;
     CU_ASSERT_EQUAL(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_LAUNCH), eager_s);
     q.workload.graphs = SL_GRAPHS_NONE;

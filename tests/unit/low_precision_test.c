@@ -200,7 +200,7 @@ what_cannot_be_quantised_is_refused(void)
     sl_expect_text(err.list[0].hint, "bf16, fp16, fp32, fp8, mxfp8", "what the part has");
 }
 
-/* What memory at `rate` takes of a forward pass beyond what it takes at another. */
+/* With memory of this rate; the laws of products keep theirs. */
 static double
 forward_s(sl_question *q, double rate)
 {
