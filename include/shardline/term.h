@@ -6,6 +6,7 @@
 #define SHARDLINE_TERM_H
 
 #include <stdint.h>
+#include <string.h>
 
 enum { SL_TERM_INPUTS_MAX = 12 };
 
@@ -103,5 +104,14 @@ typedef struct sl_term {
 } sl_term;
 
 const sl_term_info *sl_term_describe(sl_term_id id);
+
+/** What a term is computed from, at most SL_TERM_INPUTS_MAX of {name, value}. */
+#define SL_TERM_SET_INPUTS(term, ...)                                                              \
+    do {                                                                                           \
+        const sl_input given[] = {__VA_ARGS__};                                                    \
+        _Static_assert(sizeof given <= sizeof(term)->inputs, "no more inputs than there is room"); \
+        memcpy((term)->inputs, given, sizeof given);                                               \
+        (term)->input_count = sizeof given / sizeof given[0];                                      \
+    } while (0)
 
 #endif

@@ -183,15 +183,20 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
     };
 }
 
-void
-sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
-                  const sl_priced *priced, sl_estimate *out)
+/* What both kinds of evaluation come to. */
+static bool
+evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate *out)
 {
-    const sl_memory_case c = sl_evaluate_case(question, combination, priced);
-    const bool possible = sl_memory_evaluate(&c, &out->memory);
-
-    assert(possible);
-    (void)possible;
+    assert(c->slice->recompute == combination->workload.recompute);
+    out->software = combination->software;
+    out->workload = combination->workload;
+    out->plan = combination->plan;
+    if (!sl_memory_evaluate(c, &out->memory))
+        return false;
+    sl_step_evaluate(c, &out->time);
+    out->fits = out->memory.headroom_bytes >= 0;
+    assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
+    return true;
 }
 
 bool
@@ -200,21 +205,23 @@ sl_evaluate(const sl_question *question, const sl_combination *combination, cons
 {
     sl_memory_case c = sl_evaluate_case(question, combination, priced);
 
-    assert(priced->slice.recompute == combination->workload.recompute);
     c.fullest_only = true;
+    return evaluate(&c, combination, out);
+}
 
-    out->software = combination->software;
-    out->workload = combination->workload;
-    out->plan = combination->plan;
-    if (!sl_memory_evaluate(&c, &out->memory))
+bool
+sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
+                      const sl_priced *priced, sl_estimate *out)
+{
+    sl_memory_case c = sl_evaluate_case(question, combination, priced);
+
+    c.explained = true;
+    if (!evaluate(&c, combination, out))
         return false;
-    sl_step_evaluate(&c, &out->time);
     sl_step_throughput(&c, &out->time, &out->throughput);
     out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
-    out->fits = out->memory.headroom_bytes >= 0;
     set_memory_figures(question, out);
     set_time_figures(combination, out);
     set_binding(out);
-    assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
     return true;
 }

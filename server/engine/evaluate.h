@@ -27,15 +27,16 @@ void sl_evaluate_price(const sl_question *question, const sl_combination *combin
 sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
                                 const sl_priced *priced);
 
-/** Memory of the ranks that may need most, time, throughput and what binds; intervals, fixes and notes
- * are left alone. False when no device could hold the bytes (sl_memory_evaluate); *out is then good
- * for nothing. */
+/** Memory of the ranks that may need most, and the step: bytes and seconds of every term without what
+ * they are made of, and nothing else of *out, so that many plans can be tried. False when no device
+ * could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
 bool sl_evaluate(const sl_question *question, const sl_combination *combination,
                  const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
-/** Memory of every rank, into an *out that sl_evaluate accepted. */
-void sl_evaluate_ranks(const sl_question *question, const sl_combination *combination,
-                       const sl_priced *priced, sl_estimate *out);
+/** The same bytes and seconds, of every rank and with inputs, traffic, throughput and what binds;
+ * intervals, fixes and notes are left alone. */
+bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
+                           const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
 /**
  * Single changes to the plan, each evaluated: those that free memory when it does not fit, those

@@ -16,6 +16,7 @@ typedef struct sl_memory_case {
     /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes are
      * then those of these alone. */
     bool fullest_only;
+    bool explained;        /* terms with their inputs, traffic by group; else values alone */
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
 

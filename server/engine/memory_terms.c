@@ -26,26 +26,26 @@ static const double held_ratio_least = 1.028;
 /* Doubles hold every integer up to here: 9 PB on one device is no plan. */
 static const double bytes_max = 9007199254740992.0;
 
-/* The next term but for its inputs; not the whole struct is set, most terms have few of them. */
+/* The next term, without inputs; not the whole struct is set, most terms have few of them. */
 static sl_term *
-next_term(sl_rank_memory *rank, sl_term_id id, double bytes, uint32_t count)
+next_term(sl_rank_memory *rank, sl_term_id id, double bytes)
 {
-    assert(rank->term_count < SL_RANK_TERMS_MAX && count <= SL_TERM_INPUTS_MAX);
+    assert(rank->term_count < SL_RANK_TERMS_MAX);
 
     sl_term *term = &rank->terms[rank->term_count++];
     term->id = id;
     term->value = ceil(bytes);
-    term->input_count = count;
+    term->input_count = 0;
     return term;
 }
 
 /* A term of no bytes is none: then its inputs are not looked at. */
-#define ADD_TERM(rank, id, bytes, ...)                                                             \
+#define ADD_TERM(c, rank, id, bytes, ...)                                                          \
     do {                                                                                           \
         if ((bytes) > 0.0) {                                                                       \
-            const sl_input given[] = {__VA_ARGS__};                                                \
-            memcpy(next_term(rank, id, bytes, sizeof given / sizeof given[0])->inputs, given,      \
-                   sizeof given);                                                                  \
+            sl_term *next = next_term(rank, id, bytes);                                            \
+            if ((c)->explained)                                                                    \
+                SL_TERM_SET_INPUTS(next, __VA_ARGS__);                                             \
         }                                                                                          \
     } while (0)
 
@@ -78,10 +78,10 @@ add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_memory *r
 
     if (c->workload->offload.optimizer)
         return;
-    ADD_TERM(rank, SL_TERM_MASTER_WEIGHTS, b->layouts.all.master_bytes * own, {"parameters", n},
+    ADD_TERM(c, rank, SL_TERM_MASTER_WEIGHTS, b->layouts.all.master_bytes * own, {"parameters", n},
              {"bytes_per_parameter", b->layouts.all.master_bytes}, {"shards", degree.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", degree.routed});
-    ADD_TERM(rank, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
+    ADD_TERM(c, rank, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
              {"bytes_per_parameter", states / own}, {"shards", degree.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", degree.routed});
 }
@@ -105,43 +105,43 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
         sl_states_parameter_bytes(&b->elements, &b->layouts, &shards.parameters);
 
     if (!offload->parameters)
-        ADD_TERM(rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
+        ADD_TERM(c, rank, SL_TERM_PARAMETERS, parameters, {"parameters", n},
                  {"bytes_per_parameter",
                   parameters / sl_states_at_rest(&b->elements, &shards.parameters)},
                  {"shards", shards.parameters.dense}, {"routed_parameters", b->elements.routed},
                  {"routed_shards", shards.parameters.routed});
-    ADD_TERM(rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
+    ADD_TERM(c, rank, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout.gradient_bytes}, {"shards", shards.gradients.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", shards.gradients.routed});
     add_optimizer(c, b, rank);
     if (frozen)
-        ADD_TERM(rank, SL_TERM_ADAPTERS,
+        ADD_TERM(c, rank, SL_TERM_ADAPTERS,
                  sl_states_adapter_bytes(c->workload, &b->elements, &shards),
                  {"parameters", b->elements.adapters}, {"frozen", b->elements.frozen_adapters},
                  {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
                  {"shards", shards.optimizer.dense});
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
-        ADD_TERM(rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
+        ADD_TERM(c, rank, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
     if (autocast)
-        ADD_TERM(rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
+        ADD_TERM(c, rank, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
                  {"bytes_per_parameter", c->slice->element_bytes});
     const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
-    ADD_TERM(rank, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements.low,
+    ADD_TERM(c, rank, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements.low,
              {"linear_parameters", b->elements.low}, {"bytes_per_parameter", low});
     if (ddp && c->plan->data > 1)
-        ADD_TERM(rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
+        ADD_TERM(c, rank, SL_TERM_GRADIENT_BUCKETS, n * layout.gradient_bytes, {"parameters", n},
                  {"bytes_per_parameter", layout.gradient_bytes});
-    ADD_TERM(rank, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
+    ADD_TERM(c, rank, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
              {"element_bytes", c->slice->element_bytes},
              {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_GRAPH_BUFFERS, b->graph_buffers,
+    ADD_TERM(c, rank, SL_TERM_GRAPH_BUFFERS, b->graph_buffers,
              {"microbatches_in_flight", b->in_flight},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
-    ADD_TERM(rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
+    ADD_TERM(c, rank, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
              {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_PIPELINE_BUFFERS,
+    ADD_TERM(c, rank, SL_TERM_PIPELINE_BUFFERS,
              2.0 * directions * (b->received + b->sent) / c->slice->spread,
              {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
              {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
@@ -162,33 +162,33 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
     const double row_bytes = c->slice->element_bytes * c->slice->tokens;
 
     rank->phase = p->name;
-    ADD_TERM(rank, SL_TERM_GATHERED_PARAMETERS, p->gathered,
+    ADD_TERM(c, rank, SL_TERM_GATHERED_PARAMETERS, p->gathered,
              {"unit_parameters", b->gathered.unit_elements},
              {"root_parameters", b->gathered.root_elements},
              {"element_bytes", c->slice->element_bytes});
-    ADD_TERM(rank, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
+    ADD_TERM(c, rank, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
              {"unit_parameters", b->gathered.unit_elements},
              {"element_bytes", c->slice->element_bytes},
              {"reduced_bytes_per_parameter", layout.gradient_bytes});
-    ADD_TERM(rank, SL_TERM_STEPPED_GRADIENT, p->stepped,
+    ADD_TERM(c, rank, SL_TERM_STEPPED_GRADIENT, p->stepped,
              {"elements", p->stepped / fmax(1.0, layout.gradient_bytes)},
              {"bytes_per_parameter", layout.gradient_bytes});
-    ADD_TERM(rank, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
+    ADD_TERM(c, rank, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
              {"blocks", stage->blocks}, {"bytes_per_block", per_block},
              {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
-    ADD_TERM(rank, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
+    ADD_TERM(c, rank, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
              {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
              {"kept_bytes_per_block", per_block}, {"tokens", c->slice->tokens},
              {"tensor", c->slice->tensor});
-    ADD_TERM(rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
+    ADD_TERM(c, rank, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
              {"bytes_per_logit", b->logit_bytes});
-    ADD_TERM(rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
+    ADD_TERM(c, rank, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
              {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
-    ADD_TERM(rank, SL_TERM_BACKWARD_TRANSIENT, p->transient,
+    ADD_TERM(c, rank, SL_TERM_BACKWARD_TRANSIENT, p->transient,
              {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
              {"width", p->transient / row_bytes});
-    ADD_TERM(rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
+    ADD_TERM(c, rank, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
              {"bytes_per_parameter", layout.master_bytes}, {"shards", shards.optimizer.dense},
              {"routed_parameters", b->elements.routed}, {"routed_shards", shards.optimizer.routed});
 }
@@ -233,12 +233,12 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byte
     const double apart = ceil(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
     const double lost = left_apart(c, allocated, apart, outside);
     const double reserved = allocated + lost;
-    ADD_TERM(rank, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
+    ADD_TERM(c, rank, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
              {"idle_gradient_bytes", peak->idle},
              {"reserved_over_allocated", c->software->fragmentation_ratio},
              {"returned_segments_bytes", apart - lost});
     rank->returned_bytes = (uint64_t)(apart - lost);
-    ADD_TERM(rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
+    ADD_TERM(c, rank, SL_TERM_CONTEXT, outside, {"context_bytes", context_bytes},
              {"communicators", communicators}, {"communicator_bytes", outside - context_bytes});
 
     if (reserved + outside > bytes_max)

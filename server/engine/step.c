@@ -155,23 +155,25 @@ measure_rank(const sl_memory_case *c, uint32_t r)
     return t;
 }
 
-void
-sl_step_set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs,
-                 uint32_t count)
+sl_term *
+sl_step_set_term(sl_time *out, sl_term_id id, double seconds)
 {
-    sl_term *term = &out->terms[id - SL_TERM_FORWARD];
+    assert(id >= SL_TERM_FORWARD && id <= SL_TERM_OVERHEAD);
 
-    assert(id >= SL_TERM_FORWARD && id <= SL_TERM_OVERHEAD && count <= SL_TERM_INPUTS_MAX);
-    *term = (sl_term){.id = id, .value = seconds, .input_count = count};
-    memcpy(term->inputs, inputs, count * sizeof *inputs);
+    sl_term *term = &out->terms[id - SL_TERM_FORWARD];
+    term->id = id;
+    term->value = seconds;
+    term->input_count = 0;
     out->step_s += seconds;
+    return term;
 }
 
 void
-sl_step_add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level,
-                          double bytes, double seconds, double exposed)
+sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
+                          sl_collective kind, sl_level level, double bytes, double seconds,
+                          double exposed)
 {
-    if (seconds <= 0.0)
+    if (!c->explained || seconds <= 0.0)
         return;
     assert(out->communication_count < SL_COMMUNICATION_MAX);
     out->communication[out->communication_count++] = (sl_communication){
@@ -241,14 +243,14 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
-        SL_SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
+        SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
         return;
     }
-    SL_SET_TERM(out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s, {"bytes_per_send", h.bytes},
-                {"send_s", h.slowest_s}, {"boundaries", boundaries},
+    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
+                {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
                 {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
                 {"fill_and_drain_s", fill_s});
-    sl_step_add_communication(out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
+    sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
                               transfers * h.bytes, transfers * h.slowest_s + fill_s,
                               fill_s + steady_s);
 }
@@ -291,9 +293,9 @@ add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, d
     }
     /* The schedule may hide more than a layer of its own does. */
     const sl_term *exposed = &out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD];
-    sl_step_add_communication(out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level, routed.bytes,
-                              routed.busy_s, exposed->value);
-    sl_step_add_communication(out, "context", collective, sequence.level, shared.bytes,
+    sl_step_add_communication(c, out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level,
+                              routed.bytes, routed.busy_s, exposed->value);
+    sl_step_add_communication(c, out, "context", collective, sequence.level, shared.bytes,
                               shared.busy_s, shared.exposed_s);
 }
 
@@ -315,7 +317,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
             add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
         }
-        sl_step_add_communication(out, "tensor", (sl_collective)kind, group.level, sum.bytes,
+        sl_step_add_communication(c, out, "tensor", (sl_collective)kind, group.level, sum.bytes,
                                   sum.busy_s, sum.exposed_s);
     }
     add_shared_rows(c, rank, &stage, microbatches, out);
@@ -328,7 +330,7 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
     if (c->plan->host_run_count == 0)
         return;
     const sl_host_time host = sl_host_measure(c, rank);
-    sl_step_add_communication(out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
+    sl_step_add_communication(c, out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
                               microbatches * host.sent_bytes, microbatches * host.sent_s,
                               microbatches * host.sent_s);
 }
@@ -339,27 +341,30 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
 {
     const double count = (double)m;
 
-    SL_SET_TERM(out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
                 {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
                 {"microbatch_host_s", t->host_forward_s});
-    SL_SET_TERM(out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
                 {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
                 {"microbatch_host_s", t->host_backward_s});
-    SL_SET_TERM(out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
                 {"microbatch_recompute_s", t->recompute_s});
-    SL_SET_TERM(out, SL_TERM_LAUNCH, count * t->launch_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * t->launch_s, {"microbatches", count},
                 {"microbatch_wait_s", t->launch_s}, {"host_operator_s", c->slice->host_operator_s});
-    SL_SET_TERM(out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
                 {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
-    SL_SET_TERM(out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s, {"microbatches", count},
-                {"microbatch_exposed_s", t->context_s}, {"context", c->plan->context});
-    SL_SET_TERM(out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
+    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s,
+                {"microbatches", count}, {"microbatch_exposed_s", t->context_s},
+                {"context", c->plan->context});
+    SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
                 {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
-    SL_SET_TERM(out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
+    SL_SET_TERM(c, out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
                 {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
                 {"chunks_per_rank", c->plan->virtual_pipeline});
-    add_host_row(c, span->slowest, count, out);
-    add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
+    if (c->explained) {
+        add_host_row(c, span->slowest, count, out);
+        add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
+    }
 }
 
 /* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
@@ -370,7 +375,7 @@ set_overhead(const sl_memory_case *c, sl_time *out)
     const double behind_ratio = rank_sigma * sqrt(2.0 * log(ranks));
     const double waited_s = behind_ratio * out->step_s;
 
-    SL_SET_TERM(out, SL_TERM_OVERHEAD, c->software->step_overhead_s + waited_s,
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, c->software->step_overhead_s + waited_s,
                 {"step_overhead_s", c->software->step_overhead_s}, {"ranks", ranks},
                 {"rank_sigma", rank_sigma}, {"slowest_rank_s", waited_s});
 }

@@ -15,6 +15,7 @@
  * A rank late in the pipeline ends its backward early and hides its collective in the drain.
  * Optimizer: bytes of the states it reads and writes over 0.85 of memory bandwidth. Source:
  * Narayanan 2021; Korthikanti 2022; Megatron-LM schedules.py and distributed_data_parallel.py.
+ * The table of communication, and what of it is exposed, only where the case is explained.
  */
 void sl_step_evaluate(const sl_memory_case *c, sl_time *out);
 

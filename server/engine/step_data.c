@@ -186,17 +186,17 @@ evaluate_lent(const sl_memory_case *c, sl_time *out)
     const sl_group group = sl_group_of(c->question->cluster, c->plan->data, 1);
     const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
 
-    SL_SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
+    SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
                 {"gradient_bytes", m * sent.gradient_bytes},
                 {"gradient_exposed_s", m * sent.gradient_s},
                 {"parameter_bytes", m * sent.parameter_bytes},
                 {"parameter_exposed_s", m * sent.parameter_s},
                 {"output_bytes", m * sent.output_bytes}, {"output_exposed_s", m * sent.output_s});
-    sl_step_add_communication(out, "data", SL_COLLECTIVE_BROADCAST, group.level,
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_BROADCAST, group.level,
                               m * sent.parameter_bytes, m * sent.parameter_s, m * sent.parameter_s);
-    sl_step_add_communication(out, "data", SL_COLLECTIVE_REDUCE, group.level,
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_REDUCE, group.level,
                               m * sent.gradient_bytes, m * sent.gradient_s, m * sent.gradient_s);
-    sl_step_add_communication(out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level,
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level,
                               m * sent.output_bytes, m * sent.output_s, m * sent.output_s);
 }
 
@@ -232,23 +232,23 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
     const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
 
-    SL_SET_TERM(out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
+    SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
                 {"gradient_bytes", worst.reduce_bytes}, {"gradient_s", worst.reduce_s},
                 {"gradient_exposed_s", worst.reduce_exposed_s},
                 {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
                 {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
                 {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
     sl_step_add_communication(
-        out, "data",
+        c, out, "data",
         plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
         group.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
-    sl_step_add_communication(out, "data", SL_COLLECTIVE_ALL_GATHER, group.level,
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, group.level,
                               worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
-    sl_step_add_communication(out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
+    sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
                               worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
-    sl_step_add_communication(out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
+    sl_step_add_communication(c, out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
                               worst.copy_bytes, worst.copy_s, exposed * worst.copy_s);
-    sl_step_add_communication(out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes,
+    sl_step_add_communication(c, out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes,
                               tied_s, tied_s);
 }
 
@@ -275,7 +275,7 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
     const double sent_s =
         sl_price_visible_s(c->software, step.gradients_s, rounds * backward_s, !summed);
 
-    SL_SET_TERM(out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
                 {"parameters", trained}, {"host_update_s", step.update_s},
                 {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
                 {"parameters_s", step.parameters_s},
@@ -320,7 +320,7 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_
     /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
     const double host_s = host_sweep_s(c) * (sharded + g);
 
-    SL_SET_TERM(out, SL_TERM_OPTIMIZER_STEP,
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP,
                 trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
                 {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
                 {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},

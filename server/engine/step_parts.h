@@ -20,17 +20,21 @@ typedef struct sl_rank_time {
     sl_elements elements; /* of the rank's layers, for those who step and reduce them */
 } sl_rank_time;
 
-/** The one term of the step with this id; its seconds are added to the step's. */
-void sl_step_set_term(sl_time *out, sl_term_id id, double seconds, const sl_input *inputs,
-                      uint32_t count);
+/** The one term of the step with this id, without inputs; its seconds are added to the step's. */
+sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);
 
-#define SL_SET_TERM(out, id, seconds, ...)                                                         \
-    sl_step_set_term(out, id, seconds, (const sl_input[]){__VA_ARGS__},                            \
-                     sizeof((const sl_input[]){__VA_ARGS__}) / sizeof(sl_input))
+#define SL_SET_TERM(c, out, id, seconds, ...)                                                      \
+    do {                                                                                           \
+        sl_term *set = sl_step_set_term(out, id, seconds);                                         \
+        if ((c)->explained)                                                                        \
+            SL_TERM_SET_INPUTS(set, __VA_ARGS__);                                                  \
+    } while (0)
 
-/** A row of the communication table, and what of it is exposed; none when it takes no time. */
-void sl_step_add_communication(sl_time *out, const char *group, sl_collective kind, sl_level level,
-                               double bytes, double seconds, double exposed);
+/** A row of the communication table, and what of it is exposed; none when it takes no time, nor when
+ * nothing is explained. */
+void sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
+                               sl_collective kind, sl_level level, double bytes, double seconds,
+                               double exposed);
 
 /** Gradients reduced, parameters gathered, copies added up. */
 void sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out);

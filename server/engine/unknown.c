@@ -354,10 +354,9 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     assert(possible);
     set_intervals(&s, fastest, slowest, out);
     sl_evaluate_price(question, &median, question->cluster->accelerator.sustained_ratio, &priced);
-    possible = sl_evaluate(question, &median, &priced, out);
+    possible = sl_evaluate_explained(question, &median, &priced, out);
     assert(possible);
     (void)possible;
-    sl_evaluate_ranks(question, &median, &priced, out);
     const sl_memory_case c = sl_evaluate_case(question, &median, &priced);
     sl_operating_set(&c, out);
     sl_guesses_set(&c, out);

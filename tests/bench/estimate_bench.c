@@ -2,7 +2,8 @@
  * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds
  * of a noisy machine say little. Build the release preset and run
  * build/release/tests/bench/estimate_bench. With the word "every" or "searched" it runs that
- * evaluation of memory alone, a thousand times: tests/bench/instructions counts what it takes.
+ * evaluation of memory alone, with "plan" that of a whole plan, a thousand times:
+ * tests/bench/instructions counts what it takes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,14 +73,14 @@ ask(const sl_catalog *catalog, sl_cluster *cluster)
 }
 
 static double
-evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *priced)
+evaluations_s(const sl_question *q, const sl_combination *c, const sl_priced *priced, int rounds)
 {
     const double start_s = sl_clock_now_s();
 
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         if (!sl_evaluate(q, c, priced, &answer))
             exit(EXIT_FAILURE);
-    return (sl_clock_now_s() - start_s) / ROUNDS;
+    return (sl_clock_now_s() - start_s) / rounds;
 }
 
 /* Llama 3 405B over 16 stages: the memory of every rank, kinds priced before and every time. */
@@ -158,15 +159,19 @@ main(int argc, char **argv)
         return EXIT_FAILURE;
 
     const sl_question q = ask(catalog, &cluster);
+    const sl_combination c = {q.software, q.workload, q.plan};
     if (argc > 1) {
-        print_memory(q, 1.0, argv[1]);
+        sl_evaluate_price(&q, &c, 1.0, &priced);
+        if (strcmp(argv[1], "plan") == 0)
+            (void)evaluations_s(&q, &c, &priced, COUNTED);
+        else
+            print_memory(q, 1.0, argv[1]);
         sl_catalog_free(catalog);
         return EXIT_SUCCESS;
     }
 
-    const sl_combination c = {q.software, q.workload, q.plan};
     const double price_s = prices_s(&q, &c, &priced);
-    const double evaluate_s = evaluations_s(&q, &c, &priced);
+    const double evaluate_s = evaluations_s(&q, &c, &priced, ROUNDS);
     const double answer_s = answers_s(&q);
 
     printf("pricing all layer kinds   %8.2f us   1.0\n", 1e6 * price_s);
