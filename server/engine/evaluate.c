@@ -171,8 +171,9 @@ set_binding(sl_estimate *out)
 
 sl_memory_case
 sl_evaluate_case(const sl_question *question, const sl_combination *combination,
-                 const sl_priced *priced)
+                 const sl_priced *priced, sl_holdings *holdings)
 {
+    sl_hold(question->model, &combination->workload, &combination->plan, priced->prices, holdings);
     return (sl_memory_case){
         .question = question,
         .workload = &combination->workload,
@@ -180,6 +181,7 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
         .software = combination->software,
         .slice = &priced->slice,
         .prices = priced->prices,
+        .holdings = holdings,
     };
 }
 
@@ -203,7 +205,8 @@ bool
 sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
             sl_estimate *out)
 {
-    sl_memory_case c = sl_evaluate_case(question, combination, priced);
+    sl_holdings holdings;
+    sl_memory_case c = sl_evaluate_case(question, combination, priced, &holdings);
 
     c.fullest_only = true;
     return evaluate(&c, combination, out);
@@ -213,7 +216,8 @@ bool
 sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
                       const sl_priced *priced, sl_estimate *out)
 {
-    sl_memory_case c = sl_evaluate_case(question, combination, priced);
+    sl_holdings holdings;
+    sl_memory_case c = sl_evaluate_case(question, combination, priced, &holdings);
 
     c.explained = true;
     if (!evaluate(&c, combination, out))

@@ -23,9 +23,9 @@ void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        double clock_ratio, sl_priced *out);
 
-/** What memory and step are computed from; it points into all three. */
+/** What memory and step are computed from; it points into all four, the last of which it fills. */
 sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
-                                const sl_priced *priced);
+                                const sl_priced *priced, sl_holdings *holdings);
 
 /** Memory of the ranks that may need most, and the step: bytes and seconds of every term without what
  * they are made of, and nothing else of *out, so that many plans can be tried. False when no device

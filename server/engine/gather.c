@@ -62,7 +62,7 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_shards shards = c->holdings->shards;
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
     const double wire = sl_states_gather_bytes(c->workload, &layout, true);
     const sl_adapter *adapter = &c->workload->adapter;
@@ -103,7 +103,7 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
 {
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_shards shards = c->holdings->shards;
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
     const double width = sl_states_reduce_bytes(c->workload, &layout);
     const double reduced = width != kept ? width : 0.0;

@@ -94,12 +94,10 @@ sl_lent_send(const sl_memory_case *c)
     const sl_cluster *cluster = c->question->cluster;
     const sl_group group = sl_group_of(cluster, c->plan->data, 1);
     const sl_group pair = sl_group_pair(cluster, 0, c->plan->data);
-    sl_stage stage;
+    const sl_elements elements = sl_holding_of(c->holdings, 0)->elements;
+    const sl_layout layout = sl_holding_of(c->holdings, 0)->layouts.all;
     double logits = 0.0;
 
-    sl_schedule_stage(model, c->plan, 0, &stage);
-    const sl_elements elements = sl_states_stage(model, c->prices, &stage);
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double each = sl_adapter_element_bytes(&c->workload->adapter);
     for (uint32_t k = 0; k < model->kind_count; k++)
         logits = fmax(logits, c->prices[k].logits);

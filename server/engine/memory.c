@@ -30,20 +30,19 @@ static bool
 evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
               sl_rank_memory *rank)
 {
-    sl_stage stage;
-    sl_schedule_stage(c->question->model, c->plan, r, &stage);
-    const sl_rank_bytes b = sl_rank_measure(c, &stage, in_flight, r);
+    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
+    const sl_rank_bytes b = sl_rank_measure(c, in_flight, r);
     const sl_rank_phase peak = sl_rank_peak(c, &b);
 
-    if (!sl_rank_terms(c, &stage, &b, &peak, rank))
+    if (!sl_rank_terms(c, stage, &b, &peak, rank))
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
-    rank->role = c->plan->pipeline == 1      ? "only stage"
-                 : stage.first && stage.last ? "first and last stage"
-                 : stage.first               ? "first stage"
-                 : stage.last                ? "last stage"
-                                             : "middle stage";
+    rank->role = c->plan->pipeline == 1        ? "only stage"
+                 : stage->first && stage->last ? "first and last stage"
+                 : stage->first                ? "first stage"
+                 : stage->last                 ? "last stage"
+                                               : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
     const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
@@ -126,19 +125,18 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
     sl_workload bare = *c->workload;
     sl_memory_case lent = *c;
-    const sl_model *model = c->question->model;
+    const sl_holding *own = sl_holding_of(c->holdings, 0);
     const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
     const sl_in_flight in_flight = sl_schedule_in_flight(c->plan, microbatches, 0);
-    sl_stage stage;
+    sl_holdings holdings;
 
-    sl_schedule_stage(model, c->plan, 0, &stage);
-    const sl_elements elements = sl_states_stage(model, c->prices, &stage);
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
     bare.layout = nothing;
     bare.optimizer =
         SL_OPTIMIZER_SGD; /* adapters, whose layout is their own, have no states there */
+    sl_hold(c->question->model, &bare, c->plan, c->prices, &holdings);
     lent.workload = &bare;
-    lent.lent = &layout;
+    lent.holdings = &holdings;
+    lent.lent = &own->layouts.all;
     return evaluate_rank(&lent, &in_flight, 0, &out->ranks[out->rank_count++]);
 }
 
@@ -146,7 +144,6 @@ bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
     const sl_accelerator *part = &c->question->cluster->accelerator;
-    const sl_model *model = c->question->model;
     const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
     const bool skips = may_skip(c);
     sl_in_flight in_flight[2]; /* at hand, and before */
@@ -164,7 +161,7 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 
         *here = sl_schedule_in_flight(c->plan, microbatches, r);
         if (skips && r > 0 && is_less(here, &in_flight[(r + 1) % 2]) &&
-            sl_schedule_repeats(model, c->plan, r))
+            sl_holding_repeats(c->holdings, r))
             continue;
         if (!evaluate_rank(c, here, r, rank))
             return false;

@@ -2,8 +2,7 @@
 #ifndef SL_ENGINE_MEMORY_H
 #define SL_ENGINE_MEMORY_H
 
-#include "engine/price.h"
-#include "engine/states.h"
+#include "engine/holding.h"
 #include "shardline/estimate.h"
 
 typedef struct sl_memory_case {
@@ -13,6 +12,7 @@ typedef struct sl_memory_case {
     const sl_software *software;
     const sl_slice *slice;
     const sl_kind_price *prices;
+    const sl_holdings *holdings;
     /* Of neighbouring stages with equal layers only the first, which needs most; the host's bytes are
      * then those of these alone. */
     bool fullest_only;

@@ -121,16 +121,18 @@ add_head(const sl_memory_case *c, const sl_kind_price *price, double hidden_byte
 }
 
 sl_rank_bytes
-sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, const sl_in_flight *in_flight,
-                uint32_t r)
+sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    const sl_stage *stage = &holding->stage;
     const double hidden_bytes =
         c->slice->element_bytes * (double)model->hidden * c->slice->tokens / c->slice->spread;
     sl_rank_bytes b = {
-        .elements = sl_states_stage(model, c->prices, stage),
-        .shards = sl_states_shards(c->workload, plan),
+        .elements = holding->elements,
+        .layouts = holding->layouts,
+        .shards = c->holdings->shards,
         .gathered = sl_gather_measure(c, stage),
         .in_flight = in_flight->whole,
         .deferred = in_flight->deferred,
@@ -141,7 +143,6 @@ sl_rank_measure(const sl_memory_case *c, const sl_stage *stage, const sl_in_flig
     };
     double whole_saved = 0.0;
 
-    b.layouts = sl_states_layouts(c->workload, &b.elements);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         if (stage->layers[k] == 0)
             continue;

@@ -19,11 +19,9 @@ checkpoint_bytes(const sl_memory_case *c)
     double bytes = 0.0;
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_stage stage;
         sl_layout layout;
-        sl_schedule_stage(c->question->model, c->plan, r, &stage);
-        const sl_elements here = sl_states_stage(c->question->model, c->prices, &stage);
-        const sl_elements trained = sl_states_trained(c->workload, &here, &layout);
+        const sl_elements trained =
+            sl_states_trained(c->workload, &sl_holding_of(c->holdings, r)->elements, &layout);
         const double each = layout.parameter_bytes + layout.master_bytes + layout.optimizer_bytes;
         bytes += each * (cut * (trained.all - trained.routed) + experts * trained.routed);
     }

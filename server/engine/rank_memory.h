@@ -47,9 +47,8 @@ typedef struct sl_rank_phase {
     double idle;   /* not alive, but in segments too small for what is: kept reserved */
 } sl_rank_phase;
 
-/** What pipeline rank `r`, which holds `stage`, allocates of one micro-batch and of those in flight. */
-sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_stage *stage,
-                              const sl_in_flight *in_flight, uint32_t r);
+/** What pipeline rank `r` allocates of one micro-batch and of those in flight. */
+sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r);
 
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
 sl_rank_phase sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b);

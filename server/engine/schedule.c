@@ -192,7 +192,8 @@ count_layers(const sl_model *model, const sl_plan *plan, uint32_t begin, uint32_
         return;
     }
     for (uint32_t i = begin; i < end; i++)
-        out->layers[model->layers[i]] += !is_on_host(model, plan, i);
+        if (!is_on_host(model, plan, i))
+            out->layers[model->layers[i]]++;
 }
 
 void

@@ -9,7 +9,7 @@
 
 /** Layers of each kind that a pipeline rank's device holds, all its chunks together. */
 typedef struct sl_stage {
-    uint32_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
+    uint16_t layers[SL_KINDS_MAX]; /* as many as the model has kinds */
     uint32_t blocks;               /* of them, neither embedding nor head */
     bool first;                    /* holds the first layer, an embedding where there is one */
     bool last;                     /* holds the last layer, a head where there is one */

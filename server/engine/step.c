@@ -114,15 +114,14 @@ measure_rank(const sl_memory_case *c, uint32_t r)
 {
     const sl_model *model = c->question->model;
     const double copies = sl_schedule_copies(c->plan);
+    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
     sl_rank_time t = {0};
-    sl_stage stage;
 
-    sl_schedule_stage(model, c->plan, r, &stage);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
-        const double layers = stage.layers[k] / copies; /* each copy runs its share of them */
+        const double layers = stage->layers[k] / copies; /* each copy runs its share of them */
 
-        if (stage.layers[k] == 0)
+        if (stage->layers[k] == 0)
             continue;
         t.forward_s += layers * price->forward_s;
         t.backward_s += layers * price->backward_s;
@@ -133,7 +132,7 @@ measure_rank(const sl_memory_case *c, uint32_t r)
             layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
         if (sl_schedule_is_block(model, k))
             t.weight_s += layers * price->weight_s;
-        const double again = layers_again(c, r, &stage, k) / copies;
+        const double again = layers_again(c, r, stage, k) / copies;
         const sl_rerun *rerun = &price->again;
         t.recompute_s += again * rerun->forward_s;
         t.tensor_s += again * sl_price_exposed_s(rerun->tensor);
@@ -142,7 +141,6 @@ measure_rank(const sl_memory_case *c, uint32_t r)
         t.launch_s += launch_wait_s(c, price, layers, again);
         t.flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
     }
-    t.elements = sl_states_stage(model, c->prices, &stage);
     if (c->plan->host_run_count > 0) {
         const sl_host_time host = sl_host_measure(c, r);
         t.forward_s += host.forward_s;
@@ -305,14 +303,13 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
 {
     const sl_model *model = c->question->model;
     const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
-    sl_stage stage;
+    const sl_stage *stage = &sl_holding_of(c->holdings, rank)->stage;
 
-    sl_schedule_stage(model, c->plan, rank, &stage);
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
-            const double runs = microbatches * stage.layers[k];
-            const double again = microbatches * layers_again(c, rank, &stage, k);
+            const double runs = microbatches * stage->layers[k];
+            const double again = microbatches * layers_again(c, rank, stage, k);
             add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
             add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
@@ -320,7 +317,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
         sl_step_add_communication(c, out, "tensor", (sl_collective)kind, group.level, sum.bytes,
                                   sum.busy_s, sum.exposed_s);
     }
-    add_shared_rows(c, rank, &stage, microbatches, out);
+    add_shared_rows(c, rank, stage, microbatches, out);
 }
 
 /* Hidden states of blocks that the host runs, there and back. */
@@ -391,7 +388,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     const bool skips = !c->plan->overlap_experts;
     double flops_again = 0.0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        const bool alike = skips && r > 0 && sl_schedule_repeats(c->question->model, c->plan, r);
+        const bool alike = skips && r > 0 && sl_holding_repeats(c->holdings, r);
         times[r] = alike ? times[r - 1] : measure_rank(c, r);
         busy[r] = busy_of(&times[r]);
         flops_again += times[r].flops_again;

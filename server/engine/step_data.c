@@ -74,7 +74,7 @@ count_rounds(const sl_memory_case *c)
 {
     const double m =
         (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_shards shards = c->holdings->shards;
     const bool divided = shards.parameters.dense > 1.0;
 
     return (data_rounds){
@@ -111,10 +111,11 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
     const data_rounds rounds = count_rounds(c);
-    const sl_elements elements = t->elements;
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    const sl_elements elements = holding->elements;
+    const sl_layout layout = holding->layouts.all;
     data_time d = {0};
 
-    const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
     const double reduce_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout) +
                                 sl_adapter_element_bytes(&c->workload->adapter) * elements.adapters;
@@ -289,12 +290,12 @@ void
 sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
                   uint32_t slowest, sl_time *out)
 {
-    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_shards shards = c->holdings->shards;
     sl_elements most = {0};
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++)
-        if (times[r].elements.all > most.all)
-            most = times[r].elements;
+        if (sl_holding_of(c->holdings, r)->elements.all > most.all)
+            most = sl_holding_of(c->holdings, r)->elements;
 
     sl_layout layout;
     const sl_elements trained = sl_states_trained(c->workload, &most, &layout);

@@ -15,9 +15,8 @@ typedef struct sl_rank_time {
     double tensor_s; /* exposed, forward, backward and recomputation */
     double expert_s; /* likewise, of routing */
     double context_s;
-    double launch_s;      /* waiting for the host, which has not issued what is next */
-    double flops_again;   /* what recomputation runs [FLOPs] */
-    sl_elements elements; /* of the rank's layers, for those who step and reduce them */
+    double launch_s;    /* waiting for the host, which has not issued what is next */
+    double flops_again; /* what recomputation runs [FLOPs] */
 } sl_rank_time;
 
 /** The one term of the step with this id, without inputs; its seconds are added to the step's. */

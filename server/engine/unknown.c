@@ -357,7 +357,8 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate_explained(question, &median, &priced, out);
     assert(possible);
     (void)possible;
-    const sl_memory_case c = sl_evaluate_case(question, &median, &priced);
+    sl_holdings holdings;
+    const sl_memory_case c = sl_evaluate_case(question, &median, &priced, &holdings);
     sl_operating_set(&c, out);
     sl_guesses_set(&c, out);
     /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */

@@ -95,7 +95,7 @@ experts_are_reduced_over_the_ranks_that_are_alike(void)
 {
     static sl_priced priced;
     sl_question q = mixture_question();
-    sl_stage stage;
+    static sl_holdings holdings;
 
     q.workload.framework = SL_FRAMEWORK_FSDP2;
     q.plan.zero_stage = 3;
@@ -103,12 +103,11 @@ experts_are_reduced_over_the_ranks_that_are_alike(void)
     q.plan.expert_tensor = 1;
     const sl_combination c = {&software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
-    sl_schedule_stage(q.model, &q.plan, 0, &stage);
+    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
 
     const double routed = routed_elements() / BLOCKS;
     const double dense = (dense_elements(&q) - 2.0 * 32768.0 * HIDDEN - HIDDEN) / BLOCKS;
-    sl_expect_near(sl_gather_measure(&one, &stage).backward_reduced,
+    sl_expect_near(sl_gather_measure(&one, &holdings.list[0].stage).backward_reduced,
                    4.0 * (routed / 4.0 / 2.0 + dense / 8.0), 1e-12, "of a block");
 }
 

@@ -338,6 +338,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
                                             SL_SCHEDULE_ZB_H2, SL_SCHEDULE_DUALPIPE};
     static sl_memory all, some;
     static sl_priced priced;
+    static sl_holdings holdings;
 
     for (uint32_t pipeline = 2; pipeline <= 8; pipeline *= 2)
         for (uint32_t i = 0; i < 42; i++) {
@@ -352,7 +353,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             q.workload.offload.activations = i / 14 == 2;
             const sl_combination c = {&software, q.workload, q.plan};
             sl_evaluate_price(&q, &c, 1.0, &priced);
-            sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
+            sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
             one.fullest_only = true;
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));

@@ -482,15 +482,14 @@ segments_of_a_smaller_phase_stay_reserved(void)
 {
     static sl_priced priced;
     sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 1);
-    sl_stage stage;
+    static sl_holdings holdings;
 
     q.workload.global_batch = 8;
     const sl_combination c = {&software, q.workload, q.plan};
     sl_evaluate_price(&q, &c, 1.0, &priced);
-    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced);
-    sl_schedule_stage(q.model, &q.plan, 0, &stage);
+    const sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
     const sl_in_flight in_flight = sl_schedule_in_flight(&q.plan, 1, 0);
-    sl_rank_bytes b = sl_rank_measure(&one, &stage, &in_flight, 0);
+    sl_rank_bytes b = sl_rank_measure(&one, &in_flight, 0);
     const sl_rank_phase before = sl_rank_peak(&one, &b);
     CU_ASSERT_TRUE(before.idle > 4.0 * b.widest_gradient);
     b.largest_block = reserved_by(&before) - 1.5 * before.idle;

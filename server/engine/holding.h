@@ -1,0 +1,29 @@
+/** What every pipeline rank holds at rest, worked out once: memory and step both start from it. */
+#ifndef SL_ENGINE_HOLDING_H
+#define SL_ENGINE_HOLDING_H
+
+#include "engine/states.h"
+
+typedef struct sl_holding {
+    sl_stage stage;
+    sl_elements elements;
+    sl_layouts layouts;
+} sl_holding;
+
+typedef struct sl_holdings {
+    sl_shards shards;
+    uint8_t
+        of[SL_PIPELINE_MAX]; /* index into list: what repeats the rank before shares its entry */
+    sl_holding list[SL_PIPELINE_MAX];
+} sl_holdings;
+
+/** Of the ranks 0 to p - 1. The split of the layers must not be NONE. */
+void sl_hold(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+             const sl_kind_price *prices, sl_holdings *out);
+
+const sl_holding *sl_holding_of(const sl_holdings *holdings, uint32_t rank);
+
+/** Whether rank > 0 holds the same as the one before it (sl_schedule_repeats). */
+bool sl_holding_repeats(const sl_holdings *holdings, uint32_t rank);
+
+#endif
