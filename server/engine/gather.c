@@ -10,6 +10,10 @@
 static const double bucket_elements = 5e8;
 static const double live_elements_max = 1e9;
 
+static const double megatron_bucket_elements = 4e7;
+static const double megatron_bucket_elements_per_rank = 1e6;
+static const double ddp_bucket_bytes = 25.0 * 1048576.0;
+
 typedef struct units {
     double largest, root, head, all;
     double routed; /* of the largest */
@@ -179,4 +183,40 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
     else if (c->workload->optimizer_in_backward)
         measure_stepped(c, stage, &u, &out);
     return out;
+}
+
+static double
+embedding_elements(const sl_memory_case *c, const sl_stage *stage)
+{
+    return stage->first ? c->prices[c->question->model->layers[0]].elements : 0.0;
+}
+
+static sl_edges
+edges_of(const sl_memory_case *c, const sl_holding *holding)
+{
+    const double bytes = holding->layouts.all.gradient_bytes;
+    double bucket = 0.0;
+
+    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
+        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements};
+    if (c->software->traced_sharding && c->plan->zero_stage >= 2) {
+        bucket = embedding_elements(c, &holding->stage);
+    } else if (sl_states_gathers_units(c->workload, c->plan)) {
+        bucket = measure_units(c, &holding->stage).root;
+    } else if (c->workload->framework == SL_FRAMEWORK_MEGATRON) {
+        bucket = fmax(megatron_bucket_elements,
+                      megatron_bucket_elements_per_rank * (double)c->plan->data * c->plan->context);
+    } else if (bytes > 0.0) {
+        bucket = ddp_bucket_bytes / bytes;
+    }
+    return (sl_edges){bucket, bucket};
+}
+
+sl_edges
+sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
+{
+    const sl_edges edges = edges_of(c, holding);
+    const double all = holding->elements.all;
+
+    return (sl_edges){fmin(all, edges.first), fmin(all, edges.last)};
 }

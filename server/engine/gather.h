@@ -44,4 +44,19 @@ typedef struct sl_gathered {
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 
+/** Elements of a rank that travel while nothing computes, overlapped or not. */
+typedef struct sl_edges {
+    double first; /* gathered before the first layer can run */
+    double last;  /* reduced after the last gradient is there */
+} sl_edges;
+
+/**
+ * FSDP: the root unit, both ways; in one graph the embedding. DeepSpeed: the embedding; a reduce bucket
+ * of 5e8 elements. Megatron: a bucket of max(4e7, 1e6 D) elements, D data x context ranks. DDP: a bucket
+ * of 25 MiB. No more than all the rank has.
+ * Source: Megatron-LM distributed_data_parallel.py; DeepSpeed zero/config.py; torch.nn.parallel's
+ * DistributedDataParallel (bucket_cap_mb); fully_shard.
+ */
+sl_edges sl_gather_edges(const sl_memory_case *c, const sl_holding *holding);
+
 #endif

@@ -12,6 +12,8 @@
  * chunk; fill and drain always pass p - 1 boundaries twice. Data parallel: gradients after the
  * last backward (all-reduce, or reduce-scatter and an all-gather of the 16-bit parameters when
  * the optimizer is sharded); overlapped with one backward and one forward where the release does.
+ * What the first layer waits for and what is reduced after the last gradient, a bucket or a unit
+ * (sl_gather_edges), nothing hides; the rest goes under computing as far as that lasts.
  * A rank late in the pipeline ends its backward early and hides its collective in the drain.
  * Optimizer: bytes of the states it reads and writes over 0.85 of memory bandwidth. Source:
  * Narayanan 2021; Korthikanti 2022; Megatron-LM schedules.py and distributed_data_parallel.py.

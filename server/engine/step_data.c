@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "engine/adapter.h"
+#include "engine/gather.h"
 #include "engine/host.h"
 #include "engine/lent.h"
 #include "engine/offload.h"
@@ -18,6 +19,8 @@ typedef struct data_time {
     double reduce_s, gather_s, replica_s, copy_s;
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduce_exposed_s, gather_exposed_s; /* that of the reduction with the replicas' */
+    double first_s,
+        last_s; /* of those, what nothing could hide: the first gather, the last reduction */
     sl_level copy_level;
 } data_time;
 
@@ -64,6 +67,7 @@ over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective ki
 
 typedef struct data_rounds {
     double reduces, gathers; /* of all gradients, of all parameters, in a step */
+    double starts;           /* gathers that a first layer waits for: those of forwards */
 } data_rounds;
 
 /* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
@@ -82,6 +86,7 @@ count_rounds(const sl_memory_case *c)
         .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
                    : c->plan->zero_stage >= 1 ? 1.0
                                               : 0.0,
+        .starts = divided ? m : 1.0,
     };
 }
 
@@ -138,10 +143,15 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
     const bool whole = !c->software->traced_sharding &&
                        sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
+    const sl_edges edges = sl_gather_edges(c, holding);
+    const double all = fmax(1.0, elements.all);
+    const double all_s = d.reduce_s + d.replica_s + d.copy_s;
+    d.last_s = edges.last / all * all_s / rounds.reduces;
     d.reduce_exposed_s =
-        fmax(0.0, sl_price_visible_s(c->software, d.reduce_s + d.replica_s + d.copy_s,
-                                     rounds.reduces * copies * t->backward_s,
-                                     c->software->overlap_gradient_reduce && !whole) -
+        fmax(0.0, d.last_s +
+                      sl_price_visible_s(c->software, all_s - d.last_s,
+                                         rounds.reduces * copies * t->backward_s,
+                                         c->software->overlap_gradient_reduce && !whole) -
                       drained_s);
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
@@ -150,9 +160,11 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
             rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
                                           (1.0 - routed) * gather_bytes, routed * gather_bytes) +
                               sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
+        d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
         d.gather_exposed_s =
-            sl_price_visible_s(c->software, d.gather_s, rounds.gathers * copies * t->forward_s,
-                               c->software->overlap_parameter_gather && !whole);
+            d.first_s + sl_price_visible_s(c->software, d.gather_s - d.first_s,
+                                           rounds.gathers * copies * t->forward_s,
+                                           c->software->overlap_parameter_gather && !whole);
     }
     return d;
 }
@@ -238,7 +250,8 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
                 {"gradient_exposed_s", worst.reduce_exposed_s},
                 {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
                 {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
-                {"members_per_node", group.members_per_node}, {"nodes", group.nodes});
+                {"members_per_node", group.members_per_node}, {"nodes", group.nodes},
+                {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
     sl_step_add_communication(
         c, out, "data",
         plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,

@@ -169,8 +169,9 @@ static const sl_term_info terms[] = {
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,
-         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of DataParallel "
-         "output_exposed_s in place of the last",
+         "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of the first two at least "
+         "gradient_last_s and parameter_first_s, which lie under nothing; of DataParallel "
+         "output_exposed_s in place of the third",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "

@@ -172,6 +172,39 @@ units_are_what_is_wrapped(void)
                    1e-12, "by whatever name");
 }
 
+/* However long computing takes: the root's gather before each forward, and its reduction at the end. */
+static void
+the_first_gather_and_the_last_reduction_are_not_hidden(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    const double part = sl_fixture_llama_root() / sl_fixture_llama_all();
+    double open_s = 0.0;
+
+    q.workload.sequence_length = 32768;
+    software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
+    software.overlap_loss_ratio = 0.0;
+    const sl_time *time = &sl_fixture_answer(&q)->time;
+    for (uint32_t i = 0; i < time->communication_count; i++) /* two micro-batches, four gathers */
+        open_s += part / 2.0 * time->communication[i].seconds;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION), open_s,
+                   1e-9, "root");
+}
+
+/* Megatron-LM: a bucket of 40 million elements goes when it is full; so does the last. */
+static void
+the_last_bucket_is_not_hidden(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 0);
+
+    q.workload.sequence_length = 32768;
+    software.overlap_gradient_reduce = true;
+    software.overlap_loss_ratio = 0.0;
+    const sl_time *time = &sl_fixture_answer(&q)->time;
+    CU_ASSERT_EQUAL_FATAL(time->communication_count, 1);
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_DATA_COMMUNICATION),
+                   4e7 / sl_fixture_llama_all() * time->communication[0].seconds, 1e-9, "bucket");
+}
+
 /* SimpleFSDP: a graph gathers and reduces where it uses, whatever is said to be wrapped. */
 static void
 a_traced_graph_has_no_units(void)
@@ -229,6 +262,8 @@ static const sl_case cases[] = {
     SL_CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
     SL_CASE(units_are_what_is_wrapped),
     SL_CASE(a_traced_graph_has_no_units),
+    SL_CASE(the_first_gather_and_the_last_reduction_are_not_hidden),
+    SL_CASE(the_last_bucket_is_not_hidden),
     SL_CASE(types_that_a_framework_does_not_send_are_refused),
 };
 
