@@ -29,13 +29,16 @@ layer_of(const sl_model *model, uint32_t block)
 }
 
 static bool
-is_of_rank(const sl_memory_case *c, uint32_t layer, uint32_t rank)
+is_held(const sl_memory_case *c, uint32_t layer, const sl_held *held)
 {
     uint32_t chunk = 0;
 
     while (sl_schedule_chunk_begin(c->question->model, c->plan, chunk + 1) <= layer)
         chunk++;
-    return sl_schedule_rank(c->plan, chunk, 0) == rank;
+    for (uint32_t i = 0; i < held->count; i++)
+        if (sl_schedule_chunk(c->plan, held->rank, held->first + i) == chunk)
+            return true;
+    return false;
 }
 
 static void
@@ -77,7 +80,7 @@ add_sends(const sl_memory_case *c, uint32_t first, uint32_t last, sl_host_time *
 }
 
 sl_host_time
-sl_host_measure(const sl_memory_case *c, uint32_t rank)
+sl_host_measure(const sl_memory_case *c, const sl_held *held)
 {
     const sl_model *model = c->question->model;
     sl_host_time out = {0};
@@ -88,7 +91,7 @@ sl_host_measure(const sl_memory_case *c, uint32_t rank)
         uint32_t last = 0;
         for (uint32_t block = run->first; block <= run->last; block++) {
             const uint32_t layer = layer_of(model, block);
-            if (!is_of_rank(c, layer, rank))
+            if (!is_held(c, layer, held))
                 continue;
             add_block(c, run, &c->prices[model->layers[layer]], &out);
             first = first < layer ? first : layer;
@@ -104,6 +107,7 @@ double
 sl_host_bytes(const sl_memory_case *c, uint32_t rank, double in_flight)
 {
     const sl_model *model = c->question->model;
+    const sl_held held = sl_schedule_all_held(c->plan, rank);
     double bytes = 0.0;
     double rebuilt = 0.0;
 
@@ -112,7 +116,7 @@ sl_host_bytes(const sl_memory_case *c, uint32_t rank, double in_flight)
              block++) {
             const uint32_t layer = layer_of(model, block);
             const sl_kind_price *price = &c->prices[model->layers[layer]];
-            if (!is_of_rank(c, layer, rank))
+            if (!is_held(c, layer, &held))
                 continue;
             const sl_elements elements = {.all = price->elements,
                                           .routed = price->routed_elements,

@@ -4,7 +4,7 @@
 
 #include "engine/memory.h"
 
-/** Of one micro-batch on one pipeline rank, but for the last two. */
+/** Of one micro-batch through chunks of one pipeline rank, but for the last two. */
 typedef struct sl_host_time {
     double forward_s; /* computing and sending */
     double backward_s;
@@ -26,7 +26,7 @@ typedef struct sl_host_time {
  * bytes/s, 0.8 of their 16 channels of DDR5-4800. Source: Intel and NVIDIA datasheets; the shares
  * are assumptions. One node's processors work for one device at a time.
  */
-sl_host_time sl_host_measure(const sl_memory_case *c, uint32_t rank);
+sl_host_time sl_host_measure(const sl_memory_case *c, const sl_held *held);
 
 /**
  * Bytes in the node's memory for the blocks of one rank: all states of their parameters, what

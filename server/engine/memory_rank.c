@@ -82,8 +82,9 @@ add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t 
            sl_rank_bytes *b)
 {
     const sl_kind_price *price = &c->prices[kind];
+    const sl_held held = sl_schedule_all_held(c->plan, r);
     const sl_recomputed again =
-        sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, r, stage, kind);
+        sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, &held, stage, kind);
     const double whole = stage->layers[kind] - again.layers;
 
     b->blocks_saved +=

@@ -108,14 +108,15 @@ sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module
     return false;
 }
 
-/* Layers of a kind among the first `most` blocks of each chunk of a rank. */
+/* Layers of a kind among the first `most` blocks of each chunk. */
 static double
-count_first(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind, uint32_t most)
+count_first(const sl_model *model, const sl_plan *plan, const sl_held *held, uint32_t kind,
+            uint32_t most)
 {
     double layers = 0.0;
 
-    for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
-        const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
+    for (uint32_t n = 0; n < held->count; n++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
         uint32_t blocks = 0;
         for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
@@ -153,16 +154,16 @@ typedef struct groups {
     double live_bytes; /* of the largest, beyond the input it keeps */
 } groups;
 
-/* The blocks of each chunk of a rank, `most` at a time. */
+/* The blocks of each chunk, `most` at a time. */
 static groups
 find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
-            const sl_kind_price *prices, uint32_t rank, uint32_t kind)
+            const sl_kind_price *prices, const sl_held *held, uint32_t kind)
 {
     const uint32_t most = workload->recompute_layers;
     groups out = {0.0, 0.0};
 
-    for (uint32_t held = 0; held < sl_schedule_held(plan); held++) {
-        const uint32_t chunk = sl_schedule_chunk(plan, rank, held);
+    for (uint32_t n = 0; n < held->count; n++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
         const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
         uint32_t blocks = 0;
         double live = 0.0;
@@ -182,7 +183,8 @@ find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *p
 
 sl_recomputed
 sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
-                const sl_kind_price *prices, uint32_t rank, const sl_stage *stage, uint32_t kind)
+                const sl_kind_price *prices, const sl_held *held, const sl_stage *stage,
+                uint32_t kind)
 {
     const sl_kind_price *price = &prices[kind];
     const double kept = sl_recompute_kept_bytes(workload, price);
@@ -197,13 +199,13 @@ sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_pla
         return out;
     assert(workload->recompute_layers >= 1);
     if (workload->recompute_method == SL_RECOMPUTE_BLOCK) {
-        out.layers = count_first(model, plan, rank, kind, workload->recompute_layers);
+        out.layers = count_first(model, plan, held, kind, workload->recompute_layers);
         return out;
     }
     if (stage->layers[kind] == 0)
         return out;
 
-    const groups of = find_groups(model, workload, plan, prices, rank, kind);
+    const groups of = find_groups(model, workload, plan, prices, held, kind);
     out.kept_bytes = kept * of.begun / stage->layers[kind];
     out.live_bytes = of.live_bytes;
     return out;

@@ -13,7 +13,7 @@ typedef struct sl_recomputed {
 } sl_recomputed;
 
 /**
- * Which layers of `kind` on pipeline rank `rank`, which holds `stage`, are rebuilt, and what they keep.
+ * Which layers of `kind` in chunks of a pipeline rank, which are `stage`, are rebuilt, and what they keep.
  *   none            saved                      live 0
  *   core_attention  saved - scores             live scores
  *   op_sac          input, every other product, attention
@@ -26,7 +26,7 @@ typedef struct sl_recomputed {
  * recompute_num_layers) and transformer_config.py (recompute_modules).
  */
 sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload,
-                              const sl_plan *plan, const sl_kind_price *prices, uint32_t rank,
+                              const sl_plan *plan, const sl_kind_price *prices, const sl_held *held,
                               const sl_stage *stage, uint32_t kind);
 
 /** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */

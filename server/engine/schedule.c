@@ -22,6 +22,12 @@ sl_schedule_held(const sl_plan *plan)
     return plan->virtual_pipeline * sl_schedule_copies(plan);
 }
 
+sl_held
+sl_schedule_all_held(const sl_plan *plan, uint32_t rank)
+{
+    return (sl_held){.rank = rank, .first = 0, .count = sl_schedule_held(plan)};
+}
+
 uint32_t
 sl_schedule_rank(const sl_plan *plan, uint32_t chunk, uint32_t copy)
 {
@@ -197,12 +203,11 @@ count_layers(const sl_model *model, const sl_plan *plan, uint32_t begin, uint32_
 }
 
 void
-sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
+sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held, sl_stage *out)
 {
     const cut c = cut_of(model, plan);
-    const uint32_t held = sl_schedule_held(plan);
 
-    assert(rank < plan->pipeline && c.split != SL_SPLIT_NONE);
+    assert(held->rank < plan->pipeline && c.split != SL_SPLIT_NONE);
     assert(!has_ends(model) || model->layer_count == model->block_count + 2);
 
     /* Not the whole struct: a model has few of the kinds that there is room for. */
@@ -210,8 +215,8 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
         out->layers[k] = 0;
     out->blocks = 0;
     out->first = out->last = false;
-    for (uint32_t i = 0; i < held; i++) {
-        const uint32_t chunk = sl_schedule_chunk(plan, rank, i);
+    for (uint32_t i = 0; i < held->count; i++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + i);
         out->first = out->first || chunk == 0;
         out->last = out->last || chunk == c.chunks - 1;
         count_layers(model, plan, begin_of(&c, chunk), begin_of(&c, chunk + 1), out);
@@ -219,6 +224,14 @@ sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_
     for (uint32_t k = 0; k < model->kind_count; k++)
         if (sl_schedule_is_block(model, k))
             out->blocks += out->layers[k];
+}
+
+void
+sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out)
+{
+    const sl_held held = sl_schedule_all_held(plan, rank);
+
+    sl_schedule_part(model, plan, &held, out);
 }
 
 bool

@@ -34,6 +34,14 @@ uint32_t sl_schedule_copies(const sl_plan *plan);
 /** Chunks that a rank holds, all copies together. */
 uint32_t sl_schedule_held(const sl_plan *plan);
 
+/** Some of the chunks that a rank holds, by the index of sl_schedule_chunk. */
+typedef struct sl_held {
+    uint32_t rank;
+    uint32_t first, count;
+} sl_held;
+
+sl_held sl_schedule_all_held(const sl_plan *plan, uint32_t rank);
+
 /** The `index`th chunk, below sl_schedule_held, whose output passes from one of the ranks `rank` and
  * rank + 1 to the other. */
 uint32_t sl_schedule_crossing(const sl_plan *plan, uint32_t rank, uint32_t index);
@@ -66,6 +74,10 @@ sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 
 /** What pipeline rank `rank` holds but for blocks of its host. The split must not be NONE. */
 void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
+
+/** The same of some of its chunks. */
+void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held,
+                      sl_stage *out);
 
 /** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it, neither
  * of them an end of the model nor any on the host. */

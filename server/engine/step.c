@@ -13,84 +13,60 @@
 static const double rank_sigma = 0.005;
 
 static double
+computing_s(const sl_rank_time *t)
+{
+    return t->forward.computing_s + t->backward.computing_s + t->again.computing_s;
+}
+
+static double
+tensor_s(const sl_rank_time *t)
+{
+    return t->forward.tensor_s + t->backward.tensor_s + t->again.tensor_s;
+}
+
+static double
+context_s(const sl_rank_time *t)
+{
+    return t->forward.context_s + t->backward.context_s + t->again.context_s;
+}
+
+static double
+launch_s(const sl_rank_time *t)
+{
+    return t->forward.launch_s + t->backward.launch_s + t->again.launch_s;
+}
+
+static double
+expert_s(const sl_rank_time *t)
+{
+    return t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+}
+
+static double
 busy_s(const sl_rank_time *t)
 {
-    return t->forward_s + t->backward_s + t->recompute_s + t->tensor_s + t->expert_s +
-           t->context_s + t->launch_s;
+    return computing_s(t) + tensor_s(t) + t->visible_expert_s + context_s(t) + launch_s(t);
 }
 
-/* Layers of a kind on a rank, those of all copies, that run a part of their forward again. */
+/* Of one pass, but for what is routed. */
 static double
-layers_again(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, uint32_t kind)
+dense_s(const sl_pass_time *p)
 {
-    if (!sl_schedule_is_block(c->question->model, kind))
-        return 0.0;
-    return sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, rank, stage, kind)
-        .layers;
+    return p->computing_s + p->tensor_s + p->context_s + p->launch_s;
 }
 
-/* Which pass a collective waits in is not kept apart: backward has as large a share of them as of the
- * rest. */
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
-    const double computing_s = t->forward_s + t->backward_s + t->recompute_s;
-    const double backward_s = t->backward_s + t->recompute_s;
-    const double all_s = busy_s(t);
+    const double routed_s = expert_s(t);
+    const double visible = routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
 
     return (sl_busy){
-        .all_s = all_s,
-        .backward_s = computing_s > 0.0 ? all_s * backward_s / computing_s : 0.0,
+        .all_s = busy_s(t),
+        .backward_s = dense_s(&t->backward) + dense_s(&t->again) +
+                      visible * (t->backward.expert_s + t->again.expert_s),
         .weight_s = t->weight_s,
     };
-}
-
-/* One pass through one layer: what device and host each take for it. */
-typedef struct pass {
-    double device_s, host_s;
-} pass;
-
-static pass
-pass_of(const sl_memory_case *c, double computing_s, double issued,
-        const sl_traffic tensor[SL_COLLECTIVE_COUNT], const sl_traffic *context,
-        const sl_traffic *expert)
-{
-    double calls = context->calls + expert->calls;
-
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        calls += tensor[i].calls;
-    return (pass){
-        .device_s =
-            computing_s + sl_price_exposed_s(tensor) + context->exposed_s + expert->exposed_s,
-        .host_s = c->slice->host_operator_s * (issued + calls),
-    };
-}
-
-/* Seconds that the device waits for the host in one layer: what both do of a pass runs side by side,
- * but for what is awaited.
- * `again` of the layers recompute, in one go with their backward pass. */
-static double
-launch_wait_s(const sl_memory_case *c, const sl_kind_price *price, double layers, double again)
-{
-    const sl_rerun *rerun = &price->again;
-
-    if (c->slice->awaited_s <= 0.0)
-        return 0.0;
-
-    const pass forward = pass_of(c, price->forward_s, price->forward_issued, price->tensor_forward,
-                                 &price->context_forward, &price->expert_forward);
-    const pass backward =
-        pass_of(c, price->backward_s, price->backward_issued, price->tensor_backward,
-                &price->context_backward, &price->expert_backward);
-    const pass rebuilt =
-        pass_of(c, rerun->forward_s, rerun->issued, rerun->tensor, &rerun->context, &rerun->expert);
-    const double behind_s = backward.host_s - backward.device_s;
-    const double awaited =
-        layers * (price->forward_awaited + price->backward_awaited) + again * rerun->awaited;
-
-    return c->slice->awaited_s * awaited + layers * fmax(0.0, forward.host_s - forward.device_s) +
-           (layers - again) * fmax(0.0, behind_s) +
-           again * fmax(0.0, behind_s + rebuilt.host_s - rebuilt.device_s);
 }
 
 /* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1), but for the
@@ -100,56 +76,22 @@ visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
-    const double hidden_s =
-        sl_price_visible_s(c->software, t->expert_s, t->forward_s + t->backward_s, true);
+    const double routed_s = expert_s(t);
+    const double hidden_s = sl_price_visible_s(
+        c->software, routed_s, t->forward.computing_s + t->backward.computing_s, true);
 
     if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
         return hidden_s;
-    return c->plan->overlap_experts ? filling * t->expert_s + (1.0 - filling) * hidden_s
-                                    : t->expert_s;
+    return c->plan->overlap_experts ? filling * routed_s + (1.0 - filling) * hidden_s : routed_s;
 }
 
 static sl_rank_time
 measure_rank(const sl_memory_case *c, uint32_t r)
 {
-    const sl_model *model = c->question->model;
-    const double copies = sl_schedule_copies(c->plan);
-    const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
-    sl_rank_time t = {0};
+    const sl_held held = sl_schedule_all_held(c->plan, r);
+    sl_rank_time t = sl_step_rank(c, &held, &sl_holding_of(c->holdings, r)->stage);
 
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_kind_price *price = &c->prices[k];
-        const double layers = stage->layers[k] / copies; /* each copy runs its share of them */
-
-        if (stage->layers[k] == 0)
-            continue;
-        t.forward_s += layers * price->forward_s;
-        t.backward_s += layers * price->backward_s;
-        t.tensor_s += layers * (sl_price_exposed_s(price->tensor_forward) +
-                                sl_price_exposed_s(price->tensor_backward));
-        t.expert_s += layers * (price->expert_forward.exposed_s + price->expert_backward.exposed_s);
-        t.context_s +=
-            layers * (price->context_forward.exposed_s + price->context_backward.exposed_s);
-        if (sl_schedule_is_block(model, k))
-            t.weight_s += layers * price->weight_s;
-        const double again = layers_again(c, r, stage, k) / copies;
-        const sl_rerun *rerun = &price->again;
-        t.recompute_s += again * rerun->forward_s;
-        t.tensor_s += again * sl_price_exposed_s(rerun->tensor);
-        t.expert_s += again * rerun->expert.exposed_s;
-        t.context_s += again * rerun->context.exposed_s;
-        t.launch_s += launch_wait_s(c, price, layers, again);
-        t.flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
-    }
-    if (c->plan->host_run_count > 0) {
-        const sl_host_time host = sl_host_measure(c, r);
-        t.forward_s += host.forward_s;
-        t.backward_s += host.backward_s;
-        t.recompute_s += host.recompute_s;
-        t.host_forward_s = host.forward_s;
-        t.host_backward_s = host.backward_s;
-    }
-    t.expert_s = visible_experts_s(c, r, &t);
+    t.visible_expert_s = visible_experts_s(c, r, &t);
     return t;
 }
 
@@ -265,8 +207,8 @@ add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
 /* What the ranks that share experts or sequences send each other over the step, on the slowest
  * stage. */
 static void
-add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, double microbatches,
-                sl_time *out)
+add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
     const sl_cluster *cluster = c->question->cluster;
@@ -279,7 +221,7 @@ add_shared_rows(const sl_memory_case *c, uint32_t rank, const sl_stage *stage, d
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_kind_price *price = &c->prices[k];
         const double runs = microbatches * stage->layers[k];
-        const double again = microbatches * layers_again(c, rank, stage, k);
+        const double again = microbatches * sl_step_layers_again(c, held, stage, k);
         add_runs(&routed, runs, &price->expert_forward);
         add_runs(&routed, again, &price->again.expert);
         add_runs(&routed, runs, &price->expert_backward);
@@ -303,13 +245,14 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
 {
     const sl_model *model = c->question->model;
     const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
+    const sl_held held = sl_schedule_all_held(c->plan, rank);
     const sl_stage *stage = &sl_holding_of(c->holdings, rank)->stage;
 
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
         sl_traffic sum = {0};
         for (uint32_t k = 0; k < model->kind_count; k++) {
             const double runs = microbatches * stage->layers[k];
-            const double again = microbatches * layers_again(c, rank, stage, k);
+            const double again = microbatches * sl_step_layers_again(c, &held, stage, k);
             add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
             add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
             add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
@@ -317,7 +260,7 @@ add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_
         sl_step_add_communication(c, out, "tensor", (sl_collective)kind, group.level, sum.bytes,
                                   sum.busy_s, sum.exposed_s);
     }
-    add_shared_rows(c, rank, stage, microbatches, out);
+    add_shared_rows(c, &held, stage, microbatches, out);
 }
 
 /* Hidden states of blocks that the host runs, there and back. */
@@ -326,7 +269,8 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
 {
     if (c->plan->host_run_count == 0)
         return;
-    const sl_host_time host = sl_host_measure(c, rank);
+    const sl_held held = sl_schedule_all_held(c->plan, rank);
+    const sl_host_time host = sl_host_measure(c, &held);
     sl_step_add_communication(c, out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
                               microbatches * host.sent_bytes, microbatches * host.sent_s,
                               microbatches * host.sent_s);
@@ -337,24 +281,28 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
                  sl_time *out)
 {
     const double count = (double)m;
+    const double forward_s = t->forward.computing_s;
+    const double backward_s = t->backward.computing_s;
+    const double again_s = t->again.computing_s;
 
-    SL_SET_TERM(c, out, SL_TERM_FORWARD, count * t->forward_s, {"microbatches", count},
-                {"microbatch_forward_s", t->forward_s}, {"slowest_stage", span->slowest},
-                {"microbatch_host_s", t->host_forward_s});
-    SL_SET_TERM(c, out, SL_TERM_BACKWARD, count * t->backward_s, {"microbatches", count},
-                {"microbatch_backward_s", t->backward_s}, {"slowest_stage", span->slowest},
-                {"microbatch_host_s", t->host_backward_s});
-    SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * t->recompute_s, {"microbatches", count},
-                {"microbatch_recompute_s", t->recompute_s});
-    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * t->launch_s, {"microbatches", count},
-                {"microbatch_wait_s", t->launch_s}, {"host_operator_s", c->slice->host_operator_s});
-    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * t->tensor_s, {"microbatches", count},
-                {"microbatch_exposed_s", t->tensor_s}, {"tensor", c->plan->tensor});
-    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * t->context_s,
-                {"microbatches", count}, {"microbatch_exposed_s", t->context_s},
+    SL_SET_TERM(c, out, SL_TERM_FORWARD, count * forward_s, {"microbatches", count},
+                {"microbatch_forward_s", forward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->forward.host_s});
+    SL_SET_TERM(c, out, SL_TERM_BACKWARD, count * backward_s, {"microbatches", count},
+                {"microbatch_backward_s", backward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->backward.host_s});
+    SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * again_s, {"microbatches", count},
+                {"microbatch_recompute_s", again_s});
+    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * launch_s(t), {"microbatches", count},
+                {"microbatch_wait_s", launch_s(t)}, {"host_operator_s", c->slice->host_operator_s});
+    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * tensor_s(t), {"microbatches", count},
+                {"microbatch_exposed_s", tensor_s(t)}, {"tensor", c->plan->tensor});
+    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * context_s(t),
+                {"microbatches", count}, {"microbatch_exposed_s", context_s(t)},
                 {"context", c->plan->context});
-    SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->expert_s, {"microbatches", count},
-                {"microbatch_exposed_s", t->expert_s}, {"expert", c->plan->expert});
+    SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->visible_expert_s,
+                {"microbatches", count}, {"microbatch_exposed_s", t->visible_expert_s},
+                {"expert", c->plan->expert});
     SL_SET_TERM(c, out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
                 {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
                 {"chunks_per_rank", c->plan->virtual_pipeline});

@@ -150,7 +150,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     d.reduce_exposed_s =
         fmax(0.0, d.last_s +
                       sl_price_visible_s(c->software, all_s - d.last_s,
-                                         rounds.reduces * copies * t->backward_s,
+                                         rounds.reduces * copies * t->backward.computing_s,
                                          c->software->overlap_gradient_reduce && !whole) -
                       drained_s);
     if (rounds.gathers > 0.0) {
@@ -163,7 +163,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
         d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
         d.gather_exposed_s =
             d.first_s + sl_price_visible_s(c->software, d.gather_s - d.first_s,
-                                           rounds.gathers * copies * t->forward_s,
+                                           rounds.gathers * copies * t->forward.computing_s,
                                            c->software->overlap_parameter_gather && !whole);
     }
     return d;
@@ -234,7 +234,8 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s)
             worst = d;
-        const sl_busy busy = {.backward_s = times[r].backward_s + times[r].recompute_s,
+        const sl_busy busy = {.backward_s =
+                                  times[r].backward.computing_s + times[r].again.computing_s,
                               .weight_s = times[r].weight_s};
         drained_s += sl_schedule_drain_s(plan, &busy);
     }
@@ -272,8 +273,10 @@ host_sweep_s(const sl_memory_case *c)
 {
     double seconds = 0.0;
 
-    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++)
-        seconds += sl_host_measure(c, r).sweep_s;
+    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++) {
+        const sl_held held = sl_schedule_all_held(c->plan, r);
+        seconds += sl_host_measure(c, &held).sweep_s;
+    }
     return seconds;
 }
 
@@ -314,7 +317,7 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_
     const sl_elements trained = sl_states_trained(c->workload, &most, &layout);
 
     if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most, trained.all, times[slowest].backward_s, out);
+        evaluate_host_step(c, &most, trained.all, times[slowest].backward.computing_s, out);
         return;
     }
 

@@ -5,19 +5,29 @@
 #include "engine/states.h"
 #include "engine/step.h"
 
-/** One micro-batch on one pipeline rank, all its chunks. Each pass holds what its host runs of it. */
-typedef struct sl_rank_time {
-    double host_forward_s, host_backward_s;
-    double forward_s;
-    double backward_s;
-    double weight_s; /* of it, gradients of weights of blocks */
-    double recompute_s;
-    double tensor_s; /* exposed, forward, backward and recomputation */
-    double expert_s; /* likewise, of routing */
+/** One pass of a micro-batch through chunks of a pipeline rank [s]. */
+typedef struct sl_pass_time {
+    double computing_s; /* with what the host runs of it */
+    double host_s;      /* that */
+    double tensor_s;    /* exposed, as the next two */
     double context_s;
-    double launch_s;    /* waiting for the host, which has not issued what is next */
-    double flops_again; /* what recomputation runs [FLOPs] */
+    double expert_s; /* of routing, as far as a layer itself hides none of it */
+    double launch_s; /* waiting for the host, which has not issued what is next */
+} sl_pass_time;
+
+typedef struct sl_rank_time {
+    sl_pass_time forward, backward, again; /* again: what recomputation runs for backward */
+    double weight_s;                       /* of backward, gradients of weights of blocks */
+    double visible_expert_s; /* of routing in all passes, what the schedule does not hide either */
+    double flops_again;      /* what recomputation runs [FLOPs] */
 } sl_rank_time;
+
+/** The chunks `held`, which are `stage`; visible_expert_s is left 0. */
+sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage);
+
+/** Layers of a kind there, those of all copies, that run a part of their forward again. */
+double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                            uint32_t kind);
 
 /** The one term of the step with this id, without inputs; its seconds are added to the step's. */
 sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);
