@@ -74,6 +74,20 @@ export function postChoices(request, signal) {
     return call("/api/v1/estimates:choices", { body: request, signal });
 }
 
+/** @param {Record<string, any>} request @param {AbortSignal} signal */
+export function postTimeline(request, signal) {
+    return call("/api/v1/timelines", { body: request, signal });
+}
+
+/**
+ * @param {Record<string, any>} request
+ * @param {Record<string, string | number>} filter  rank, tensor, limit, cursor
+ * @param {AbortSignal} signal
+ */
+export function postSharding(request, filter, signal) {
+    return call(`/api/v1/shardings?${new URLSearchParams(filter)}`, { body: request, signal });
+}
+
 /** Every accelerator of the catalogue, following the cursor. @returns {Promise<any[]>} */
 export async function fetchAccelerators() {
     const items = [];

@@ -14,10 +14,14 @@ import { batch, computed, effect, signal } from "@preact/signals";
 import * as api from "./api.js";
 import { EXAMPLES } from "./examples.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
+import { forgetTimes, lookParts, readLook, tab } from "./look.js";
 import { applyPatch, emptyPlan, hasModel, modelOf, modelSource, requestOf } from "./plan.js";
 import { planOfUrl, urlOf } from "./url.js";
 
 const DEBOUNCE_MS = 150;
+
+/** Panning and playing change the address many times a second; browsers take only so many. */
+const ADDRESS_MS = 300;
 
 export const plan = signal(planOfUrl(location.search, location.hash));
 export const answer = signal(/** @type {Answer} */ ({ phase: "idle", estimate: null, previous: null, problem: null }));
@@ -45,12 +49,29 @@ export const fieldErrors = computed(() => {
     return found;
 });
 
+/** The body of the estimate as text; "none" without a model. */
+export const requestText = computed(() => (hasModel(plan.value) ? JSON.stringify(requestOf(plan.value)) : "none"));
+
+/** The address of the page as it stands. */
+function address() {
+    return urlOf(plan.peek(), lookParts.peek()) || location.pathname;
+}
+
 /** @param {Plan} next */
 export function setPlan(next) {
-    const before = urlOf(plan.value);
-    plan.value = next;
-    const after = urlOf(next);
-    if (after !== before) history.pushState(null, "", after === "" ? location.pathname : after);
+    const changed = urlOf(next) !== urlOf(plan.value);
+    batch(() => {
+        plan.value = next;
+        if (changed) forgetTimes();
+    });
+    if (changed) history.pushState(null, "", address());
+}
+
+/** @param {"summary" | "step"} next */
+export function openTab(next) {
+    if (next === tab.value) return;
+    tab.value = next;
+    history.pushState(null, "", address());
 }
 
 /** The ZeRO stage that people take each framework for. */
@@ -84,7 +105,7 @@ export function resetParallelism() {
 }
 
 /** @param {unknown} error @returns {Problem | null} null when the request was only withdrawn */
-function asProblem(error) {
+export function asProblem(error) {
     if (error instanceof api.ProblemError) return error.problem;
     if (error instanceof DOMException && error.name === "AbortError") return null;
     throw error;
@@ -131,7 +152,7 @@ async function refreshModel(of, abort) {
 }
 
 /** Runs task when the text changes, after a pause, withdrawing what the older text had asked. */
-function follow(text, task) {
+export function follow(text, task) {
     let last = "";
     let withdraw = () => {};
     effect(() => {
@@ -179,16 +200,29 @@ async function refreshInventory(slug, abort) {
     }
 }
 
+function readAddress() {
+    batch(() => {
+        plan.value = planOfUrl(location.search, location.hash);
+        readLook(location.search);
+    });
+}
+
+/** What the reader looks at is written over the address: only plans and tabs are steps back. */
+function followLook() {
+    effect(() => {
+        if (lookParts.value.length === 0) return undefined;
+        const timer = setTimeout(() => history.replaceState(null, "", address()), ADDRESS_MS);
+        return () => clearTimeout(timer);
+    });
+}
+
 /** Starts everything that follows the plan. */
 export function start() {
-    window.addEventListener("popstate", () => {
-        plan.value = planOfUrl(location.search, location.hash);
-    });
-    window.addEventListener("hashchange", () => {
-        plan.value = planOfUrl(location.search, location.hash);
-    });
+    readLook(location.search);
+    window.addEventListener("popstate", readAddress);
+    window.addEventListener("hashchange", readAddress);
+    followLook();
 
-    const requestText = computed(() => (hasModel(plan.value) ? JSON.stringify(requestOf(plan.value)) : "none"));
     effect(() => {
         const asked = requestText.value;
         batch(() => {

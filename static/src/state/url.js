@@ -56,9 +56,10 @@ function isUntouched(plan) {
  * link keeps its meaning when the initial values of the page change.
  *
  * @param {import("./plan.js").Plan} plan
+ * @param {string[]} [looking]  further parts of the query: what the reader looks at
  * @returns {string} "" for the untouched page
  */
-export function urlOf(plan) {
+export function urlOf(plan, looking = []) {
     if (isUntouched(plan)) return "";
     const parts = [];
     for (const field of FIELDS) {
@@ -68,6 +69,7 @@ export function urlOf(plan) {
         parts.push(`${field.url}=${text}`);
     }
     if (plan.extra !== null) parts.push(`extra=${encodeURIComponent(JSON.stringify(plan.extra))}`);
+    parts.push(...looking);
     const fragment = plan.config === null ? "" : `#config=${encodeText(JSON.stringify(plan.config))}`;
     return `?${parts.join("&")}${fragment}`;
 }

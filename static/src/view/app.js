@@ -15,6 +15,7 @@ import { Memory } from "./memory.js";
 import { ModelPicker } from "./model-picker.js";
 import { copyCurl, copyLink, Toast } from "./share.js";
 import { Verdict } from "./verdict.js";
+import { Tabs, View } from "./views.js";
 import { Waterfall } from "./waterfall.js";
 
 function Header() {
@@ -46,7 +47,10 @@ function Answer() {
         ${estimate ? html`
             <div class="answer" data-phase=${phase} aria-busy=${phase === "loading"}>
                 <${Figures} />
-                <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>
+                <${Tabs} />
+                <${View}>
+                    <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>
+                <//>
                 <${Provenance} />
             </div>` : null}`;
 }

@@ -5,7 +5,7 @@ import { digits, scaled, seconds } from "../units.js";
 import { Scroll } from "./scroll.js";
 
 /** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
-function Notes({ title, items, tone = "", testid }) {
+export function Notes({ title, items, tone = "", testid }) {
     if (items.length === 0) return null;
     return html`
         <details class="fold ${tone}" data-testid=${testid}>

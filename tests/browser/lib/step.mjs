@@ -1,0 +1,73 @@
+/** The second view of an answer: how a test opens it and where things stand on its drawings. */
+import { layoutOf, xOf } from '../../../static/src/view/timeline-layout.js';
+import { timelineOf } from '../../../static/src/view/timeline-rows.js';
+import { madeTimeline } from './timelines.mjs';
+
+/** @param {any} tab  of openTab, with an answer @param {any} [made]  what the service answers */
+export async function openStep({ page }, made = madeTimeline()) {
+    await page.route('**/api/v1/timelines', (route) => route.fulfill({ json: made }));
+    const timeline = page.waitForResponse('**/api/v1/timelines');
+    const sharding = page.waitForResponse('**/api/v1/shardings?limit=1');
+    await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+    const [drawn, placed] = await Promise.all([timeline, sharding]);
+    await stepReady(page);
+    return { timeline: await drawn.json(), sharding: await placed.json(), request: drawn.request().postDataJSON() };
+}
+
+/** Waits until both drawings show what was answered last. */
+export async function stepReady(page) {
+    for (const id of ['timeline', 'sharding'])
+        await page.waitForSelector(`[data-testid="${id}"][data-phase="done"]`);
+    await page.waitForFunction(() => document.querySelector('[data-testid="map-cells"]').width > 300);
+    await drawn(page);
+}
+
+/** Waits for the frame that shows what has been done so far, and the one after. */
+export const drawn = (page) => page.evaluate(() => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
+}));
+
+/** Where each lane and moment is on the page, for the whole step. */
+export async function placesOn(page, answer, view = [0, answer.step_s]) {
+    const plot = page.getByTestId('timeline-plot');
+    await plot.scrollIntoViewIfNeeded();
+    const width = await plot.evaluate((element) => element.clientWidth);
+    const layout = layoutOf(timelineOf(answer), width, true);
+    const laneOf = (stage, stream) => layout.lanes.find(({ row }) => row.stage === stage && row.stream === stream);
+    return {
+        layout,
+        /** The middle of a span, on the canvas. @param {number} at  number of the span in the answer */
+        middle(at) {
+            const { stage, stream } = answer.lanes[answer.spans.lane[at]];
+            const lane = laneOf(stage, stream);
+            const time_s = (answer.spans.start_s[at] + answer.spans.end_s[at]) / 2;
+            return { x: xOf(layout, view, time_s), y: lane.top + lane.height / 2 };
+        },
+        /** A moment on the lane in which a stage computes. */
+        point: (stage, time_s) => ({ x: xOf(layout, view, time_s), y: laneOf(stage, 'compute').top + 4 }),
+        length: (at) => ((answer.spans.end_s[at] - answer.spans.start_s[at]) / (view[1] - view[0])) * layout.plot,
+    };
+}
+
+/** The colour of a canvas at a point, as [red, green, blue]; read from a copy, which leaves the canvas as it is. */
+export const pixel = (page, id, { x, y }) => page.getByTestId(id).evaluate((canvas, [left, top]) => {
+    const ratio = canvas.width / canvas.clientWidth;
+    const copy = new OffscreenCanvas(1, 1).getContext('2d');
+    copy.drawImage(canvas, -Math.round(left * ratio), -Math.round(top * ratio));
+    return [...copy.getImageData(0, 0, 1, 1).data].slice(0, 3);
+}, [x, y]);
+
+/** A colour of the style sheet, as [red, green, blue]. */
+export const tone = (page, name) => page.evaluate((property) => {
+    const hex = getComputedStyle(document.documentElement).getPropertyValue(property).trim();
+    return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+}, `--${name}`);
+
+/** The window and the cursor as the address says them, once it does. */
+export async function lookOf(page) {
+    await page.waitForTimeout(400);
+    const query = new URL(page.url()).searchParams;
+    const number = (name) => (query.has(name) ? Number(query.get(name)) : null);
+    return { view: query.get('view'), from: number('from'), to: number('to'), at: number('at'), stage: number('stage'),
+        by: query.get('by'), rank: number('rank'), tensors: query.get('tensors') };
+}

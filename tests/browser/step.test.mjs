@@ -1,0 +1,500 @@
+/** The timeline and the sharding map: what they draw, what hands and keys do, and the same in words. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { expectAccessible } from './lib/axe.mjs';
+import { answering, becomes, choose, inTab, launch, openTab, seen, type } from './lib/browser.mjs';
+import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
+import { madeTimeline } from './lib/timelines.mjs';
+
+let browser;
+let server;
+
+before(async () => {
+    [browser, server] = await Promise.all([launch(), startServer()]);
+});
+after(async () => {
+    await browser?.close();
+    if (server)
+        await stopClean(server);
+});
+
+const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
+const withStep = (use, options = {}) => inTab(browser, server, options, async (tab) => {
+    await start(tab);
+    await use(tab.page, await openStep(tab), tab);
+});
+
+/** Numbers of the spans of a kind on a stage. */
+const spansOf = ({ kinds, lanes, spans }, kind, stage) => spans.kind.flatMap((own, at) =>
+    (kinds[own] === kind && lanes[spans.lane[at]].stage === stage ? [at] : []));
+const exact = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 6 });
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+const TONES = { forward: 'sky', backward: 'blue', optimizer: 'green' };
+
+describe('the second view', () => {
+    it('is loaded when it is opened, and asks for the plan of the page', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const scripts = [];
+            page.on('request', (request) => {
+                if (request.url().endsWith('.js'))
+                    scripts.push(request.url());
+            });
+            const { request } = await start(tab);
+            assert.deepEqual(scripts.filter((url) => url.includes('/step-')), []);
+            const opened = await openStep(tab);
+            assert.equal(scripts.filter((url) => url.includes('/step-')).length, 1);
+            assert.deepEqual(opened.request, request);
+        });
+    });
+
+    it('leaves the first screen under 60 kB of script and the whole page under 120 kB, packed', async () => {
+        const packed = (page) => page.evaluate(() => performance.getEntriesByType('resource')
+            .filter(({ name }) => name.endsWith('.js')).reduce((total, { encodedBodySize }) => total + encodedBodySize, 0));
+        await withStep(async (page) => {
+            const all = await packed(page);
+            const { url } = server;
+            const html = await (await fetch(url)).text();
+            const named = [...html.matchAll(/"(\/assets\/[^"]+\.js)"/g)].map((match) => match[1]);
+            const first = await page.evaluate((names) => performance.getEntriesByType('resource')
+                .filter(({ name }) => names.includes(new URL(name).pathname))
+                .reduce((total, { encodedBodySize }) => total + encodedBodySize, 0), named);
+            assert.ok(first > 10_000 && first <= 60_000, `first ${first}`);
+            assert.ok(all > first && all <= 120_000, `all ${all}`);
+        });
+    });
+
+    it('is in the address: back closes it, a reload shows the same', async () => {
+        await withStep(async (page) => {
+            await page.getByTestId('timeline-plot').focus();
+            await page.keyboard.press('w');
+            await page.keyboard.press('ArrowDown');
+            await page.keyboard.press('ArrowRight');
+            await page.locator('input[name=map-axis][value=tensor]').check();
+            await page.getByTestId('map').click({ position: { x: 10, y: 25 } });
+            await page.getByTestId('tensors').locator('input').fill('*q_proj*');
+            const before = await lookOf(page);
+            assert.equal(before.stage, 1);
+            assert.ok(before.from !== null && before.at > 0);
+            const readout = await seen(page.getByTestId('readout'));
+            await page.reload();
+            await stepReady(page);
+            assert.deepEqual(await lookOf(page), before);
+            assert.equal(await seen(page.getByTestId('readout')), readout);
+            assert.equal(await page.locator('input[name=map-axis]:checked').inputValue(), 'tensor');
+            await becomes(() => page.getByTestId('tensors').locator('tbody tr').count(), 20);
+            await page.goBack();
+            await page.getByTestId('memory').waitFor();
+            assert.equal(await page.getByTestId('timeline').count(), 0);
+        });
+    });
+
+    it('never shows a timeline of an older plan, and forgets its times', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab);
+            await openStep(tab, madeTimeline({ microbatches: 8 }));
+            await page.getByTestId('timeline-plot').focus();
+            await page.keyboard.press('w');
+            await page.unroute('**/api/v1/timelines');
+            const answers = [madeTimeline({ microbatches: 16 }), madeTimeline({ microbatches: 24 })];
+            const asked = [];
+            await page.route('**/api/v1/timelines', async (route) => {
+                const number = asked.push(route.request().postDataJSON()) - 1;
+                await new Promise((done) => setTimeout(done, number === 0 ? 1500 : 0));
+                await route.fulfill({ json: answers[number] }).catch(() => {}); /* withdrawn */
+            });
+            await answering(tab, () => choose(page, 'recompute', 'full'));
+            await becomes(() => asked.length, 1);
+            await answering(tab, () => choose(page, 'recompute', 'none'));
+            await stepReady(page);
+            await page.waitForTimeout(1600);
+            assert.deepEqual(asked.map(({ workload }) => workload.recompute), ['full', 'none']);
+            const head = await seen(page.getByTestId('timeline').locator('.panel-head'));
+            assert.ok(head.includes((answers[1].step_s).toFixed(2)) || head.includes((1000 * answers[1].step_s).toFixed(0)), head);
+            assert.equal((await lookOf(page)).from, null);
+        });
+    });
+
+    it('says what the service refuses, and draws again when that is mended', async () => {
+        const faults = ['422 POST /api/v1/timelines'];
+        await inTab(browser, server, { faults }, async (tab) => {
+            const { page } = tab;
+            await start(tab);
+            await openStep(tab);
+            await page.unroute('**/api/v1/timelines');
+            const errors = [{ pointer: '/parallelism/schedule', code: 'not_simulated', detail: 'is not simulated yet' }];
+            await page.route('**/api/v1/timelines', (route) => route.fulfill({ status: 422,
+                contentType: 'application/problem+json',
+                body: JSON.stringify({ type: '/problems/validation', title: 'Not possible', status: 422, detail: '', errors }) }));
+            await answering(tab, () => choose(page, 'recompute', 'full'));
+            await becomes(() => page.getByTestId('timeline').getByTestId('problem').count(), 1);
+            assert.match(await seen(page.getByTestId('timeline')), /Not possible.*\/parallelism\/schedule is not simulated yet/);
+            assert.equal(await page.getByTestId('sharding').getByTestId('problem').count(), 0);
+            await page.unroute('**/api/v1/timelines');
+            await page.route('**/api/v1/timelines', (route) => route.fulfill({ json: madeTimeline() }));
+            await answering(tab, () => choose(page, 'recompute', 'none'));
+            await stepReady(page);
+            assert.ok(await page.getByTestId('timeline-lanes').evaluate((canvas) => canvas.width) > 300);
+        });
+    });
+});
+
+describe('the timeline', () => {
+    for (const colorScheme of ['light', 'dark']) {
+        it(`draws every wide span in the colour of its kind, and nothing where nothing runs: ${colorScheme}`, async () => {
+            await withStep(async (page, { timeline }) => {
+                const on = await placesOn(page, timeline);
+                let checked = 0;
+                for (const [kind, name] of Object.entries(TONES)) {
+                    const expected = await tone(page, name);
+                    for (const at of [0, 1, 2, 3].flatMap((stage) => spansOf(timeline, kind, stage).slice(0, 4))) {
+                        if (on.length(at) < 5)
+                            continue;
+                        const { x, y } = on.middle(at);
+                        // The letter stands in the middle; the colour a little above it.
+                        assert.deepEqual(await pixel(page, 'timeline-lanes', { x, y: y - 9 }), expected, `${kind} ${at}`);
+                        checked += 1;
+                    }
+                }
+                assert.ok(checked >= 30, `${checked} spans`);
+                const raised = await tone(page, 'raised');
+                assert.deepEqual(await pixel(page, 'timeline-lanes', on.point(3, 0.001)), raised, 'the last stage waits');
+            }, { colorScheme });
+        });
+    }
+
+    it('shows the memory of the chosen stage as stairs on the same axis', async () => {
+        await withStep(async (page, { timeline }) => {
+            const { layout } = await placesOn(page, timeline);
+            const orange = await tone(page, 'orange');
+            const { bytes, at_s } = timeline.memory[0];
+            const most = Math.max(...bytes);
+            for (const at of [1, 3, 8]) {
+                const x = layout.left + (((at_s[at] + at_s[at + 1]) / 2) / timeline.step_s) * layout.plot;
+                const top = layout.stairsEnd - (bytes[at] / (1.1 * most)) * (layout.stairsEnd - layout.stairsTop);
+                assert.deepEqual(await pixel(page, 'timeline-lanes', { x, y: top + 3 }), orange, `below step ${at}`);
+                assert.notDeepEqual(await pixel(page, 'timeline-lanes', { x, y: top - 3 }), orange, `above step ${at}`);
+            }
+        });
+    });
+
+    it('tells the exact figures of the span under the pointer', async () => {
+        await withStep(async (page, { timeline }) => {
+            const on = await placesOn(page, timeline);
+            const plot = page.getByTestId('timeline-plot');
+            for (const [kind, stage, number] of [['forward', 0, 5], ['backward', 2, 3], ['optimizer', 3, 0]]) {
+                const at = spansOf(timeline, kind, stage)[number];
+                await plot.hover({ position: on.middle(at) });
+                const text = await seen(page.getByTestId('tip'));
+                const { start_s, end_s, microbatch } = timeline.spans;
+                assert.ok(text.toLowerCase().includes(kind), text);
+                assert.ok(text.includes(`${exact(end_s[at] - start_s[at])} s, from ${exact(start_s[at])} to ${exact(end_s[at])} s`), text);
+                assert.ok(text.includes(`stage ${stage}, compute, rank ${timeline.stages[stage].rank}`), text);
+                assert.equal(text.includes('micro-batch'), microbatch[at] !== null, text);
+            }
+            await page.mouse.move(5, 5);
+            await becomes(() => page.getByTestId('tip').count(), 0);
+        });
+    });
+
+    it('zooms at the pointer with Ctrl and the wheel, pans with a drag', async () => {
+        await withStep(async (page, { timeline }) => {
+            const { layout } = await placesOn(page, timeline);
+            const box = await page.getByTestId('timeline-plot').boundingBox();
+            const share = 0.25;
+            await page.mouse.move(box.x + layout.left + share * layout.plot, box.y + 60);
+            await page.keyboard.down('Control');
+            await page.mouse.wheel(0, -200);
+            await page.keyboard.up('Control');
+            const near = await lookOf(page);
+            assert.ok(near.to - near.from < 0.6 * timeline.step_s, 'closer');
+            assert.ok(Math.abs(near.from + share * (near.to - near.from) - share * timeline.step_s) < 1e-3 * timeline.step_s,
+                'the moment under the pointer stays');
+            await page.mouse.down();
+            await page.mouse.move(box.x + layout.left + share * layout.plot - 120, box.y + 60, { steps: 4 });
+            await page.mouse.up();
+            const moved = await lookOf(page);
+            const expected = (120 / layout.plot) * (near.to - near.from);
+            assert.ok(Math.abs(moved.from - near.from - expected) < 1e-6, `${moved.from - near.from}, not ${expected}`);
+            assert.ok(Math.abs((moved.to - moved.from) - (near.to - near.from)) < 1e-9);
+            await page.mouse.wheel(0, 50);
+            assert.deepEqual((await lookOf(page)).from, moved.from, 'the wheel alone scrolls the page');
+            await page.getByRole('button', { name: 'Whole step' }).click();
+            assert.equal((await lookOf(page)).from, null);
+        });
+    });
+
+    it('is worked by keys alone', async () => {
+        await withStep(async (page, { timeline }) => {
+            const { spans, step_s } = timeline;
+            await page.getByTestId('timeline-plot').focus();
+            const press = async (...keys) => {
+                for (const key of keys)
+                    await page.keyboard.press(key);
+                return lookOf(page);
+            };
+            const near = (a, b, what) => assert.ok(Math.abs(a - b) < 1e-7, `${what}: ${a}, not ${b}`);
+            const zoomed = await press('w', 'w');
+            near(zoomed.to - zoomed.from, step_s / 2.25, 'two steps closer');
+            const panned = await press('d');
+            near(panned.from - zoomed.from, 0.15 * (zoomed.to - zoomed.from), 'to the right');
+            assert.deepEqual(await press('a'), { ...zoomed, from: (await lookOf(page)).from }, 'and back');
+            assert.equal((await press('0')).from, null);
+            const forwards = spansOf(timeline, 'forward', 0);
+            near((await press('ArrowRight')).at, spans.end_s[forwards[0]], 'the next edge');
+            near((await press(']')).at, spans.start_s[forwards[2]], 'the next micro-batch');
+            near((await press('[')).at, spans.start_s[forwards[1]], 'the one before');
+            const focused = await press('f');
+            near(focused.to - focused.from, 1.2 * (spans.end_s[forwards[1]] - spans.start_s[forwards[1]]), 'the span fills the view');
+            assert.equal((await press('ArrowDown', 'ArrowDown', 'ArrowUp')).stage, 1);
+            near((await press('End')).at, step_s, 'the end');
+            assert.equal((await press('Home')).at, null);
+            await press('0', 'ArrowUp', 'Shift+ArrowRight', 'Shift+ArrowRight');
+            assert.match(await seen(page.getByTestId('selected')), /20\.0 ms selected/);
+            await press('Escape');
+            assert.equal(await page.getByTestId('selected').count(), 0);
+        });
+    });
+
+    it('sums a part that Shift and a drag select', async () => {
+        await withStep(async (page, { timeline }) => {
+            const { layout } = await placesOn(page, timeline);
+            const box = await page.getByTestId('timeline-plot').boundingBox();
+            await page.keyboard.down('Shift');
+            await page.mouse.move(box.x + layout.left + 1, box.y + 60);
+            await page.mouse.down();
+            await page.mouse.move(box.x + box.width - 1, box.y + 60, { steps: 3 });
+            await page.mouse.move(box.x + box.width + 60, box.y + 60);
+            await page.mouse.up();
+            await page.keyboard.up('Shift');
+            const share = async (id) => Number((await page.getByTestId(id).locator('td').nth(1).textContent()).replace(' %', ''));
+            const busy = sum(timeline.stages.map(({ busy_s }) => busy_s)) / (4 * timeline.step_s);
+            assert.ok(Math.abs(await share('sum-busy') - 100 * busy) < 0.3, `${await share('sum-busy')}`);
+            assert.ok(Math.abs(await share('sum-idle') - 100 * (1 - busy)) < 0.3);
+            assert.ok(await share('sum-exposed') > 0);
+            await page.getByRole('button', { name: 'Clear' }).click();
+            assert.equal(await page.getByTestId('selected').count(), 0);
+        });
+    });
+
+    it('says the same in tables: the stages, and what runs at the cursor', async () => {
+        await withStep(async (page, { timeline }) => {
+            for (const id of ['stages', 'at-cursor'])
+                await page.getByTestId(id).locator('summary').click();
+            const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
+                trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
+            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => `${(100 * idle).toFixed(1)} %`));
+            const at = spansOf(timeline, 'backward', 1)[4];
+            const on = await placesOn(page, timeline);
+            await page.getByTestId('timeline-plot').click({ position: on.middle(at) });
+            const now = (timeline.spans.start_s[at] + timeline.spans.end_s[at]) / 2;
+            const running = timeline.spans.start_s.flatMap((start_s, n) => (start_s <= now && now < timeline.spans.end_s[n] ? [n] : []));
+            await becomes(() => page.getByTestId('at-cursor').locator('tbody tr').count(), running.length);
+            const cells = await page.getByTestId('at-cursor').locator('tbody tr').evaluateAll((trs) =>
+                trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
+            const own = cells.find(([stage, lane]) => stage === '1' && lane === 'compute');
+            assert.deepEqual(own.slice(2), ['Backward', '4', '0', exact(timeline.spans.start_s[at]), exact(timeline.spans.end_s[at])]);
+            assert.match(await seen(page.getByTestId('readout')), /stage 1: backward of micro-batch 4, .* GiB of activations/);
+        });
+    });
+});
+
+describe('the time cursor', () => {
+    it('is one for both: the map shows what runs at it', async () => {
+        await withStep(async (page, { timeline }) => {
+            const on = await placesOn(page, timeline);
+            const cell = { x: 4, y: 19 };
+            const at = async (stage, time_s) => {
+                await page.getByTestId('timeline-plot').click({ position: on.point(stage, time_s) });
+                await drawn(page);
+                return pixel(page, 'map-cells', cell);
+            };
+            const middle = (n) => (timeline.spans.start_s[n] + timeline.spans.end_s[n]) / 2;
+            assert.deepEqual(await at(0, middle(spansOf(timeline, 'forward', 0)[1])), await tone(page, 'sky'));
+            assert.deepEqual(await at(0, middle(spansOf(timeline, 'backward', 0)[2])), await tone(page, 'blue'));
+            const { start_s } = timeline.spans;
+            assert.deepEqual(await at(0, start_s[spansOf(timeline, 'backward', 0)[0]] - 0.002), await tone(page, 'raised'));
+            await page.getByTestId('devices').locator('summary').click();
+            assert.equal(await page.getByTestId('devices').locator('tbody tr').first().locator('td').last().textContent(), 'idle');
+        });
+    });
+
+    it('plays, pauses and is moved by its slider', async () => {
+        await withStep(async (page) => {
+            const now = () => page.getByLabel('Time cursor', { exact: true }).evaluate((slider) => Number(slider.value));
+            await page.getByLabel('Time of the cursor across the view').selectOption('5');
+            await page.getByRole('button', { name: 'Play' }).click();
+            await becomes(async () => await now() > 0.01, true);
+            const url = page.url();
+            await page.getByRole('button', { name: 'Pause' }).click();
+            const stopped = await now();
+            assert.ok(!url.includes('&at='), 'the address waits for the cursor to rest');
+            await page.waitForTimeout(200);
+            assert.equal(await now(), stopped);
+            assert.ok(Math.abs((await lookOf(page)).at - stopped) < 1e-8);
+            await page.getByLabel('Time cursor', { exact: true }).fill('0.19');
+            await becomes(now, 0.19);
+            await page.getByTestId('timeline-plot').focus();
+            await page.keyboard.press('Space');
+            await becomes(async () => await now() > 0.195, true);
+            await page.getByRole('tab', { name: 'Memory and time' }).click();
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+            assert.equal(await page.getByRole('button', { name: 'Play' }).count(), 1, 'it does not go on unseen');
+        });
+    });
+});
+
+/** Asks the service itself. */
+const shardings = async (request, query) => (await fetch(`${server.url}/api/v1/shardings?${query}`, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(request) })).json();
+
+describe('the sharding map', () => {
+    it('colours the devices by an axis, each value alike', async () => {
+        await withStep(async (page, { sharding }) => {
+            await page.locator('input[name=map-axis][value=tensor]').check();
+            await drawn(page);
+            const names = ['blue', 'sky', 'green', 'yellow', 'orange', 'vermillion', 'purple', 'ink'];
+            // Two rows of four in a node: the corner of each cell, which no letter covers.
+            for (const place of sharding.ranks.slice(0, 8)) {
+                const corner = { x: 30 * (place.local_rank % 4) + 4, y: 15 + 30 * Math.floor(place.local_rank / 4) + 4 };
+                assert.deepEqual(await pixel(page, 'map-cells', corner), await tone(page, names[place.coordinates.tensor]));
+            }
+            assert.equal(await page.locator('input[name=map-axis][value=expert]').count(), 0, 'no axis of one');
+        });
+    });
+
+    it('lists what a device holds, page after page, as the service does', async () => {
+        await withStep(async (page, { request }) => {
+            await page.getByTestId('map').click({ position: { x: 45, y: 25 } });
+            const rows = page.getByTestId('tensors').locator('tbody tr');
+            await becomes(async () => await rows.count() > 0, true);
+            const whole = await shardings(request, 'rank=1');
+            const size = () => page.getByTestId('tensors').locator('.split .muted').textContent();
+            for (let turn = 0; turn < 5 && await page.getByRole('button', { name: 'More' }).count() > 0; turn += 1) {
+                const before = await size();
+                await page.getByRole('button', { name: 'More' }).click();
+                await becomes(async () => await size() !== before, true);
+            }
+            const names = await page.getByTestId('tensors').locator('tbody th code').allTextContents();
+            assert.deepEqual(names, [...whole.tensors, ...whole.units].map(({ name }) => name));
+            const q = whole.tensors.find(({ name }) => name.endsWith('layers.0.self_attn.q_proj.weight'));
+            const [begin, end] = q.shards[0].slice[0];
+            assert.ok((await seen(rows.filter({ hasText: q.name }))).includes(`[${begin}:${end}, :]`));
+            assert.equal(await rows.filter({ hasText: q.name }).locator('td').last().getAttribute('title'),
+                `${q.shards[0].bytes.toLocaleString('en-US')} bytes`);
+        });
+    });
+
+    it('keeps the tensors that a pattern asks for', async () => {
+        await withStep(async (page, { request }) => {
+            await page.getByTestId('map').click({ position: { x: 45, y: 25 } });
+            await page.getByTestId('tensors').locator('input').fill('layers.1.*norm*');
+            const asked = await shardings(request, `rank=1&tensor=${encodeURIComponent('layers.1.*norm*')}`);
+            assert.equal(asked.tensors.length, 0, 'a pattern with a star is the whole name');
+            await page.getByText('No tensor of this device is called so').waitFor();
+            await page.getByTestId('tensors').locator('input').fill('layers.1.input_layernorm');
+            await becomes(() => page.getByTestId('tensors').locator('tbody tr').count(), 1);
+        });
+    });
+
+    it('lights every device that holds a part of the tensor under the pointer', async () => {
+        await withStep(async (page, { request, sharding }) => {
+            await page.getByTestId('map').click({ position: { x: 45, y: 25 } });
+            const name = 'model.layers.0.mlp.up_proj.weight';
+            const { tensors: [tensor] } = await shardings(request, `tensor=${name}`);
+            await page.getByTestId('tensors').locator('tbody tr', { hasText: name }).hover();
+            const stage = sharding.ranks.filter(({ coordinates }) => coordinates.pipeline === tensor.pipeline);
+            const same = stage.filter(({ coordinates }) => coordinates.tensor === 1);
+            await becomes(async () => (await seen(page.getByTestId('map-readout')))
+                .includes(`${name} is held by ${stage.length} devices, ${same.length} with this very slice: ${
+                    (tensor.shards[0].bytes / 1e6).toFixed(1)} MB each`), true);
+            await drawn(page);
+            assert.deepEqual(await pixel(page, 'map-lit', { x: 45, y: 30 }), await tone(page, 'vermillion'));
+            assert.deepEqual(await pixel(page, 'map-lit', { x: 75, y: 30 }), await tone(page, 'blue'));
+            await page.mouse.move(5, 5);
+            await becomes(async () => (await seen(page.getByTestId('map-readout'))).includes('is held by'), false);
+        });
+    });
+
+    it('lights the members of a group, and names the slowest link that it crosses', async () => {
+        await withStep(async (page, { sharding }) => {
+            await page.getByTestId('map').focus();
+            await page.keyboard.press('ArrowRight');
+            await page.keyboard.press('ArrowRight');
+            assert.equal((await lookOf(page)).rank, 1);
+            const rows = await page.getByTestId('groups').locator('tbody tr').evaluateAll((trs) =>
+                trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
+            const groups = sharding.groups.filter(({ size }) => size > 1);
+            assert.deepEqual(rows, groups.map(({ kind, size, count, level }) =>
+                [kind.replaceAll('_', ' '), String(size), String(count), level.replaceAll('_', ' ')]));
+            await page.getByTestId('groups').getByRole('button', { name: 'tensor', exact: true }).focus();
+            await drawn(page);
+            const blue = await tone(page, 'blue');
+            assert.deepEqual(await pixel(page, 'map-lit', { x: 15, y: 30 }), blue, 'the neighbour in the node');
+            assert.notDeepEqual(await pixel(page, 'map-lit', { x: 145, y: 30 }), blue, 'the next node is in another group');
+        });
+    });
+
+    it('takes 16,384 devices', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab);
+            await answering(tab, () => type(page, 'globalBatch', '65536'));
+            await answering(tab, () => type(page, 'nodes', '2048'));
+            const { sharding } = await openStep(tab);
+            assert.equal(sharding.ranks.length, 16384);
+            assert.match(await seen(page.getByTestId('sharding')), /16,384 devices on 2,048 nodes/);
+            const plot = page.getByTestId('map');
+            assert.ok((await plot.boundingBox()).height < 420);
+            await plot.hover({ position: { x: 2, y: 2 } });
+            assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
+            await page.getByTestId('devices').locator('summary').click();
+            assert.equal(await page.getByTestId('devices').locator('tbody tr').count(), 64);
+            await page.getByRole('button', { name: 'Next' }).click();
+            assert.equal(await page.getByTestId('devices').locator('tbody th').first().textContent(), '64');
+        });
+    });
+});
+
+describe('for everyone', () => {
+    for (const colorScheme of ['light', 'dark']) {
+        it(`axe-core finds nothing in ${colorScheme}: drawn, opened, selected, narrow`, async () => {
+            await withStep(async (page) => {
+                await expectAccessible(page, 'drawn');
+                await page.getByTestId('timeline-plot').focus();
+                for (const key of ['Shift+ArrowRight', 'Shift+ArrowRight'])
+                    await page.keyboard.press(key);
+                await page.getByTestId('map').click({ position: { x: 45, y: 25 } });
+                await becomes(async () => await page.getByTestId('tensors').locator('tbody tr').count() > 0, true);
+                for (const fold of await page.locator('#view details').all())
+                    await fold.locator('summary').click();
+                await expectAccessible(page, 'opened and selected');
+                await page.setViewportSize({ width: 320, height: 640 });
+                await drawn(page);
+                assert.equal(await page.evaluate(() =>
+                    document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+                await expectAccessible(page, 'narrow');
+            }, { colorScheme });
+        });
+    }
+
+    it('the tabs are one stop of the keyboard, arrows go between them', async () => {
+        await withStep(async (page) => {
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).focus();
+            await page.keyboard.press('ArrowLeft');
+            await page.getByTestId('memory').waitFor();
+            assert.equal(await page.evaluate(() => document.activeElement.textContent), 'Memory and time');
+            assert.equal(await page.locator('[role=tab][tabindex="0"]').count(), 1);
+        });
+    });
+
+    it('the whole is drawn without a breach of the policy of the page', async () => {
+        const tab = await openTab(browser, server);
+        await start(tab);
+        await openStep(tab);
+        assert.deepEqual(await tab.page.evaluate(() => globalThis.violations), []);
+        await tab.close();
+    });
+});
