@@ -154,6 +154,13 @@ describe('the sums of a part', () => {
             near(halves[0][name] + halves[1][name], whole[name], name);
     });
 
+    it('count waiting as idle', () => {
+        const kinds = answer.kinds.map((kind) => (kind === 'optimizer' ? 'overhead' : kind));
+        const waits = sumsOf(timelineOf({ ...answer, kinds }), 0, timeline.step_s);
+        near(waits.busy_s, sumsOf(timeline, 0, timeline.step_s).busy_s - total(4), 'busy');
+        near(waits.idle_s, waits.whole_s - waits.busy_s, 'idle');
+    });
+
     it('count communication as exposed only where nothing computes', () => {
         assert.deepEqual(busyTimes([laneOf([[0, 0, 2], [0, 1, 3], [0, 5, 6]])], 0.5, 5.5), [0.5, 3, 5, 5.5]);
         near(lengthOf([0.5, 3, 5, 5.5]), 3, 'length');

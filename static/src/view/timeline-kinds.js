@@ -12,14 +12,18 @@ const KINDS = new Map(Object.entries({
     backward: { label: "Backward", tone: "blue", hatched: false, letter: "B" },
     backward_input: { label: "Backward, inputs", tone: "blue", hatched: false, letter: "I" },
     backward_weight: { label: "Backward, weights", tone: "blue", hatched: true, letter: "W" },
-    recompute: { label: "Recompute", tone: "orange", hatched: false, letter: "C" },
     send_output: { label: "Send output", tone: "vermillion", hatched: false, letter: "S" },
     send_gradient: { label: "Send gradient", tone: "vermillion", hatched: true, letter: "D" },
     gather: { label: "Gather parameters", tone: "yellow", hatched: false, letter: "G" },
     reduce: { label: "Reduce gradients", tone: "yellow", hatched: true, letter: "R" },
+    reduce_replicas: { label: "Reduce over replicas", tone: "purple", hatched: false, letter: "P" },
     optimizer: { label: "Optimizer step", tone: "green", hatched: false, letter: "O" },
     barrier: { label: "Wait for all", tone: "ink", hatched: false, letter: "X" },
+    overhead: { label: "Slowest rank, overhead", tone: "ink", hatched: true, letter: "V" },
 }));
+
+/** Kinds in which a stage does nothing but wait. */
+export const WAITING = ["barrier", "overhead"];
 
 /** @param {string} name @returns {KindLook} */
 export function kindLook(name) {

@@ -12,6 +12,7 @@ const RIGHT_PX = 8;
 const AXIS_PX = 22;
 const STAIRS_PX = 76;
 const STAIRS_GAP_PX = 18;
+const BOTTOM_PX = 6;
 
 /** The lanes take this much, and grow beyond it only when each has but a pixel left. */
 const LANES_PX = 420;
@@ -35,7 +36,7 @@ export function layoutOf(timeline, width, all) {
     }
     const stairsTop = top + STAIRS_GAP_PX;
     return {
-        width, height: stairsTop + STAIRS_PX + 2, left: NAMES_PX, plot: Math.max(1, width - NAMES_PX - RIGHT_PX),
+        width, height: stairsTop + STAIRS_PX + BOTTOM_PX, left: NAMES_PX, plot: Math.max(1, width - NAMES_PX - RIGHT_PX),
         lanes, lanesTop: AXIS_PX, lanesEnd: top, stairsTop, stairsEnd: stairsTop + STAIRS_PX,
     };
 }

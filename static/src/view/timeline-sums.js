@@ -7,20 +7,28 @@
  * @typedef {{stages: number, whole_s: number, busy_s: number, idle_s: number, exposed_s: number,
  *            kinds: {kind: number, seconds: number, spans: number}[]}} Sums
  */
+import { WAITING } from "./timeline-kinds.js";
 import { visible } from "./timeline-rows.js";
 
 const LINKS = ["scale_up", "network"];
 
 /**
  * The times at which any of the rows is busy, cut to a window: pairs that rise and do not touch.
- * @param {Row[]} rows @param {number} from_s @param {number} to_s @returns {number[]} start, end, start, end ...
+ * @param {Row[]} rows @param {number} from_s @param {number} to_s
+ * @param {(kind: number) => boolean} [counts]  kinds that are left out do not
+ * @returns {number[]} start, end, start, end ...
  */
-export function busyTimes(rows, from_s, to_s) {
-    const spans = rows.flatMap((row) => {
+export function busyTimes(rows, from_s, to_s, counts = () => true) {
+    const spans = [];
+    for (const row of rows) {
         const [first, end] = visible(row, from_s, to_s);
-        return Array.from({ length: end - first }, (_, at) => [
-            Math.max(from_s, row.start_s[first + at]), Math.min(to_s, row.end_s[first + at])]);
-    }).filter(([start_s, end_s]) => end_s > start_s).sort((a, b) => a[0] - b[0]);
+        for (let at = first; at < end; at += 1) {
+            const start_s = Math.max(from_s, row.start_s[at]);
+            const stop_s = Math.min(to_s, row.end_s[at]);
+            if (stop_s > start_s && counts(row.kind[at])) spans.push([start_s, stop_s]);
+        }
+    }
+    spans.sort((a, b) => a[0] - b[0]);
     const merged = [];
     for (const [start_s, end_s] of spans) {
         if (merged.length > 0 && start_s <= merged.at(-1)) merged[merged.length - 1] = Math.max(merged.at(-1), end_s);
@@ -66,8 +74,9 @@ function sumsByKind(timeline, from_s, to_s) {
 export function sumsOf(timeline, from_s, to_s) {
     let busy_s = 0;
     let exposed_s = 0;
+    const works = (kind) => !WAITING.includes(timeline.kinds[kind]);
     for (const rows of timeline.rowsOfStage.values()) {
-        const computing = busyTimes(rows.filter((row) => row.stream === "compute"), from_s, to_s);
+        const computing = busyTimes(rows.filter((row) => row.stream === "compute"), from_s, to_s, works);
         const sending = busyTimes(rows.filter((row) => LINKS.includes(row.stream)), from_s, to_s);
         busy_s += lengthOf(computing);
         exposed_s += lengthOf(sending) - commonLength(sending, computing);

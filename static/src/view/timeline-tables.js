@@ -55,8 +55,13 @@ export function Selected() {
         </section>`;
 }
 
+/** What goes with an idle share, whatever time it is a share of. @param {{busy_s: number, idle_ratio: number}} stage */
+function bubble_s({ busy_s, idle_ratio }) {
+    return (busy_s * idle_ratio) / (1 - idle_ratio);
+}
+
 function Stages() {
-    const { stages, stairsOfStage, step_s } = shown.value;
+    const { stages, stairsOfStage } = shown.value;
     const unit = units.value;
     const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
@@ -68,13 +73,14 @@ function Stages() {
                     <thead><tr>
                         <th scope="col">Stage</th><th scope="col" class="n">Rank</th><th scope="col" class="n">Busy</th>
                         <th scope="col" class="n">Bubble</th><th scope="col" class="n">Idle share</th><th scope="col" class="n">Begins</th>
-                        <th scope="col" class="n">Ends</th><th scope="col" class="n">Base ${unit}</th><th scope="col" class="n">Peak ${unit}</th>
+                        <th scope="col" class="n">Ends</th><th scope="col" class="n">Base ${unit}</th>
+                        <th scope="col" class="n">Activations at most ${unit}</th>
                     </tr></thead>
                     <tbody>${stages.map((item) => html`
                         <tr key=${item.stage} aria-current=${item.stage === stageShown.value ? "true" : undefined}>
                             <th scope="row"><button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button></th>
                             <td class="n">${item.rank}</td><td class="n">${seconds(item.busy_s)}</td>
-                            <td class="n">${seconds(step_s - item.busy_s)}</td><td class="n">${percent(item.idle_ratio)}</td>
+                            <td class="n">${seconds(bubble_s(item))}</td><td class="n">${percent(item.idle_ratio)}</td>
                             <td class="n">${seconds(item.begin_s)}</td><td class="n">${seconds(item.end_s)}</td>
                             <td class="n">${size(stairsOfStage.get(item.stage)?.base_bytes)}</td>
                             <td class="n">${size(stairsOfStage.get(item.stage)?.peak_bytes)}</td>

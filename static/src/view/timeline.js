@@ -95,7 +95,7 @@ function Transport() {
             <input type="range" aria-label="Time cursor" min="0" max=${end_s} step="any" value=${at_s.value}
                    aria-valuetext="${seconds(at_s.value)} of ${seconds(end_s)}"
                    onInput=${(event) => moveCursor(Number(event.currentTarget.value))} />
-            <label>Across in <select aria-label="Time of the cursor across the view"
+            <label>View in <select aria-label="Time of the cursor across the view"
                     onChange=${(event) => { pace_s.value = Number(event.currentTarget.value); }}>
                 ${PACES_S.map((pace) => html`<option key=${pace} value=${pace} selected=${pace === pace_s.value}>${pace} s</option>`)}
             </select></label>
@@ -172,8 +172,8 @@ function Legend() {
 function Keys() {
     return html`
         <p class="hint muted" id="timeline-keys">
-            <kbd>Ctrl</kbd> wheel or pinch zooms, dragging pans, <kbd>Shift</kbd> dragging sums a part. Keys: <kbd>W</kbd> <kbd>S</kbd> zoom,
-            <kbd>A</kbd> <kbd>D</kbd> pan, <kbd>0</kbd> whole step, <kbd>F</kbd> focus, <kbd>←</kbd> <kbd>→</kbd> next edge
+            <kbd>Ctrl</kbd> wheel or pinch zooms, dragging pans, <kbd>Shift</kbd> dragging sums a part. Keys: <kbd>W</kbd> <kbd>S</kbd> zoom,${" "}
+            <kbd>A</kbd> <kbd>D</kbd> pan, <kbd>0</kbd> whole step, <kbd>F</kbd> focus, <kbd>←</kbd> <kbd>→</kbd> next edge${" "}
             (with <kbd>Shift</kbd> select), <kbd>↑</kbd> <kbd>↓</kbd> stage, <kbd>[</kbd> <kbd>]</kbd> micro-batch, <kbd>Space</kbd> play.</p>`;
 }
 

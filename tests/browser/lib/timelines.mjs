@@ -69,7 +69,7 @@ function stairsOf(spans, stage, ranksPerStage) {
         at_s.push(end_s);
         bytes.push(now);
     }
-    return { rank: stage * ranksPerStage, stage, base_bytes: BASE_BYTES, at_s, bytes, peak_bytes: BASE_BYTES + Math.max(...bytes) };
+    return { rank: stage * ranksPerStage, stage, base_bytes: BASE_BYTES, at_s, bytes, peak_bytes: Math.max(...bytes) };
 }
 
 /** @param {{stages?: number, microbatches?: number, ranksPerStage?: number}} [shape] */
