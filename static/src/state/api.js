@@ -82,7 +82,7 @@ export function postTimeline(request, signal) {
 /**
  * @param {Record<string, any>} request
  * @param {Record<string, string | number>} filter  rank, tensor, limit, cursor
- * @param {AbortSignal} signal
+ * @param {AbortSignal} [signal]
  */
 export function postSharding(request, filter, signal) {
     return call(`/api/v1/shardings?${new URLSearchParams(filter)}`, { body: request, signal });

@@ -77,8 +77,11 @@ function filterOf(typed, of) {
     return typed === "" ? filter : { ...filter, tensor: wholePattern(typed) };
 }
 
-const heldText = computed(() =>
-    (asked.value === "none" || rank.value < 0 ? "none" : `${rank.value} ${pattern.value} ${asked.value}`));
+/** A rank of an address may be beyond the plan's; only one that has its place is asked for. */
+const heldText = computed(() => {
+    const placed = rank.value >= 0 && rank.value < (places.value.answer?.ranks.length ?? 0);
+    return asked.value === "none" || !placed ? "none" : `${rank.value} ${pattern.value} ${asked.value}`;
+});
 
 /** @param {string} of @param {AbortSignal} abort */
 function refreshHeld(of, abort) {
@@ -104,9 +107,10 @@ function joined(before, next) {
 /** The next page of the device's tensors. */
 export async function fetchMore() {
     const { of, answer } = held.peek();
+    if (of !== heldText.peek()) return;
     const filter = { ...filterOf(pattern.peek(), rank.peek()), cursor: answer.next_cursor };
     try {
-        const page = await api.postSharding(JSON.parse(asked.peek()), filter, new AbortController().signal);
+        const page = await api.postSharding(JSON.parse(asked.peek()), filter);
         if (held.peek().of !== of || held.peek().answer !== answer) return;
         held.value = { ...held.peek(), answer: { ...page,
             tensors: joined(answer.tensors, page.tensors), units: joined(answer.units, page.units) } };

@@ -9,6 +9,7 @@ import { requestText } from "../state/store.js";
 import { exact, scaled, seconds } from "../units.js";
 import { contextOf, followWidth, onceAFrame } from "./canvas.js";
 import { Swatch } from "./charts.js";
+import { Fold } from "./fold.js";
 import { Problem } from "./problem.js";
 import { Scroll } from "./scroll.js";
 import { cellAt, MOST_TONES, neighbour } from "./sharding-cells.js";
@@ -178,36 +179,41 @@ function Groups() {
 
 const firstRow = signal(0);
 
+/** A page of devices, from a rank on. @param {{first: number}} props */
+function DeviceRows({ first }) {
+    const axes = [...sizes.value.keys()];
+    return html`
+        <${Scroll} label="Devices table">
+            <table class="figures tight">
+                <caption class="visually-hidden">Devices with their place in the cluster and in each group</caption>
+                <thead><tr><th scope="col">Rank</th><th scope="col" class="n">Node</th><th scope="col" class="n">Device</th>
+                    ${axes.map((name) => html`<th key=${name} scope="col" class="n">${name}</th>`)}<th scope="col">At the cursor</th></tr></thead>
+                <tbody>${ranks.value.slice(first, first + PAGE_ROWS).map((place) => html`
+                    <tr key=${place.rank}>
+                        <th scope="row"><button type="button" class="link" aria-label="Choose rank ${place.rank}"
+                            onClick=${() => { rank.value = place.rank; }}>${place.rank}</button></th>
+                        <td class="n">${place.node}</td><td class="n">${place.local_rank}</td>
+                        ${axes.map((name) => html`<td key=${name} class="n">${place.coordinates[name]}</td>`)}
+                        <td>${doingWords(place.coordinates.pipeline)}</td>
+                    </tr>`)}
+                </tbody>
+            </table>
+        <//>`;
+}
+
 /** The map in words, a page of devices at a time. */
 function Devices() {
     const count = ranks.value.length;
     const first = firstRow.value < count ? firstRow.value : 0;
-    const axes = [...sizes.value.keys()];
     const turn = (by) => { firstRow.value = Math.max(0, Math.min(first + by, count - 1)); };
     return html`
-        <details class="fold" data-testid="devices">
-            <summary>Devices <span class="tag">${exact(count)}</span></summary>
+        <${Fold} title="Devices" count=${exact(count)} testid="devices">${() => html`
             ${count > PAGE_ROWS ? html`
                 <p class="more"><button type="button" disabled=${first === 0} onClick=${() => turn(-PAGE_ROWS)}>Before</button>
                     <button type="button" disabled=${first + PAGE_ROWS >= count} onClick=${() => turn(PAGE_ROWS)}>Next</button>
                     <span class="muted">ranks ${first} to ${Math.min(first + PAGE_ROWS, count) - 1}</span></p>` : null}
-            <${Scroll} label="Devices table">
-                <table class="figures tight">
-                    <caption class="visually-hidden">Devices with their place in the cluster and in each group</caption>
-                    <thead><tr><th scope="col">Rank</th><th scope="col" class="n">Node</th><th scope="col" class="n">Device</th>
-                        ${axes.map((name) => html`<th key=${name} scope="col" class="n">${name}</th>`)}<th scope="col">At the cursor</th></tr></thead>
-                    <tbody>${ranks.value.slice(first, first + PAGE_ROWS).map((place) => html`
-                        <tr key=${place.rank}>
-                            <th scope="row"><button type="button" class="link" aria-label="Choose rank ${place.rank}"
-                                onClick=${() => { rank.value = place.rank; }}>${place.rank}</button></th>
-                            <td class="n">${place.node}</td><td class="n">${place.local_rank}</td>
-                            ${axes.map((name) => html`<td key=${name} class="n">${place.coordinates[name]}</td>`)}
-                            <td>${doingWords(place.coordinates.pipeline)}</td>
-                        </tr>`)}
-                    </tbody>
-                </table>
-            <//>
-        </details>`;
+            <${DeviceRows} first=${first} />`}
+        <//>`;
 }
 
 export function ShardingMap() {

@@ -7,6 +7,7 @@ import { timeline } from "../state/step.js";
 import { exact, gigabytes, percent, seconds } from "../units.js";
 import { Swatch } from "./charts.js";
 import { Notes } from "./details.js";
+import { Fold } from "./fold.js";
 import { Scroll } from "./scroll.js";
 import { kindLook, streamWords } from "./timeline-kinds.js";
 import { spanAt } from "./timeline-rows.js";
@@ -65,8 +66,7 @@ function Stages() {
     const unit = units.value;
     const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
-        <details class="fold" data-testid="stages">
-            <summary>Stages <span class="tag">${stages.length}</span></summary>
+        <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
             <${Scroll} label="Stages table">
                 <table class="figures tight">
                     <caption class="visually-hidden">Stages of the pipeline over one step</caption>
@@ -87,8 +87,8 @@ function Stages() {
                         </tr>`)}
                     </tbody>
                 </table>
-            <//>
-        </details>`;
+            <//>`}
+        <//>`;
 }
 
 function AtCursor() {
@@ -96,8 +96,7 @@ function AtCursor() {
     const now_s = table_s.value;
     const running = rows.map((row) => ({ row, span: spanAt(row, now_s) })).filter(({ span }) => span >= 0);
     return html`
-        <details class="fold" data-testid="at-cursor">
-            <summary>At the cursor <span class="tag">${running.length}</span></summary>
+        <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => html`
             <${Scroll} label="Table of what runs at the cursor">
                 <table class="figures tight">
                     <caption class="visually-hidden">Spans that run at ${exact(now_s)} s</caption>
@@ -117,8 +116,8 @@ function AtCursor() {
                             </tr>`;
                     })}</tbody>
                 </table>
-            <//>
-        </details>`;
+            <//>`}
+        <//>`;
 }
 
 export function Tables() {
