@@ -226,6 +226,24 @@ describe('the timeline', () => {
         });
     });
 
+    it('zooms with two fingers', async () => {
+        await withStep(async (page, { timeline }, { context }) => {
+            const { layout } = await placesOn(page, timeline);
+            const box = await page.getByTestId('timeline-plot').boundingBox();
+            const fingers = await context.newCDPSession(page);
+            const middle = box.x + layout.left + layout.plot / 2;
+            const touch = (type, apart) => fingers.send('Input.dispatchTouchEvent', { type, touchPoints: apart === 0 ? []
+                : [-1, 1].map((side, id) => ({ x: middle + (side * apart) / 2, y: box.y + 70, id })) });
+            await touch('touchStart', 100);
+            for (const apart of [120, 150, 200])
+                await touch('touchMove', apart);
+            await touch('touchEnd', 0);
+            const { from, to } = await lookOf(page);
+            assert.ok(Math.abs((to - from) / timeline.step_s - 0.5) < 0.02, `${(to - from) / timeline.step_s}`);
+            assert.ok(Math.abs((from + to) / 2 - timeline.step_s / 2) < 0.02 * timeline.step_s);
+        });
+    });
+
     it('is worked by keys alone', async () => {
         await withStep(async (page, { timeline }) => {
             const { spans, step_s } = timeline;
