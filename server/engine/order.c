@@ -108,18 +108,29 @@ write_gpipe(const sl_plan *plan, uint64_t m, writer *w)
             put(w, SL_WORK_BACKWARD, c, i);
 }
 
-/* The k-th forward or backward: groups of micro-batches, each through all chunks of the rank. */
-static void
-put_interleaved(writer *w, const sl_plan *plan, uint64_t m, uint64_t group, sl_work_kind kind,
-                uint64_t k)
-{
-    const uint32_t v = plan->virtual_pipeline;
-    const uint64_t first = k / (group * v) * group; /* micro-batch */
-    const uint64_t size = m - first < group ? m - first : group;
-    const uint64_t within = k - first * v;
-    const uint32_t chunk = (uint32_t)(within / size);
+/* Where a rank stands among its forwards, or its backwards, of interleaved chunks: micro-batches go
+ * through all its chunks group by group. */
+typedef struct cursor {
+    uint64_t first, size; /* micro-batches of the group */
+    uint64_t within;
+    uint32_t chunk; /* by the order in which it comes to them */
+} cursor;
 
-    put(w, kind, kind == SL_WORK_FORWARD ? chunk : v - 1 - chunk, first + within % size);
+static void
+put_next(writer *w, const sl_plan *plan, uint64_t m, sl_work_kind kind, cursor *at)
+{
+    const uint32_t last = plan->virtual_pipeline - 1;
+
+    put(w, kind, kind == SL_WORK_FORWARD ? at->chunk : last - at->chunk, at->first + at->within);
+    if (++at->within < at->size)
+        return;
+    at->within = 0;
+    if (at->chunk++ < last)
+        return;
+    at->chunk = 0;
+    at->first += at->size;
+    if (m - at->first < at->size)
+        at->size = m - at->first;
 }
 
 /* 1F1B is the same with one chunk, but for what runs ahead of the first backward. */
@@ -129,18 +140,21 @@ write_pairs(const sl_plan *plan, uint64_t m, uint64_t group, uint32_t rank, writ
     const bool interleaved = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
     const uint64_t later = plan->pipeline - 1 - rank;
     const uint64_t passes = m * plan->virtual_pipeline;
+    cursor forwards = {.size = m < group ? m : group};
+    cursor backwards = forwards;
     uint64_t ahead = interleaved ? 2 * later + (plan->virtual_pipeline - 1) * group : later;
     uint64_t forward = 0;
 
     ahead += plan->overlap_experts;
-    while (forward < passes && forward < ahead)
-        put_interleaved(w, plan, m, group, SL_WORK_FORWARD, forward++);
+    for (; forward < passes && forward < ahead; forward++)
+        put_next(w, plan, m, SL_WORK_FORWARD, &forwards);
     for (uint64_t backward = 0; backward < passes; backward++) {
         if (forward < passes) {
-            put_interleaved(w, plan, m, group, SL_WORK_FORWARD, forward++);
+            put_next(w, plan, m, SL_WORK_FORWARD, &forwards);
             w->out[w->count - 1].beside = plan->overlap_experts;
+            forward++;
         }
-        put_interleaved(w, plan, m, group, SL_WORK_BACKWARD, backward);
+        put_next(w, plan, m, SL_WORK_BACKWARD, &backwards);
     }
 }
 

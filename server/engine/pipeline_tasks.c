@@ -78,8 +78,7 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.wait = cut(&out, out.waits, sizeof(uint32_t));
     out.origin = cut(&out, out.others, sizeof(uint32_t));
     out.kind = cut(&out, out.others, sizeof(uint8_t));
-    out.start = cut(&out, tasks, sizeof(double));
-    out.end = cut(&out, tasks, sizeof(double));
+    const size_t kept = out.bytes;
     out.where = cut(&out, walks, sizeof(uint32_t));
     out.sent = cut(&out, out.passes, sizeof(uint32_t));
     out.beside = cut(&out, chunks, sizeof(neighbours));
@@ -87,7 +86,13 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.last = cut(&out, chunks, sizeof(uint32_t));
     out.planned = cut(&out, v ? chunks : 0, sizeof(sl_work_seconds));
     out.order = cut(&out, 1, v ? sl_order_v_bytes(plan, microbatches) : 0);
+    const size_t laid = out.bytes;
+    out.bytes = kept; /* what laying the tasks took is free again */
+    out.start = cut(&out, tasks, sizeof(double));
+    out.end = cut(&out, tasks, sizeof(double));
     out.simulation = cut(&out, 1, sl_simulation_bytes((uint32_t)lanes, (uint32_t)tasks));
+    if (out.bytes < laid)
+        out.bytes = laid;
     return out;
 }
 
@@ -171,8 +176,8 @@ place_of(const builder *b, uint32_t chunk, bool forward, uint32_t microbatch)
 {
     const uint64_t row = 2 * (uint64_t)chunk + !forward;
 
-    /* A copy of the model has micro-batches of its own: they count on from those of the one before. */
-    return &b->where[row * b->batches + microbatch % b->batches];
+    /* A second copy of the model has micro-batches of its own, which count on from the first's. */
+    return &b->where[row * b->batches + microbatch - (microbatch < b->batches ? 0 : b->batches)];
 }
 
 static void

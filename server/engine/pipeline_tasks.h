@@ -9,9 +9,11 @@ typedef struct sl_pipeline_parts {
     uint64_t passes, others, waits;
     uint32_t lanes;
     /* What the tasks are, each in bytes from the start. */
-    size_t pass, seconds, lane_first, wait_first, wait, origin, kind, start, end;
-    /* What is needed on the way. */
-    size_t where, sent, beside, first, last, planned, order, simulation;
+    size_t pass, seconds, lane_first, wait_first, wait, origin, kind;
+    /* What is needed to lay them. */
+    size_t where, sent, beside, first, last, planned, order;
+    /* What is needed to run them, in the same place. */
+    size_t start, end, simulation;
     size_t bytes; /* UINT64_MAX as in sl_pipeline_size */
 } sl_pipeline_parts;
 
