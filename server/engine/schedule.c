@@ -316,14 +316,18 @@ bubble_of(const sl_plan *plan, double microbatches, const sl_busy *busy)
 {
     const double boundaries = plan->pipeline - 1.0;
     const double further = microbatches - 1.0;
+    const double input_s = busy->backward_s - busy->weight_s;
+    /* What gradients of weights fill is no longer than a forward. */
+    const double fills_s = fmin(busy->weight_s, busy->all_s - busy->backward_s);
 
     switch (plan->schedule) {
     case SL_SCHEDULE_NAIVE:
         return microbatches * busy->all_s;
     case SL_SCHEDULE_ZB_H1:
-        return busy->all_s - busy->weight_s * (1.0 + fmin(boundaries, further) / boundaries);
+        return busy->all_s - busy->weight_s -
+               fmin(fills_s, input_s) * fmin(1.0, further / boundaries);
     case SL_SCHEDULE_ZB_H2:
-        return busy->all_s - busy->weight_s * (1.0 + fmin(2.0 * boundaries, further) / boundaries);
+        return busy->all_s - busy->weight_s - fills_s * fmin(2.0, further / boundaries);
     case SL_SCHEDULE_DUALPIPE:
         return (busy->all_s + busy->backward_s - 3.0 * busy->weight_s) / 2.0;
     case SL_SCHEDULE_1F1B:

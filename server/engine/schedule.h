@@ -137,8 +137,8 @@ typedef struct sl_span {
  * span = m * max_r busy + bubble, the bubble being the sum over the ranks other than the slowest of
  *   1F1B, GPipe, interleaved  (F + B) / v
  *   naive                     m (F + B)
- *   ZB-H1                     F + B - W - W min(p - 1, m - 1) / (p - 1)
- *   ZB-H2                     F + B - W - W min(2 (p - 1), m - 1) / (p - 1)
+ *   ZB-H1                     F + B - W - min(W, F, B - W) min(p - 1, m - 1) / (p - 1)
+ *   ZB-H2                     F + B - W - min(W, F) min(2 (p - 1), m - 1) / (p - 1)
  *   DualPipe                  (F + B + B - 3W) / 2, without the slowest's mirror either
  * and never below 0. B is all of backward, W its part that may wait. With equal stages and enough
  * micro-batches: (p - 1)(F + B) / v, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and
@@ -147,8 +147,8 @@ typedef struct sl_span {
  *   max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
  * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
  * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241) and, for
- * few micro-batches, its schedules simulated; deepseek-ai/DualPipe README. ZB-V, published as zero
- * for F = I = W: derived, and within 1.1 % of 1F1B's bubble on average, never above, of what the
+ * few micro-batches or long gradients of weights, its schedules simulated (engine/pipeline.h);
+ * deepseek-ai/DualPipe README. ZB-V, published as zero for F = I = W: derived, and within 1.1 % of 1F1B's bubble on average, never above, of what the
  * scheduler of sail-sg/zero-bubble-pipeline-parallelism (zbv.py) finds with 2p chunks of memory and
  * m >= p. Uneven stages derived: fill and drain pass every other stage once, the slowest sets the
  * steady state.
