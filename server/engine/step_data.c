@@ -54,15 +54,15 @@ find_data_groups(const sl_memory_case *c)
     };
 }
 
-/* One collective over the data ranks, of what is dense and of what is routed. */
+/* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
 static double
-over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective kind, double dense,
-            double routed)
+over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective kind, double pieces,
+            double dense, double routed)
 {
     const sl_cluster *cluster = c->question->cluster;
 
-    return sl_collective_s(cluster, kind, &groups->shard, dense) +
-           sl_collective_s(cluster, kind, &groups->experts, routed);
+    return pieces * (sl_collective_s(cluster, kind, &groups->shard, dense / pieces) +
+                     sl_collective_s(cluster, kind, &groups->experts, routed / pieces));
 }
 
 typedef struct data_rounds {
@@ -119,6 +119,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     const sl_holding *holding = sl_holding_of(c->holdings, r);
     const sl_elements elements = holding->elements;
     const sl_layout layout = holding->layouts.all;
+    const sl_edges edges = sl_gather_edges(c, holding);
     data_time d = {0};
 
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
@@ -131,19 +132,19 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     d.reduce_s =
         rounds.reduces *
         over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                    (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
+                    edges.reduces, (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d.replica_bytes = rounds.reduces * part;
-        d.replica_s = rounds.reduces *
-                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
+        d.replica_s = rounds.reduces * edges.reduces *
+                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
+                                      part / edges.reduces);
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
     const bool whole = !c->software->traced_sharding &&
                        sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    const sl_edges edges = sl_gather_edges(c, holding);
     const double all = fmax(1.0, elements.all);
     const double all_s = d.reduce_s + d.replica_s + d.copy_s;
     d.last_s = edges.last / all * all_s / rounds.reduces;
@@ -157,7 +158,7 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
         d.gather_s =
-            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
+            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
                                           (1.0 - routed) * gather_bytes, routed * gather_bytes) +
                               sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
