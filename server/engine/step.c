@@ -135,10 +135,10 @@ typedef struct hops {
     sl_level level;
 } hops;
 
-/* A hop that sends `whole` bytes, and the gather that follows it where the release splits the hidden
- * state over the tensor group for the wire only (Narayanan 2021 section 4.1). */
-static double
-hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
+/* With the gather that follows it where the release splits the hidden state over the tensor group for
+ * the wire only (Narayanan 2021 section 4.1). */
+double
+sl_step_hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
 {
     const sl_cluster *cluster = c->question->cluster;
     const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
@@ -160,7 +160,7 @@ measure_hops(const sl_memory_case *c)
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
         const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, r, r + 1);
         double bytes = 0.0;
-        const double seconds = hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
+        const double seconds = sl_step_hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
         h.sum_s += seconds;
         if (seconds > h.slowest_s) {
             h.slowest_s = seconds;
@@ -313,16 +313,27 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
 }
 
 /* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
+static double
+waited_s(const sl_memory_case *c, double step_s)
+{
+    return rank_sigma * sqrt(2.0 * log((double)sl_plan_world(c->plan))) * step_s;
+}
+
+double
+sl_step_overhead_s(const sl_memory_case *c, double step_s)
+{
+    return c->software->step_overhead_s + waited_s(c, step_s);
+}
+
 static void
 set_overhead(const sl_memory_case *c, sl_time *out)
 {
-    const double ranks = (double)sl_plan_world(c->plan);
-    const double behind_ratio = rank_sigma * sqrt(2.0 * log(ranks));
-    const double waited_s = behind_ratio * out->step_s;
+    const double without_s = out->step_s;
 
-    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, c->software->step_overhead_s + waited_s,
-                {"step_overhead_s", c->software->step_overhead_s}, {"ranks", ranks},
-                {"rank_sigma", rank_sigma}, {"slowest_rank_s", waited_s});
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, without_s),
+                {"step_overhead_s", c->software->step_overhead_s},
+                {"ranks", (double)sl_plan_world(c->plan)}, {"rank_sigma", rank_sigma},
+                {"slowest_rank_s", waited_s(c, without_s)});
 }
 
 void
