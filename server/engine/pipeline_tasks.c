@@ -361,7 +361,7 @@ wait_for_parameters(builder *b, uint32_t rank, uint32_t pass)
     const uint32_t lane = (b->of->data_scale_up ? 1 : 2) * b->ranks + rank;
     const uint32_t chunk = rank * b->held + b->passes[pass].chunk;
 
-    if (b->of->gathers_first ? pass != b->lane_first[rank] : pass != b->first[chunk])
+    if (pass != b->first[chunk])
         return;
     for (uint32_t task = b->lane_first[lane]; task < b->lane_first[lane + 1]; task++) {
         if (b->kinds[task - b->passes_count] != SL_EVENT_GATHER)

@@ -184,6 +184,123 @@ closed_forms_are_what_balanced_schedules_come_to(void)
             }
 }
 
+/* Stages that differ by up to a fifth either way in each kind of pass, seeded. */
+static void
+closed_forms_are_near_what_uneven_stages_come_to(void)
+{
+    static const struct {
+        double most, mean;
+    } bounds[SL_SCHEDULE_COUNT] = {
+        [SL_SCHEDULE_1F1B] = {0.01, 1e-3},    [SL_SCHEDULE_INTERLEAVED_1F1B] = {0.07, 0.015},
+        [SL_SCHEDULE_NAIVE] = {1e-12, 1e-12}, [SL_SCHEDULE_GPIPE] = {1e-12, 1e-12},
+        [SL_SCHEDULE_ZB_H1] = {0.02, 2e-3},   [SL_SCHEDULE_ZB_H2] = {0.1, 8e-3},
+        [SL_SCHEDULE_ZB_V] = {0.1, 0.02},     [SL_SCHEDULE_DUALPIPE] = {0.07, 0.012},
+    };
+
+    for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++) {
+        double sum = 0.0;
+        double most = 0.0;
+        for (uint32_t i = 0; i < 150; i++) {
+            const bool v = schedule == SL_SCHEDULE_ZB_V;
+            const bool dual = schedule == SL_SCHEDULE_DUALPIPE;
+            const bool interleaved = schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
+            const uint32_t p = 2 * draw_count(1, RANKS_MAX / 2);
+            const sl_plan plan = plan_of((sl_schedule)schedule, p,
+                                         interleaved ? draw_count(2, 4)
+                                         : v         ? 2
+                                                     : 1);
+            const uint32_t held = sl_schedule_held(&plan);
+            const uint32_t m = (dual ? 2 : 1) * p * draw_count(1, 3) +
+                               (interleaved ? 0 : 2 * draw_count(0, p / 2));
+            const double input_s = draw(1.0, 1.5);
+            const double weight_s = draw(0.5, 1.0);
+            sl_busy busy[SL_PIPELINE_MAX];
+            for (uint32_t r = 0; r < p; r++) {
+                const sl_work_seconds work = {draw(0.8, 1.2), input_s * draw(0.8, 1.2),
+                                              weight_s * draw(0.8, 1.2)};
+                const double chunks = dual ? 1.0 : held;
+                const double backward_s = work.backward_input_s + work.backward_weight_s;
+                for (uint32_t c = 0; c < held; c++)
+                    costs[r * held + c] = (sl_chunk_cost){.work = work};
+                busy[r] = (sl_busy){chunks * (work.forward_s + backward_s), chunks * backward_s,
+                                    chunks * work.backward_weight_s};
+            }
+            double span_s = step_of(&plan, m);
+            if (schedule == SL_SCHEDULE_ZB_H2 || v) {
+                span_s = 0.0; /* of each rank by itself */
+                for (uint32_t r = 0; r < p; r++)
+                    span_s = fmax(span_s, run.ranks[r].end_s - run.ranks[r].begin_s);
+            }
+            const double error = fabs(sl_schedule_span(&plan, m, busy).span_s / span_s - 1.0);
+            sum += error / 150.0;
+            most = fmax(most, error);
+        }
+        CU_ASSERT_TRUE(most <= bounds[schedule].most);
+        CU_ASSERT_TRUE(sum <= bounds[schedule].mean);
+    }
+}
+
+/* When each chunk's forward, or backward, of a micro-batch starts and ends. */
+typedef struct times {
+    double start_s[2][RANKS_MAX * CHUNKS_MAX][BATCHES_MAX];
+    double end_s[2][RANKS_MAX * CHUNKS_MAX][BATCHES_MAX];
+} times;
+
+static void
+note_times(const sl_plan *plan, times *out)
+{
+    for (uint32_t task = 0; task < run.tasks.lane_first[plan->pipeline]; task++) {
+        const sl_event e = sl_pipeline_event(&run, task);
+        if (e.kind == SL_WORK_BACKWARD_WEIGHT)
+            continue;
+        const uint32_t way = e.kind != SL_WORK_FORWARD;
+        const uint32_t chunk = sl_schedule_chunk(plan, e.rank, e.chunk);
+        out->start_s[way][chunk][e.microbatch] = e.start_s;
+        out->end_s[way][chunk][e.microbatch] = e.end_s;
+    }
+}
+
+/* Every schedule, also with experts that overlap, over stages that differ and links that take time. */
+static void
+no_pass_starts_before_what_it_needs_has_come(void)
+{
+    static times t;
+
+    for (uint32_t i = 0; i < 200; i++) {
+        const sl_schedule schedule = (sl_schedule)(i % SL_SCHEDULE_COUNT);
+        const uint32_t p = 2 * draw_count(1, 4);
+        const uint32_t m = schedule == SL_SCHEDULE_DUALPIPE ? 2 * p : draw_count(1, 3 * p);
+        sl_plan plan = plan_of(schedule, p,
+                               schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? draw_count(2, 4)
+                               : schedule == SL_SCHEDULE_ZB_V           ? 2
+                                                                        : 1);
+        plan.overlap_experts = draw(0.0, 1.0) < 0.5;
+        sl_pipeline pipeline = pipeline_of(&plan, m);
+        pipeline.overlaps_sends = draw(0.0, 1.0) < 0.5;
+        for (uint32_t c = 0; c < p * sl_schedule_held(&plan); c++)
+            costs[c] = (sl_chunk_cost){.work = {draw(0.5, 2.0), draw(0.5, 2.0), draw(0.2, 1.0)},
+                                       .send_s = draw(0.0, 0.5)};
+        CU_ASSERT_TRUE_FATAL(simulate(&pipeline));
+        note_times(&plan, &t);
+        for (uint32_t c = 0; c < sl_schedule_chunks(&plan); c++)
+            for (uint32_t b = 0; b < m; b++) {
+                const uint32_t copy =
+                    sl_schedule_copies(&plan) == 2 && b >= m / 2; /* of the second half */
+                const uint32_t rank = sl_schedule_rank(&plan, c, copy);
+                const uint32_t held = sl_schedule_held(&plan);
+                CU_ASSERT_TRUE(t.start_s[1][c][b] >= t.end_s[0][c][b] ||
+                               c + 1 < sl_schedule_chunks(&plan));
+                if (c == 0)
+                    continue;
+                const uint32_t from = sl_schedule_rank(&plan, c - 1, copy);
+                const uint32_t index = sl_schedule_copies(&plan) == 2 ? copy : (c - 1) / p;
+                const double send_s = from == rank ? 0.0 : costs[from * held + index].send_s;
+                CU_ASSERT_TRUE(t.start_s[0][c][b] >= t.end_s[0][c - 1][b] + send_s - 1e-9);
+                CU_ASSERT_TRUE(t.start_s[1][c - 1][b] >= t.end_s[1][c][b] + send_s - 1e-9);
+            }
+    }
+}
+
 /* Every schedule, rank and number of micro-batches that has an order: none waits forever. */
 static void
 what_is_alive_is_what_the_closed_form_says(void)
@@ -401,6 +518,12 @@ data_parallel_work_goes_before_and_after(void)
     pipeline.barrier = true;
     CU_ASSERT_TRUE(simulate(&pipeline));
     sl_expect_near(run.end_s[run.task_count - 3], 10.0 + 0.25, 1e-12, "the first waits for both");
+    /* Without passes of its own the second reduces from 4 to 7. */
+    const double slowness[] = {1.0, 2.0};
+    pipeline.slowness = slowness;
+    costs[1].work = (sl_work_seconds){0};
+    CU_ASSERT_TRUE(simulate(&pipeline));
+    sl_expect_near(run.step_s, 7.0 + 2.0 * 0.5, 1e-12, "a straggler's optimizer takes longer");
 }
 
 /* Chunks 0 and 2 on the first rank; the reduction of the second chunk begins under the first's last
@@ -536,6 +659,8 @@ main(int argc, char **argv)
         SL_CASE(free_communication_leaves_the_published_bubble),
         SL_CASE(layers_one_device_after_the_other_leave_the_rest_idle),
         SL_CASE(closed_forms_are_what_balanced_schedules_come_to),
+        SL_CASE(closed_forms_are_near_what_uneven_stages_come_to),
+        SL_CASE(no_pass_starts_before_what_it_needs_has_come),
         SL_CASE(what_is_alive_is_what_the_closed_form_says),
         SL_CASE(zb_v_takes_the_memory_of_one_forward_one_backward),
         SL_CASE(zb_v_leaves_no_bubble_when_all_passes_are_equal),
