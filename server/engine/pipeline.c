@@ -64,7 +64,9 @@ sum_up(sl_pipeline_run *run)
         for (uint32_t i = first; i < end; i++) {
             const sl_work *pass = &run->passes[i];
             out->busy_s += run->tasks.seconds[i];
-            bytes = bytes_after(cost_of(run, r, pass->chunk), (sl_work_kind)pass->kind, bytes);
+            const sl_chunk_cost *cost = cost_of(run, r, pass->chunk);
+            assert(cost->deferred_bytes <= cost->kept_bytes);
+            bytes = bytes_after(cost, (sl_work_kind)pass->kind, bytes);
             if (bytes > out->peak_bytes)
                 out->peak_bytes = bytes;
         }

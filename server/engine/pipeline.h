@@ -28,7 +28,7 @@ typedef struct sl_chunk_cost {
     double gather_s;         /* of its parameters, before its first forward */
     double reduce_s;         /* of its gradients, after the last pass that adds to them */
     uint64_t kept_bytes;     /* from the start of a forward to the end of its backward */
-    uint64_t deferred_bytes; /* of them, those that gradients of weights wait for */
+    uint64_t deferred_bytes; /* of them at most, what gradients of weights wait for */
 } sl_chunk_cost;
 
 /** Everything that the step depends on, borrowed. */
@@ -53,7 +53,7 @@ typedef struct sl_pipeline_size {
     uint64_t bytes; /* UINT64_MAX where the tasks are more than can be numbered */
 } sl_pipeline_size;
 
-/** The order must exist. Linear in ranks, chunks and micro-batches. */
+/** The order must exist. Both grow with the product of ranks, chunks and micro-batches. */
 sl_pipeline_size sl_pipeline_measure(const sl_plan *plan, uint64_t microbatches);
 
 typedef struct sl_rank_run {
@@ -93,7 +93,8 @@ typedef struct sl_pipeline_run {
  *   max(both without their exchanges, both exchanges)
  * and both begin and end together. Sends of a rank leave it one after another on a stream, whatever
  * takes them in; gathers and reductions on the same stream stand in that line. What two ranks
- * exchange over one link both ways does not share it. `scratch` is aligned for any type and has the
+ * exchange over one link both ways does not share it. ZB-V's order is made for the costs as given, not
+ * for stragglers and sizes, which nobody foresees. `scratch` is aligned for any type and has the
  * bytes of sl_pipeline_measure. False where ranks would wait for each other in a circle.
  */
 bool sl_pipeline_simulate(const sl_pipeline *pipeline, void *scratch, sl_pipeline_run *out);
