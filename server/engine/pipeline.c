@@ -64,7 +64,9 @@ sum_up(sl_pipeline_run *run)
         for (uint32_t i = first; i < end; i++) {
             const sl_work *pass = &run->passes[i];
             out->busy_s += run->tasks.seconds[i];
-            bytes = bytes_after(cost_of(run, r, pass->chunk), (sl_work_kind)pass->kind, bytes);
+            const sl_chunk_cost *cost = cost_of(run, r, pass->chunk);
+            assert(cost->deferred_bytes <= cost->kept_bytes);
+            bytes = bytes_after(cost, (sl_work_kind)pass->kind, bytes);
             if (bytes > out->peak_bytes)
                 out->peak_bytes = bytes;
         }
@@ -109,8 +111,9 @@ lane_of(const sl_pipeline_run *run, uint32_t task)
 sl_event
 sl_pipeline_event(const sl_pipeline_run *run, uint32_t task)
 {
-    static const sl_stream streams[] = {SL_STREAM_COMPUTE, SL_STREAM_SCALE_UP, SL_STREAM_NETWORK,
-                                        SL_STREAM_COMPUTE, SL_STREAM_HOST};
+    const sl_stream data = run->of->data_scale_up ? SL_STREAM_SCALE_UP : SL_STREAM_NETWORK;
+    const sl_stream streams[] = {SL_STREAM_COMPUTE, SL_STREAM_SCALE_UP, SL_STREAM_NETWORK, data,
+                                 SL_STREAM_COMPUTE, SL_STREAM_HOST};
     const uint32_t ranks = run->of->plan->pipeline;
     const uint32_t passes = run->tasks.lane_first[ranks];
 
@@ -127,9 +130,9 @@ sl_pipeline_event(const sl_pipeline_run *run, uint32_t task)
     } else {
         out.kind = run->passes[task].kind;
     }
-    if (out.kind == SL_EVENT_GATHER || out.kind == SL_EVENT_REDUCE) {
-        out.chunk = pass % sl_schedule_held(run->of->plan);
-    } else if (out.kind <= SL_EVENT_SEND_GRADIENT) {
+    if (out.kind == SL_SPAN_GATHER || out.kind == SL_SPAN_REDUCE) {
+        out.chunk = (pass & INT32_MAX) % sl_schedule_held(run->of->plan);
+    } else if (out.kind <= SL_SPAN_SEND_GRADIENT) {
         out.microbatch = run->passes[pass].microbatch;
         out.chunk = run->passes[pass].chunk;
     }

@@ -4,16 +4,7 @@
 
 #include "engine/order.h"
 #include "engine/simulation.h"
-
-/** What a rank does at the same time, each in order. */
-typedef enum sl_stream {
-    SL_STREAM_HOST,
-    SL_STREAM_COMPUTE,
-    SL_STREAM_SCALE_UP,
-    SL_STREAM_NETWORK,
-    SL_STREAM_COPY, /* between device and host */
-    SL_STREAM_COUNT
-} sl_stream;
+#include "shardline/timeline.h"
 
 /** What one chunk of a rank takes and keeps, for a micro-batch of the usual size. */
 typedef struct sl_chunk_cost {
@@ -25,10 +16,12 @@ typedef struct sl_chunk_cost {
      * both. Over links of one of the two streams. */
     double send_s;
     bool send_scale_up;
-    double gather_s;         /* of its parameters, before its first forward */
-    double reduce_s;         /* of its gradients, after the last pass that adds to them */
+    double gather_s;         /* of its parameters, before its first forward ... */
+    double gather_beside_s;  /* ... and of the rest of them, before what follows that on the rank */
+    double reduce_beside_s;  /* of its gradients, beside the last pass that adds to them ... */
+    double reduce_s;         /* ... and after it */
     uint64_t kept_bytes;     /* from the start of a forward to the end of its backward */
-    uint64_t deferred_bytes; /* of them, those that gradients of weights wait for */
+    uint64_t deferred_bytes; /* of them at most, what gradients of weights wait for */
 } sl_chunk_cost;
 
 /** Everything that the step depends on, borrowed. */
@@ -53,7 +46,7 @@ typedef struct sl_pipeline_size {
     uint64_t bytes; /* UINT64_MAX where the tasks are more than can be numbered */
 } sl_pipeline_size;
 
-/** The order must exist. Linear in ranks, chunks and micro-batches. */
+/** The order must exist. Both grow with the product of ranks, chunks and micro-batches. */
 sl_pipeline_size sl_pipeline_measure(const sl_plan *plan, uint64_t microbatches);
 
 typedef struct sl_rank_run {
@@ -62,17 +55,6 @@ typedef struct sl_rank_run {
     double busy_s;  /* passes */
     uint64_t peak_bytes;
 } sl_rank_run;
-
-typedef enum sl_event_kind {
-    SL_EVENT_WORK, /* and above it as sl_work_kind */
-    SL_EVENT_SEND_OUTPUT = SL_WORK_KINDS,
-    SL_EVENT_SEND_GRADIENT,
-    SL_EVENT_GATHER,
-    SL_EVENT_REDUCE,
-    SL_EVENT_OPTIMIZER,
-    SL_EVENT_BARRIER,
-    SL_EVENT_KINDS
-} sl_event_kind;
 
 /** A step that was simulated; lives in the scratch memory, and refers to the question. */
 typedef struct sl_pipeline_run {
@@ -83,7 +65,7 @@ typedef struct sl_pipeline_run {
     const double *start_s, *end_s; /* of each task */
     const sl_work *passes;         /* tasks of the first lanes, one for each rank */
     const uint32_t *origins;       /* of the others: the pass that is sent, or the chunk */
-    const uint8_t *kinds;          /* of the others: sl_event_kind */
+    const uint8_t *kinds;          /* of the others: sl_span_kind */
     sl_rank_run ranks[SL_PIPELINE_MAX];
 } sl_pipeline_run;
 
@@ -92,8 +74,9 @@ typedef struct sl_pipeline_run {
  * chunk's send. A forward beside a backward takes, with it,
  *   max(both without their exchanges, both exchanges)
  * and both begin and end together. Sends of a rank leave it one after another on a stream, whatever
- * takes them in; gathers and reductions on the same stream stand in that line. What two ranks
- * exchange over one link both ways does not share it. `scratch` is aligned for any type and has the
+ * takes them in; gathers and reductions have a line of their own. What two ranks exchange over one link
+ * both ways does not share it, nor do sends and reductions. ZB-V's order is made for the costs as given, not
+ * for stragglers and sizes, which nobody foresees. `scratch` is aligned for any type and has the
  * bytes of sl_pipeline_measure. False where ranks would wait for each other in a circle.
  */
 bool sl_pipeline_simulate(const sl_pipeline *pipeline, void *scratch, sl_pipeline_run *out);
@@ -102,7 +85,7 @@ bool sl_pipeline_simulate(const sl_pipeline *pipeline, void *scratch, sl_pipelin
 typedef struct sl_event {
     uint32_t rank; /* of a barrier 0 */
     sl_stream stream;
-    uint32_t kind;              /* sl_event_kind */
+    uint32_t kind; /* sl_span_kind */
     uint32_t microbatch, chunk; /* 0 where it has none */
     double start_s, end_s;
 } sl_event;

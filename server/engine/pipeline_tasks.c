@@ -1,15 +1,16 @@
 /*
- * Lanes, in their order: compute of every rank, whose tasks are the passes; scale-up links of every
- * rank; network of every rank; its optimizer; and one for the barrier.
+ * Lanes, in their order: compute of every rank, whose tasks are the passes; what each sends over
+ * scale-up links; over the network; its parameters and gradients; its optimizer; and one for the barrier.
  */
 #include "engine/pipeline_tasks.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { LINKS = 2, RANK_LANES = 2 + LINKS };
+enum { LINK_SCALE_UP, LINK_NETWORK, LINK_DATA, LINKS, RANK_LANES = 2 + LINKS };
 
 static const uint32_t none = UINT32_MAX;
+static const uint32_t beside_bit = 1U << 31; /* in the origin of what a pass runs beside */
 
 /* Chunks of all ranks are numbered rank after rank: those before and after one in the model. */
 typedef struct neighbours {
@@ -62,11 +63,11 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
         out.passes += sl_order_count(plan, microbatches, r);
     const uint64_t walks = 2 * chunks * (microbatches / sl_schedule_copies(plan));
     const uint64_t sends = plan->pipeline > 1 ? walks : 0;
-    out.others = sends + 2 * chunks + plan->pipeline + 1;
+    out.others = sends + 4 * chunks + plan->pipeline + 1;
     const uint64_t tasks = out.passes + out.others;
-    /* A pass for its data; a pass for the last sends; sends and gathers for what they are of; the end
-     * of a rank for each of its lanes. */
-    out.waits = out.passes + 2 * sends + 3 * chunks + lanes + plan->pipeline;
+    /* A pass for its data; a pass for the last sends; sends for what they are of; passes for both gathers
+     * of a chunk, and both its reductions for passes; the end of a rank for each of its lanes. */
+    out.waits = out.passes + 2 * sends + 4 * chunks + lanes + plan->pipeline;
     if (tasks >= UINT32_MAX || out.waits >= UINT32_MAX) {
         out.bytes = SIZE_MAX;
         return out;
@@ -256,7 +257,7 @@ time_passes(builder *b)
 }
 
 static void
-add_task(builder *b, sl_event_kind kind, uint32_t origin, double seconds)
+add_task(builder *b, sl_span_kind kind, uint32_t origin, double seconds)
 {
     b->kinds[b->tasks - b->passes_count] = (uint8_t)kind;
     b->origins[b->tasks - b->passes_count] = origin;
@@ -278,35 +279,49 @@ send(builder *b, uint32_t rank, uint32_t pass, bool scale_up)
     if (boundary->send_s <= 0.0 || boundary->send_scale_up != scale_up)
         return;
     b->sent[pass] = b->tasks;
-    add_task(b, forward ? SL_EVENT_SEND_OUTPUT : SL_EVENT_SEND_GRADIENT, pass,
+    add_task(b, forward ? SL_SPAN_SEND_OUTPUT : SL_SPAN_SEND_GRADIENT, pass,
              boundary->send_s * scaled(b->of->sizes, of->microbatch));
+}
+
+static void
+add_some(builder *b, sl_span_kind kind, uint32_t origin, double seconds)
+{
+    if (seconds > 0.0)
+        add_task(b, kind, origin, seconds);
 }
 
 static void
 reduce(builder *b, uint32_t chunk)
 {
-    if (b->of->chunks[chunk].reduce_s > 0.0)
-        add_task(b, SL_EVENT_REDUCE, chunk, b->of->chunks[chunk].reduce_s);
+    add_some(b, SL_SPAN_REDUCE, chunk | beside_bit, b->of->chunks[chunk].reduce_beside_s);
+    add_some(b, SL_SPAN_REDUCE, chunk, b->of->chunks[chunk].reduce_s);
 }
 
-/* One stream of a rank, in the order in which its passes come to what it carries. */
+/* Parameters and gradients of a rank, in the order in which its passes come to them. */
 static void
-lay_link(builder *b, uint32_t rank, bool scale_up)
+lay_data(builder *b, uint32_t rank)
 {
     const uint32_t first = rank * b->held;
-    const bool data = b->of->data_scale_up == scale_up;
 
-    for (uint32_t c = first; data && c < first + b->held; c++)
-        if (b->of->chunks[c].gather_s > 0.0)
-            add_task(b, SL_EVENT_GATHER, c, b->of->chunks[c].gather_s);
-    for (uint32_t i = b->lane_first[rank]; i < b->lane_first[rank + 1]; i++) {
-        const uint32_t chunk = first + b->passes[i].chunk;
-        send(b, rank, i, scale_up);
-        if (data && !b->of->reduces_last && i == b->last[chunk])
-            reduce(b, chunk);
+    for (uint32_t c = first; c < first + b->held; c++) {
+        add_some(b, SL_SPAN_GATHER, c, b->of->chunks[c].gather_s);
+        add_some(b, SL_SPAN_GATHER, c | beside_bit, b->of->chunks[c].gather_beside_s);
     }
-    for (uint32_t c = first; data && b->of->reduces_last && c < first + b->held; c++)
+    for (uint32_t i = b->lane_first[rank]; i < b->lane_first[rank + 1]; i++)
+        if (!b->of->reduces_last && i == b->last[first + b->passes[i].chunk])
+            reduce(b, first + b->passes[i].chunk);
+    for (uint32_t c = first; b->of->reduces_last && c < first + b->held; c++)
         reduce(b, c);
+}
+
+static void
+lay_link(builder *b, uint32_t rank, uint32_t link)
+{
+    if (link == LINK_DATA)
+        lay_data(b, rank);
+    else
+        for (uint32_t i = b->lane_first[rank]; i < b->lane_first[rank + 1]; i++)
+            send(b, rank, i, link == LINK_SCALE_UP);
 }
 
 static void
@@ -320,16 +335,16 @@ lay_others(builder *b)
     for (uint32_t link = 0; link < LINKS; link++)
         for (uint32_t r = 0; r < b->ranks; r++) {
             *lane++ = b->tasks;
-            lay_link(b, r, link == 0);
+            lay_link(b, r, link);
         }
     for (uint32_t r = 0; r < b->ranks; r++) {
         *lane++ = b->tasks;
         if (of->optimizer_s != NULL)
-            add_task(b, SL_EVENT_OPTIMIZER, r, scaled(of->slowness, r) * of->optimizer_s[r]);
+            add_task(b, SL_SPAN_OPTIMIZER, r, scaled(of->slowness, r) * of->optimizer_s[r]);
     }
     *lane++ = b->tasks;
     if (of->barrier)
-        add_task(b, SL_EVENT_BARRIER, 0, 0.0);
+        add_task(b, SL_SPAN_BARRIER, 0, 0.0);
     *lane = b->tasks;
 }
 
@@ -354,19 +369,21 @@ wait_for_data(builder *b, uint32_t rank, const sl_work *pass)
     wait_for(b, b->sent[maker] == none ? maker : b->sent[maker]);
 }
 
-/* The gather of a chunk is there before its first pass, or all are before the first of the rank. */
+/* The gather of a chunk is there before its first pass, the rest of it before the pass after that; or
+ * all gathers are before the first pass of the rank. */
 static void
 wait_for_parameters(builder *b, uint32_t rank, uint32_t pass)
 {
-    const uint32_t lane = (b->of->data_scale_up ? 1 : 2) * b->ranks + rank;
-    const uint32_t chunk = rank * b->held + b->passes[pass].chunk;
+    const uint32_t lane = (1 + LINK_DATA) * b->ranks + rank;
+    const uint32_t first = b->lane_first[rank];
 
-    if (b->of->gathers_first ? pass != b->lane_first[rank] : pass != b->first[chunk])
-        return;
     for (uint32_t task = b->lane_first[lane]; task < b->lane_first[lane + 1]; task++) {
-        if (b->kinds[task - b->passes_count] != SL_EVENT_GATHER)
+        const uint32_t origin = b->origins[task - b->passes_count];
+        if (b->kinds[task - b->passes_count] != SL_SPAN_GATHER)
             return;
-        if (b->of->gathers_first || b->origins[task - b->passes_count] == chunk)
+        const bool rest = (origin & beside_bit) != 0;
+        const uint32_t needed = b->first[origin & ~beside_bit] + rest;
+        if (pass == (b->of->gathers_first ? first : needed))
             wait_for(b, task);
     }
 }
@@ -385,6 +402,11 @@ wait_for_sends(builder *b, uint32_t rank, uint32_t pass)
 static void
 tie_passes(builder *b, uint32_t rank)
 {
+    uint32_t begun = 0; /* the last pass that a gather may be for */
+
+    for (uint32_t c = rank * b->held; c < (rank + 1) * b->held; c++)
+        if (b->first[c] != none && b->first[c] + 1 > begun)
+            begun = b->first[c] + 1;
     for (uint32_t i = b->lane_first[rank]; i < b->lane_first[rank + 1]; i++) {
         const bool second = i > b->lane_first[rank] && b->passes[i - 1].beside;
         b->wait_first[i] = b->waited;
@@ -393,7 +415,8 @@ tie_passes(builder *b, uint32_t rank)
         wait_for_data(b, rank, &b->passes[i]);
         if (b->passes[i].beside)
             wait_for_data(b, rank, &b->passes[i + 1]);
-        wait_for_parameters(b, rank, i);
+        if (i <= begun)
+            wait_for_parameters(b, rank, i);
         if (!b->of->overlaps_sends)
             wait_for_sends(b, rank, i);
     }
@@ -408,34 +431,46 @@ wait_for_rank(builder *b, uint32_t rank)
             wait_for(b, b->lane_first[lane + 1] - 1);
 }
 
+/* Gradients of a chunk are there after its last pass, and some as it begins. */
+static void
+wait_for_gradients(builder *b, uint32_t origin)
+{
+    const uint32_t chunk = origin & ~beside_bit;
+    const uint32_t rank = chunk / b->held;
+
+    if (b->of->reduces_last)
+        wait_for(b, b->lane_first[rank + 1] - 1);
+    else if ((origin & beside_bit) == 0)
+        wait_for(b, b->last[chunk]);
+    else if (b->last[chunk] > b->lane_first[rank])
+        wait_for(b, b->last[chunk] - 1);
+}
+
 static void
 tie_other(builder *b, uint32_t task)
 {
     const uint32_t origin = b->origins[task - b->passes_count];
 
     b->wait_first[task] = b->waited;
-    switch ((sl_event_kind)b->kinds[task - b->passes_count]) {
-    case SL_EVENT_SEND_OUTPUT:
-    case SL_EVENT_SEND_GRADIENT:
+    switch ((sl_span_kind)b->kinds[task - b->passes_count]) {
+    case SL_SPAN_SEND_OUTPUT:
+    case SL_SPAN_SEND_GRADIENT:
         wait_for(b, origin);
         break;
-    case SL_EVENT_REDUCE:
-        wait_for(b,
-                 b->of->reduces_last ? b->lane_first[origin / b->held + 1] - 1 : b->last[origin]);
+    case SL_SPAN_REDUCE:
+        wait_for_gradients(b, origin);
         break;
-    case SL_EVENT_OPTIMIZER:
+    case SL_SPAN_OPTIMIZER:
         if (b->of->barrier)
             wait_for(b, b->tasks - 1);
         else
             wait_for_rank(b, origin);
         break;
-    case SL_EVENT_BARRIER:
+    case SL_SPAN_BARRIER:
         for (uint32_t r = 0; r < b->ranks; r++)
             wait_for_rank(b, r);
         break;
-    case SL_EVENT_GATHER:
-    case SL_EVENT_WORK:
-    case SL_EVENT_KINDS:
+    default: /* gathers wait for nothing */
         break;
     }
 }

@@ -8,7 +8,7 @@
 
 /**
  * Tasks are numbered lane by lane, those of a lane in the order in which it runs them, one at a time,
- * as a stream of a device does. None has more tasks than fit uint32_t.
+ * as a stream of a device does. There are fewer than UINT32_MAX.
  */
 typedef struct sl_tasks {
     uint32_t lanes;

@@ -48,13 +48,6 @@ busy_s(const sl_rank_time *t)
     return computing_s(t) + tensor_s(t) + t->visible_expert_s + context_s(t) + launch_s(t);
 }
 
-/* Of one pass, but for what is routed. */
-static double
-dense_s(const sl_pass_time *p)
-{
-    return p->computing_s + p->tensor_s + p->context_s + p->launch_s;
-}
-
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
@@ -63,7 +56,7 @@ busy_of(const sl_rank_time *t)
 
     return (sl_busy){
         .all_s = busy_s(t),
-        .backward_s = dense_s(&t->backward) + dense_s(&t->again) +
+        .backward_s = sl_pass_dense_s(&t->backward) + sl_pass_dense_s(&t->again) +
                       visible * (t->backward.expert_s + t->again.expert_s),
         .weight_s = t->weight_s,
     };
@@ -277,8 +270,8 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
 }
 
 static void
-evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *span, uint64_t m,
-                 sl_time *out)
+evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeline_span *span,
+                 uint64_t m, sl_time *out)
 {
     const double count = (double)m;
     const double forward_s = t->forward.computing_s;
@@ -353,7 +346,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
         flops_again += times[r].flops_again;
     }
 
-    const sl_span span = sl_schedule_span(c->plan, m, busy);
+    const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
 
     *out = (sl_time){.bubble_ratio = span.idle_ratio, .flops_again = flops_again};
     evaluate_slowest(c, &times[span.slowest], &span, m, out);

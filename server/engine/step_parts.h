@@ -16,6 +16,10 @@ typedef struct sl_pass_time {
     double launch_s; /* waiting for the host, which has not issued what is next */
 } sl_pass_time;
 
+/** All of one pass but for its tokens' way to experts and back, and with it [s]. */
+double sl_pass_dense_s(const sl_pass_time *pass);
+double sl_pass_s(const sl_pass_time *pass);
+
 typedef struct sl_rank_time {
     sl_pass_time forward, backward, again; /* again: what recomputation runs for backward */
     double weight_s;                       /* of backward, gradients of weights of blocks */
@@ -25,6 +29,9 @@ typedef struct sl_rank_time {
 
 /** The chunks `held`, which are `stage`; visible_expert_s is left 0. */
 sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage);
+
+/** One layer of a kind; `again` where it recomputes. */
+sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
 
 /** Layers of a kind there, those of all copies, that run a part of their forward again. */
 double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,

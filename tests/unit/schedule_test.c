@@ -109,7 +109,7 @@ bubbles_are_the_published_ones(void)
 
     for (uint32_t i = 0; i < SL_SCHEDULE_COUNT; i++) {
         const sl_plan plan = plan_of(rows[i].schedule, 4);
-        const sl_span span = sl_schedule_span(&plan, 16, busy);
+        const sl_pipeline_span span = sl_schedule_span(&plan, 16, busy);
         sl_expect_near(span.bubble_s, rows[i].bubble_s, 1e-12, rows[i].formula);
         sl_expect_near(span.span_s, 16.0 * 7.0 + rows[i].bubble_s, 1e-12, "span");
         sl_expect_near(span.idle_ratio, rows[i].bubble_s / span.span_s, 1e-12, "idle ratio");
