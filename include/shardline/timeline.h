@@ -54,7 +54,8 @@ typedef struct sl_stage_run {
 } sl_stage_run;
 
 typedef struct sl_timeline {
-    double step_s;
+    double step_s; /* from one step to the next: where no stage waits for all, less than end_s */
+    double end_s;  /* of the last span */
     double idle_ratio; /* of all stages, between first and last pass of any */
     bool by_layer;     /* passes are those of layers, else of chunks */
     uint32_t span_count;

@@ -180,6 +180,7 @@ sl_timeline_write(sl_writer *writer, const sl_timeline_document *d)
     if (room) {
         sl_write_object(writer);
         sl_put_double(writer, "step_s", d->timeline->step_s);
+        sl_put_double(writer, "end_s", d->timeline->end_s);
         sl_put_double(writer, "closed_form_s", d->estimate->time.step_s);
         sl_put_text(writer, "evaluator", "simulation");
         sl_put_text(writer, "passes_of", d->timeline->by_layer ? "layers" : "chunks");

@@ -170,10 +170,13 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     const sl_plan *plan = c->plan;
     const double boundaries = plan->pipeline - 1.0;
     const hops h = measure_hops(c);
-    const double fill_s =
-        boundaries > 0.0 ? 2.0 * h.sum_s * sl_schedule_fill_boundaries(plan) / boundaries : 0.0;
+    /* One stage at a time: every micro-batch passes every boundary in the open. */
+    const bool naive = plan->schedule == SL_SCHEDULE_NAIVE;
+    const double passed =
+        naive ? (double)m * boundaries * plan->virtual_pipeline : sl_schedule_fill_boundaries(plan);
+    const double fill_s = boundaries > 0.0 ? 2.0 * h.sum_s * passed / boundaries : 0.0;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
+    const double steady_s = naive || c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
@@ -181,7 +184,7 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     }
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
                 {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
-                {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
+                {"exposed_sends_per_step", steady_s > 0.0 ? transfers : 0.0},
                 {"fill_and_drain_s", fill_s});
     sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
                               transfers * h.bytes, transfers * h.slowest_s + fill_s,

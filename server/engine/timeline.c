@@ -106,6 +106,30 @@ persistent_bytes(const sl_memory *memory, uint32_t stage)
     return bytes;
 }
 
+/* Stages that never wait for all of them follow one another into the next step: it takes as long as
+ * the longest of them, from its first task to its last. */
+static double
+longest_stage_s(const sl_pipeline_run *run)
+{
+    double begin_s[SL_PIPELINE_MAX], longest_s = 0.0;
+    bool gathered[SL_PIPELINE_MAX] = {false};
+
+    for (uint32_t r = 0; r < run->of->plan->pipeline; r++)
+        begin_s[r] = run->ranks[r].begin_s;
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        if (event.kind != SL_SPAN_GATHER || (gathered[event.rank] && !run->of->gathers_first))
+            continue;
+        gathered[event.rank] = true;
+        begin_s[event.rank] -= event.end_s - event.start_s; /* just before its first pass */
+    }
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        longest_s = fmax(longest_s, event.end_s - begin_s[event.rank]);
+    }
+    return longest_s;
+}
+
 static void
 sum_stages(const sl_stages_run *of, sl_timeline *out)
 {
@@ -124,7 +148,8 @@ sum_stages(const sl_stages_run *of, sl_timeline *out)
         end_s = fmax(end_s, rank->end_s);
         busy_s += rank->busy_s;
     }
-    out->step_s = run->step_s;
+    out->step_s = of->pipeline.barrier ? run->step_s : longest_stage_s(run);
+    out->end_s = run->step_s;
     out->span_count = run->task_count;
     out->idle_ratio = end_s > begin_s ? 1.0 - busy_s / (out->stage_count * (end_s - begin_s)) : 0.0;
 }
@@ -139,7 +164,8 @@ sum_layers(const sl_layers_run *run, sl_timeline *out)
     stage->end_s = run->end_s[last];
     for (uint32_t pass = 0; pass < run->passes; pass++)
         stage->busy_s += run->end_s[pass] - run->start_s[pass];
-    out->step_s = run->step_s;
+    stage->peak_bytes = sl_layers_staircase(run, NULL, NULL);
+    out->step_s = out->end_s = run->step_s;
     out->span_count = run->task_count;
     out->idle_ratio = 1.0 - stage->busy_s / (stage->end_s - stage->begin_s);
 }
@@ -170,7 +196,9 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, v
         out->stages[r].base_bytes = persistent_bytes(&estimate->memory, r);
     }
     out->span_count++; /* the overhead */
-    out->step_s += sl_step_overhead_s(&of.c, out->step_s);
+    const double overhead_s = sl_step_overhead_s(&of.c, out->step_s);
+    out->step_s += overhead_s;
+    out->end_s += overhead_s;
 }
 
 static sl_span
@@ -207,7 +235,7 @@ sl_timeline_span(const sl_timeline *timeline, uint32_t index)
             .chunk = SL_SPAN_NONE,
             .layer = SL_SPAN_NONE,
             .start_s = layers != NULL ? layers->step_s : stages->run.step_s,
-            .end_s = timeline->step_s,
+            .end_s = timeline->end_s,
         };
     return layers != NULL ? sl_layers_span(layers, index) : stages_span(stages, index);
 }
@@ -230,7 +258,7 @@ sl_timeline_staircase(const sl_timeline *timeline, uint32_t stage, double *at_s,
 
     assert(stage < timeline->stage_count);
     if (timeline->by_layer)
-        sl_layers_staircase(timeline->run, at_s, bytes);
+        (void)sl_layers_staircase(timeline->run, at_s, bytes);
     else
         (void)sl_pipeline_staircase(&stages->run, stage, at_s, bytes);
 }

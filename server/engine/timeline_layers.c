@@ -259,6 +259,9 @@ lay_data(builder *b)
         }
         for (uint32_t l = b->beside ? 1 : b->layers; reduces && l-- > 0;)
             reduce(b, i, l);
+        /* What does not overlap holds up the next micro-batch. */
+        if (reduces && !b->beside && i + 1 < b->microbatches && b->tasks > b->data_first)
+            b->wait[pass_of(b, i + 1, true, 0)][1] = b->tasks - 1;
     }
 }
 
@@ -429,27 +432,43 @@ change_of(const sl_layers_run *run, uint32_t pass, bool ends)
     return ends ? -run->kept_bytes[layer] - run->gathered_bytes[layer] : 0.0;
 }
 
-void
+/* A step of the staircase. */
+typedef struct stairs {
+    double *at_s;
+    uint64_t *bytes;
+    uint64_t count, highest;
+    double alive;
+} stairs;
+
+static void
+climb(stairs *to, double at_s, double change)
+{
+    to->alive += change;
+    const uint64_t bytes = (uint64_t)ceil(fmax(0.0, to->alive));
+    if (bytes > to->highest)
+        to->highest = bytes;
+    if (to->at_s != NULL) {
+        to->at_s[to->count] = at_s;
+        to->bytes[to->count] = bytes;
+    }
+    to->count++;
+}
+
+uint64_t
 sl_layers_staircase(const sl_layers_run *run, double *at_s, uint64_t *bytes)
 {
+    stairs to = {.at_s = at_s, .bytes = bytes};
     uint32_t task = run->passes + 1;
-    uint64_t count = 0;
-    double alive = 0.0;
 
     for (uint64_t i = 0; i < 2 * (uint64_t)run->passes; i++) {
         const uint32_t pass = (uint32_t)(i / 2);
         const double now_s = i % 2 == 0 ? run->start_s[pass] : run->end_s[pass];
         /* Gathers that began by then; other tasks of their lane change nothing. */
-        for (; task < run->task_count && run->start_s[task] <= now_s; task++) {
-            if (run->kind[task] != SL_SPAN_GATHER)
-                continue;
-            alive += run->gathered_bytes[run->layer[task]];
-            at_s[count] = run->start_s[task];
-            bytes[count++] = (uint64_t)ceil(fmax(0.0, alive));
-        }
-        alive += change_of(run, pass, i % 2 == 1);
-        at_s[count] = now_s;
-        bytes[count++] = (uint64_t)ceil(fmax(0.0, alive));
+        for (; task < run->task_count && run->start_s[task] <= now_s; task++)
+            if (run->kind[task] == SL_SPAN_GATHER)
+                climb(&to, run->start_s[task], run->gathered_bytes[run->layer[task]]);
+        climb(&to, now_s, change_of(run, pass, i % 2 == 1));
     }
-    assert(count == sl_layers_steps(run));
+    assert(to.count == sl_layers_steps(run));
+    return to.highest;
 }

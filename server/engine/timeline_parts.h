@@ -38,7 +38,9 @@ void sl_layers_simulate(const sl_memory_case *c, const sl_time *time, void *scra
                         const sl_layers_run **out);
 sl_span sl_layers_span(const sl_layers_run *run, uint32_t task);
 uint64_t sl_layers_steps(const sl_layers_run *run);
-void sl_layers_staircase(const sl_layers_run *run, double *at_s, uint64_t *bytes);
+
+/** Returns the highest step; at_s and bytes may be NULL. */
+uint64_t sl_layers_staircase(const sl_layers_run *run, double *at_s, uint64_t *bytes);
 
 /** Of a collective's `hidden_s`, what computing loses to it. */
 double sl_timeline_loss_s(const sl_memory_case *c, double hidden_s);
