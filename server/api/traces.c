@@ -131,7 +131,7 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
 {
     sl_errors err = {.count = 0};
     sl_trace_figures *const figures = sl_arena_alloc(request->arena, 1, sizeof *figures);
-    sl_trace *const trace = sl_trace_new();
+    sl_trace *const trace = sl_trace_new(SL_TRACE_KERNELS_MAX);
     sl_comparison_document document = {
         .measured = figures,
         .predicted = worker->estimate,

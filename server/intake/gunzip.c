@@ -110,6 +110,10 @@ unpack(sl_gunzip *gunzip, const char *bytes, size_t size, size_t *used, sl_error
         const int result = inflate(stream, Z_NO_FLUSH);
         const size_t made = OUTPUT_BYTES - stream->avail_out;
         *used = given - stream->avail_in;
+        /* What came out counts before what went wrong behind it. */
+        const sl_code code = give(gunzip, (const char *)gunzip->output, made, err);
+        if (code != SL_OK)
+            return code;
         if (result == Z_MEM_ERROR)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to unpack with");
         /* Z_BUF_ERROR: it wants more of either, and the next round or part brings it. */
@@ -117,9 +121,6 @@ unpack(sl_gunzip *gunzip, const char *bytes, size_t size, size_t *used, sl_error
             gunzip->in_bytes += *used;
             return malformed(gunzip, err, stream->msg == NULL ? "it is damaged" : stream->msg);
         }
-        const sl_code code = give(gunzip, (const char *)gunzip->output, made, err);
-        if (code != SL_OK)
-            return code;
         if (result == Z_STREAM_END) {
             gunzip->phase = BETWEEN;
             break;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "intake/trace_parts.h"
+#include "json/members.h"
 
 /* 127 years: in nanoseconds, two such times still differ by what 64 bits hold. */
 static const double time_max_us = 4e15;
@@ -268,11 +269,24 @@ on_token(void *context, const sl_stream_token *token)
 }
 
 sl_trace *
-sl_trace_new(void)
+sl_trace_new(uint32_t kernels_max)
 {
+    assert(kernels_max >= 1 && kernels_max <= SL_TRACE_KERNELS_MAX);
+
     sl_trace *const trace = calloc(1, sizeof *trace);
     if (trace == NULL)
         return NULL;
+    /* Zeroed memory of this size is the system's: pages cost when they are written, and all of them go
+     * back when they are freed. */
+    trace->kernels_max = kernels_max;
+    trace->intervals = calloc(kernels_max, sizeof *trace->intervals);
+    trace->launches = calloc(kernels_max, sizeof *trace->launches);
+    trace->names_max = kernels_max < SL_TRACE_NAMES_MAX ? kernels_max : SL_TRACE_NAMES_MAX;
+    trace->names = calloc(2 * (size_t)trace->names_max, sizeof *trace->names);
+    if (trace->intervals == NULL || trace->launches == NULL || trace->names == NULL) {
+        sl_trace_free(trace);
+        return NULL;
+    }
     sl_stream_init(&trace->text, on_token, trace);
     trace->rank = trace->world_size = -1;
     trace->begin_ns = UINT64_MAX;
@@ -286,6 +300,7 @@ sl_trace_free(sl_trace *trace)
         return;
     free(trace->intervals);
     free(trace->launches);
+    free(trace->names);
     free(trace);
 }
 
@@ -303,16 +318,15 @@ sl_trace_feed(sl_trace *trace, const char *bytes, size_t size, sl_errors *err)
 {
     assert(trace != NULL);
 
+    sl_errors malformed = {.count = 0};
     size_t used = 0;
-    const sl_code code = sl_stream_feed(&trace->text, bytes, size, &used, err);
+    const sl_code code = sl_stream_feed(&trace->text, bytes, size, &used, &malformed);
+    if (trace->fault.count > 0) /* it stands before whatever else is wrong */
+        return sl_refail(&trace->fault.list[0], err);
     if (code != SL_OK) {
+        (void)sl_refail(&malformed.list[0], err);
         sl_hint(err, "bytes are counted in the unpacked trace");
         return code;
-    }
-    if (trace->fault.count > 0) {
-        if (err->count < SL_ERRORS_MAX)
-            err->list[err->count++] = trace->fault.list[0];
-        return trace->fault.list[0].code;
     }
     if (used < size && !is_blank(bytes + used, size - used))
         return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",

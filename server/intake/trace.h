@@ -1,8 +1,8 @@
 /**
  * A trace that torch.profiler recorded (Chrome's trace format, as Kineto writes it), read as it
  * arrives and reduced to seconds by stream and by kind of kernel. What a trace of any length costs is
- * 16 bytes for each kernel and each launch, at most SL_TRACE_INTERVALS_MAX and SL_TRACE_LAUNCHES_MAX of
- * them, and the names of the kernels.
+ * 16 bytes for each kernel and each launch, at most SL_TRACE_KERNELS_MAX of either, and the names of
+ * the kernels.
  */
 #ifndef SL_INTAKE_TRACE_H
 #define SL_INTAKE_TRACE_H
@@ -13,8 +13,7 @@
 #include "shardline/error.h"
 
 enum {
-    SL_TRACE_INTERVALS_MAX = 512 * 1024, /* 8 MiB */
-    SL_TRACE_LAUNCHES_MAX = 512 * 1024,  /* 8 MiB */
+    SL_TRACE_KERNELS_MAX = 512 * 1024, /* 8 MiB of kernels, 8 MiB of launches */
     SL_TRACE_NAMES_MAX = 4096,
     SL_TRACE_NAME_SIZE = 160, /* of a kernel's name, what answers show */
     SL_TRACE_LABEL_SIZE = 24, /* of a device or a stream */
@@ -25,8 +24,9 @@ enum {
 
 typedef struct sl_trace sl_trace;
 
-/** NULL without memory. */
-sl_trace *sl_trace_new(void) SL_MUST_CHECK;
+/** Room for kernels_max kernels and as many launches, at most SL_TRACE_KERNELS_MAX; memory that is not
+ * used is not touched. NULL without memory. */
+sl_trace *sl_trace_new(uint32_t kernels_max) SL_MUST_CHECK;
 void sl_trace_free(sl_trace *trace); /* NULL is fine */
 
 /**

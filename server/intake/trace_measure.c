@@ -17,7 +17,7 @@ typedef struct chosen {
 typedef struct walk {
     const sl_trace *trace;
     const chosen *of;
-    size_t at;
+    uint32_t at;
 } walk;
 
 typedef struct stay {
@@ -116,7 +116,7 @@ measure_streams(const sl_trace *trace, sl_trace_figures *out)
     uint64_t until[SL_TRACE_STREAMS_MAX][SL_KERNEL_KIND_COUNT + 1] = {{0}};
     uint64_t busy[SL_TRACE_STREAMS_MAX][SL_KERNEL_KIND_COUNT + 1] = {{0}};
 
-    for (size_t i = 0; i < trace->interval_count; i++) {
+    for (uint32_t i = 0; i < trace->interval_count; i++) {
         const sl_trace_interval *const interval = &trace->intervals[i];
         const uint32_t stream = sl_trace_stream_of(interval);
         const uint32_t places[] = {sl_trace_kind_of(interval), SL_KERNEL_KIND_COUNT};
@@ -256,7 +256,7 @@ measure_idle(const sl_trace *trace, chosen of, sl_trace_figures *out)
 static void
 list_unmatched(const sl_trace *trace, sl_trace_figures *out)
 {
-    for (size_t i = 0; i < sizeof trace->names / sizeof trace->names[0]; i++) {
+    for (size_t i = 0; i < 2 * (size_t)trace->names_max; i++) {
         const sl_trace_name *const name = &trace->names[i];
         const double seconds = (double)name->sum_ns * s_per_ns;
         if (name->hash == 0 || name->kind != SL_KERNEL_OTHER)

@@ -112,12 +112,12 @@ struct sl_trace {
     uint64_t steps[SL_TRACE_STEPS_MAX]; /* their numbers */
     uint32_t stream_count;
     sl_trace_stream streams[SL_TRACE_STREAMS_MAX];
-    size_t interval_count, interval_capacity;
+    uint32_t kernels_max; /* room in each of the next two */
+    uint32_t interval_count, launch_count;
     sl_trace_interval *intervals;
-    size_t launch_count, launch_capacity;
     sl_trace_launch *launches;
-    uint32_t name_count;
-    sl_trace_name names[2 * SL_TRACE_NAMES_MAX];
+    uint32_t names_max, name_count;
+    sl_trace_name *names; /* twice as many places */
 };
 
 /** Keeps what is asked of an event that is complete, or puts its fault into trace->fault. */

@@ -1,11 +1,9 @@
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/trace_parts.h"
 
-enum { FIRST_CAPACITY = 4096 };
 static const int64_t day_and_a_half_ns = (int64_t)1 << (SL_TRACE_TIME_BITS - 1);
 
 /* FNV-1a, 64 bits; never 0, which is a free place. */
@@ -18,27 +16,15 @@ hash_of(const char *bytes, size_t size)
     return hash == 0 ? 1 : hash;
 }
 
-/* Room for one more of `size` bytes; false with the fault in the trace. */
+/* Room for one more in a list; false with the fault in the trace. */
 static bool
-make_room(sl_trace *trace, void **list, size_t *capacity, size_t count, size_t size, size_t most)
+has_room(sl_trace *trace, uint32_t count)
 {
-    if (count < *capacity)
+    if (count < trace->kernels_max)
         return true;
-    if (count == most) {
-        sl_trace_fault(trace, SL_E_TOO_LARGE, "too_many_events", "",
-                       "there are more kernels than are read at once; record fewer steps");
-        return false;
-    }
-    const size_t doubled = *capacity == 0 ? FIRST_CAPACITY : *capacity * 2;
-    const size_t wanted = doubled < most ? doubled : most;
-    void *const grown = realloc(*list, wanted * size);
-    if (grown == NULL) {
-        sl_trace_fault(trace, SL_E_MEMORY, "out_of_memory", "", "no memory for more kernels");
-        return false;
-    }
-    *list = grown;
-    *capacity = wanted;
-    return true;
+    sl_trace_fault(trace, SL_E_TOO_LARGE, "too_many_events", "",
+                   "there are more kernels than are read at once; record fewer steps");
+    return false;
 }
 
 /* Times against the base; false where an event lies more than a day and a half from the first. */
@@ -87,15 +73,15 @@ stream_index(sl_trace *trace, const sl_trace_event *event)
 static sl_kernel_kind
 kind_by_name(sl_trace *trace, const sl_trace_event *event)
 {
-    enum { PLACES = sizeof trace->names / sizeof trace->names[0] };
+    const size_t places = 2 * (size_t)trace->names_max;
     const uint64_t hash = hash_of(event->name, event->name_length);
-    sl_trace_name *slot = &trace->names[hash % PLACES];
+    sl_trace_name *slot = &trace->names[hash % places];
 
     while (slot->hash != 0 && slot->hash != hash)
-        slot = slot == &trace->names[PLACES - 1] ? trace->names : slot + 1;
+        slot = slot == &trace->names[places - 1] ? trace->names : slot + 1;
     if (slot->hash == 0) {
         const sl_kernel_kind kind = sl_kernel_of_name(event->name);
-        if (trace->name_count == SL_TRACE_NAMES_MAX)
+        if (trace->name_count == trace->names_max)
             return kind;
         trace->name_count++;
         slot->hash = hash;
@@ -129,11 +115,8 @@ keep_interval(sl_trace *trace, const sl_trace_event *event, uint64_t start_ns)
     trace->streams[stream].calls[kind]++;
     do { /* a kernel that waited for more than 4 s is several in a row */
         const uint32_t part_ns = left_ns < UINT32_MAX ? (uint32_t)left_ns : UINT32_MAX;
-        void *list = trace->intervals;
-        if (!make_room(trace, &list, &trace->interval_capacity, trace->interval_count,
-                       sizeof *trace->intervals, SL_TRACE_INTERVALS_MAX))
+        if (!has_room(trace, trace->interval_count))
             return;
-        trace->intervals = list;
         trace->intervals[trace->interval_count++] = (sl_trace_interval){
             .key = start_ns << 16 | (uint64_t)stream << 8 | (uint64_t)kind,
             .duration_ns = part_ns,
@@ -154,11 +137,8 @@ keep_launch(sl_trace *trace, const sl_trace_event *event, uint64_t start_ns)
         launches = launches || sl_text_holds_ignoring_case(event->name, words[i]);
     if (!launches || event->correlation == 0)
         return;
-    void *list = trace->launches;
-    if (!make_room(trace, &list, &trace->launch_capacity, trace->launch_count,
-                   sizeof *trace->launches, SL_TRACE_LAUNCHES_MAX))
+    if (!has_room(trace, trace->launch_count))
         return;
-    trace->launches = list;
     trace->launches[trace->launch_count++] = (sl_trace_launch){start_ns, event->correlation};
 }
 

@@ -49,7 +49,10 @@ on_trace(void *context, const char *bytes, size_t size, sl_errors *err)
 static sl_code
 take_request(sl_upload *upload, const char *bytes, size_t size, size_t *used, sl_errors *err)
 {
-    const sl_code code = sl_stream_feed(&upload->cutter, bytes, size, used, err);
+    /* One byte too many tells, and no more are looked at. */
+    const size_t room = upload->request.limit - upload->request.size;
+    const size_t given = size <= room ? size : room + 1;
+    const sl_code code = sl_stream_feed(&upload->cutter, bytes, given, used, err);
     if (code != SL_OK) {
         sl_hint(err, "the body begins with the estimate request; the trace follows it");
         return code;
