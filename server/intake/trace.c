@@ -231,16 +231,12 @@ in_process(sl_trace *trace, const sl_stream_token *token)
     if (token->depth != 2)
         return;
     if (token->kind == SL_STREAM_KEY)
-        trace->process_key = sl_text_equal(token->text, "rank")         ? 'r'
-                             : sl_text_equal(token->text, "world_size") ? 'w'
-                                                                        : '\0';
-    if (token->kind != SL_STREAM_NUMBER || !sl_text_to_uint(token->text, &number) ||
-        number > INT32_MAX)
-        return;
-    if (trace->process_key == 'r')
-        trace->rank = (int64_t)number;
-    else if (trace->process_key == 'w')
-        trace->world_size = (int64_t)number;
+        trace->process_figure = sl_text_equal(token->text, "rank")         ? &trace->rank
+                                : sl_text_equal(token->text, "world_size") ? &trace->world_size
+                                                                           : NULL;
+    else if (token->kind == SL_STREAM_NUMBER && trace->process_figure != NULL &&
+             sl_text_to_uint(token->text, &number) && number <= INT32_MAX)
+        *trace->process_figure = (int64_t)number;
 }
 
 /* Outside the events: members of the trace's object, or the list that some tools write bare. */

@@ -99,7 +99,7 @@ struct sl_trace {
     sl_trace_key key;     /* whose value comes next, of the event or its arguments */
     bool in_events_next, in_process_next; /* the value that comes is traceEvents, distributedInfo */
     bool in_process;
-    char process_key; /* 'r' rank, 'w' world_size, '\0' another */
+    int64_t *process_figure; /* rank or world_size, where its value comes next; else NULL */
     sl_trace_event event;
     uint64_t events;
     int64_t rank, world_size;

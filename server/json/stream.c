@@ -122,16 +122,25 @@ unit_ends(sl_stream *stream)
         keep_character(stream, unit);
 }
 
+/* The value of a hexadecimal digit; 16: it is none. */
+static uint32_t
+hex_value(char digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return (uint32_t)(digit - '0');
+    if (digit >= 'a' && digit <= 'f')
+        return (uint32_t)(digit - 'a') + 10;
+    return digit >= 'A' && digit <= 'F' ? (uint32_t)(digit - 'A') + 10 : 16;
+}
+
 static sl_code
 read_unit(sl_stream *stream, char byte, sl_errors *err)
 {
-    static const char hex[] = "0123456789abcdef";
-    const char low = byte >= 'A' && byte <= 'F' ? (char)(byte - 'A' + 'a') : byte;
-    const char *const found = memchr(hex, low, 16);
+    const uint32_t value = hex_value(byte);
 
-    if (found == NULL)
+    if (value == 16)
         return malformed(stream, err, "four hexadecimal digits must follow \\u");
-    stream->unit = stream->unit << 4 | (uint32_t)(found - hex);
+    stream->unit = stream->unit << 4 | value;
     if (++stream->digits == 4)
         unit_ends(stream);
     return SL_OK;
@@ -340,7 +349,17 @@ read_structure(sl_stream *stream, char byte, sl_errors *err)
     }
 }
 
-/* Reads one byte, or the run of them that a string is. */
+static size_t
+count_blanks(const char *bytes, size_t size)
+{
+    size_t at = 0;
+    while (at < size &&
+           (bytes[at] == ' ' || bytes[at] == '\n' || bytes[at] == '\r' || bytes[at] == '\t'))
+        at++;
+    return at;
+}
+
+/* Reads one byte, or the run of them that a string or blanks are. */
 static sl_code
 read_some(sl_stream *stream, const char *bytes, size_t size, size_t *taken, sl_errors *err)
 {
@@ -363,8 +382,10 @@ read_some(sl_stream *stream, const char *bytes, size_t size, size_t *taken, sl_e
         *taken = 0; /* it belongs to what comes next */
         return bare_ends(stream, err);
     default:
-        if (byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r')
+        *taken = count_blanks(bytes, size);
+        if (*taken > 0)
             return SL_OK;
+        *taken = 1;
         return read_structure(stream, byte, err);
     }
 }
