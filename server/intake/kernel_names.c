@@ -132,6 +132,7 @@ static const row rows[] = {
 
 static const row collectives[] = {
     {COLLECTIVE(REDUCE_SCATTER), "reduce_scatter"},
+    {COLLECTIVE(REDUCE_SCATTER), "reducescatter"},
     {COLLECTIVE(ALL_REDUCE), "allreduce"},
     {COLLECTIVE(ALL_REDUCE), "all_reduce"},
     {COLLECTIVE(ALL_GATHER), "allgather"},

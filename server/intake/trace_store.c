@@ -188,9 +188,9 @@ sl_trace_keep(sl_trace *trace, const sl_trace_event *event)
         keep_launch(trace, event, start_ns);
         break;
     case SL_TRACE_ANNOTATION:
+    case SL_TRACE_HOST: /* where the first releases of the profiler have their marks */
         keep_step(trace, event);
         break;
-    case SL_TRACE_HOST:
     case SL_TRACE_IGNORED:
         break;
     }
