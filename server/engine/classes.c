@@ -75,6 +75,7 @@ sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
                       &priced);
     const sl_memory_case c = sl_evaluate_case(question, &combination, &priced, &holdings);
     const uint32_t rank = slowest_stage(estimate);
+    const sl_held held = sl_schedule_all_held(c.plan, rank);
     const sl_stage *stage = &sl_holding_of(c.holdings, rank)->stage;
     const double runs =
         (double)sl_plan_microbatches(c.workload, c.plan) / sl_schedule_copies(c.plan);
@@ -86,7 +87,7 @@ sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
             continue;
         const double again =
             sl_schedule_is_block(model, k)
-                ? sl_recompute_of(model, c.workload, c.plan, c.prices, rank, stage, k).layers
+                ? sl_recompute_of(model, c.workload, c.plan, c.prices, &held, stage, k).layers
                 : 0.0;
         add_kind(question, &priced, k, runs * stage->layers[k], runs * again, out);
     }
