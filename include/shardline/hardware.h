@@ -80,9 +80,9 @@ typedef enum sl_collective {
     SL_COLLECTIVE_ALL_GATHER,
     SL_COLLECTIVE_REDUCE_SCATTER,
     SL_COLLECTIVE_SEND_RECEIVE,
-    SL_COLLECTIVE_ALL_TO_ALL, /* no law of its own, like the next two: see engine/collective.h */
-    SL_COLLECTIVE_BROADCAST,
-    SL_COLLECTIVE_REDUCE, /* onto one rank */
+    SL_COLLECTIVE_ALL_TO_ALL,
+    SL_COLLECTIVE_BROADCAST, /* no law of its own, like the next: see engine/collective.h */
+    SL_COLLECTIVE_REDUCE,    /* onto one rank */
     SL_COLLECTIVE_COUNT
 } sl_collective;
 
@@ -93,7 +93,7 @@ typedef struct sl_collective_law {
     double ramp_s_per_sqrt_byte;
 } sl_collective_law;
 
-enum { SL_COLLECTIVE_SIZES = 3 }; /* groups of 2, 4 and 8 */
+enum { SL_COLLECTIVE_SIZES = 4 }; /* groups of 2, 4, 8 and 72 */
 
 typedef struct sl_accelerator {
     char id[64];
@@ -119,7 +119,8 @@ typedef struct sl_accelerator {
     sl_gemm_law low_gemm[SL_LOW_PRODUCT_COUNT]; /* 0 peak: none */
     sl_attention_laws attention[SL_ATTENTION_KERNEL_COUNT][SL_ATTENTION_WIDTHS_MAX];
     sl_collective_law collective[SL_COLLECTIVE_COUNT][SL_COLLECTIVE_SIZES];
-    bool host_collectives; /* those laws were measured over the host's PCIe, not between peers */
+    bool host_collectives;   /* those laws were measured over the host's PCIe, not between peers */
+    uint32_t reducing_ranks; /* from as many on, the switch between peers adds up; 0 = it cannot */
     sl_origin gemm_origin;
     sl_origin attention_origin;
     sl_origin collective_origin;
@@ -143,6 +144,27 @@ typedef struct sl_operating {
     double pue_ratio;              /* the facility's over its nodes' */
 } sl_operating;
 
+/** What a kind of network does to collectives: a row of server/catalog/data/fabrics.csv. */
+typedef struct sl_fabric {
+    char kind[16];
+    double line_rate_ratio;  /* of the cards' rate, what large messages reach around a ring ... */
+    double pair_rate_ratio;  /* ... and from one rank to another */
+    double latency_ratio;    /* of a step between nodes, over InfiniBand's */
+    double small_ratio;      /* time of a byte of a small message, over one of a large one */
+    double small_bytes;      /* small: up to as many for each card the group has in a node */
+    double congestion_ratio; /* time of a byte, over that on a network to oneself ... */
+    double large_congestion_ratio; /* ... and for a job of more than 4,096 accelerators */
+    bool ring_only;                /* neither trees nor the protocols of small messages */
+    bool guessed;                  /* no run we know of decides these figures */
+    double low_ratio, high_ratio;  /* range of what all of it takes, over what is priced */
+} sl_fabric;
+
+/** What collectives take beyond their price: none but at the ends of an interval. */
+typedef struct sl_excess {
+    double network_ratio;
+    double wide_ratio; /* of groups larger than were measured, inside a scale-up domain */
+} sl_excess;
+
 /** Homogeneous nodes on one fabric. */
 typedef struct sl_cluster {
     sl_accelerator accelerator; /* with the request's overrides applied */
@@ -150,7 +172,10 @@ typedef struct sl_cluster {
     uint32_t nodes;
     uint32_t accelerators_per_node;
     uint32_t nics_per_node;
-    double nic_bytes_per_s;        /* one NIC, one direction */
+    double nic_bytes_per_s; /* one NIC, one direction */
+    sl_fabric fabric;
+    bool amd_host; /* posting to a card takes it twice as long as others */
+    sl_excess excess;
     double oversubscription_ratio; /* >= 1 above the leaf */
     bool nics_assumed;             /* taken from the reference node of this accelerator */
     uint64_t host_memory_bytes;    /* per node; 0 = not known */

@@ -15,6 +15,7 @@
 #include "codec/layers_json.h"
 #include "hf/config.h"
 #include "shardline/version.h"
+#include "json/members.h"
 
 /* What a request needs from elsewhere, and what came of it. In the request's arena. */
 typedef struct job {
@@ -224,6 +225,35 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     sl_json_free(a.json);
 }
 
+sl_code
+sl_api_plain(const sl_estimate_request *read, sl_errors *err)
+{
+    if (read->detail == NULL)
+        return SL_OK;
+    return sl_node_fail_at(&read->root, "detail", err, SL_E_RANGE, "unknown_field",
+                           "is of timelines only");
+}
+
+sl_code
+sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char *what,
+              sl_question *question, sl_errors *err)
+{
+    if (a->model == NULL)
+        return sl_fail(err, SL_E_RANGE, "model_required", "/model",
+                       "%s needs a model with layers, not a number of parameters", what);
+    *question = sl_estimate_request_question(&a->read, a->model);
+    sl_code code = sl_estimate_request_check(&a->read, question, err);
+    if (code != SL_OK)
+        return code;
+    code = sl_estimate_answer(question, worker->scratch, worker->estimate, err);
+    if (code == SL_OK) {
+        question->plan = worker->estimate->plan;
+        question->workload = worker->estimate->workload;
+        question->software = worker->estimate->software;
+    }
+    return code;
+}
+
 /* The answer stands in the body already: it moves into the problem that says it does not fit. */
 static void
 refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response *response)
@@ -260,6 +290,7 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 
     const bool accounting_only = sl_estimate_accounting_alone(&a->read);
     sl_code code = sl_api_choice(request, "require", requirements, 1, &require, &err);
+    sl_keep(&code, sl_api_plain(&a->read, &err));
     if (code == SL_OK && accounting_only) {
         code = sl_estimate_request_check(&a->read, NULL, &err);
     } else if (code == SL_OK) {

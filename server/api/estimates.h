@@ -17,6 +17,14 @@ typedef struct sl_api_asked {
 typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
                                 const sl_request *request, sl_response *response);
 
+/** Refuses what only a timeline has a use for. */
+sl_code sl_api_plain(const sl_estimate_request *read, sl_errors *err) SL_MUST_CHECK;
+
+/** An estimate, into the worker's, that settles what the request leaves open: *question is then about
+ * the plan that was estimated. what: "a timeline". */
+sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char *what,
+                      sl_question *question, sl_errors *err) SL_MUST_CHECK;
+
 /**
  * Reads the request, fetches the model and the inventory it names over the lanes, and calls `answer`
  * on the compute lane; or answers with the problem. A handler does nothing else, as it is called

@@ -1,6 +1,9 @@
 #include "api/resources.h"
 
 #define JSON_BODY "application/json"
+/* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
+#define TRACE_BODY "application/octet-stream, application/gzip, application/json"
+enum { TRACE_MAX_BYTES = 256 * 1024 * 1024 };
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
  * its own for a config and 3 for each thing beside it; and the query parameters that are read. */
@@ -30,6 +33,10 @@ const sl_route sl_api_routes[] = {
      30.0, "unknown"},
     {SL_POST, "/api/v1/shardings", SL_LANE_COMPUTE, sl_shardings_post, JSON_BODY, 0, 30.0,
      "rank, tensor, limit, cursor, unknown"},
+    {SL_POST, "/api/v1/timelines", SL_LANE_COMPUTE, sl_timelines_post, JSON_BODY, 0, 30.0,
+     "rank, from_s, to_s, limit, unknown"},
+    {SL_POST, "/api/v1/timelines:compare", SL_LANE_COMPUTE, sl_timelines_compare, TRACE_BODY,
+     TRACE_MAX_BYTES, 60.0, "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
      "limit, cursor"},

@@ -3,6 +3,7 @@
 #include "api/resources.h"
 
 #include "codec/sharding_json.h"
+#include "json/members.h"
 
 static sl_code
 read_query(const sl_request *request, sl_sharding_query *query, sl_errors *err)
@@ -14,26 +15,6 @@ read_query(const sl_request *request, sl_sharding_query *query, sl_errors *err)
     const sl_code code = sl_sharding_query_read(sl_request_query(request, "rank"),
                                                 sl_request_query(request, "cursor"), query, err);
     return limited != SL_OK ? limited : code;
-}
-
-/* The plan to draw: an estimate settles what the request leaves open. */
-static sl_code
-settle(const sl_worker *worker, const sl_api_asked *a, sl_question *question, sl_errors *err)
-{
-    if (a->model == NULL)
-        return sl_fail(err, SL_E_RANGE, "model_required", "/model",
-                       "a sharding needs a model with layers, not a number of parameters");
-    *question = sl_estimate_request_question(&a->read, a->model);
-    sl_code code = sl_estimate_request_check(&a->read, question, err);
-    if (code != SL_OK || question->unknown == 0)
-        return code;
-    code = sl_estimate_answer(question, worker->scratch, worker->estimate, err);
-    if (code == SL_OK) {
-        question->plan = worker->estimate->plan;
-        question->workload = worker->estimate->workload;
-        question->software = worker->estimate->software;
-    }
-    return code;
 }
 
 static void
@@ -48,7 +29,8 @@ answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 
     (void)app;
     sl_code code = read_query(request, &query, &err);
-    const sl_code settled = settle(worker, a, &question, &err);
+    sl_keep(&code, sl_api_plain(&a->read, &err));
+    const sl_code settled = sl_api_settle(worker, a, "a sharding", &question, &err);
     if (code == SL_OK)
         code = settled;
     if (code == SL_OK)

@@ -32,6 +32,7 @@ typedef struct sl_node_type {
     uint32_t nic_count; /* of the accelerator fabric; 0 = not known */
     double nic_bytes_per_s;
     const char *nic_kind;
+    bool amd_host;
     uint64_t host_memory_bytes; /* 0 = not known */
     uint32_t vcpus;
     double price_per_node_hour_usd; /* on demand, indicative; 0 = not known */
@@ -72,6 +73,10 @@ sl_code sl_catalog_find_node(const sl_catalog *catalog, const char *name, const 
 /** The node usually built around this accelerator, or NULL. */
 const sl_node_type *sl_catalog_reference_node(const sl_catalog *catalog,
                                               const sl_accelerator *accelerator);
+
+/** The network of this kind, by its name or alias, case and separators aside; NULL when it is not one
+ * we know. */
+const sl_fabric *sl_catalog_fabric(const sl_catalog *catalog, const char *kind);
 
 /** Profiles of one framework ("megatron"), oldest first and side by side. */
 const sl_software *sl_catalog_software(const sl_catalog *catalog, const char *framework,

@@ -164,13 +164,13 @@ sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *po
 }
 
 static bool
-node_has_name(const sl_node_type *node, const char *folded)
+has_name(const char *id, const char *aliases, const char *folded)
 {
     char have[SL_CATALOG_NAME_SIZE];
-    fold(node->id, have);
+    fold(id, have);
     if (sl_text_equal(have, folded))
         return true;
-    for (const char *at = node->aliases; *at != '\0';) {
+    for (const char *at = aliases; *at != '\0';) {
         const size_t length = strcspn(at, "|");
         char alias[SL_CATALOG_NAME_SIZE];
         (void)sl_text_format(alias, sizeof alias, "%.*s", (int)length, at);
@@ -192,9 +192,10 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
     fold(name, folded);
     const char *ids[SL_CATALOG_NODES_MAX];
     for (uint32_t i = 0; i < catalog->node_count; i++) {
-        ids[i] = catalog->nodes[i].id;
-        if (*folded != '\0' && node_has_name(&catalog->nodes[i], folded)) {
-            *out = &catalog->nodes[i];
+        const sl_node_type *const node = &catalog->nodes[i];
+        ids[i] = node->id;
+        if (*folded != '\0' && has_name(node->id, node->aliases, folded)) {
+            *out = node;
             return SL_OK;
         }
     }
@@ -219,6 +220,21 @@ sl_catalog_reference_node(const sl_catalog *catalog, const sl_accelerator *accel
         if (node->reference && node->accelerator != NULL &&
             sl_text_equal(node->accelerator->id, accelerator->id))
             return node;
+    }
+    return NULL;
+}
+
+const sl_fabric *
+sl_catalog_fabric(const sl_catalog *catalog, const char *kind)
+{
+    assert(catalog != NULL && kind != NULL);
+
+    char folded[SL_CATALOG_NAME_SIZE];
+    fold(kind, folded);
+    for (uint32_t i = 0; *folded != '\0' && i < catalog->fabric_count; i++) {
+        const sl_fabric_row *const row = &catalog->fabrics[i];
+        if (has_name(row->fabric.kind, row->aliases, folded))
+            return &row->fabric;
     }
     return NULL;
 }

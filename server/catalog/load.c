@@ -187,6 +187,7 @@ read_part(table *t)
     if (a->scale_up_domain == 0)
         fault(t, "scale_up_domain", "must be at least 1");
     a->host_bytes_per_s = number(t, "host_bytes_per_s");
+    a->reducing_ranks = whole32(t, "reducing_ranks");
     a->power_w = number(t, "power_w");
     a->release_year = whole32(t, "release_year");
     part->status = text(t, "status");
@@ -226,6 +227,7 @@ read_node(table *t)
         .nic_count = whole32(t, "nic_count"),
         .nic_bytes_per_s = number(t, "nic_bytes_per_s"),
         .nic_kind = text(t, "nic_kind"),
+        .amd_host = sl_text_equal(text(t, "host_cpu"), "amd"),
         .host_memory_bytes = whole(t, "host_memory_bytes", 1e15),
         .vcpus = whole32(t, "vcpus"),
         .price_per_node_hour_usd = number(t, "price_per_node_hour_usd"),
@@ -338,6 +340,33 @@ read_sustained(table *t)
     };
 }
 
+static void
+read_fabric(table *t)
+{
+    sl_catalog *const catalog = t->catalog;
+    if (catalog->fabric_count == SL_CATALOG_FABRICS_MAX) {
+        fault(t, "kind", "there are too many kinds of network");
+        return;
+    }
+    sl_fabric_row *const row = &catalog->fabrics[catalog->fabric_count++];
+    row->aliases = text(t, "aliases");
+    row->fabric = (sl_fabric){
+        .line_rate_ratio = number(t, "line_rate_ratio"),
+        .pair_rate_ratio = number(t, "pair_rate_ratio"),
+        .latency_ratio = number(t, "latency_ratio"),
+        .small_ratio = number(t, "small_ratio"),
+        .small_bytes = number(t, "small_bytes"),
+        .congestion_ratio = number(t, "congestion_ratio"),
+        .large_congestion_ratio = number(t, "large_congestion_ratio"),
+        .ring_only = flag(t, "ring_only"),
+        .guessed = sl_text_equal(required(t, "basis"), "guess"),
+        .low_ratio = number(t, "low_ratio"),
+        .high_ratio = number(t, "high_ratio"),
+    };
+    (void)required(t, "source");
+    copy(t, "kind", row->fabric.kind, sizeof row->fabric.kind);
+}
+
 static sl_accelerator *
 law_owner(table *t)
 {
@@ -413,24 +442,23 @@ static void
 read_collective_law(table *t)
 {
     static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                        "send_receive"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_COLLECTIVE_ALL_TO_ALL,
+                                        "send_receive", "all_to_all"};
+    _Static_assert(sizeof names / sizeof names[0] == SL_COLLECTIVE_BROADCAST,
                    "every collective with a law has a name");
     sl_accelerator *const a = law_owner(t);
-    const int collective =
-        sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_ALL_TO_ALL);
+    const int collective = sl_text_index(required(t, "collective"), names, SL_COLLECTIVE_BROADCAST);
+    static const uint32_t sizes[SL_COLLECTIVE_SIZES] = {2, 4, 8, 72};
     const uint32_t ranks = whole32(t, "ranks");
-    if (a == NULL || collective < 0 || (ranks != 2 && ranks != 4 && ranks != 8)) {
-        fault(t, "collective", "is not one we know over 2, 4 or 8 ranks");
+    uint32_t size = 0;
+    while (size < SL_COLLECTIVE_SIZES && sizes[size] != ranks)
+        size++;
+    if (a == NULL || collective < 0 || size == SL_COLLECTIVE_SIZES) {
+        fault(t, "collective", "is not one we know over 2, 4, 8 or 72 ranks");
         return;
     }
     const sl_collective_law law = {number(t, "latency_s"), number(t, "bus_bytes_per_s"),
                                    number(t, "ramp_s_per_sqrt_byte")};
-    const bool pair = collective == SL_COLLECTIVE_SEND_RECEIVE; /* always between two */
-    for (uint32_t size = 0; size < SL_COLLECTIVE_SIZES; size++) {
-        if (pair || ranks == 2U << size)
-            a->collective[collective][size] = law;
-    }
+    a->collective[collective][size] = law;
     weaken(t, &a->collective_origin);
 }
 
@@ -449,6 +477,7 @@ sl_catalog_load(sl_catalog *catalog, const sl_embedded_set *files, sl_errors *er
         {"gemm_laws.csv", read_gemm_law},
         {"attention_laws.csv", read_attention_law},
         {"collective_laws.csv", read_collective_law},
+        {"fabrics.csv", read_fabric},
         {"sustained.csv", read_sustained},
         {"software.csv", read_software},
     };

@@ -10,7 +10,7 @@ static const double RATE_MAX = 1e15;
 static const uint64_t BYTES_MAX = 1ULL << 50;
 
 static sl_code
-read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, const char **other_kind,
+read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, const char **kind,
          sl_errors *warnings, sl_errors *err)
 {
     static const sl_member members[] = {{"count", NULL}, {"bytes_per_s", NULL}, {"kind", NULL}};
@@ -18,15 +18,12 @@ read_nic(const sl_node *item, uint64_t *count, double *bytes_per_s, const char *
     if (first != SL_OK)
         return first;
     sl_node needed;
-    const char *kind = NULL;
     sl_keep(&first, sl_members_check(item, members, 3, warnings, err));
     sl_keep(&first, sl_node_required(item, "count", &needed, err));
     sl_keep(&first, sl_node_required(item, "bytes_per_s", &needed, err));
     sl_keep(&first, sl_node_uint(item, "count", 0, SL_CLUSTER_PER_NODE_MAX, count, NULL, err));
     sl_keep(&first, sl_node_double(item, "bytes_per_s", 1, RATE_MAX, bytes_per_s, NULL, err));
-    sl_keep(&first, sl_node_text(item, "kind", &kind, NULL, err));
-    if (kind != NULL && !sl_text_equal_ignoring_case(kind, "infiniband"))
-        *other_kind = kind;
+    sl_keep(&first, sl_node_text(item, "kind", kind, NULL, err));
     return first;
 }
 
@@ -46,11 +43,11 @@ read_nics(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_errors *
     sl_code first = SL_OK;
     uint64_t counts[SL_POOL_NICS_MAX] = {0};
     double rates[SL_POOL_NICS_MAX] = {0};
+    const char *kinds[SL_POOL_NICS_MAX] = {NULL};
     for (size_t i = 0; i < count; i++) {
         sl_node item;
         if (sl_node_at(&nics, i, &item))
-            sl_keep(&first,
-                    read_nic(&item, &counts[i], &rates[i], &pool->fabric_kind, warnings, err));
+            sl_keep(&first, read_nic(&item, &counts[i], &rates[i], &kinds[i], warnings, err));
     }
     if (first != SL_OK)
         return first;
@@ -59,6 +56,7 @@ read_nics(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_errors *
     pool->nics_differ = false;
     pool->nic_count = 0;
     pool->nic_bytes_per_s = 0;
+    pool->nic_kind = NULL;
     for (size_t i = 0; i < count; i++) {
         uint64_t same = 0;
         for (size_t j = 0; j < count; j++)
@@ -67,6 +65,7 @@ read_nics(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_errors *
         if ((double)same * rates[i] > (double)pool->nic_count * pool->nic_bytes_per_s) {
             pool->nic_count = same;
             pool->nic_bytes_per_s = rates[i];
+            pool->nic_kind = kinds[i];
         }
     }
     return SL_OK;
@@ -100,9 +99,8 @@ sl_pool_read_fabric(const sl_node *object, sl_pool *pool, sl_errors *warnings, s
     sl_code first = sl_node_object(object, err);
     if (first != SL_OK)
         return first;
-    const char *kind = NULL;
     sl_keep(&first, sl_members_check(object, members, 2, warnings, err));
-    sl_keep(&first, sl_node_text(object, "kind", &kind, NULL, err));
+    sl_keep(&first, sl_node_text(object, "kind", &pool->fabric_kind, NULL, err));
     sl_keep(&first, sl_node_double(object, "oversubscription", 1, 1000,
                                    &pool->oversubscription_ratio, NULL, err));
     return first;
@@ -189,6 +187,53 @@ resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *
         sl_notes_add(notes, "nics_assumed", false,
                      "network of the node type %s: %u cards of %.3g GB/s in a node of %u", from->id,
                      out->nics_per_node, out->nic_bytes_per_s / 1e9, out->accelerators_per_node);
+}
+
+/* Said of the cards, else of what joins them, else that of the node whose cards these are. */
+static const char *
+network_kind(const sl_pool *pool, const sl_catalog *catalog, const sl_node_type *shape)
+{
+    const bool joined =
+        pool->fabric_kind != NULL && sl_catalog_fabric(catalog, pool->fabric_kind) != NULL;
+
+    if (pool->nic_kind != NULL)
+        return pool->nic_kind;
+    if (joined) /* else a topology: a fat tree */
+        return pool->fabric_kind;
+    if (shape == NULL || *shape->nic_kind == '\0' || (pool->nics_said && pool->node_type == NULL))
+        return NULL;
+    return shape->nic_kind;
+}
+
+static void
+resolve_fabric(const sl_pool *pool, const sl_catalog *catalog, const sl_node_type *shape,
+               sl_notes *notes, sl_cluster *out)
+{
+    const char *const kind = network_kind(pool, catalog, shape);
+    const sl_fabric *found = kind != NULL ? sl_catalog_fabric(catalog, kind) : NULL;
+    const bool known = found != NULL;
+
+    if (!known)
+        found = sl_catalog_fabric(catalog, "infiniband");
+    assert(found != NULL);
+    out->fabric = *found;
+    if (out->nodes <= 1)
+        return;
+    if (kind == NULL)
+        sl_notes_add(notes, "fabric_assumed", false,
+                     "the kind of network was not given: InfiniBand is assumed");
+    else if (!known)
+        sl_notes_add(notes, "fabric_kind_not_modelled", true,
+                     "the kind of network, %.40s, is not one we know: its rate counts, with the "
+                     "latencies of InfiniBand",
+                     kind);
+    else if (found->guessed)
+        sl_notes_add(notes, "fabric_guessed", false,
+                     "%s: %.2f of the cards' rate, steps between nodes %.1f times InfiniBand's, "
+                     "congestion %.2f: a guess; the interval takes %.2f to %.2f of the "
+                     "collectives' time",
+                     found->kind, found->line_rate_ratio, found->latency_ratio,
+                     found->congestion_ratio, found->low_ratio, found->high_ratio);
 }
 
 /* A scale-up domain ends with the node unless the usual node of the part says otherwise (a
@@ -316,14 +361,11 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
         sl_notes_add(notes, "accelerators_per_node_assumed", false,
                      "accelerators per node were not given: %u, as in %s",
                      cluster.accelerators_per_node, shape->id);
-    if (pool->fabric_kind != NULL)
-        sl_notes_add(notes, "fabric_kind_not_modelled", true,
-                     "the kind of network, %.40s, changes nothing yet: its rate counts, with the "
-                     "latencies of InfiniBand",
-                     pool->fabric_kind);
     resolve_memory(pool, &cluster.accelerator);
     resolve_domain(pool, node, reference, &cluster);
     resolve_nics(pool, node, reference, notes, &cluster);
+    resolve_fabric(pool, catalog, shape, notes, &cluster);
+    cluster.amd_host = shape != NULL && shape->amd_host;
     note_provenance(&cluster.accelerator, notes);
     const sl_code power = resolve_power(pool, where, notes, &cluster.accelerator, err);
     if (power != SL_OK)

@@ -32,7 +32,8 @@ typedef struct sl_pool {
     bool nics_differ;   /* several rates; the group that carries most is kept here */
     uint64_t nic_count; /* per node */
     double nic_bytes_per_s;
-    const char *fabric_kind; /* of the cards, when it is another than InfiniBand */
+    const char *nic_kind;    /* of the cards that are kept */
+    const char *fabric_kind; /* of what joins them: counts where it is a kind of network */
     double oversubscription_ratio;
     double price_per_node_hour;
     sl_operating operation;

@@ -233,15 +233,15 @@ explanations_write(sl_writer *writer, const sl_estimate *estimate)
     sl_write_object_end(writer);
 }
 
-/* Notes of one sort. Where reading and engine say the same, reading says it with its values. */
-static void
-notes_write(sl_writer *writer, const sl_estimate_document *document, bool warning)
+void
+sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
+                        const sl_estimate *estimate, const sl_errors *faults, bool warning)
 {
-    const sl_notes *const read = &document->request->notes;
-    const sl_estimate *const estimate = document->estimate;
+    const sl_notes *const read = &request->notes;
+    sl_write_key(writer, warning ? "warnings" : "assumptions");
     sl_write_array(writer);
-    if (warning && document->warnings != NULL)
-        sl_faults_write(writer, document->warnings);
+    if (warning && faults != NULL)
+        sl_faults_write(writer, faults);
     for (uint32_t i = 0; i < read->count; i++) {
         if (read->list[i].warning == warning)
             sl_note_write(writer, read->list[i].code, read->list[i].text);
@@ -425,10 +425,8 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
     totals_write(writer, document);
     guesses_write(writer, document->estimate);
     sl_put_text(writer, "evaluator", "closed_form");
-    sl_write_key(writer, "warnings");
-    notes_write(writer, document, true);
-    sl_write_key(writer, "assumptions");
-    notes_write(writer, document, false);
+    sl_estimate_notes_write(writer, request, estimate, document->warnings, true);
+    sl_estimate_notes_write(writer, request, estimate, NULL, false);
     sl_put_text(writer, "engine_version", document->engine_version);
     sl_put_text(writer, "catalog_revision", document->catalog_revision);
     sl_put_text(writer, "input_hash", document->input_hash);

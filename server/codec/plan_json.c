@@ -319,6 +319,7 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
         sl_write_object(writer);
         sl_put_uint(writer, "count", cluster->nics_per_node);
         sl_put_double(writer, "bytes_per_s", cluster->nic_bytes_per_s);
+        sl_put_text(writer, "kind", cluster->fabric.kind);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);

@@ -253,8 +253,11 @@ settle(sl_estimate_request *request, sl_errors *err)
 static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {
-        {"model", NULL}, {"workload", NULL}, {"cluster", NULL}, {"parallelism", NULL}};
+    static const sl_member members[] = {{"model", NULL},
+                                        {"workload", NULL},
+                                        {"cluster", NULL},
+                                        {"parallelism", NULL},
+                                        {"detail", NULL}};
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)
@@ -264,6 +267,7 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     (void)sl_node_member(root, "parallelism", &request->parallelism_object);
     sl_keep(&first, sl_node_required(root, "model", &request->model, err));
     sl_keep(&first, sl_node_required(root, "workload", &request->workload_object, err));
+    sl_keep(&first, sl_node_text(root, "detail", &request->detail, NULL, err));
     return first;
 }
 

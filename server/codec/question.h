@@ -48,6 +48,8 @@ typedef struct sl_estimate_request {
     const char *pool;      /* NULL: the only one */
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
+    const char *detail; /* of a timeline; NULL: not said. Other answers have no use for it */
+
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
     uint32_t kind;    /* index into sl_kind_names */

@@ -365,12 +365,11 @@ sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors 
     if (first != SL_OK)
         return first;
 
-    const char *kind = NULL;
     sl_keep(&first,
             sl_members_check(object, cluster_members, COUNT(cluster_members), warnings, err));
     sl_keep(&first, sl_node_text(object, "inventory", &request->inventory, NULL, err));
     sl_keep(&first, sl_node_text(object, "pool", &request->pool, NULL, err));
-    sl_keep(&first, sl_node_text(object, "kind", &kind, NULL, err));
+    sl_keep(&first, sl_node_text(object, "kind", &pool->fabric_kind, NULL, err));
     sl_keep(&first,
             sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &pool->nodes, NULL, err));
     sl_keep(&first, sl_pool_read_node(object, pool, warnings, err));

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "codec/estimate_json.h"
 #include "engine/states.h"
 
 /* A set of ranks is at most a few hundred runs: fewer than the root of the number of ranks. */
@@ -487,19 +488,6 @@ write_units(page *p)
     sl_write_array_end(p->writer);
 }
 
-static void
-write_notes(sl_writer *writer, const sl_notes *notes, bool warning, const sl_errors *faults)
-{
-    sl_write_key(writer, warning ? "warnings" : "assumptions");
-    sl_write_array(writer);
-    if (warning && faults != NULL)
-        sl_faults_write(writer, faults);
-    for (uint32_t i = 0; i < notes->count; i++)
-        if (notes->list[i].warning == warning)
-            sl_note_write(writer, notes->list[i].code, notes->list[i].text);
-    sl_write_array_end(writer);
-}
-
 bool
 sl_sharding_write(sl_writer *writer, const sl_sharding *sharding, const sl_sharding_query *query,
                   const sl_estimate_request *request, const sl_errors *warnings)
@@ -519,8 +507,8 @@ sl_sharding_write(sl_writer *writer, const sl_sharding *sharding, const sl_shard
     (void)sl_text_format(cursor, sizeof cursor, "%" PRIu64 ".%" PRIu64 ".%" PRIu64, p.next[0],
                          p.next[1], p.next[2]);
     sl_put_text(writer, "next_cursor", p.full ? cursor : NULL);
-    write_notes(writer, &request->notes, true, warnings);
-    write_notes(writer, &request->notes, false, NULL);
+    sl_estimate_notes_write(writer, request, NULL, warnings, true);
+    sl_estimate_notes_write(writer, request, NULL, NULL, false);
     sl_write_object_end(writer);
     const bool whole = !p.ranks.failed;
     sl_buffer_clear(&p.ranks);

@@ -1,6 +1,6 @@
 #include "engine/check_hardware.h"
 
-#include "engine/collective.h"
+#include "engine/links.h"
 
 static sl_code
 check_attention(const sl_question *question, sl_errors *err)
@@ -65,7 +65,7 @@ sl_check_hardware(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "nics_unknown", "/cluster/nics",
                        "%u nodes need network cards, and no reference node of %s names them",
                        cluster->nodes, part->id);
-    if (!sl_collective_links_known(cluster))
+    if (!sl_links_known(cluster))
         code =
             sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
                     "the links between all accelerators of a node of %s are not known", part->id);

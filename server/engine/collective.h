@@ -43,27 +43,10 @@ sl_group sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last)
 /** "scale_up", "host" or "network". */
 const char *sl_level_name(sl_level level);
 
-/** False when a group inside a node would have to cross links of which no rate is known. */
-bool sl_collective_links_known(const sl_cluster *cluster);
-
 /**
- * Inside a node, the law measured for the next group size up of 2, 4 and 8:
- *   t = latency + S f / B + ramp sqrt(S f)
- * beyond 8 ranks with one ring step of latency more for each. Where the part has no law for the
- * level:
- *   t = base + steps * step + S f / B,  B = 0.81 of the peer links or 0.77 of the host link
- * Across k nodes of G members each, the fastest of NCCL's ring (LL, LL128, Simple) and, for
- * all-reduce, tree:
- *   ring  t = base + (steps - ni) * step + ni * net_step + S (steps / n) / B
- *   steps = 2(n-1) for all-reduce, n-1 otherwise;  ni = 2(k-1) or k-1
- *   B = min(0.96 * NICs of the members in a node * NIC rate / oversubscription,
- *           ring inside the node * G / (G-1))
- * All-to-all (bytes: what one rank sends and keeps): inside a node as an all-gather of as many bytes;
- * across k nodes  t = base + S (k-1)/k / (0.96 * NIC rate of one rank / oversubscription).
+ * Inside a node or scale-up domain by engine/links.h, across nodes by engine/network.h.
  * Broadcast and reduce (bytes: the message) move along the ring what an all-gather and a
  * reduce-scatter of n / (n - 1) times as many bytes do.
- * Source: NCCL src/graph/tuning.cc (latencies, protocol shares). With nothing fitted the ring
- * agrees with SimAI's 1-128 node table to 7.9 % mean.
  */
 double sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group,
                        double bytes);
@@ -78,8 +61,5 @@ double sl_collective_s(const sl_cluster *cluster, sl_collective kind, const sl_g
  */
 double sl_collective_dispatch_s(const sl_cluster *cluster, const sl_group *group, double to_ranks,
                                 double to_nodes);
-
-/** Between a device and the memory of its host, one way: bytes / (0.77 of the host link). */
-double sl_collective_host_s(const sl_accelerator *part, double bytes);
 
 #endif

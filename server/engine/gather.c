@@ -194,22 +194,25 @@ embedding_elements(const sl_memory_case *c, const sl_stage *stage)
 static sl_edges
 edges_of(const sl_memory_case *c, const sl_holding *holding)
 {
+    const double all = holding->elements.all;
     const double bytes = holding->layouts.all.gradient_bytes;
-    double bucket = 0.0;
+    double bucket = all;
 
+    if (sl_states_gathers_units(c->workload, c->plan)) {
+        const units u = measure_units(c, &holding->stage);
+        const double root =
+            c->software->traced_sharding ? embedding_elements(c, &holding->stage) : u.root;
+        const double pieces = u.largest > 0.0 ? 1.0 + ceil((all - u.root) / u.largest) : 1.0;
+        return (sl_edges){root, root, pieces, pieces};
+    }
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
-        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements};
-    if (c->software->traced_sharding && c->plan->zero_stage >= 2) {
-        bucket = embedding_elements(c, &holding->stage);
-    } else if (sl_states_gathers_units(c->workload, c->plan)) {
-        bucket = measure_units(c, &holding->stage).root;
-    } else if (c->workload->framework == SL_FRAMEWORK_MEGATRON) {
+        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, 1.0, 1.0};
+    if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
         bucket = fmax(megatron_bucket_elements,
                       megatron_bucket_elements_per_rank * (double)c->plan->data * c->plan->context);
-    } else if (bytes > 0.0) {
+    else if (bytes > 0.0)
         bucket = ddp_bucket_bytes / bytes;
-    }
-    return (sl_edges){bucket, bucket};
+    return (sl_edges){bucket, bucket, ceil(all / bucket), ceil(all / bucket)};
 }
 
 sl_edges
@@ -218,5 +221,6 @@ sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
     const sl_edges edges = edges_of(c, holding);
     const double all = holding->elements.all;
 
-    return (sl_edges){fmin(all, edges.first), fmin(all, edges.last)};
+    return (sl_edges){fmin(all, edges.first), fmin(all, edges.last), fmax(1.0, edges.gathers),
+                      fmax(1.0, edges.reduces)};
 }

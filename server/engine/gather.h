@@ -44,16 +44,18 @@ typedef struct sl_gathered {
  */
 sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
 
-/** Elements of a rank that travel while nothing computes, overlapped or not. */
+/** How a rank's parameters and gradients travel: in pieces, one of which nothing computes under. */
 typedef struct sl_edges {
-    double first; /* gathered before the first layer can run */
-    double last;  /* reduced after the last gradient is there */
+    double first;            /* elements gathered before the first layer can run */
+    double last;             /* ... reduced after the last gradient is there */
+    double gathers, reduces; /* pieces of all of them, about even */
 } sl_edges;
 
 /**
- * FSDP: the root unit, both ways; in one graph the embedding. DeepSpeed: the embedding; a reduce bucket
- * of 5e8 elements. Megatron: a bucket of max(4e7, 1e6 D) elements, D data x context ranks. DDP: a bucket
- * of 25 MiB. No more than all the rank has.
+ * FSDP: units; the root unit is first and last, in one graph the embedding. DeepSpeed: the embedding
+ * first, a reduce bucket of 5e8 elements last, and all in one: pieces of 5e7 as it prefetches them would
+ * double the error of the runs published (Narayanan 2021 table 2). Megatron: buckets of max(4e7, 1e6 D)
+ * elements, D data x context ranks. DDP: buckets of 25 MiB. No more than all the rank has.
  * Source: Megatron-LM distributed_data_parallel.py; DeepSpeed zero/config.py; torch.nn.parallel's
  * DistributedDataParallel (bucket_cap_mb); fully_shard.
  */

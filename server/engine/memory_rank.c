@@ -88,7 +88,7 @@ add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t 
     const double whole = stage->layers[kind] - again.layers;
 
     b->blocks_saved +=
-        b->in_flight * (again.layers * again.kept_bytes + whole * price->saved_bytes);
+        b->in_flight * sl_recompute_saved_bytes(&again, price, stage->layers[kind]);
     b->operands += b->deferred * stage->layers[kind] * price->operand_bytes +
                    b->turning * (again.layers * fmax(0.0, price->operand_bytes - again.kept_bytes) +
                                  whole * fmax(0.0, price->operand_bytes - price->saved_bytes));

@@ -525,12 +525,13 @@ add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *befo
     add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
 }
 
+/* The operators from `begin` up to `end`. */
 static void
-price_operators(const pricing *p, const sl_layer_kind *kind)
+price_operators(const pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
 {
     sl_kind_price *out = p->out;
 
-    for (uint32_t i = 0; i < kind->operator_count; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const sl_kind_price before = again ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
@@ -544,17 +545,41 @@ price_operators(const pricing *p, const sl_layer_kind *kind)
         out->again.forward_s += out->core_forward_s;
         out->again.attention_flops += out->attention_flops;
     }
+    if (p->slice->recompute != SL_RECOMPUTE_MODULES)
+        out->again = sl_recompute_rerun(p->slice, out);
+}
+
+static pricing
+pricing_of(const sl_cluster *cluster, const sl_slice *slice)
+{
+    return (pricing){
+        .cluster = cluster,
+        .slice = slice,
+        .tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1),
+        .expert_group =
+            sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor),
+        .context_group = sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor),
+    };
+}
+
+void
+sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
+             uint32_t index, sl_kind_price *out)
+{
+    pricing p = pricing_of(cluster, slice);
+
+    assert(index < kind->operator_count);
+    *out = (sl_kind_price){0};
+    sl_price_memory(slice, kind, out);
+    p.out = out;
+    price_operators(&p, kind, index, index + 1);
 }
 
 void
 sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
                sl_kind_price out[SL_KINDS_MAX])
 {
-    const sl_group tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1);
-    const sl_group expert_group =
-        sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor);
-    const sl_group context_group =
-        sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor);
+    pricing p = pricing_of(cluster, slice);
     const double hidden = (double)model->hidden * slice->tokens;
     const double hidden_bytes = slice->element_bytes * hidden;
     const double input_bytes =
@@ -562,12 +587,10 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
-        const pricing p = {cluster, slice, tensor_group, expert_group, context_group, &out[k]};
 
+        p.out = &out[k];
         out[k] = (sl_kind_price){.output_bytes = hidden_bytes, .input_bytes = input_bytes};
         sl_price_memory(slice, kind, &out[k]);
-        price_operators(&p, kind);
-        if (slice->recompute != SL_RECOMPUTE_MODULES)
-            out[k].again = sl_recompute_rerun(slice, &out[k]);
+        price_operators(&p, kind, 0, kind->operator_count);
     }
 }

@@ -130,6 +130,12 @@ count_first(const sl_model *model, const sl_plan *plan, const sl_held *held, uin
 }
 
 double
+sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price, double layers)
+{
+    return again->layers * again->kept_bytes + (layers - again->layers) * price->saved_bytes;
+}
+
+double
 sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price)
 {
     switch (workload->recompute) {

@@ -29,6 +29,10 @@ sl_recomputed sl_recompute_of(const sl_model *model, const sl_workload *workload
                               const sl_plan *plan, const sl_kind_price *prices, const sl_held *held,
                               const sl_stage *stage, uint32_t kind);
 
+/** What `layers` of a kind keep of one micro-batch, those that are rebuilt and the others. */
+double sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price,
+                                double layers);
+
 /** Bytes that one rebuilt layer of a kind keeps of a micro-batch when blocks are rebuilt one by one. */
 double sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price);
 

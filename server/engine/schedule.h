@@ -125,36 +125,51 @@ typedef struct sl_busy {
     double weight_s;   /* of that, gradients of weights that may wait */
 } sl_busy;
 
-typedef struct sl_span {
+typedef struct sl_pipeline_span {
     double span_s;     /* first forward to last backward */
     double bubble_s;   /* of it, when the slowest rank has nothing to do */
     double sum_s;      /* busy seconds of one micro-batch, all ranks */
     double idle_ratio; /* idle share of all ranks over the span */
     uint32_t slowest;
-} sl_span;
+} sl_pipeline_span;
 
 /**
- * span = m * max_r busy + bubble, the bubble being the sum over the ranks other than the slowest of
- *   1F1B, GPipe, interleaved  (F + B) / v
- *   naive                     m (F + B)
- *   ZB-H1                     F + B - W - W min(p - 1, m - 1) / (p - 1)
- *   ZB-H2                     F + B - W - W min(2 (p - 1), m - 1) / (p - 1)
- *   DualPipe                  (F + B + B - 3W) / 2, without the slowest's mirror either
- * and never below 0. B is all of backward, W its part that may wait. With equal stages and enough
- * micro-batches: (p - 1)(F + B) / v, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and
- * (p / 2 - 1)(F + B + B - 3W). ZB-V's, of the mean rank with I = B - W, is half the larger of
- *   (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
- *   max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
- * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
- * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241) and, for
- * few micro-batches, its schedules simulated; deepseek-ai/DualPipe README. ZB-V, published as zero
- * for F = I = W: derived, and within 1.1 % of 1F1B's bubble on average, never above, of what the
- * scheduler of sail-sg/zero-bubble-pipeline-parallelism (zbv.py) finds with 2p chunks of memory and
- * m >= p. Uneven stages derived: fill and drain pass every other stage once, the slowest sets the
- * steady state.
+ * Span of a step, and bubble = span - m max_r busy, never below 0. F, B, I and W: a pass of one rank
+ * through one of its v chunks, forward, backward, and of that gradients of inputs and of weights;
+ * D_r the sum of F + I over the ranks after r, what a micro-batch takes there and back.
+ *
+ *   naive        m times the sum over the ranks of F + B
+ *   GPipe        sum of F + B, and (m - 1) (max F + max B)
+ *   1F1B, ZB-H1, ZB-H2: the longest path, with a = p - r - 1 passes ahead (ZB-H2 twice as many) and
+ *       weights b = r backwards behind (ZB-H2 2r; 1F1B: W = 0, I = B), of which e = m - 1 - a
+ *       backwards, at least 0, come before the last forward. That ends at
+ *         f_r = max(f_(r-1) + F, sum before r of F + m F + e I + max(0, e - b) W + max(0, D_r - a F))
+ *       and the last gradient of inputs at
+ *         g_r = max(f_r + (m - e) I + max(0, m - 1 - max(e, b)) W, g_(r+1) + I)
+ *       or, where e = 0, at the first backward's begin and m I and max(0, m - 1 - b) W. The span is
+ *         max_r g_r + (min(b, m - 1) + 1) W, with ZB-H2 less the sum before r of F
+ *   interleaved  the largest of sum before r of F + B, and m v (F + B) + max(0, D_r - 2 a F) +
+ *       max(0, D_r - 2 a B) + max(0, (v - 2) p max F + sum F - (v - 1) p F) and the same of B; where
+ *       all forwards come first max(m v F + ((v - 1) p + 1) B, the same the other way round) + D_r
+ *   DualPipe     m max busy + sum over ranks but the slowest and its mirror of (F + 2B - 3W) / 2
+ *   ZB-V         m max busy + half the larger of, for passes of the mean rank through both chunks,
+ *       (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
+ *       max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
+ *       these two less p times what the slowest rank is behind the mean
+ *
+ * With equal stages and enough micro-batches the bubbles are (p - 1)(F + B), over v where
+ * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and (p / 2 - 1)(F + B + B - 3W). ZB-H2's and
+ * ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
+ * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241);
+ * deepseek-ai/DualPipe README; paths derived. Held against steps simulated (engine/pipeline.h):
+ * balanced exact but for DualPipe with unequal passes (3 % at most) and ZB-V, which is published for
+ * equal passes alone (0.2 % on average, 3 % at most); stages that differ by up to a fifth either way
+ * on average 0.0 % for GPipe and 1F1B, 0.1 % for ZB-H1, up to 1 % for ZB-H2 and DualPipe, up to 2 %
+ * for interleaved and ZB-V. Chunks of one rank count as equal: with a head in the last of several a
+ * span is up to 2.5 % too short.
  */
-sl_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
-                         const sl_busy busy[SL_PIPELINE_MAX]);
+sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
+                                  const sl_busy busy[SL_PIPELINE_MAX]);
 
 /** How much later the rank before ends its last backward [s]: backward / v, or backward less twice
  * the weights' gradients with ZB-H1; the other split schedules fill the drain. */

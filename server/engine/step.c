@@ -48,13 +48,6 @@ busy_s(const sl_rank_time *t)
     return computing_s(t) + tensor_s(t) + t->visible_expert_s + context_s(t) + launch_s(t);
 }
 
-/* Of one pass, but for what is routed. */
-static double
-dense_s(const sl_pass_time *p)
-{
-    return p->computing_s + p->tensor_s + p->context_s + p->launch_s;
-}
-
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
@@ -63,7 +56,7 @@ busy_of(const sl_rank_time *t)
 
     return (sl_busy){
         .all_s = busy_s(t),
-        .backward_s = dense_s(&t->backward) + dense_s(&t->again) +
+        .backward_s = sl_pass_dense_s(&t->backward) + sl_pass_dense_s(&t->again) +
                       visible * (t->backward.expert_s + t->again.expert_s),
         .weight_s = t->weight_s,
     };
@@ -135,10 +128,10 @@ typedef struct hops {
     sl_level level;
 } hops;
 
-/* A hop that sends `whole` bytes, and the gather that follows it where the release splits the hidden
- * state over the tensor group for the wire only (Narayanan 2021 section 4.1). */
-static double
-hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
+/* With the gather that follows it where the release splits the hidden state over the tensor group for
+ * the wire only (Narayanan 2021 section 4.1). */
+double
+sl_step_hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
 {
     const sl_cluster *cluster = c->question->cluster;
     const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
@@ -160,7 +153,7 @@ measure_hops(const sl_memory_case *c)
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
         const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, r, r + 1);
         double bytes = 0.0;
-        const double seconds = hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
+        const double seconds = sl_step_hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
         h.sum_s += seconds;
         if (seconds > h.slowest_s) {
             h.slowest_s = seconds;
@@ -177,10 +170,13 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     const sl_plan *plan = c->plan;
     const double boundaries = plan->pipeline - 1.0;
     const hops h = measure_hops(c);
-    const double fill_s =
-        boundaries > 0.0 ? 2.0 * h.sum_s * sl_schedule_fill_boundaries(plan) / boundaries : 0.0;
+    /* One stage at a time: every micro-batch passes every boundary in the open. */
+    const bool naive = plan->schedule == SL_SCHEDULE_NAIVE;
+    const double passed =
+        naive ? (double)m * boundaries * plan->virtual_pipeline : sl_schedule_fill_boundaries(plan);
+    const double fill_s = boundaries > 0.0 ? 2.0 * h.sum_s * passed / boundaries : 0.0;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const double steady_s = c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
+    const double steady_s = naive || c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
@@ -188,7 +184,7 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     }
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
                 {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
-                {"exposed_sends_per_step", c->software->overlap_pipeline ? 0.0 : transfers},
+                {"exposed_sends_per_step", steady_s > 0.0 ? transfers : 0.0},
                 {"fill_and_drain_s", fill_s});
     sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
                               transfers * h.bytes, transfers * h.slowest_s + fill_s,
@@ -277,8 +273,8 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
 }
 
 static void
-evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *span, uint64_t m,
-                 sl_time *out)
+evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeline_span *span,
+                 uint64_t m, sl_time *out)
 {
     const double count = (double)m;
     const double forward_s = t->forward.computing_s;
@@ -313,16 +309,27 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_span *
 }
 
 /* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
+static double
+waited_s(const sl_memory_case *c, double step_s)
+{
+    return rank_sigma * sqrt(2.0 * log((double)sl_plan_world(c->plan))) * step_s;
+}
+
+double
+sl_step_overhead_s(const sl_memory_case *c, double step_s)
+{
+    return c->software->step_overhead_s + waited_s(c, step_s);
+}
+
 static void
 set_overhead(const sl_memory_case *c, sl_time *out)
 {
-    const double ranks = (double)sl_plan_world(c->plan);
-    const double behind_ratio = rank_sigma * sqrt(2.0 * log(ranks));
-    const double waited_s = behind_ratio * out->step_s;
+    const double without_s = out->step_s;
 
-    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, c->software->step_overhead_s + waited_s,
-                {"step_overhead_s", c->software->step_overhead_s}, {"ranks", ranks},
-                {"rank_sigma", rank_sigma}, {"slowest_rank_s", waited_s});
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, without_s),
+                {"step_overhead_s", c->software->step_overhead_s},
+                {"ranks", (double)sl_plan_world(c->plan)}, {"rank_sigma", rank_sigma},
+                {"slowest_rank_s", waited_s(c, without_s)});
 }
 
 void
@@ -342,7 +349,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
         flops_again += times[r].flops_again;
     }
 
-    const sl_span span = sl_schedule_span(c->plan, m, busy);
+    const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
 
     *out = (sl_time){.bubble_ratio = span.idle_ratio, .flops_again = flops_again};
     evaluate_slowest(c, &times[span.slowest], &span, m, out);

@@ -15,23 +15,8 @@
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
-typedef struct data_time {
-    double reduce_s, gather_s, replica_s, copy_s;
-    double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
-    double reduce_exposed_s, gather_exposed_s; /* that of the reduction with the replicas' */
-    double first_s,
-        last_s; /* of those, what nothing could hide: the first gather, the last reduction */
-    sl_level copy_level;
-} data_time;
-
-/* The ranks that share one copy of the states, those of them that have the same experts, and the ranks
- * that hold the same part of other copies. */
-typedef struct data_groups {
-    sl_group shard, experts, replicas;
-} data_groups;
-
-static data_groups
-find_data_groups(const sl_memory_case *c)
+sl_data_groups
+sl_step_data_groups(const sl_memory_case *c)
 {
     const sl_cluster *cluster = c->question->cluster;
     const sl_plan *plan = c->plan;
@@ -46,7 +31,7 @@ find_data_groups(const sl_memory_case *c)
         dense.members_per_node =
             fmin(dense.members_per_node,
                  (double)cluster->accelerators_per_node / cluster->nics_per_node);
-    return (data_groups){
+    return (sl_data_groups){
         .shard = dense,
         .experts =
             sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
@@ -54,26 +39,21 @@ find_data_groups(const sl_memory_case *c)
     };
 }
 
-/* One collective over the data ranks, of what is dense and of what is routed. */
+/* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
 static double
-over_data_s(const sl_memory_case *c, const data_groups *groups, sl_collective kind, double dense,
-            double routed)
+over_data_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
+            double pieces, double dense, double routed)
 {
     const sl_cluster *cluster = c->question->cluster;
 
-    return sl_collective_s(cluster, kind, &groups->shard, dense) +
-           sl_collective_s(cluster, kind, &groups->experts, routed);
+    return pieces * (sl_collective_s(cluster, kind, &groups->shard, dense / pieces) +
+                     sl_collective_s(cluster, kind, &groups->experts, routed / pieces));
 }
-
-typedef struct data_rounds {
-    double reduces, gathers; /* of all gradients, of all parameters, in a step */
-    double starts;           /* gathers that a first layer waits for: those of forwards */
-} data_rounds;
 
 /* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
  * each. Divided parameters are gathered for each forward, and for each backward where they were let
  * go; whole ones once, after the optimizer wrote its part. */
-static data_rounds
+static sl_data_rounds
 count_rounds(const sl_memory_case *c)
 {
     const double m =
@@ -81,7 +61,7 @@ count_rounds(const sl_memory_case *c)
     const sl_shards shards = c->holdings->shards;
     const bool divided = shards.parameters.dense > 1.0;
 
-    return (data_rounds){
+    return (sl_data_rounds){
         .reduces = shards.gradients.dense > 1.0 ? m : 1.0,
         .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
                    : c->plan->zero_stage >= 1 ? 1.0
@@ -93,7 +73,7 @@ count_rounds(const sl_memory_case *c)
 /* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
  * stages, each the part of them that its data group left it. */
 static void
-measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, data_time *d)
+measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, sl_data_time *d)
 {
     const uint32_t mirror = c->plan->pipeline - 1 - r;
     const uint32_t low = r < mirror ? r : mirror;
@@ -108,18 +88,19 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
         rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
 }
 
-static data_time
-measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_time *t, uint32_t r,
-             double drained_s)
+sl_data_time
+sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+                  uint32_t r, double drained_s)
 {
     const sl_cluster *cluster = c->question->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
-    const data_rounds rounds = count_rounds(c);
+    const sl_data_rounds rounds = count_rounds(c);
     const sl_holding *holding = sl_holding_of(c->holdings, r);
     const sl_elements elements = holding->elements;
     const sl_layout layout = holding->layouts.all;
-    data_time d = {0};
+    const sl_edges edges = sl_gather_edges(c, holding);
+    sl_data_time d = {.rounds = rounds};
 
     const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
     const double reduce_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout) +
@@ -131,19 +112,19 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
     d.reduce_s =
         rounds.reduces *
         over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                    (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
+                    edges.reduces, (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d.replica_bytes = rounds.reduces * part;
-        d.replica_s = rounds.reduces *
-                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas, part);
+        d.replica_s = rounds.reduces * edges.reduces *
+                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
+                                      part / edges.reduces);
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
-    const bool whole = !c->software->traced_sharding &&
-                       sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    const sl_edges edges = sl_gather_edges(c, holding);
+    d.whole = !c->software->traced_sharding &&
+              sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     const double all = fmax(1.0, elements.all);
     const double all_s = d.reduce_s + d.replica_s + d.copy_s;
     d.last_s = edges.last / all * all_s / rounds.reduces;
@@ -151,28 +132,28 @@ measure_data(const sl_memory_case *c, const data_groups *groups, const sl_rank_t
         fmax(0.0, d.last_s +
                       sl_price_visible_s(c->software, all_s - d.last_s,
                                          rounds.reduces * copies * t->backward.computing_s,
-                                         c->software->overlap_gradient_reduce && !whole) -
+                                         c->software->overlap_gradient_reduce && !d.whole) -
                       drained_s);
     if (rounds.gathers > 0.0) {
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
         d.gather_s =
-            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
+            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
                                           (1.0 - routed) * gather_bytes, routed * gather_bytes) +
                               sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
         d.gather_exposed_s =
             d.first_s + sl_price_visible_s(c->software, d.gather_s - d.first_s,
                                            rounds.gathers * copies * t->forward.computing_s,
-                                           c->software->overlap_parameter_gather && !whole);
+                                           c->software->overlap_parameter_gather && !d.whole);
     }
     return d;
 }
 
 /* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
  * gradients. */
-static double
-tied_gradient_s(const sl_memory_case *c, double *bytes, sl_level *level)
+double
+sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
 {
     const sl_model *model = c->question->model;
     const sl_plan *plan = c->plan;
@@ -223,14 +204,14 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         return;
     }
 
-    const data_groups groups = find_data_groups(c);
+    const sl_data_groups groups = sl_step_data_groups(c);
     const sl_group group = groups.shard;
     double drained_s = 0.0;
     double tied_bytes = 0.0;
-    data_time worst = {0};
+    sl_data_time worst = {0};
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
-        const data_time d = measure_data(c, &groups, &times[r], r, drained_s);
+        const sl_data_time d = sl_step_data_rank(c, &groups, &times[r], r, drained_s);
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s)
             worst = d;
@@ -243,7 +224,7 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
     const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
     const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
-    const double tied_s = tied_gradient_s(c, &tied_bytes, &tied_level);
+    const double tied_s = sl_step_tied_s(c, &tied_bytes, &tied_level);
     const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
 
     SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},

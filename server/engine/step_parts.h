@@ -2,6 +2,7 @@
 #ifndef SL_ENGINE_STEP_PARTS_H
 #define SL_ENGINE_STEP_PARTS_H
 
+#include "engine/collective.h"
 #include "engine/states.h"
 #include "engine/step.h"
 
@@ -15,6 +16,10 @@ typedef struct sl_pass_time {
     double launch_s; /* waiting for the host, which has not issued what is next */
 } sl_pass_time;
 
+/** All of one pass but for its tokens' way to experts and back, and with it [s]. */
+double sl_pass_dense_s(const sl_pass_time *pass);
+double sl_pass_s(const sl_pass_time *pass);
+
 typedef struct sl_rank_time {
     sl_pass_time forward, backward, again; /* again: what recomputation runs for backward */
     double weight_s;                       /* of backward, gradients of weights of blocks */
@@ -25,9 +30,54 @@ typedef struct sl_rank_time {
 /** The chunks `held`, which are `stage`; visible_expert_s is left 0. */
 sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage);
 
+/** One layer of a kind; `again` where it recomputes. */
+sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
+
 /** Layers of a kind there, those of all copies, that run a part of their forward again. */
 double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                             uint32_t kind);
+
+/** The ranks that share one copy of the states, those of them that have the same experts, and the ranks
+ * that hold the same part of other copies. */
+typedef struct sl_data_groups {
+    sl_group shard, experts, replicas;
+} sl_data_groups;
+
+sl_data_groups sl_step_data_groups(const sl_memory_case *c);
+
+/** How often in a step all gradients are reduced and all parameters gathered. */
+typedef struct sl_data_rounds {
+    double reduces, gathers;
+    double starts; /* gathers that a first layer waits for: those of forwards */
+} sl_data_rounds;
+
+/** What parameters and gradients of one rank take over the step; seconds hidden or not. */
+typedef struct sl_data_time {
+    sl_data_rounds rounds;
+    bool whole; /* one unit: nothing of it is hidden */
+    double reduce_s, gather_s, replica_s, copy_s;
+    double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
+    double reduce_exposed_s,
+        gather_exposed_s; /* that of the reduction with replicas' and copies' */
+    double first_s,
+        last_s; /* of those, what nothing could hide: first gathers, the last reduction */
+    sl_level copy_level;
+} sl_data_time;
+
+/** drained_s: how much earlier than the first rank it ends its last backward. */
+sl_data_time sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups,
+                               const sl_rank_time *t, uint32_t rank, double drained_s);
+
+/** First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
+ * gradients: seconds, 0 where they do not. */
+double sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level);
+
+/** An output of `whole` bytes from one pipeline rank to another, over the slowest links between them;
+ * *bytes of it are sent by each rank. */
+double sl_step_hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes);
+
+/** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
+double sl_step_overhead_s(const sl_memory_case *c, double step_s);
 
 /** The one term of the step with this id, without inputs; its seconds are added to the step's. */
 sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);

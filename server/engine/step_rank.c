@@ -8,6 +8,18 @@
 #include "engine/recompute.h"
 
 double
+sl_pass_dense_s(const sl_pass_time *pass)
+{
+    return pass->computing_s + pass->tensor_s + pass->context_s + pass->launch_s;
+}
+
+double
+sl_pass_s(const sl_pass_time *pass)
+{
+    return sl_pass_dense_s(pass) + pass->expert_s;
+}
+
+double
 sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                      uint32_t kind)
 {
@@ -127,5 +139,14 @@ sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage
     }
     if (c->plan->host_run_count > 0)
         add_host(c, held, &t);
+    return t;
+}
+
+sl_rank_time
+sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again)
+{
+    sl_rank_time t = {0};
+
+    add_kind(c, &c->prices[kind], 1.0, again ? 1.0 : 0.0, &t);
     return t;
 }

@@ -162,10 +162,11 @@ static const sl_term_info terms[] = {
                                         "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
-         "(busy_sum_s - slowest_busy_s) / chunks_per_rank, for each micro-batch with the naive "
-         "schedule; (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), zb_h2 "
-         "(p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, no "
-         "difference below 0, dualpipe (p / 2 - 1)(F + 2B - 3W)",
+         "longest path through the stages less microbatches x slowest_busy_s; (busy_sum_s - "
+         "slowest_busy_s) / chunks_per_rank where only the slowest differs, for each micro-batch "
+         "with the naive schedule: (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), "
+         "zb_h2 (p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, "
+         "no difference below 0, dualpipe (p / 2 - 1)(F + 2B - 3W)",
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =
         {"data_communication", NULL, SL_LIFETIME_NONE,

@@ -255,26 +255,37 @@ by_rank(const survey *s, uint32_t rank)
 }
 
 static double
-step_at_clock(const survey *s, uint32_t i, double clock_ratio)
+step_at(const survey *s, uint32_t i, double clock_ratio, sl_excess excess)
 {
+    sl_cluster cluster = *s->question->cluster;
+    sl_question question = *s->question;
     sl_combination combination;
     sl_priced priced;
     sl_errors none = {0};
-    bool possible = combine(s->question, &s->seen[i].at, &combination, &none);
+
+    cluster.excess = excess;
+    question.cluster = &cluster;
+    bool possible = combine(&question, &s->seen[i].at, &combination, &none);
 
     assert(possible);
-    sl_evaluate_price(s->question, &combination, clock_ratio, &priced);
-    possible = sl_evaluate(s->question, &combination, &priced, s->scratch);
+    sl_evaluate_price(&question, &combination, clock_ratio, &priced);
+    possible = sl_evaluate(&question, &combination, &priced, s->scratch);
     assert(possible); /* bytes do not depend on the clock */
     (void)possible;
     return s->scratch->time.step_s;
 }
 
-/* From the fastest combination at the highest clock to the slowest at the lowest. */
+/* Groups inside a domain beyond what was measured: one rack was, of one part, in one collective. */
+static const double wide_low_ratio = -0.15;
+static const double wide_high_ratio = 0.30;
+
+/* From the fastest combination at the highest clock and on the fastest links to the slowest at the
+ * lowest, on the slowest. */
 static void
 set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *out)
 {
     const sl_accelerator *part = &s->question->cluster->accelerator;
+    const sl_fabric *fabric = &s->question->cluster->fabric;
 
     out->reserved_low_bytes = UINT64_MAX;
     out->reserved_high_bytes = 0;
@@ -286,8 +297,10 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
         if (s->seen[i].reserved_high_bytes > out->reserved_high_bytes)
             out->reserved_high_bytes = s->seen[i].reserved_high_bytes;
     }
-    out->step_low_s = step_at_clock(s, fastest, part->sustained_high_ratio);
-    out->step_high_s = step_at_clock(s, slowest, part->sustained_low_ratio);
+    out->step_low_s = step_at(s, fastest, part->sustained_high_ratio,
+                              (sl_excess){fabric->low_ratio - 1.0, wide_low_ratio});
+    out->step_high_s = step_at(s, slowest, part->sustained_low_ratio,
+                               (sl_excess){fabric->high_ratio - 1.0, wide_high_ratio});
 }
 
 /* What published runs lie beside the range of clocks and open fields: noise between machines and

@@ -24,7 +24,8 @@ enum {
     CONNECTIONS_MAX = 4096,
     OTHER_DESCRIPTORS = 256, /* files, database and upstream connections beside the clients */
     IDLE_TIMEOUT_S = 30,
-    BODY_TIMEOUT_S = 60, /* from the head to the last byte, however busy the client seems */
+    BODY_TIMEOUT_S = 60,   /* from the head to the last byte, however busy the client seems */
+    SPOOL_TIMEOUT_S = 300, /* the same of a body that goes to disk */
     CONNECTION_MEMORY_BYTES = 64 * 1024,
     STACK_BYTES = 512 * 1024
 };
@@ -131,7 +132,8 @@ on_request(void *cls, struct MHD_Connection *connection, const char *url, const 
     if (exchange == NULL)
         return request_begin(server, connection, url, method, version, state);
     if (*size > 0) {
-        const bool late = sl_clock_now_s() - exchange->started_s > BODY_TIMEOUT_S;
+        const double allowed_s = exchange->spool == NULL ? BODY_TIMEOUT_S : SPOOL_TIMEOUT_S;
+        const bool late = sl_clock_now_s() - exchange->started_s > allowed_s;
         const bool taken = !late && sl_exchange_append(exchange, bytes, *size);
         *size = 0;
         return taken ? MHD_YES : MHD_NO;

@@ -57,6 +57,7 @@ fields_copy(sl_exchange *exchange, const sl_head *head)
         const char *absent;
     } wanted[] = {
         {SL_FIELD_CONTENT_TYPE, &request->content_type, ""},
+        {SL_FIELD_CONTENT_ENCODING, &request->content_encoding, NULL},
         {SL_FIELD_ACCEPT, &request->accept, ""},
         {SL_FIELD_IF_MATCH, &request->if_match, NULL},
         {SL_FIELD_IF_NONE_MATCH, &request->if_none_match, NULL},
@@ -236,6 +237,19 @@ body_check(sl_exchange *exchange, const sl_head *head)
     sl_response_header(&exchange->response, post ? "Accept-Post" : "Accept", route->body_types);
 }
 
+/* A place for a body that is too large for memory, if there is one and somebody will read it. */
+static void
+spool_open(sl_exchange *exchange, const sl_site *site, const sl_head *head)
+{
+    sl_errors err = {.count = 0};
+    if (exchange->route->body_types == NULL ||
+        exchange->route->max_body_bytes <= SL_BODY_MEMORY_MAX_BYTES ||
+        (head->body_bytes == 0 && !head->chunked))
+        return;
+    if (sl_spool_open(site->settings->cache_dir, &exchange->spool, &err) != SL_OK)
+        refuse_code(exchange, &err);
+}
+
 /* Refusals that come before anybody looks at the path. */
 static void
 gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *version,
@@ -303,6 +317,8 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
     sl_buffer_init(&exchange->body, own > 0 ? own : site->settings->max_body_bytes);
     if (!exchange->ready)
         body_check(exchange, &head);
+    if (!exchange->ready)
+        spool_open(exchange, site, &head);
 
     /* An answer before the body costs the connection: the rest of the body would have to be told
      * from the next request. Hence only where the body must not come at all. */
@@ -321,8 +337,40 @@ sl_exchange_free(sl_exchange *exchange)
     assert(exchange != NULL);
     sl_response_clear(&exchange->response);
     sl_buffer_clear(&exchange->body);
+    sl_spool_free(exchange->spool);
     sl_arena_free(exchange->request.arena);
     free(exchange);
+}
+
+/* Takes a part of a body that goes to disk; false leaves the refusal ready. */
+static bool
+spool_append(sl_exchange *exchange, const char *bytes, size_t size)
+{
+    sl_errors err = {.count = 0};
+    if (size > exchange->body.limit - sl_spool_size(exchange->spool)) {
+        too_large(exchange);
+    } else if (sl_spool_append(exchange->spool, bytes, size)) {
+        return true;
+    } else {
+        (void)sl_fail(&err, SL_E_UNAVAILABLE, "no_spool", "",
+                      "the body could not be written to disk");
+        refuse_code(exchange, &err);
+    }
+    sl_spool_free(exchange->spool);
+    exchange->spool = NULL;
+    return false;
+}
+
+/* The same of one that stays in memory. */
+static bool
+body_append(sl_exchange *exchange, const char *bytes, size_t size)
+{
+    sl_buffer_append(&exchange->body, bytes, size);
+    if (!exchange->body.failed)
+        return true;
+    too_large(exchange);
+    sl_buffer_clear(&exchange->body);
+    return false;
 }
 
 bool
@@ -331,13 +379,9 @@ sl_exchange_append(sl_exchange *exchange, const char *bytes, size_t size)
     assert(exchange != NULL && bytes != NULL);
 
     const bool wanted = !exchange->ready && exchange->route->body_types != NULL;
-    if (wanted) {
-        sl_buffer_append(&exchange->body, bytes, size);
-        if (!exchange->body.failed)
-            return true;
-        too_large(exchange);
-        sl_buffer_clear(&exchange->body);
-    }
+    if (wanted && (exchange->spool == NULL ? body_append(exchange, bytes, size)
+                                           : spool_append(exchange, bytes, size)))
+        return true;
     exchange->dropped_bytes += size;
     return exchange->dropped_bytes <= DROPPED_MAX_BYTES;
 }
@@ -346,6 +390,7 @@ void
 sl_exchange_complete(sl_exchange *exchange)
 {
     assert(exchange != NULL);
+    exchange->request.spool = exchange->spool;
     if (exchange->body.data == NULL)
         return;
     exchange->request.body = exchange->body.data;

@@ -11,6 +11,7 @@
 #include <microhttpd.h>
 
 #include "http/router.h"
+#include "http/spool.h"
 #include "http/static.h"
 
 enum { SL_REQUEST_ID_SIZE = 65 };
@@ -41,8 +42,9 @@ typedef struct sl_exchange {
     uint32_t method_label;             /* of sl_method_labels */
     sl_request request;
     sl_response response; /* of the handler, or of this layer when `ready` */
-    sl_buffer body;
-    const char *shared; /* a body borrowed from the static files; NULL: response.body */
+    sl_buffer body;       /* empty where the body is spooled; the limit is its limit all the same */
+    sl_spool *spool;      /* NULL: the body stays in memory, or there is none */
+    const char *shared;   /* a body borrowed from the static files; NULL: response.body */
     size_t shared_size;
     bool ready;           /* response needs no handler */
     bool refused_early;   /* answer before the body: it is too long, or not sent yet */

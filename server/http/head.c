@@ -9,6 +9,7 @@
 static const char *const field_names[] = {
     [SL_FIELD_HOST] = "Host",
     [SL_FIELD_CONTENT_TYPE] = "Content-Type",
+    [SL_FIELD_CONTENT_ENCODING] = "Content-Encoding",
     [SL_FIELD_CONTENT_LENGTH] = "Content-Length",
     [SL_FIELD_TRANSFER_ENCODING] = "Transfer-Encoding",
     [SL_FIELD_EXPECT] = "Expect",

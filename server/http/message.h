@@ -22,6 +22,9 @@ typedef enum sl_lane {
 /** The daemon (server.h). */
 typedef struct sl_server sl_server;
 
+/** A body on disk (spool.h). */
+typedef struct sl_spool sl_spool;
+
 typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_DELETE, SL_METHOD_COUNT } sl_method;
 
 enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
@@ -43,7 +46,11 @@ typedef struct sl_request {
     uint32_t query_count;
     const char *body; /* NUL-terminated; "" when there is none */
     size_t body_size;
+    const sl_spool *spool;    /* where the route takes more than memory should: the body, which is
+                                 then "" above; NULL when there is none */
     const char *content_type; /* "" when absent */
+    const char
+        *content_encoding; /* NULL when absent; of a body that is not on disk nobody reads it */
     const char *accept;
     const char *if_match;      /* NULL when absent */
     const char *if_none_match; /* NULL when absent */

@@ -29,7 +29,8 @@ typedef struct sl_route {
     sl_handler handler;
     const char *body_types; /* accepted Content-Types, comma-separated; "*" takes any, named or not;
                                NULL: a body is read and dropped */
-    size_t max_body_bytes;  /* 0: the setting's */
+    size_t max_body_bytes;  /* 0: the setting's; above SL_BODY_MEMORY_MAX_BYTES (spool.h) the body
+                               goes to disk */
     double timeout_s;       /* from the last byte of the body to the answer */
     const char *query;      /* comma-separated names of the query parameters that the handler reads,
                                each at most once; NULL: none. Others are refused. */

@@ -48,49 +48,17 @@ sl_hub_file_read(const char *path, size_t max_bytes, sl_arena *arena, size_t *si
     return sl_hub_file_take(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), max_bytes, arena, size);
 }
 
-/* Creates every folder above `path`; another thread may be doing the same. */
-static bool
-make_folders(const char *path)
-{
-    char folder[SL_HUB_PATH_SIZE];
-    if (!sl_text_copy(folder, sizeof folder, path))
-        return false;
-
-    for (char *slash = strchr(folder + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (mkdir(folder, 0700) != 0 && errno != EEXIST)
-            return false;
-        *slash = '/';
-    }
-    return true;
-}
-
-static bool
-write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        const ssize_t put = write(fd, bytes, size);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        bytes += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
 bool
 sl_hub_file_replace(const char *path, const char *bytes, size_t size)
 {
     char temporary[SL_HUB_PATH_SIZE + 8];
-    if (!sl_text_format(temporary, sizeof temporary, "%s.XXXXXX", path) || !make_folders(path))
+    if (!sl_text_format(temporary, sizeof temporary, "%s.XXXXXX", path) || !sl_folders_make(path))
         return false;
     const int fd = mkstemp(temporary);
     if (fd < 0)
         return false;
 
-    bool ok = write_all(fd, bytes, size) && fsync(fd) == 0;
+    bool ok = sl_write_all(fd, bytes, size) && fsync(fd) == 0;
     ok = close(fd) == 0 && ok;
     ok = ok && rename(temporary, path) == 0;
     if (!ok)

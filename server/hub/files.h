@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/files.h"
 
-enum { SL_HUB_PATH_SIZE = 1400 };
+enum { SL_HUB_PATH_SIZE = SL_PATH_SIZE };
 
 /** The file in the arena, NUL-terminated; NULL when it is absent, no regular file, larger than
  * max_bytes or unreadable. */

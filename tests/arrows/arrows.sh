@@ -44,6 +44,7 @@ libpq store
 postgres store
 curl/ hub
 jansson json
+zlib intake
 TABLE
 }
 

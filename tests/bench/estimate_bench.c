@@ -48,6 +48,7 @@ ask(const sl_catalog *catalog, sl_cluster *cluster)
         .accelerators_per_node = 8,
         .nics_per_node = 8,
         .nic_bytes_per_s = 50e9,
+        .fabric = *sl_catalog_fabric(catalog, "infiniband"),
         .oversubscription_ratio = 1.0,
     };
     return (sl_question){

@@ -1,5 +1,6 @@
 #include "catalog/catalog.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -202,6 +203,25 @@ an_unknown_name_is_refused_with_the_nearest_id(void)
 }
 
 static void
+every_node_type_is_on_a_network_we_know(void)
+{
+    for (uint32_t i = 0; i < sl_catalog_node_count(catalog); i++) {
+        const sl_node_type *const node = sl_catalog_node(catalog, i);
+        if (node->nic_count > 0 && sl_catalog_fabric(catalog, node->nic_kind) == NULL)
+            sl_fail_for(node->id);
+    }
+    CU_ASSERT_PTR_NULL(sl_catalog_fabric(catalog, "fat_tree"));
+    CU_ASSERT_PTR_NULL(sl_catalog_fabric(catalog, ""));
+    const sl_fabric *const efa = sl_catalog_fabric(catalog, "EFAv4");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(efa);
+    assert(efa != NULL);
+    sl_expect_text(efa->kind, "efa", "alias");
+    CU_ASSERT_TRUE(efa->ring_only);
+    CU_ASSERT_FALSE(efa->guessed);
+    CU_ASSERT_TRUE(sl_catalog_fabric(catalog, "slingshot")->guessed);
+}
+
+static void
 node_types_are_found_by_alias_and_know_their_network(void)
 {
     CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 64);
@@ -305,6 +325,7 @@ main(int argc, char **argv)
         SL_CASE(every_id_and_full_name_finds_its_own_part),
         SL_CASE(a_name_of_several_parts_is_refused_with_the_candidates),
         SL_CASE(an_unknown_name_is_refused_with_the_nearest_id),
+        SL_CASE(every_node_type_is_on_a_network_we_know),
         SL_CASE(node_types_are_found_by_alias_and_know_their_network),
         SL_CASE(the_reference_node_is_the_common_one),
         SL_CASE(profiles_of_a_framework_stand_together),

@@ -1,5 +1,6 @@
 #include "engine/collective.h"
 
+#include "engine/links.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -110,13 +111,13 @@ links_without_a_rate_are_known_to_be_unknown(void)
 {
     sl_cluster cluster = sl_fixture_cluster(1);
 
-    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+    CU_ASSERT_TRUE(sl_links_known(&cluster));
     cluster.accelerator.scale_up_domain = 2;
-    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+    CU_ASSERT_TRUE(sl_links_known(&cluster));
     cluster.accelerator.host_bytes_per_s = 0.0;
-    CU_ASSERT_FALSE(sl_collective_links_known(&cluster));
+    CU_ASSERT_FALSE(sl_links_known(&cluster));
     cluster.accelerators_per_node = 1;
-    CU_ASSERT_TRUE(sl_collective_links_known(&cluster));
+    CU_ASSERT_TRUE(sl_links_known(&cluster));
 }
 
 static void
@@ -161,6 +162,126 @@ oversubscription_slows_the_network_only(void)
     CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &inside, 10e9), inside_s);
 }
 
+/* 64 GB between four lone ranks: 3/4 of it over one card of 10 GB/s at 0.96. */
+static void
+the_kind_of_network_decides_rate_latency_and_algorithm(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group lone = sl_group_of(&cluster, 4, 8);
+    const double bytes = 64e9, plain_s = bytes * 3.0 / 4.0 / 9.6e9;
+
+    cluster.fabric.line_rate_ratio = 0.48;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, bytes), 2.0 * plain_s,
+                   1e-4, "share of the rate");
+    cluster.fabric.line_rate_ratio = 0.96;
+    cluster.fabric.congestion_ratio = 1.05;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, bytes),
+                   1.05 * plain_s, 1e-4, "congestion");
+    cluster.nodes = 1024;
+    cluster.fabric.large_congestion_ratio = 1.1;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, bytes), 1.1 * plain_s,
+                   1e-4, "of 8,192");
+    cluster = sl_fixture_cluster(4);
+
+    /* 8.4 us and three steps of 14, twice as long; LL and PAT take less. */
+    const double small_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, 4.0);
+    cluster.fabric.ring_only = true;
+    cluster.fabric.latency_ratio = 2.0;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &lone, 4.0), 92.4e-6, 1e-4,
+                   "ring only");
+    CU_ASSERT_TRUE(small_s < 25e-6);
+}
+
+/* Up to 64 MB for each card a byte takes 1.37 times as long, and none takes longer than 64 MB do. */
+static void
+small_messages_of_some_networks_go_slower(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(4);
+    const sl_group lone = sl_group_of(&cluster, 4, 8);
+    const double plain_s = sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 64e6);
+    const double half_s = sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 32e6);
+
+    cluster.fabric.small_ratio = 1.37;
+    cluster.fabric.small_bytes = 64e6;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 32e6) - half_s,
+                   0.37 * 32e6 / 7.2e9, 1e-9, "half of it");
+    CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 60e6), plain_s);
+    CU_ASSERT_EQUAL(sl_collective_s(&cluster, SL_COLLECTIVE_SEND_RECEIVE, &lone, 64e6), plain_s);
+}
+
+/* Over two nodes trees through the switches carry 2 x 15/16 of the cards' rate, up to what the switches do. */
+static void
+switches_that_add_up_beat_the_ring(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(2);
+    const sl_group all = sl_group_of(&cluster, 16, 1);
+    const double bytes = 64e9, moved = bytes * 2.0 * 15.0 / 16.0;
+
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &all, bytes), moved / 76.8e9,
+                   1e-3, "ring");
+    cluster.accelerator.reducing_ranks = 5;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &all, bytes), moved / 100e9,
+                   1e-3, "the law inside the node");
+    cluster.nic_bytes_per_s = 2.5e9;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &all, bytes),
+                   moved / (19.2e9 * 15.0 / 8.0), 1e-3, "twice the cards");
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &all, bytes),
+                   moved / 2.0 / 19.2e9, 1e-3, "all-reduce alone");
+}
+
+static void
+groups_between_measured_sizes_lie_between_them(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(1);
+    sl_accelerator *part = &cluster.accelerator;
+    const double bytes = 64e9, gathered_s = bytes * 5.0 / 6.0 / 100e9;
+
+    part->collective[SL_COLLECTIVE_ALL_GATHER][1].bus_bytes_per_s = 50e9;
+    part->collective[SL_COLLECTIVE_ALL_REDUCE][1].bus_bytes_per_s = 50e9;
+    const sl_group six = {.ranks = 6.0, .nodes = 1.0, .members_per_node = 6.0};
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &six, bytes),
+                   1.5 * gathered_s, 1e-4, "half way from 4 to 8");
+    part->reducing_ranks = 6; /* 9 / 7 of 5 / 7 */
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &six, bytes),
+                   2.0 * gathered_s * 49.0 / 45.0, 1e-4, "added up");
+    part->reducing_ranks = 7;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_REDUCE, &six, bytes),
+                   4.0 * gathered_s, 1e-4, "not yet");
+}
+
+/* Beyond the largest law a ring goes on in LL where bytes are few: 56 steps of 0.6 us more. */
+static void
+groups_larger_than_measured_pay_for_their_steps(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(16);
+    cluster.accelerators_per_node = 4;
+    cluster.accelerator.scale_up_domain = 72;
+    cluster.accelerator.collective[SL_COLLECTIVE_ALL_GATHER][3] = (sl_collective_law){0};
+    const sl_group rack = sl_group_of(&cluster, 64, 1);
+
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &rack, 64.0),
+                   10e-6 + 56.0 * 0.6e-6, 1e-4, "few bytes");
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &rack, 64e9),
+                   64e9 * 63.0 / 64.0 / 100e9 + 56.0 * 3.4e-6, 1e-4, "many");
+    const double as_priced_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &rack, 64e9);
+    cluster.excess.wide_ratio = 0.3;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &rack, 64e9),
+                   1.3 * as_priced_s, 1e-12, "the far end of an interval");
+}
+
+/* 14 steps of Simple inside the nodes, each posted three times: 6 us in place of 3.4. */
+static void
+a_host_that_posts_slowly_shows_in_every_step(void)
+{
+    sl_cluster cluster = sl_fixture_cluster(2);
+    const sl_group all = sl_group_of(&cluster, 16, 1);
+    const double before_s = sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &all, 64e9);
+
+    cluster.amd_host = true;
+    sl_expect_near(sl_collective_s(&cluster, SL_COLLECTIVE_ALL_GATHER, &all, 64e9) - before_s,
+                   14.0 * 2.6e-6, 1e-6, "steps");
+}
+
 static void
 one_rank_or_no_byte_costs_nothing(void)
 {
@@ -188,6 +309,14 @@ time_grows_with_bytes_and_with_ranks(void)
                 before_s = s;
             }
             before_s = 0.0;
+            for (uint64_t bytes = 64; bytes < 1000000000; bytes += 1 + bytes / 64) {
+                const sl_group group = sl_group_of(&cluster, 16, stride);
+                const double s =
+                    sl_collective_s(&cluster, (sl_collective)kind, &group, (double)bytes);
+                CU_ASSERT_TRUE(s > before_s);
+                before_s = s;
+            }
+            before_s = 0.0;
             for (uint64_t ranks = 16; ranks <= 64; ranks *= 2) {
                 const sl_group group = sl_group_of(&cluster, ranks, 8);
                 const double s = sl_collective_s(&cluster, (sl_collective)kind, &group, 1e9);
@@ -208,6 +337,12 @@ static const sl_case cases[] = {
     SL_CASE(inside_a_node_the_bus_factor_applies),
     SL_CASE(across_nodes_each_member_brings_its_card),
     SL_CASE(oversubscription_slows_the_network_only),
+    SL_CASE(the_kind_of_network_decides_rate_latency_and_algorithm),
+    SL_CASE(small_messages_of_some_networks_go_slower),
+    SL_CASE(switches_that_add_up_beat_the_ring),
+    SL_CASE(groups_between_measured_sizes_lie_between_them),
+    SL_CASE(groups_larger_than_measured_pay_for_their_steps),
+    SL_CASE(a_host_that_posts_slowly_shows_in_every_step),
     SL_CASE(one_rank_or_no_byte_costs_nothing),
     SL_CASE(time_grows_with_bytes_and_with_ranks),
 };

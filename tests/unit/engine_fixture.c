@@ -72,6 +72,7 @@ sl_fixture_cluster(uint32_t nodes)
         .accelerators_per_node = 8,
         .nics_per_node = 8,
         .nic_bytes_per_s = 10e9,
+        .fabric = {"infiniband", 0.96, 0.72, 1.0, 1.0, 0.0, 1.0, 1.0, false, false, 1.0, 1.0},
         .oversubscription_ratio = 1.0,
     };
     sl_accelerator *part = &cluster.accelerator;

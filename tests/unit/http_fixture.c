@@ -45,6 +45,28 @@ upload(void *app, void *worker, const sl_request *request, sl_response *response
     sl_buffer_format(&response->body, "%zu %llu", request->body_size, (unsigned long long)sum);
 }
 
+/* The same of a body that went to disk, read in parts. */
+static void
+spooled(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    (void)app;
+    assert(worker == &context && request->body_size == 0);
+    char part[1000];
+    uint64_t sum = 0;
+    uint64_t offset = 0;
+    size_t got = 0;
+    while (request->spool != NULL &&
+           sl_spool_read(request->spool, offset, part, sizeof part, &got) && got > 0) {
+        for (size_t i = 0; i < got; i++)
+            sum += (unsigned char)part[i];
+        offset += got;
+    }
+    response->content_type = "text/plain";
+    sl_buffer_format(&response->body, "%llu %llu %s", (unsigned long long)offset,
+                     (unsigned long long)sum,
+                     request->content_encoding == NULL ? "" : request->content_encoding);
+}
+
 static void
 thing(void *app, void *worker, const sl_request *request, sl_response *response)
 {
@@ -166,6 +188,7 @@ static const sl_route routes[] = {
     {SL_GET, "/echo", SL_LANE_COMPUTE, echo, NULL, 0, 60, ECHO_QUERY},
     {SL_POST, "/echo", SL_LANE_COMPUTE, echo, "application/json", 0, 60, ECHO_QUERY},
     {SL_POST, "/upload", SL_LANE_COMPUTE, upload, "*", SL_FIXTURE_BODY_MAX, 60, NULL},
+    {SL_POST, "/spool", SL_LANE_COMPUTE, spooled, "*", SL_FIXTURE_SPOOL_MAX, 60, NULL},
     {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, thing, NULL, 0, 60, NULL},
     {SL_GET, "/hold", SL_LANE_STORE, hold, NULL, 0, 60, NULL},
     {SL_GET, "/park", SL_LANE_COMPUTE, parked, NULL, 0, 60, NULL},
@@ -204,6 +227,7 @@ sl_fixture_init(sl_fixture *fixture)
         .settings = {.listen_host = "127.0.0.1",
                      .max_body_bytes = 1 << 20,
                      .static_dir = "/nonexistent/shardline",
+                     .cache_dir = "/tmp",
                      .allowed_hosts = {"plan.example.org"},
                      .allowed_host_count = 1},
         .config = {.routes = routes,

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "http/server.h"
+#include "http/spool.h"
 
 enum { SL_FIXTURE_PARKED_MAX = 8 };
 
@@ -38,14 +39,17 @@ typedef struct sl_fixture {
     char folder[32]; /* of static files, made on demand */
 } sl_fixture;
 
-enum { SL_FIXTURE_BODY_MAX = 4 * 1024 * 1024 };
+enum {
+    SL_FIXTURE_BODY_MAX = 4 * 1024 * 1024,
+    SL_FIXTURE_SPOOL_MAX = 65 * 1024 * 1024 /* more than memory takes */
+};
 
 /**
  * Routes: GET/POST /echo (query, body, parameters as JSON; POST takes JSON, at most 1 MiB),
  * POST /upload (any type, its size as text, at most SL_FIXTURE_BODY_MAX), GET /things/{slug} (the
  * slug as text), GET /hold (store lane, waits for the app to open), GET /late (store lane, 0.1 s,
  * waits on after its deadline), GET /race (compute, 1 ms), GET /nowhere (hub lane, no threads),
- * GET /problem, GET /relay (compute, then the store lane, or with ?dead the lane without threads),
+ * GET /problem, POST /spool (any type, to disk, its size, sum and encoding as text), GET /relay (compute, then the store lane, or with ?dead the lane without threads),
  * GET /park (compute, once more when a hold handler has ended; at once when none runs), GET /metrics.
  * Only /echo (a to o, dry_run) and /relay read queries.
  */

@@ -21,6 +21,7 @@ box(const sl_part *part, uint32_t nodes, uint32_t per_node, uint32_t domain)
         .accelerators_per_node = per_node,
         .nics_per_node = 4,
         .nic_bytes_per_s = 25e9,
+        .fabric = *sl_catalog_fabric(catalog, "infiniband"),
         .oversubscription_ratio = 1.0,
     };
     if (domain > 0)

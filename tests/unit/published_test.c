@@ -78,6 +78,7 @@ cluster_of(const sl_catalog *catalog, const char *name, uint32_t accelerators, s
         .accelerators_per_node = per_node,
         .nics_per_node = node == NULL ? 0 : node->nic_count,
         .nic_bytes_per_s = node == NULL ? 0.0 : node->nic_bytes_per_s,
+        .fabric = *sl_catalog_fabric(catalog, "infiniband"),
         .oversubscription_ratio = 1.0,
     };
     return true;

@@ -75,6 +75,49 @@ a_node_type_gives_the_shape_the_network_and_the_price(void)
 }
 
 static void
+expect_network(const char *cluster, const char *kind, const char *note)
+{
+    reading r;
+    read_parts(&r, NULL, NULL, cluster, NULL);
+    CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+    sl_expect_text(r.request.cluster.fabric.kind, kind, cluster);
+    if (note != NULL)
+        CU_ASSERT_TRUE(sl_notes_have(&r.request.notes, note));
+    CU_ASSERT_EQUAL(note == NULL || strncmp(note, "fabric", 6) != 0,
+                    !sl_notes_have(&r.request.notes, "fabric_assumed") &&
+                        !sl_notes_have(&r.request.notes, "fabric_guessed") &&
+                        !sl_notes_have(&r.request.notes, "fabric_kind_not_modelled"));
+    clear(&r);
+}
+
+/* The cards' kind, else that of what joins them, else that of the node whose cards they are. */
+static void
+the_kind_of_network_is_the_nearest_that_was_said(void)
+{
+    expect_network("{\"node_type\":\"p6-b200.48xlarge\",\"nodes\":4}", "efa", NULL);
+    expect_network("{\"node_type\":\"p6-b200.48xlarge\",\"nodes\":4,"
+                   "\"nics\":[{\"count\":8,\"bytes_per_s\":5e10}]}",
+                   "efa", NULL);
+    expect_network("{\"node_type\":\"p6-b200.48xlarge\",\"nodes\":4,\"nics\":"
+                   "[{\"count\":8,\"bytes_per_s\":5e10,\"kind\":\"IB\"}]}",
+                   "infiniband", NULL);
+    expect_network("{\"accelerator\":\"b300\",\"nodes\":4,\"fabric\":{\"kind\":\"RoCEv2\"}}",
+                   "roce", "fabric_guessed");
+    expect_network("{\"accelerator\":\"b300\",\"nodes\":4,\"kind\":\"slingshot-11\","
+                   "\"nics\":[{\"count\":8,\"bytes_per_s\":5e10}]}",
+                   "slingshot", "fabric_guessed");
+    expect_network("{\"accelerator\":\"b300\",\"nodes\":4,\"fabric\":{\"kind\":\"fat_tree\"},"
+                   "\"nics\":[{\"count\":8,\"bytes_per_s\":5e10}]}",
+                   "infiniband", "fabric_assumed");
+    expect_network("{\"accelerator\":\"b300\",\"nodes\":4,\"nics\":"
+                   "[{\"count\":8,\"bytes_per_s\":5e10,\"kind\":\"token ring\"}]}",
+                   "infiniband", "fabric_kind_not_modelled");
+    expect_network("{\"accelerator\":\"b300\",\"nics\":"
+                   "[{\"count\":8,\"bytes_per_s\":5e10,\"kind\":\"token ring\"}]}",
+                   "infiniband", NULL);
+}
+
+static void
 several_pools_and_names_of_several_parts_are_refused(void)
 {
     reading r;
@@ -312,6 +355,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(cluster_overrides_reach_the_engine),
         SL_CASE(a_node_type_gives_the_shape_the_network_and_the_price),
+        SL_CASE(the_kind_of_network_is_the_nearest_that_was_said),
         SL_CASE(several_pools_and_names_of_several_parts_are_refused),
         SL_CASE(an_inventory_gives_the_cluster_and_the_request_overrides_it),
         SL_CASE(faults_of_an_inventory_point_into_the_request),

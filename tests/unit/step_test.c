@@ -23,7 +23,7 @@ equal_stages_idle_p_minus_1_over_m_plus_p_minus_1(void)
     const sl_busy busy[SL_PIPELINE_MAX] = {
         {.all_s = 2.0}, {.all_s = 2.0}, {.all_s = 2.0}, {.all_s = 2.0}};
 
-    const sl_span span = sl_schedule_span(&plan, 8, busy);
+    const sl_pipeline_span span = sl_schedule_span(&plan, 8, busy);
     sl_expect_near(span.bubble_s, 6.0, 1e-12, "(p - 1)(F + B), Narayanan 2021");
     sl_expect_near(span.span_s, 22.0, 1e-12, "(m + p - 1)(F + B)");
     sl_expect_near(span.idle_ratio, 3.0 / 11.0, 1e-12, "(p - 1) / (m + p - 1)");
@@ -74,13 +74,13 @@ naive_and_gpipe_are_what_they_are_drawn_as(void)
     sl_plan plan = {.pipeline = 3, .virtual_pipeline = 1, .schedule = SL_SCHEDULE_NAIVE};
 
     for (uint64_t m = 1; m <= 4; m++) {
-        const sl_span span = sl_schedule_span(&plan, m, busy);
+        const sl_pipeline_span span = sl_schedule_span(&plan, m, busy);
         sl_expect_near(span.span_s, 6.0 * (double)m, 1e-12, "one after the other");
         sl_expect_near(span.idle_ratio, 2.0 / 3.0, 1e-12, "two of three idle");
         CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, m, 0).whole, 1.0);
     }
     plan.schedule = SL_SCHEDULE_GPIPE;
-    const sl_span span = sl_schedule_span(&plan, 4, busy);
+    const sl_pipeline_span span = sl_schedule_span(&plan, 4, busy);
     sl_expect_near(span.bubble_s, 4.0, 1e-12, "(p - 1)(F + B)");
     CU_ASSERT_EQUAL(sl_schedule_in_flight(&plan, 4, 2).whole, 4.0);
 }

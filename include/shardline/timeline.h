@@ -1,0 +1,100 @@
+/**
+ * One training step of a plan, simulated: what runs on each pipeline stage and stream, and when; what
+ * is kept alive meanwhile. Of one replica: the others do the same at the same time.
+ */
+#ifndef SHARDLINE_TIMELINE_H
+#define SHARDLINE_TIMELINE_H
+
+#include <stddef.h>
+
+#include "shardline/estimate.h"
+
+/** What a stage does at the same time, each in order. */
+typedef enum sl_stream {
+    SL_STREAM_HOST,
+    SL_STREAM_COMPUTE,
+    SL_STREAM_SCALE_UP,
+    SL_STREAM_NETWORK,
+    SL_STREAM_COPY, /* between device and host */
+    SL_STREAM_COUNT
+} sl_stream;
+
+typedef enum sl_span_kind {
+    SL_SPAN_FORWARD,
+    SL_SPAN_BACKWARD, /* with what is recomputed for it */
+    SL_SPAN_BACKWARD_INPUT,
+    SL_SPAN_BACKWARD_WEIGHT,
+    SL_SPAN_SEND_OUTPUT,
+    SL_SPAN_SEND_GRADIENT,
+    SL_SPAN_GATHER,
+    SL_SPAN_REDUCE,
+    SL_SPAN_OPTIMIZER,
+    SL_SPAN_BARRIER,
+    SL_SPAN_REDUCE_REPLICAS, /* of the shards of several copies of the states */
+    SL_SPAN_OVERHEAD,        /* waiting for the slowest rank of all replicas, and the fixed part */
+    SL_SPAN_KINDS
+} sl_span_kind;
+
+enum { SL_SPAN_NONE = UINT32_MAX, SL_SPANS_MAX = 1 << 21 };
+
+typedef struct sl_span {
+    uint32_t stage;
+    sl_stream stream;
+    sl_span_kind kind;
+    uint32_t microbatch, chunk, layer; /* SL_SPAN_NONE where it is of none or of several */
+    double start_s, end_s;
+} sl_span;
+
+typedef struct sl_stage_run {
+    uint64_t rank;         /* global, of the first replica */
+    double begin_s, end_s; /* first pass, last pass */
+    double busy_s;         /* passes */
+    uint64_t base_bytes;   /* what is there from step to step */
+    uint64_t peak_bytes;   /* most of what passes keep, beyond that */
+} sl_stage_run;
+
+typedef struct sl_timeline {
+    double step_s; /* from one step to the next: where no stage waits for all, less than end_s */
+    double end_s;  /* of the last span */
+    double idle_ratio; /* of all stages, between first and last pass of any */
+    bool by_layer;     /* passes are those of layers, else of chunks */
+    uint32_t span_count;
+    uint32_t stage_count;
+    sl_stage_run stages[SL_PIPELINE_MAX];
+    const void *run; /* in the scratch memory */
+} sl_timeline;
+
+/** Bytes of scratch memory that a simulation takes; SL_E_UNSUPPORTED, not_modelled for DataParallel's
+ * lent replicas and for micro-batches that a schedule has no order for; SL_E_RANGE,
+ * timeline_too_large above SL_SPANS_MAX. `estimate` answers `question`. */
+sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimate, size_t *bytes,
+                         sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * Simulates the plan that was estimated.
+ *   several stages   passes of chunks in the schedule's order (engine/order.h), sends between them,
+ *                    parameters gathered before and gradients reduced after
+ *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
+ *                    layer ahead of their use and reduced after their backward, in one stream
+ * then optimizer and overhead. Durations are those of the estimate's closed form, layer by layer.
+ * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
+ * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/pipeline.h.
+ */
+void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, void *scratch,
+                          sl_timeline *out);
+
+/** One after another, by lane. */
+sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);
+
+/** Steps of the staircase of what passes of a stage keep. */
+uint64_t sl_timeline_steps(const sl_timeline *timeline, uint32_t stage);
+
+/** From at_s[i] on, bytes[i]; arrays of sl_timeline_steps. */
+void sl_timeline_staircase(const sl_timeline *timeline, uint32_t stage, double *at_s,
+                           uint64_t *bytes);
+
+/** "forward", ...; "compute", "scale_up", ... */
+const char *sl_span_kind_name(sl_span_kind kind);
+const char *sl_stream_name(sl_stream stream);
+
+#endif

@@ -1,0 +1,103 @@
+/* A training step as a drawing: the plan of an estimate request, simulated. */
+#include "api/estimates.h"
+#include "api/resources.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/timeline_json.h"
+#include "json/members.h"
+
+static const char trace_type[] = "application/vnd.chrome-trace+json";
+
+static sl_code
+read_query(const sl_request *request, sl_timeline_query *query, sl_errors *err)
+{
+    const sl_code limited =
+        sl_api_limit(request, SL_SPANS_DEFAULT, SL_SPANS_LISTED_MAX, &query->limit, err);
+    const sl_code code = sl_timeline_query_read(sl_request_query(request, "rank"),
+                                                sl_request_query(request, "from_s"),
+                                                sl_request_query(request, "to_s"), query, err);
+
+    return limited != SL_OK ? limited : code;
+}
+
+static sl_code
+check_detail(const sl_estimate_request *read, sl_errors *err)
+{
+    if (read->detail == NULL || strcmp(read->detail, "stage") == 0)
+        return SL_OK;
+    if (strcmp(read->detail, "operator") == 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/detail",
+                       "a timeline has passes of stages or layers, not of single operators yet");
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_value", "/detail",
+                                 "must be \"stage\" or \"operator\", got %.40s", read->detail);
+    sl_hint(err, "stage");
+    return code;
+}
+
+/* Simulates into `scratch` and writes what comes of it. */
+static sl_code
+write_answer(const sl_question *question, sl_timeline_document *document, void *scratch, bool trace,
+             sl_writer *writer, sl_errors *err)
+{
+    sl_timeline timeline;
+
+    sl_timeline_simulate(question, document->estimate, scratch, &timeline);
+    document->timeline = &timeline;
+    if (trace ? sl_trace_write(writer, document) : sl_timeline_write(writer, document))
+        return SL_OK;
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
+}
+
+static void
+answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
+                sl_response *response)
+{
+    sl_timeline_query query = {.limit = 0};
+    sl_question question;
+    sl_errors err = {.count = 0};
+    sl_writer writer;
+    size_t bytes = 0;
+    void *scratch = NULL;
+    const bool trace = strstr(request->accept, trace_type) != NULL;
+
+    (void)app;
+    sl_code code = read_query(request, &query, &err);
+    sl_keep(&code, check_detail(&a->read, &err));
+    sl_keep(&code, sl_api_settle(worker, a, "a timeline", &question, &err));
+    if (code == SL_OK)
+        code = sl_timeline_query_check(&query, &worker->estimate->plan, &err);
+    if (code == SL_OK)
+        code = sl_timeline_size(&question, worker->estimate, &bytes, &err);
+    if (code == SL_OK && (scratch = malloc(bytes)) == NULL)
+        code =
+            sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
+    sl_writer_init(&writer, &response->body);
+    if (code == SL_OK) {
+        sl_timeline_document document = {
+            .query = &query,
+            .estimate = worker->estimate,
+            .request = &a->read,
+            .model = a->model,
+            .warnings = &a->warnings,
+        };
+        code = write_answer(&question, &document, scratch, trace, &writer, &err);
+    }
+    free(scratch);
+    if (code != SL_OK) {
+        sl_response_problem(response, request, &err);
+        return;
+    }
+    sl_api_finish(&writer, response, request);
+    if (response->status == 200 && trace)
+        response->content_type = trace_type;
+    sl_response_header(response, "Vary", "Accept");
+}
+
+void
+sl_timelines_post(void *app, void *worker, const sl_request *request, sl_response *response)
+{
+    sl_api_ask(app, worker, request, response, answer_timeline);
+}

@@ -1,0 +1,199 @@
+#include "codec/timeline_spans.h"
+
+#include <stdlib.h>
+
+#include "codec/estimate_json.h"
+
+static void
+write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
+{
+    sl_write_key(writer, "lanes");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < spans->lane_count; i++) {
+        const sl_timeline_lane *lane = &spans->lanes[i];
+        sl_write_object(writer);
+        sl_put_uint(writer, "rank", d->timeline->stages[lane->stage].rank);
+        sl_put_uint(writer, "stage", lane->stage);
+        sl_put_text(writer, "stream", sl_stream_name(lane->stream));
+        sl_put_text(writer, "group",
+                    lane->data ? "data"
+                    : lane->stream == SL_STREAM_SCALE_UP || lane->stream == SL_STREAM_NETWORK
+                        ? "pipeline"
+                        : NULL);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+    sl_write_key(writer, "kinds");
+    sl_write_array(writer);
+    for (uint32_t kind = 0; kind < SL_SPAN_KINDS; kind++)
+        sl_write_text(writer, sl_span_kind_name((sl_span_kind)kind));
+    sl_write_array_end(writer);
+}
+
+typedef enum columns { LANE, KIND, MICROBATCH, CHUNK, LAYER, START, END, COLUMNS } columns;
+
+static void
+write_number(sl_writer *writer, uint32_t number)
+{
+    if (number == SL_SPAN_NONE)
+        sl_write_null(writer);
+    else
+        sl_write_uint(writer, number);
+}
+
+static void
+write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, uint32_t i)
+{
+    const sl_span *span = &spans->list[i];
+
+    switch (column) {
+    case LANE:
+        sl_write_uint(writer, spans->lane[i]);
+        break;
+    case KIND:
+        sl_write_uint(writer, span->kind);
+        break;
+    case MICROBATCH:
+        write_number(writer, span->microbatch);
+        break;
+    case CHUNK:
+        write_number(writer, span->chunk);
+        break;
+    case LAYER:
+        write_number(writer, span->layer);
+        break;
+    case START:
+        sl_write_double(writer, span->start_s);
+        break;
+    case END:
+    case COLUMNS:
+        sl_write_double(writer, span->end_s);
+        break;
+    }
+}
+
+static void
+write_spans(sl_writer *writer, const sl_timeline_spans *spans)
+{
+    static const char *const names[COLUMNS] = {"lane",  "kind",    "microbatch", "chunk",
+                                               "layer", "start_s", "end_s"};
+
+    sl_write_key(writer, "spans");
+    sl_write_object(writer);
+    for (uint32_t c = 0; c < COLUMNS; c++) {
+        sl_write_key(writer, names[c]);
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < spans->count; i++)
+            write_cell(writer, spans, (columns)c, i);
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+    sl_put_uint(writer, "left_out", spans->left_out);
+}
+
+/* The staircase of one stage inside the window, with the step that the window begins on. */
+static bool
+write_stairs(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
+{
+    const uint64_t steps = sl_timeline_steps(d->timeline, stage);
+    double *at_s = malloc(steps * sizeof *at_s);
+    uint64_t *bytes = malloc(steps * sizeof *bytes);
+    const bool room = at_s != NULL && bytes != NULL;
+    uint64_t first = 0;
+    uint64_t end = steps;
+
+    if (room) {
+        sl_timeline_staircase(d->timeline, stage, at_s, bytes);
+        while (first + 1 < steps && at_s[first + 1] <= d->query->from_s)
+            first++;
+        while (end > first + 1 && at_s[end - 1] > d->query->to_s)
+            end--;
+        sl_write_key(writer, "at_s");
+        sl_write_array(writer);
+        for (uint64_t i = first; i < end; i++)
+            sl_write_double(writer, at_s[i]);
+        sl_write_array_end(writer);
+        sl_write_key(writer, "bytes");
+        sl_write_array(writer);
+        for (uint64_t i = first; i < end; i++)
+            sl_write_uint(writer, bytes[i]);
+        sl_write_array_end(writer);
+    }
+    free(at_s);
+    free(bytes);
+    return room;
+}
+
+static bool
+write_memory(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
+{
+    bool room = true;
+
+    sl_write_key(writer, "memory");
+    sl_write_array(writer);
+    for (uint32_t s = 0; s < d->timeline->stage_count; s++) {
+        const sl_stage_run *stage = &d->timeline->stages[s];
+        if (!spans->asked[s])
+            continue;
+        sl_write_object(writer);
+        sl_put_uint(writer, "rank", stage->rank);
+        sl_put_uint(writer, "stage", s);
+        sl_put_uint(writer, "base_bytes", stage->base_bytes);
+        sl_put_uint(writer, "peak_bytes", stage->peak_bytes);
+        room = write_stairs(writer, d, s) && room;
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+    return room;
+}
+
+static void
+write_stages(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
+{
+    sl_write_key(writer, "stages");
+    sl_write_array(writer);
+    for (uint32_t s = 0; s < d->timeline->stage_count; s++) {
+        const sl_stage_run *stage = &d->timeline->stages[s];
+        if (!spans->asked[s])
+            continue;
+        sl_write_object(writer);
+        sl_put_uint(writer, "rank", stage->rank);
+        sl_put_uint(writer, "stage", s);
+        sl_put_double(writer, "begin_s", stage->begin_s);
+        sl_put_double(writer, "end_s", stage->end_s);
+        sl_put_double(writer, "busy_s", stage->busy_s);
+        sl_put_double(writer, "idle_ratio",
+                      stage->end_s > stage->begin_s
+                          ? 1.0 - stage->busy_s / (stage->end_s - stage->begin_s)
+                          : 0.0);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+}
+
+bool
+sl_timeline_write(sl_writer *writer, const sl_timeline_document *d)
+{
+    sl_timeline_spans spans;
+    bool room = sl_timeline_spans_init(d, &spans);
+
+    if (room) {
+        sl_write_object(writer);
+        sl_put_double(writer, "step_s", d->timeline->step_s);
+        sl_put_double(writer, "end_s", d->timeline->end_s);
+        sl_put_double(writer, "closed_form_s", d->estimate->time.step_s);
+        sl_put_text(writer, "evaluator", "simulation");
+        sl_put_text(writer, "passes_of", d->timeline->by_layer ? "layers" : "chunks");
+        sl_put_double(writer, "idle_ratio", d->timeline->idle_ratio);
+        sl_put_uint(writer, "span_count", d->timeline->span_count);
+        write_lanes(writer, d, &spans);
+        write_spans(writer, &spans);
+        write_stages(writer, d, &spans);
+        room = write_memory(writer, d, &spans);
+        sl_estimate_notes_write(writer, d->request, d->estimate, d->warnings, true);
+        sl_estimate_notes_write(writer, d->request, d->estimate, NULL, false);
+        sl_write_object_end(writer);
+    }
+    sl_timeline_spans_clear(&spans);
+    return room;
+}

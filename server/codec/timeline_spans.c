@@ -1,0 +1,122 @@
+#include "codec/timeline_spans.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+sl_code
+sl_timeline_query_read(const char *ranks, const char *from, const char *to, sl_timeline_query *out,
+                       sl_errors *err)
+{
+    const char *const texts[] = {from, to};
+    double *const values[] = {&out->from_s, &out->to_s};
+    sl_code code = sl_sharding_query_read(ranks, NULL, &out->ranks, err);
+
+    out->from_s = 0.0;
+    out->to_s = HUGE_VAL;
+    for (int i = 0; i < 2; i++) {
+        char *end = NULL;
+        if (texts[i] == NULL)
+            continue;
+        *values[i] = strtod(texts[i], &end);
+        if (end == texts[i] || *end != '\0' || !isfinite(*values[i]) || *values[i] < 0.0)
+            code = sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                           "%s must be seconds from the start of the step, got %.40s",
+                           i == 0 ? "from_s" : "to_s", texts[i]);
+    }
+    return code;
+}
+
+sl_code
+sl_timeline_query_check(const sl_timeline_query *query, const sl_plan *plan, sl_errors *err)
+{
+    const uint64_t world = sl_plan_world(plan);
+    const sl_sharding_query *ranks = &query->ranks;
+    sl_code code = SL_OK;
+
+    /* Ranges ascend. */
+    if (ranks->range_count > 0 && ranks->ranges[ranks->range_count - 1].last >= world) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                       "rank must be below the %llu ranks of the plan", (unsigned long long)world);
+        sl_hint(err, "0-%llu", (unsigned long long)world - 1);
+    }
+    return code;
+}
+
+/* Stages of which a rank lies in a range: ranks of one stage are `stride` in a row, then the next. */
+static void
+ask_stages(const sl_timeline_query *query, const sl_timeline *timeline, const sl_plan *plan,
+           bool asked[SL_PIPELINE_MAX])
+{
+    const uint64_t stride = plan->pipeline > 1 ? timeline->stages[1].rank : sl_plan_world(plan);
+    const uint64_t row = stride * plan->pipeline;
+
+    for (uint32_t s = 0; s < plan->pipeline; s++) {
+        asked[s] = query->ranks.range_count == 0;
+        for (uint32_t i = 0; i < query->ranks.range_count; i++) {
+            const sl_rank_range *range = &query->ranks.ranges[i];
+            /* The first rank of the stage in the row of the range's first, or the next row's. */
+            uint64_t rank = range->first / row * row + s * stride;
+            if (rank + stride <= range->first)
+                rank += row;
+            asked[s] = asked[s] || rank <= range->last;
+        }
+    }
+}
+
+static bool
+is_data(sl_span_kind kind)
+{
+    return kind == SL_SPAN_GATHER || kind == SL_SPAN_REDUCE || kind == SL_SPAN_REDUCE_REPLICAS;
+}
+
+static uint16_t
+lane_of(sl_timeline_spans *spans, const sl_span *span)
+{
+    const sl_timeline_lane own = {span->stage, span->stream, is_data(span->kind)};
+
+    /* Spans come lane by lane: it is one of the last, if it is there. */
+    for (uint32_t i = spans->lane_count; i-- > 0;) {
+        const sl_timeline_lane *lane = &spans->lanes[i];
+        if (lane->stage == own.stage && lane->stream == own.stream && lane->data == own.data)
+            return (uint16_t)i;
+    }
+    assert(spans->lane_count < SL_TIMELINE_LANES_MAX);
+    spans->lanes[spans->lane_count] = own;
+    return (uint16_t)spans->lane_count++;
+}
+
+bool
+sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *out)
+{
+    const sl_timeline *timeline = document->timeline;
+    const sl_timeline_query *query = document->query;
+    const uint32_t most = timeline->span_count < query->limit ? timeline->span_count : query->limit;
+
+    memset(out, 0, sizeof *out);
+    out->list = malloc(most * sizeof *out->list);
+    out->lane = malloc(most * sizeof *out->lane);
+    if (out->list == NULL || out->lane == NULL)
+        return false;
+    ask_stages(query, timeline, &document->estimate->plan, out->asked);
+    for (uint32_t i = 0; i < timeline->span_count; i++) {
+        const sl_span span = sl_timeline_span(timeline, i);
+        if (!out->asked[span.stage] || span.end_s < query->from_s || span.start_s > query->to_s)
+            continue;
+        if (out->count == most) {
+            out->left_out++;
+            continue;
+        }
+        out->lane[out->count] = lane_of(out, &span);
+        out->list[out->count++] = span;
+    }
+    return true;
+}
+
+void
+sl_timeline_spans_clear(sl_timeline_spans *spans)
+{
+    free(spans->list);
+    free(spans->lane);
+}

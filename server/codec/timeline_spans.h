@@ -1,0 +1,30 @@
+/** The spans and lanes of a timeline that a query asks for, as both writers take them. */
+#ifndef SL_CODEC_TIMELINE_SPANS_H
+#define SL_CODEC_TIMELINE_SPANS_H
+
+#include "codec/timeline_json.h"
+
+/** What parameters and gradients of replicas travel in has a lane apart from what stages send. */
+typedef struct sl_timeline_lane {
+    uint32_t stage;
+    sl_stream stream;
+    bool data;
+} sl_timeline_lane;
+
+enum { SL_TIMELINE_LANES_MAX = SL_PIPELINE_MAX * 2 * SL_STREAM_COUNT };
+
+typedef struct sl_timeline_spans {
+    bool asked[SL_PIPELINE_MAX]; /* stages */
+    uint32_t lane_count;
+    sl_timeline_lane lanes[SL_TIMELINE_LANES_MAX];
+    uint32_t count, left_out; /* left out by the limit */
+    sl_span *list;
+    uint16_t *lane; /* of each */
+} sl_timeline_spans;
+
+/** False: out of memory. Clear in any case. */
+bool sl_timeline_spans_init(const sl_timeline_document *document,
+                            sl_timeline_spans *out) SL_MUST_CHECK;
+void sl_timeline_spans_clear(sl_timeline_spans *spans);
+
+#endif

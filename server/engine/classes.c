@@ -1,0 +1,94 @@
+#include "shardline/classes.h"
+
+#include <assert.h>
+
+#include "engine/evaluate.h"
+#include "engine/recompute.h"
+
+static sl_class
+class_of(sl_operator_kind kind)
+{
+    switch (kind) {
+    case SL_OPERATOR_MATMUL:
+    case SL_OPERATOR_PLAIN:
+        return SL_CLASS_PRODUCTS;
+    case SL_OPERATOR_ATTENTION:
+        return SL_CLASS_ATTENTION;
+    case SL_OPERATOR_LOOKUP:
+        return SL_CLASS_EMBEDDING;
+    case SL_OPERATOR_LOSS:
+        return SL_CLASS_LOSS;
+    case SL_OPERATOR_NORM:
+    case SL_OPERATOR_ROTARY:
+    case SL_OPERATOR_ACTIVATION:
+    case SL_OPERATOR_RESIDUAL:
+    case SL_OPERATOR_ROUTE:
+    case SL_OPERATOR_SCAN:
+        return SL_CLASS_STREAMING;
+    case SL_OPERATOR_KIND_COUNT:
+        break;
+    }
+    assert(false);
+    return SL_CLASS_COUNT;
+}
+
+/* The stage whose terms the step is made of. */
+static uint32_t
+slowest_stage(const sl_estimate *estimate)
+{
+    const sl_term *term = &estimate->time.terms[0];
+
+    assert(term->id == SL_TERM_FORWARD);
+    for (uint32_t i = 0; i < term->input_count; i++)
+        if (strcmp(term->inputs[i].name, "slowest_stage") == 0)
+            return (uint32_t)term->inputs[i].value;
+    assert(false);
+    return 0;
+}
+
+/* `layers` of one kind, of which `again` are rebuilt. */
+static void
+add_kind(const sl_question *question, const sl_priced *priced, uint32_t kind, double layers,
+         double again, double out[SL_CLASS_COUNT])
+{
+    const sl_layer_kind *of = &question->model->kinds[kind];
+
+    for (uint32_t i = 0; i < of->operator_count; i++) {
+        sl_kind_price price;
+
+        sl_price_one(question->cluster, &priced->slice, of, i, &price);
+        out[class_of(of->operators[i].kind)] +=
+            layers * (price.forward_s + price.backward_s) + again * price.again.forward_s;
+    }
+}
+
+void
+sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
+                   double out[SL_CLASS_COUNT])
+{
+    const sl_combination combination = {estimate->software, estimate->workload, estimate->plan};
+    const sl_model *model = question->model;
+    sl_priced priced;
+    sl_holdings holdings;
+
+    sl_evaluate_price(question, &combination, question->cluster->accelerator.sustained_ratio,
+                      &priced);
+    const sl_memory_case c = sl_evaluate_case(question, &combination, &priced, &holdings);
+    const uint32_t rank = slowest_stage(estimate);
+    const sl_held held = sl_schedule_all_held(c.plan, rank);
+    const sl_stage *stage = &sl_holding_of(c.holdings, rank)->stage;
+    const double runs =
+        (double)sl_plan_microbatches(c.workload, c.plan) / sl_schedule_copies(c.plan);
+
+    for (uint32_t i = 0; i < SL_CLASS_COUNT; i++)
+        out[i] = 0.0;
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        if (stage->layers[k] == 0)
+            continue;
+        const double again =
+            sl_schedule_is_block(model, k)
+                ? sl_recompute_of(model, c.workload, c.plan, c.prices, &held, stage, k).layers
+                : 0.0;
+        add_kind(question, &priced, k, runs * stage->layers[k], runs * again, out);
+    }
+}

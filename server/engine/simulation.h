@@ -1,0 +1,31 @@
+/** When tasks begin and end that run on lanes, in order, and wait for each other. */
+#ifndef SL_ENGINE_SIMULATION_H
+#define SL_ENGINE_SIMULATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * Tasks are numbered lane by lane, those of a lane in the order in which it runs them, one at a time,
+ * as a stream of a device does. There are fewer than UINT32_MAX.
+ */
+typedef struct sl_tasks {
+    uint32_t lanes;
+    const uint32_t *lane_first; /* lanes + 1: the first task of each, and their number */
+    const double *seconds;      /* [s] of each task, >= 0 */
+    const uint32_t *wait_first; /* tasks + 1: where those that a task waits for begin in `waits` */
+    const uint32_t *waits;
+} sl_tasks;
+
+/** Bytes of scratch memory of sl_simulate. */
+size_t sl_simulation_bytes(uint32_t lanes, uint32_t tasks);
+
+/**
+ * start = max(end of the task before on the lane, ends of those waited for); end = start + seconds.
+ * In time linear in tasks and waits. False where tasks wait for each other in a circle: those that
+ * never start then end before 0.
+ */
+bool sl_simulate(const sl_tasks *tasks, void *scratch, double *start_s, double *end_s);
+
+#endif

@@ -1,0 +1,299 @@
+#include "shardline/timeline.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "engine/evaluate.h"
+#include "engine/lent.h"
+#include "engine/ranks.h"
+#include "engine/timeline_parts.h"
+
+double
+sl_timeline_loss_s(const sl_memory_case *c, double hidden_s)
+{
+    return c->software->overlap_loss_ratio * fmax(0.0, hidden_s);
+}
+
+/* Prices and holdings of what was estimated, for as long as it is simulated. */
+typedef struct known {
+    sl_priced priced;
+    sl_holdings holdings;
+    sl_memory_case c;
+} known;
+
+static void
+know(const sl_question *question, const sl_estimate *estimate, known *out)
+{
+    const sl_combination combination = {estimate->software, estimate->workload, estimate->plan};
+
+    sl_evaluate_price(question, &combination, question->cluster->accelerator.sustained_ratio,
+                      &out->priced);
+    out->c = sl_evaluate_case(question, &combination, &out->priced, &out->holdings);
+    out->c.workload = &estimate->workload; /* what outlives the call */
+    out->c.plan = &estimate->plan;
+}
+
+/* Blocks on a host have no lane of their own among layers: there the one stage is a pipeline's. */
+static bool
+goes_by_layer(const sl_plan *plan)
+{
+    return plan->pipeline == 1 && plan->virtual_pipeline == 1 && plan->host_run_count == 0;
+}
+
+/* One stage has nobody to take turns with. */
+static sl_plan
+ordered(const sl_plan *plan)
+{
+    sl_plan out = *plan;
+
+    out.schedule = sl_schedule_of(plan);
+    return out;
+}
+
+static sl_code
+check_order(const sl_estimate *estimate, sl_errors *err)
+{
+    const sl_plan plan = ordered(&estimate->plan);
+    const uint64_t m = sl_plan_microbatches(&estimate->workload, &plan);
+
+    if (sl_lent_devices(&estimate->workload, &plan) > 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/framework",
+                       "the step of DataParallel is estimated, its timeline is not modelled");
+    if (!goes_by_layer(&plan) && !sl_order_exists(&plan, m))
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/schedule",
+                       "the schedule has no order for %llu micro-batches on %u stages with %u "
+                       "chunks each",
+                       (unsigned long long)m, plan.pipeline, plan.virtual_pipeline);
+    return SL_OK;
+}
+
+sl_code
+sl_timeline_size(const sl_question *question, const sl_estimate *estimate, size_t *bytes,
+                 sl_errors *err)
+{
+    const sl_question *q = question;
+    const sl_memory_case c = {
+        .question = q, .workload = &estimate->workload, .plan = &estimate->plan};
+    const sl_code code = check_order(estimate, err);
+
+    if (code != SL_OK)
+        return code;
+    const sl_pipeline_size size =
+        goes_by_layer(&estimate->plan) ? sl_layers_size(&c) : sl_stages_size(&c);
+    if (size.bytes == UINT64_MAX || size.tasks > SL_SPANS_MAX)
+        return sl_fail(err, SL_E_RANGE, "timeline_too_large", "/workload/global_batch_size",
+                       "a timeline has at most %d spans, this step more: take fewer micro-batches",
+                       SL_SPANS_MAX);
+    *bytes = size.bytes;
+    return SL_OK;
+}
+
+/* What is there from step to step on the ranks of a stage. */
+static uint64_t
+persistent_bytes(const sl_memory *memory, uint32_t stage)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < memory->rank_count; i++) {
+        const sl_rank_memory *rank = &memory->ranks[i];
+        if (stage < rank->first_stage || stage >= rank->first_stage + rank->stage_count)
+            continue;
+        for (uint32_t t = 0; t < rank->term_count; t++)
+            if (sl_term_describe(rank->terms[t].id)->lifetime == SL_LIFETIME_PERSISTENT)
+                bytes += (uint64_t)rank->terms[t].value;
+        break;
+    }
+    return bytes;
+}
+
+/* Stages that never wait for all of them follow one another into the next step: it takes as long as
+ * the longest of them, from its first task to its last. */
+static double
+longest_stage_s(const sl_pipeline_run *run)
+{
+    double begin_s[SL_PIPELINE_MAX], longest_s = 0.0;
+    bool gathered[SL_PIPELINE_MAX] = {false};
+
+    for (uint32_t r = 0; r < run->of->plan->pipeline; r++)
+        begin_s[r] = run->ranks[r].begin_s;
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        if (event.kind != SL_SPAN_GATHER || (gathered[event.rank] && !run->of->gathers_first))
+            continue;
+        gathered[event.rank] = true;
+        begin_s[event.rank] -= event.end_s - event.start_s; /* just before its first pass */
+    }
+    for (uint32_t task = 0; task < run->task_count; task++) {
+        const sl_event event = sl_pipeline_event(run, task);
+        longest_s = fmax(longest_s, event.end_s - begin_s[event.rank]);
+    }
+    return longest_s;
+}
+
+static void
+sum_stages(const sl_stages_run *of, sl_timeline *out)
+{
+    const sl_pipeline_run *run = &of->run;
+    double begin_s = run->step_s;
+    double end_s = 0.0;
+    double busy_s = 0.0;
+
+    for (uint32_t r = 0; r < out->stage_count; r++) {
+        const sl_rank_run *rank = &run->ranks[r];
+        out->stages[r].begin_s = rank->begin_s;
+        out->stages[r].end_s = rank->end_s;
+        out->stages[r].busy_s = rank->busy_s;
+        out->stages[r].peak_bytes = rank->peak_bytes;
+        begin_s = fmin(begin_s, rank->begin_s);
+        end_s = fmax(end_s, rank->end_s);
+        busy_s += rank->busy_s;
+    }
+    out->step_s = of->pipeline.barrier ? run->step_s : longest_stage_s(run);
+    out->end_s = run->step_s;
+    out->span_count = run->task_count;
+    out->idle_ratio = end_s > begin_s ? 1.0 - busy_s / (out->stage_count * (end_s - begin_s)) : 0.0;
+}
+
+static void
+sum_layers(const sl_layers_run *run, sl_timeline *out)
+{
+    sl_stage_run *stage = &out->stages[0];
+    const uint32_t last = run->passes - 1;
+
+    stage->begin_s = run->start_s[0];
+    stage->end_s = run->end_s[last];
+    for (uint32_t pass = 0; pass < run->passes; pass++)
+        stage->busy_s += run->end_s[pass] - run->start_s[pass];
+    stage->peak_bytes = sl_layers_staircase(run, NULL, NULL);
+    out->step_s = out->end_s = run->step_s;
+    out->span_count = run->task_count;
+    out->idle_ratio = 1.0 - stage->busy_s / (stage->end_s - stage->begin_s);
+}
+
+void
+sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, void *scratch,
+                     sl_timeline *out)
+{
+    known of;
+    const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
+
+    know(question, estimate, &of);
+    *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
+                         .by_layer = goes_by_layer(&estimate->plan)};
+    if (out->by_layer) {
+        const sl_layers_run *run = NULL;
+        sl_layers_simulate(&of.c, &estimate->time, scratch, &run);
+        sum_layers(run, out);
+        out->run = run;
+    } else {
+        const sl_stages_run *run = NULL;
+        sl_stages_simulate(&of.c, &estimate->time, scratch, &run);
+        sum_stages(run, out);
+        out->run = run;
+    }
+    for (uint32_t r = 0; r < out->stage_count; r++) {
+        out->stages[r].rank = r * stride;
+        out->stages[r].base_bytes = persistent_bytes(&estimate->memory, r);
+    }
+    out->span_count++; /* the overhead */
+    const double overhead_s = sl_step_overhead_s(&of.c, out->step_s);
+    out->step_s += overhead_s;
+    out->end_s += overhead_s;
+}
+
+static sl_span
+stages_span(const sl_stages_run *of, uint32_t index)
+{
+    const sl_event event = sl_pipeline_event(&of->run, index);
+    const bool passes = event.kind <= SL_SPAN_SEND_GRADIENT;
+    const bool data = event.kind == SL_SPAN_GATHER || event.kind == SL_SPAN_REDUCE;
+
+    return (sl_span){
+        .stage = event.rank,
+        .stream = event.stream,
+        .kind = (sl_span_kind)event.kind,
+        .microbatch = passes ? event.microbatch : SL_SPAN_NONE,
+        .chunk = passes || data ? event.chunk : SL_SPAN_NONE,
+        .layer = SL_SPAN_NONE,
+        .start_s = event.start_s,
+        .end_s = event.end_s,
+    };
+}
+
+sl_span
+sl_timeline_span(const sl_timeline *timeline, uint32_t index)
+{
+    const sl_layers_run *layers = timeline->by_layer ? timeline->run : NULL;
+    const sl_stages_run *stages = timeline->by_layer ? NULL : timeline->run;
+
+    assert(index < timeline->span_count);
+    if (index + 1 == timeline->span_count)
+        return (sl_span){
+            .stream = SL_STREAM_HOST,
+            .kind = SL_SPAN_OVERHEAD,
+            .microbatch = SL_SPAN_NONE,
+            .chunk = SL_SPAN_NONE,
+            .layer = SL_SPAN_NONE,
+            .start_s = layers != NULL ? layers->step_s : stages->run.step_s,
+            .end_s = timeline->end_s,
+        };
+    return layers != NULL ? sl_layers_span(layers, index) : stages_span(stages, index);
+}
+
+uint64_t
+sl_timeline_steps(const sl_timeline *timeline, uint32_t stage)
+{
+    const sl_stages_run *stages = timeline->run;
+
+    assert(stage < timeline->stage_count);
+    if (timeline->by_layer)
+        return sl_layers_steps(timeline->run);
+    return stages->run.tasks.lane_first[stage + 1] - stages->run.tasks.lane_first[stage];
+}
+
+void
+sl_timeline_staircase(const sl_timeline *timeline, uint32_t stage, double *at_s, uint64_t *bytes)
+{
+    const sl_stages_run *stages = timeline->run;
+
+    assert(stage < timeline->stage_count);
+    if (timeline->by_layer)
+        (void)sl_layers_staircase(timeline->run, at_s, bytes);
+    else
+        (void)sl_pipeline_staircase(&stages->run, stage, at_s, bytes);
+}
+
+const char *
+sl_span_kind_name(sl_span_kind kind)
+{
+    static const char *const names[] = {
+        [SL_SPAN_FORWARD] = "forward",
+        [SL_SPAN_BACKWARD] = "backward",
+        [SL_SPAN_BACKWARD_INPUT] = "backward_input",
+        [SL_SPAN_BACKWARD_WEIGHT] = "backward_weight",
+        [SL_SPAN_SEND_OUTPUT] = "send_output",
+        [SL_SPAN_SEND_GRADIENT] = "send_gradient",
+        [SL_SPAN_GATHER] = "gather",
+        [SL_SPAN_REDUCE] = "reduce",
+        [SL_SPAN_OPTIMIZER] = "optimizer",
+        [SL_SPAN_BARRIER] = "barrier",
+        [SL_SPAN_REDUCE_REPLICAS] = "reduce_replicas",
+        [SL_SPAN_OVERHEAD] = "overhead",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == SL_SPAN_KINDS, "a name per kind");
+
+    return names[kind];
+}
+
+const char *
+sl_stream_name(sl_stream stream)
+{
+    static const char *const names[] = {
+        [SL_STREAM_HOST] = "host",         [SL_STREAM_COMPUTE] = "compute",
+        [SL_STREAM_SCALE_UP] = "scale_up", [SL_STREAM_NETWORK] = "network",
+        [SL_STREAM_COPY] = "copy",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == SL_STREAM_COUNT, "a name per stream");
+
+    return names[stream];
+}

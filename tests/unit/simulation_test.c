@@ -1,0 +1,166 @@
+/* Tasks on lanes: when they begin and end. */
+#include "engine/simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+
+enum { LANES_MAX = 12, TASKS_MAX = 400, WAITS_MAX = 3 * TASKS_MAX };
+
+typedef struct graph {
+    uint32_t lane_first[LANES_MAX + 1];
+    double seconds[TASKS_MAX];
+    uint32_t wait_first[TASKS_MAX + 1];
+    uint32_t waits[WAITS_MAX];
+    double start_s[TASKS_MAX], end_s[TASKS_MAX];
+} graph;
+
+static bool
+run(graph *g, uint32_t lanes)
+{
+    const sl_tasks tasks = {.lanes = lanes,
+                            .lane_first = g->lane_first,
+                            .seconds = g->seconds,
+                            .wait_first = g->wait_first,
+                            .waits = g->waits};
+    void *scratch = malloc(sl_simulation_bytes(lanes, g->lane_first[lanes]));
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
+    const bool ended = sl_simulate(&tasks, scratch, g->start_s, g->end_s);
+    free(scratch);
+    return ended;
+}
+
+/* Two lanes of two tasks: the second of each waits for the first of the other. */
+static void
+a_task_waits_for_its_lane_and_for_others(void)
+{
+    graph g = {.lane_first = {0, 2, 4},
+               .seconds = {1.0, 2.0, 5.0, 3.0},
+               .wait_first = {0, 0, 1, 1, 2},
+               .waits = {2, 0}};
+
+    CU_ASSERT_TRUE(run(&g, 2));
+    CU_ASSERT_EQUAL(g.start_s[1], 5.0);
+    CU_ASSERT_EQUAL(g.end_s[1], 7.0);
+    CU_ASSERT_EQUAL(g.start_s[3], 5.0);
+    CU_ASSERT_EQUAL(g.end_s[3], 8.0);
+}
+
+static void
+a_lane_runs_in_its_order_even_where_a_later_task_could_start(void)
+{
+    graph g = {.lane_first = {0, 2, 3},
+               .seconds = {1.0, 1.0, 4.0},
+               .wait_first = {0, 1, 1, 1},
+               .waits = {2}};
+
+    CU_ASSERT_TRUE(run(&g, 2));
+    CU_ASSERT_EQUAL(g.start_s[1], 5.0);
+}
+
+static void
+tasks_that_wait_in_a_circle_are_a_deadlock(void)
+{
+    graph ring = {.lane_first = {0, 2, 4},
+                  .seconds = {1.0, 1.0, 1.0, 1.0},
+                  .wait_first = {0, 1, 1, 2, 2},
+                  .waits = {3, 1}}; /* the first of each lane for the second of the other */
+    graph itself = {.lane_first = {0, 1}, .seconds = {1.0}, .wait_first = {0, 1}, .waits = {0}};
+    graph later = {
+        .lane_first = {0, 3}, .seconds = {1.0, 1.0, 1.0}, .wait_first = {0, 0, 1, 1}, .waits = {2}};
+
+    CU_ASSERT_FALSE(run(&ring, 2));
+    CU_ASSERT_TRUE(ring.end_s[0] < 0.0 && ring.end_s[3] < 0.0);
+    CU_ASSERT_FALSE(run(&itself, 1));
+    CU_ASSERT_FALSE(run(&later, 1));
+    CU_ASSERT_EQUAL(later.end_s[0], 1.0);
+    CU_ASSERT_TRUE(later.end_s[1] < 0.0);
+}
+
+static void
+nothing_to_do_takes_no_time(void)
+{
+    graph none = {.lane_first = {0}};
+    graph empty = {.lane_first = {0, 0, 1, 1}, .wait_first = {0, 0}};
+
+    CU_ASSERT_TRUE(run(&none, 0));
+    CU_ASSERT_TRUE(run(&empty, 3));
+    CU_ASSERT_EQUAL(empty.end_s[0], 0.0);
+}
+
+static void
+many_lanes_may_wait_for_one_task(void)
+{
+    graph g = {.lane_first = {0, 1, 2, 3, 4},
+               .seconds = {1.0, 2.0, 3.0, 7.0},
+               .wait_first = {0, 1, 2, 3, 3},
+               .waits = {3, 3, 3}};
+
+    CU_ASSERT_TRUE(run(&g, 4));
+    CU_ASSERT_EQUAL(g.end_s[0], 8.0);
+    CU_ASSERT_EQUAL(g.end_s[1], 9.0);
+    CU_ASSERT_EQUAL(g.end_s[2], 10.0);
+}
+
+static uint64_t state = 20240229;
+
+static uint32_t
+draw(uint32_t below)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % below);
+}
+
+/* Tasks of drawn graphs wait only for those of a lower rank in one order of all, which runs lanes in
+ * turn, so that what each must be is known by going through that order once. */
+static void
+drawn_graphs_come_out_as_the_recurrence_says(void)
+{
+    static graph g;
+
+    for (uint32_t round = 0; round < 50; round++) {
+        const uint32_t lanes = 2 + draw(LANES_MAX - 2);
+        const uint32_t each = TASKS_MAX / lanes;
+        const uint32_t tasks = lanes * each;
+        double end_s[TASKS_MAX];
+        uint32_t waited = 0;
+        for (uint32_t lane = 0; lane <= lanes; lane++)
+            g.lane_first[lane] = lane * each;
+        for (uint32_t task = 0; task < tasks; task++) {
+            g.seconds[task] = draw(100) / 7.0;
+            g.wait_first[task] = waited;
+            for (uint32_t i = draw(3); task % each > 0 && i-- > 0;)
+                g.waits[waited++] = draw(lanes) * each + draw(task % each);
+        }
+        g.wait_first[tasks] = waited;
+        CU_ASSERT_TRUE_FATAL(run(&g, lanes));
+        for (uint32_t i = 0; i < each; i++)
+            for (uint32_t lane = 0; lane < lanes; lane++) {
+                const uint32_t task = lane * each + i;
+                double start_s = i > 0 ? end_s[task - 1] : 0.0;
+                for (uint32_t w = g.wait_first[task]; w < g.wait_first[task + 1]; w++)
+                    if (end_s[g.waits[w]] > start_s)
+                        start_s = end_s[g.waits[w]];
+                end_s[task] = start_s + g.seconds[task];
+                CU_ASSERT_EQUAL(g.start_s[task], start_s);
+                CU_ASSERT_EQUAL(g.end_s[task], end_s[task]);
+            }
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(a_task_waits_for_its_lane_and_for_others),
+        SL_CASE(a_lane_runs_in_its_order_even_where_a_later_task_could_start),
+        SL_CASE(tasks_that_wait_in_a_circle_are_a_deadlock),
+        SL_CASE(nothing_to_do_takes_no_time),
+        SL_CASE(many_lanes_may_wait_for_one_task),
+        SL_CASE(drawn_graphs_come_out_as_the_recurrence_says),
+    };
+
+    return sl_run_cases(argc, argv, "simulation", cases, sizeof cases / sizeof cases[0]);
+}

@@ -1,0 +1,251 @@
+/* A plan's step, simulated: beside the closed form, the memory estimate, and what streams allow. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine_fixture.h"
+#include "harness.h"
+#include "shardline/timeline.h"
+
+static sl_cluster cluster;
+static sl_software software;
+static sl_timeline timeline;
+static const sl_estimate *estimate;
+static void *scratch;
+
+static sl_question
+llama_question(uint32_t nodes)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    cluster = sl_fixture_cluster(nodes);
+    software = sl_fixture_software();
+    software.overlap_gradient_reduce = software.overlap_parameter_gather = true;
+    software.overlap_pipeline = true;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    q.workload.global_batch = 64;
+    return q;
+}
+
+/* Into `timeline`; false where the plan has none. */
+static bool
+simulate(const sl_question *q)
+{
+    sl_errors err = {0};
+    size_t bytes = 0;
+
+    estimate = sl_fixture_answer(q);
+    free(scratch);
+    scratch = NULL;
+    if (sl_timeline_size(q, estimate, &bytes, &err) != SL_OK)
+        return false;
+    scratch = malloc(bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
+    sl_timeline_simulate(q, estimate, scratch, &timeline);
+    return true;
+}
+
+static void
+expect_near_closed_form(const sl_question *q, double most, const char *what)
+{
+    CU_ASSERT_TRUE_FATAL(simulate(q));
+    const double off = fabs(log(timeline.step_s / estimate->time.step_s));
+    if (off > most)
+        printf("  %s, schedule %d, framework %d, stage %u, overlap %d: %.4f s simulated, %.4f s in "
+               "closed form\n",
+               what, (int)q->plan.schedule, (int)q->workload.framework, q->plan.zero_stage,
+               software.overlap_parameter_gather, timeline.step_s, estimate->time.step_s);
+    CU_ASSERT_TRUE(off <= most);
+}
+
+static void
+pipelines_take_what_the_closed_form_says(void)
+{
+    static const struct {
+        sl_schedule schedule;
+        uint32_t chunks;
+        double most;
+    } rows[] = {
+        {SL_SCHEDULE_1F1B, 1, 0.02},  {SL_SCHEDULE_GPIPE, 1, 0.02},
+        {SL_SCHEDULE_NAIVE, 1, 0.02}, {SL_SCHEDULE_INTERLEAVED_1F1B, 2, 0.02},
+        {SL_SCHEDULE_ZB_H1, 1, 0.02}, {SL_SCHEDULE_ZB_H2, 1, 0.05},
+        {SL_SCHEDULE_ZB_V, 2, 0.05},  {SL_SCHEDULE_DUALPIPE, 1, 0.05},
+    };
+
+    for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (uint32_t overlapped = 0; overlapped < 2; overlapped++) {
+            sl_question q = llama_question(4);
+            software.overlap_gradient_reduce = software.overlap_parameter_gather = overlapped == 1;
+            q.plan.pipeline = 4;
+            q.plan.data = 8;
+            q.plan.schedule = rows[i].schedule;
+            q.plan.virtual_pipeline = rows[i].chunks;
+            q.plan.zero_stage = 1;
+            expect_near_closed_form(&q, rows[i].most, "pipeline");
+        }
+}
+
+static void
+layers_take_what_the_closed_form_says(void)
+{
+    static const sl_framework frameworks[] = {SL_FRAMEWORK_FSDP1, SL_FRAMEWORK_FSDP2,
+                                              SL_FRAMEWORK_DEEPSPEED, SL_FRAMEWORK_MEGATRON,
+                                              SL_FRAMEWORK_DDP};
+
+    for (uint32_t i = 0; i < 5; i++)
+        for (uint32_t stage = 0; stage <= 3; stage++)
+            for (uint32_t overlapped = 0; overlapped < 2; overlapped++) {
+                sl_question q = llama_question(4);
+                const bool possible = frameworks[i] == SL_FRAMEWORK_MEGATRON    ? stage <= 1
+                                      : frameworks[i] == SL_FRAMEWORK_DDP       ? stage == 0
+                                      : frameworks[i] == SL_FRAMEWORK_DEEPSPEED ? stage >= 1
+                                                                                : stage >= 2;
+                if (!possible)
+                    continue;
+                software.overlap_gradient_reduce = overlapped == 1;
+                software.overlap_parameter_gather = overlapped == 1;
+                q.workload.framework = frameworks[i];
+                q.plan.data = 32;
+                q.plan.zero_stage = stage;
+                expect_near_closed_form(&q, 0.05, "layers");
+            }
+}
+
+/* The first stage keeps most micro-batches alive: embedding and blocks of all of them. */
+static void
+the_staircase_ends_where_the_memory_estimate_does(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_GPIPE, SL_SCHEDULE_NAIVE,
+                                            SL_SCHEDULE_INTERLEAVED_1F1B};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        sl_question q = llama_question(4);
+        q.plan.pipeline = 4;
+        q.plan.data = 8;
+        q.plan.schedule = schedules[i];
+        q.plan.virtual_pipeline = schedules[i] == SL_SCHEDULE_INTERLEAVED_1F1B ? 2 : 1;
+        CU_ASSERT_TRUE_FATAL(simulate(&q));
+        const sl_rank_memory *first = &estimate->memory.ranks[0];
+        CU_ASSERT_EQUAL_FATAL(first->first_stage, 0);
+        double kept = 0.0;
+        for (uint32_t t = 0; t < first->term_count; t++)
+            if (first->terms[t].id == SL_TERM_ACTIVATIONS)
+                kept = first->terms[t].value;
+        const uint64_t steps = sl_timeline_steps(&timeline, 0);
+        double *at_s = malloc(steps * sizeof *at_s);
+        uint64_t *bytes = malloc(steps * sizeof *bytes);
+        uint64_t most = 0;
+        CU_ASSERT_TRUE_FATAL(at_s != NULL && bytes != NULL);
+        sl_timeline_staircase(&timeline, 0, at_s, bytes);
+        for (uint64_t s = 0; s < steps; s++) {
+            most = bytes[s] > most ? bytes[s] : most;
+            CU_ASSERT_TRUE(s == 0 || at_s[s] >= at_s[s - 1]);
+        }
+        CU_ASSERT_EQUAL(bytes[steps - 1], 0);
+        CU_ASSERT_EQUAL(most, timeline.stages[0].peak_bytes);
+        /* Of interleaved chunks the first has more alive than the mean of all, which counts for its
+         * embedding. */
+        sl_expect_near((double)most, kept, 1e-4, "in flight");
+        free(at_s);
+        free(bytes);
+    }
+}
+
+static bool
+same_lane(const sl_span *a, const sl_span *b)
+{
+    const bool data_a = a->kind == SL_SPAN_GATHER || a->kind == SL_SPAN_REDUCE;
+    const bool data_b = b->kind == SL_SPAN_GATHER || b->kind == SL_SPAN_REDUCE;
+
+    return a->stage == b->stage && a->stream == b->stream && data_a == data_b;
+}
+
+static void
+what_runs_in_one_stream_does_not_overlap(void)
+{
+    for (uint32_t pipeline = 1; pipeline <= 4; pipeline *= 4) {
+        sl_question q = llama_question(4);
+        q.plan.pipeline = pipeline;
+        q.plan.data = 32 / pipeline;
+        q.workload.framework = pipeline == 1 ? SL_FRAMEWORK_FSDP2 : SL_FRAMEWORK_MEGATRON;
+        q.plan.zero_stage = pipeline == 1 ? 3 : 1;
+        CU_ASSERT_TRUE_FATAL(simulate(&q));
+        for (uint32_t i = 1; i < timeline.span_count; i++) {
+            const sl_span before = sl_timeline_span(&timeline, i - 1);
+            const sl_span span = sl_timeline_span(&timeline, i);
+            CU_ASSERT_TRUE(span.start_s >= 0.0 && span.end_s >= span.start_s);
+            CU_ASSERT_TRUE(span.end_s <= timeline.end_s);
+            CU_ASSERT_TRUE(!same_lane(&before, &span) || span.start_s >= before.end_s);
+        }
+    }
+}
+
+/* Gathered no earlier than the layer before it begins, there when it is needed; reduced after its
+ * backward. */
+static void
+fsdp_gathers_one_unit_ahead(void)
+{
+    sl_question q = llama_question(4);
+    double forward_s[64] = {0.0}, backward_end_s[64] = {0.0};
+    uint32_t gathers = 0, reductions = 0;
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.workload.global_batch = 32;
+    q.plan.data = 32;
+    q.plan.zero_stage = 3;
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    CU_ASSERT_TRUE(timeline.by_layer);
+    for (uint32_t i = 0; i < timeline.span_count; i++) {
+        const sl_span span = sl_timeline_span(&timeline, i);
+        if (span.kind == SL_SPAN_FORWARD)
+            forward_s[span.layer] = span.start_s;
+        if (span.kind == SL_SPAN_BACKWARD)
+            backward_end_s[span.layer] = span.end_s;
+        if (span.kind == SL_SPAN_REDUCE) {
+            CU_ASSERT_TRUE(span.start_s >= backward_end_s[span.layer]);
+            reductions++;
+        }
+        if (span.kind != SL_SPAN_GATHER || gathers++ > 16) /* of forward */
+            continue;
+        CU_ASSERT_TRUE(span.end_s <= forward_s[span.layer]);
+        CU_ASSERT_TRUE(span.layer < 2 || span.start_s >= forward_s[span.layer - 1]);
+    }
+    CU_ASSERT_EQUAL(reductions, 17); /* the root and every block */
+    CU_ASSERT_EQUAL(gathers, 17 + 16);
+}
+
+static void
+what_has_no_timeline_is_refused_by_name(void)
+{
+    sl_question q = llama_question(1);
+    sl_errors err = {0};
+    size_t bytes = 0;
+
+    q.workload.framework = SL_FRAMEWORK_DP;
+    q.plan.data = 8;
+    CU_ASSERT_EQUAL(sl_timeline_size(&q, sl_fixture_answer(&q), &bytes, &err), SL_E_UNSUPPORTED);
+    q = llama_question(4);
+    q.plan.pipeline = 4;
+    q.plan.data = 8;
+    q.workload.global_batch = (uint64_t)1 << 22;
+    CU_ASSERT_EQUAL(sl_timeline_size(&q, sl_fixture_answer(&q), &bytes, &err), SL_E_RANGE);
+    sl_expect_text(err.list[1].rule, "timeline_too_large", "rule");
+}
+
+static const sl_case cases[] = {
+    SL_CASE(pipelines_take_what_the_closed_form_says),
+    SL_CASE(layers_take_what_the_closed_form_says),
+    SL_CASE(the_staircase_ends_where_the_memory_estimate_does),
+    SL_CASE(what_runs_in_one_stream_does_not_overlap),
+    SL_CASE(fsdp_gathers_one_unit_ahead),
+    SL_CASE(what_has_no_timeline_is_refused_by_name),
+};
+
+int
+main(int argc, char **argv)
+{
+    const int code = sl_run_cases(argc, argv, "timeline", cases, sizeof cases / sizeof cases[0]);
+
+    free(scratch);
+    return code;
+}
