@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, launch, openTab, seen, type } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, launch, openPlan, openTab, seen, type } from './lib/browser.mjs';
+import { threeDigits } from './lib/format.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
 import { madeTimeline } from './lib/timelines.mjs';
 
@@ -20,14 +21,29 @@ after(async () => {
 });
 
 const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
-const withStep = (use, options = {}) => inTab(browser, server, options, async (tab) => {
-    await start(tab);
-    await use(tab.page, await openStep(tab), tab);
-});
 
-/** Numbers of the spans of a kind on a stage. */
+/** Four stages of two chunks, and few micro-batches: spans wide enough to be told apart. */
+const PLAN = '/?example=llama-70b&nodes=16&seq=8192&gbs=32&attn=flash3&tp=8&sp=1&pp=4&vpp=2';
+
+const withStep = async (use, options = {}) => {
+    const { tab } = await openPlan(browser, server, PLAN, options);
+    try {
+        await use(tab.page, await openStep(tab), tab);
+        await tab.expectClean();
+    } finally {
+        await tab.close();
+    }
+};
+
+/** Numbers of the spans of a kind on a stage, by start. */
 const spansOf = ({ kinds, lanes, spans }, kind, stage) => spans.kind.flatMap((own, at) =>
-    (kinds[own] === kind && lanes[spans.lane[at]].stage === stage ? [at] : []));
+    (kinds[own] === kind && lanes[spans.lane[at]].stage === stage ? [at] : []))
+    .sort((a, b) => spans.start_s[a] - spans.start_s[b]);
+
+/** When the computing of a stage begins or ends something, after the start. */
+const edgesOf = ({ lanes, spans }, stage) => [...new Set(spans.lane.flatMap((lane, at) =>
+    (lanes[lane].stage === stage && lanes[lane].stream === 'compute' ? [spans.start_s[at], spans.end_s[at]] : [])))]
+    .filter((edge_s) => edge_s > 0).sort((a, b) => a - b);
 const exact = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 6 });
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 const TONES = { forward: 'sky', backward: 'blue', optimizer: 'green' };
@@ -94,13 +110,12 @@ describe('the second view', () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;
             await start(tab);
-            await openStep(tab, madeTimeline({ microbatches: 8 }));
+            await openStep(tab);
             await page.getByTestId('timeline-plot').focus();
             await page.keyboard.press('w');
-            await page.unroute('**/api/v1/timelines');
             const answers = [madeTimeline({ microbatches: 16 }), madeTimeline({ microbatches: 24 })];
             const asked = [];
-            await page.route('**/api/v1/timelines', async (route) => {
+            await page.route('**/api/v1/timelines?*', async (route) => {
                 const number = asked.push(route.request().postDataJSON()) - 1;
                 await new Promise((done) => setTimeout(done, number === 0 ? 1500 : 0));
                 await route.fulfill({ json: answers[number] }).catch(() => {}); /* withdrawn */
@@ -123,17 +138,15 @@ describe('the second view', () => {
             const { page } = tab;
             await start(tab);
             await openStep(tab);
-            await page.unroute('**/api/v1/timelines');
             const errors = [{ pointer: '/parallelism/schedule', code: 'not_simulated', detail: 'is not simulated yet' }];
-            await page.route('**/api/v1/timelines', (route) => route.fulfill({ status: 422,
+            await page.route('**/api/v1/timelines?*', (route) => route.fulfill({ status: 422,
                 contentType: 'application/problem+json',
                 body: JSON.stringify({ type: '/problems/validation', title: 'Not possible', status: 422, detail: '', errors }) }));
             await answering(tab, () => choose(page, 'recompute', 'full'));
             await becomes(() => page.getByTestId('timeline').getByTestId('problem').count(), 1);
             assert.match(await seen(page.getByTestId('timeline')), /Not possible.*\/parallelism\/schedule is not simulated yet/);
             assert.equal(await page.getByTestId('sharding').getByTestId('problem').count(), 0);
-            await page.unroute('**/api/v1/timelines');
-            await page.route('**/api/v1/timelines', (route) => route.fulfill({ json: madeTimeline() }));
+            await page.unroute('**/api/v1/timelines?*');
             await answering(tab, () => choose(page, 'recompute', 'none'));
             await stepReady(page);
             assert.ok(await page.getByTestId('timeline-lanes').evaluate((canvas) => canvas.width) > 300);
@@ -160,19 +173,23 @@ describe('the timeline', () => {
                 }
                 assert.ok(checked >= 30, `${checked} spans`);
                 const raised = await tone(page, 'raised');
-                assert.deepEqual(await pixel(page, 'timeline-lanes', on.point(3, 0.001)), raised, 'the last stage waits');
+                const waits = on.point(3, timeline.stages[3].begin_s / 2);
+                assert.deepEqual(await pixel(page, 'timeline-lanes', waits), raised, 'the last stage waits');
             }, { colorScheme });
         });
     }
 
     it('shows the memory of the chosen stage as stairs on the same axis', async () => {
         await withStep(async (page, { timeline }) => {
-            const { layout } = await placesOn(page, timeline);
+            const { layout, end_s } = await placesOn(page, timeline);
             const orange = await tone(page, 'orange');
             const { bytes, at_s } = timeline.memory[0];
             const most = Math.max(...bytes);
-            for (const at of [1, 3, 8]) {
-                const x = layout.left + (((at_s[at] + at_s[at + 1]) / 2) / timeline.step_s) * layout.plot;
+            const perSecond = layout.plot / end_s;
+            const wide = at_s.flatMap((from_s, at) => ((at_s[at + 1] - from_s) * perSecond > 8 && bytes[at] > 0 ? [at] : []));
+            assert.ok(wide.length > 10, `${wide.length} steps`);
+            for (const at of wide) {
+                const x = layout.left + ((at_s[at] + at_s[at + 1]) / 2) * perSecond;
                 const top = layout.stairsEnd - (bytes[at] / (1.1 * most)) * (layout.stairsEnd - layout.stairsTop);
                 assert.deepEqual(await pixel(page, 'timeline-lanes', { x, y: top + 3 }), orange, `below step ${at}`);
                 assert.notDeepEqual(await pixel(page, 'timeline-lanes', { x, y: top - 3 }), orange, `above step ${at}`);
@@ -192,7 +209,8 @@ describe('the timeline', () => {
                 assert.ok(text.toLowerCase().includes(kind), text);
                 assert.ok(text.includes(`${exact(end_s[at] - start_s[at])} s, from ${exact(start_s[at])} to ${exact(end_s[at])} s`), text);
                 assert.ok(text.includes(`stage ${stage}, compute, rank ${timeline.stages[stage].rank}`), text);
-                assert.equal(text.includes('micro-batch'), microbatch[at] !== null, text);
+                const { chunk } = timeline.spans;
+                assert.equal(text.includes(`micro-batch ${microbatch[at]}, chunk ${chunk[at]}`), microbatch[at] !== null, text);
             }
             await page.mouse.move(5, 5);
             await becomes(() => page.getByTestId('tip').count(), 0);
@@ -201,7 +219,7 @@ describe('the timeline', () => {
 
     it('zooms at the pointer with Ctrl and the wheel, pans with a drag', async () => {
         await withStep(async (page, { timeline }) => {
-            const { layout } = await placesOn(page, timeline);
+            const { layout, end_s } = await placesOn(page, timeline);
             const box = await page.getByTestId('timeline-plot').boundingBox();
             const share = 0.25;
             await page.mouse.move(box.x + layout.left + share * layout.plot, box.y + 60);
@@ -209,8 +227,8 @@ describe('the timeline', () => {
             await page.mouse.wheel(0, -200);
             await page.keyboard.up('Control');
             const near = await lookOf(page);
-            assert.ok(near.to - near.from < 0.6 * timeline.step_s, 'closer');
-            assert.ok(Math.abs(near.from + share * (near.to - near.from) - share * timeline.step_s) < 1e-3 * timeline.step_s,
+            assert.ok(near.to - near.from < 0.6 * end_s, 'closer');
+            assert.ok(Math.abs(near.from + share * (near.to - near.from) - share * end_s) < 1e-3 * end_s,
                 'the moment under the pointer stays');
             await page.mouse.down();
             await page.mouse.move(box.x + layout.left + share * layout.plot - 120, box.y + 60, { steps: 4 });
@@ -228,7 +246,7 @@ describe('the timeline', () => {
 
     it('zooms with two fingers', async () => {
         await withStep(async (page, { timeline }, { context }) => {
-            const { layout } = await placesOn(page, timeline);
+            const { layout, end_s } = await placesOn(page, timeline);
             const box = await page.getByTestId('timeline-plot').boundingBox();
             const fingers = await context.newCDPSession(page);
             const middle = box.x + layout.left + layout.plot / 2;
@@ -239,14 +257,15 @@ describe('the timeline', () => {
                 await touch('touchMove', apart);
             await touch('touchEnd', 0);
             const { from, to } = await lookOf(page);
-            assert.ok(Math.abs((to - from) / timeline.step_s - 0.5) < 0.02, `${(to - from) / timeline.step_s}`);
-            assert.ok(Math.abs((from + to) / 2 - timeline.step_s / 2) < 0.02 * timeline.step_s);
+            assert.ok(Math.abs((to - from) / end_s - 0.5) < 0.02, `${(to - from) / end_s}`);
+            assert.ok(Math.abs((from + to) / 2 - end_s / 2) < 0.02 * end_s);
         });
     });
 
     it('is worked by keys alone', async () => {
         await withStep(async (page, { timeline }) => {
-            const { spans, step_s } = timeline;
+            const { spans } = timeline;
+            const { end_s } = await placesOn(page, timeline);
             await page.getByTestId('timeline-plot').focus();
             const press = async (...keys) => {
                 for (const key of keys)
@@ -255,30 +274,44 @@ describe('the timeline', () => {
             };
             const near = (a, b, what) => assert.ok(Math.abs(a - b) < 1e-7, `${what}: ${a}, not ${b}`);
             const zoomed = await press('w', 'w');
-            near(zoomed.to - zoomed.from, step_s / 2.25, 'two steps closer');
+            near(zoomed.to - zoomed.from, end_s / 2.25, 'two steps closer');
             const panned = await press('d');
             near(panned.from - zoomed.from, 0.15 * (zoomed.to - zoomed.from), 'to the right');
             assert.deepEqual(await press('a'), { ...zoomed, from: (await lookOf(page)).from }, 'and back');
             assert.equal((await press('0')).from, null);
             const forwards = spansOf(timeline, 'forward', 0);
-            near((await press('ArrowRight')).at, spans.end_s[forwards[0]], 'the next edge');
-            near((await press(']')).at, spans.start_s[forwards[2]], 'the next micro-batch');
+            const edges = edgesOf(timeline, 0);
+            near((await press('ArrowRight')).at, edges[0], 'the next edge');
+            assert.equal(edges[0], spans.start_s[forwards[0]]);
+            near((await press(']', ']')).at, spans.start_s[forwards[2]], 'the next micro-batch');
             near((await press('[')).at, spans.start_s[forwards[1]], 'the one before');
             const focused = await press('f');
             near(focused.to - focused.from, 1.2 * (spans.end_s[forwards[1]] - spans.start_s[forwards[1]]), 'the span fills the view');
             assert.equal((await press('ArrowDown', 'ArrowDown', 'ArrowUp')).stage, 1);
-            near((await press('End')).at, step_s, 'the end');
+            near((await press('End')).at, end_s, 'the end');
             assert.equal((await press('Home')).at, null);
             await press('0', 'ArrowUp', 'Shift+ArrowRight', 'Shift+ArrowRight');
-            assert.match(await seen(page.getByTestId('selected')), /20\.0 ms selected/);
+            assert.ok((await seen(page.getByTestId('selected'))).startsWith(`${threeDigits(1000 * edges[1])} ms selected`));
             await press('Escape');
             assert.equal(await page.getByTestId('selected').count(), 0);
         });
     });
 
+    it('says which layer a pass is of, where a stage is simulated layer by layer', async () => {
+        const { tab } = await openPlan(browser, server, '/?example=llama-8b&gbs=8&tp=2&sp=1');
+        const { timeline } = await openStep(tab);
+        const on = await placesOn(tab.page, timeline);
+        const at = spansOf(timeline, 'backward', 0)[7];
+        await tab.page.getByTestId('timeline-plot').hover({ position: on.middle(at) });
+        const { microbatch, layer } = timeline.spans;
+        assert.ok((await seen(tab.page.getByTestId('tip'))).startsWith(`Backward of micro-batch ${microbatch[at]}, layer ${layer[at]}`));
+        await tab.expectClean();
+        await tab.close();
+    });
+
     it('sums a part that Shift and a drag select', async () => {
         await withStep(async (page, { timeline }) => {
-            const { layout } = await placesOn(page, timeline);
+            const { layout, end_s: length_s } = await placesOn(page, timeline);
             const box = await page.getByTestId('timeline-plot').boundingBox();
             await page.keyboard.down('Shift');
             await page.mouse.move(box.x + layout.left + 1, box.y + 60);
@@ -290,7 +323,7 @@ describe('the timeline', () => {
             const share = async (id) => Number((await page.getByTestId(id).locator('td').nth(1).textContent()).replace(' %', ''));
             const { start_s, end_s, lane, kind } = timeline.spans;
             const works = (at) => timeline.lanes[lane[at]].stream === 'compute' && !['barrier', 'overhead'].includes(timeline.kinds[kind[at]]);
-            const busy = sum(start_s.map((from_s, at) => (works(at) ? end_s[at] - from_s : 0))) / (4 * timeline.step_s);
+            const busy = sum(start_s.map((from_s, at) => (works(at) ? end_s[at] - from_s : 0))) / (4 * length_s);
             assert.ok(Math.abs(await share('sum-busy') - 100 * busy) < 0.3, `${await share('sum-busy')}`);
             assert.ok(Math.abs(await share('sum-idle') - 100 * (1 - busy)) < 0.3);
             assert.ok(await share('sum-exposed') > 0);
@@ -305,7 +338,7 @@ describe('the timeline', () => {
                 await page.getByTestId(id).locator('summary').click();
             const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
-            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => `${(100 * idle).toFixed(1)} %`));
+            assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 0.0005 ? '0 %' : `${(100 * idle).toFixed(1)} %`)));
             const at = spansOf(timeline, 'backward', 1)[4];
             const on = await placesOn(page, timeline);
             await page.getByTestId('timeline-plot').click({ position: on.middle(at) });
@@ -315,11 +348,27 @@ describe('the timeline', () => {
             const cells = await page.getByTestId('at-cursor').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
             const own = cells.find(([stage, lane]) => stage === '1' && lane === 'compute');
-            assert.deepEqual(own.slice(2), ['Backward', '4', '0', exact(timeline.spans.start_s[at]), exact(timeline.spans.end_s[at])]);
-            assert.match(await seen(page.getByTestId('readout')), /stage 1: backward of micro-batch 4, .* GiB of activations/);
+            const { microbatch, chunk, start_s, end_s } = timeline.spans;
+            assert.deepEqual(own.slice(2), ['Backward', `${microbatch[at]}`, `${chunk[at]}`, '–', exact(start_s[at]), exact(end_s[at])]);
+            const text = await seen(page.getByTestId('readout'));
+            assert.ok(text.includes(`stage 1: backward of micro-batch ${microbatch[at]}, chunk ${chunk[at]}, `), text);
+            assert.match(text, /GiB of activations$/);
         });
     });
 });
+
+/** The middle of a pause of a stage, in computing and sending, of some length. */
+function idleMoment({ lanes, spans }, stage, length_s) {
+    const own = spans.lane.flatMap((lane, at) => (lanes[lane].stage === stage && lanes[lane].stream !== 'host' ? [at] : []))
+        .sort((a, b) => spans.start_s[a] - spans.start_s[b]);
+    let reach_s = 0;
+    for (const at of own) {
+        if (spans.start_s[at] - reach_s > length_s)
+            return (spans.start_s[at] + reach_s) / 2;
+        reach_s = Math.max(reach_s, spans.end_s[at]);
+    }
+    throw new Error('the stage never pauses');
+}
 
 describe('the time cursor', () => {
     it('is one for both: the map shows what runs at it', async () => {
@@ -334,8 +383,7 @@ describe('the time cursor', () => {
             const middle = (n) => (timeline.spans.start_s[n] + timeline.spans.end_s[n]) / 2;
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'forward', 0)[1])), await tone(page, 'sky'));
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'backward', 0)[2])), await tone(page, 'blue'));
-            const { start_s } = timeline.spans;
-            assert.deepEqual(await at(0, start_s[spansOf(timeline, 'backward', 0)[0]] - 0.002), await tone(page, 'raised'));
+            assert.deepEqual(await at(0, idleMoment(timeline, 0, 8 * on.end_s / on.layout.plot)), await tone(page, 'raised'));
             await page.getByTestId('devices').locator('summary').click();
             assert.equal(await page.getByTestId('devices').locator('tbody tr').first().locator('td').last().textContent(), 'idle');
         });

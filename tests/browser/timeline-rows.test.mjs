@@ -15,9 +15,9 @@ const near = (a, b, what) => assert.ok(Math.abs(a - b) <= 1e-9 * Math.max(1, Mat
 function laneOf(spans, kinds = 3) {
     const column = (read) => spans.map(read);
     return timelineOf({
-        step_s: 10, kinds: Array.from({ length: kinds }, (_, kind) => `k${kind}`), stages: [], memory: [],
+        step_s: 10, end_s: 10, kinds: Array.from({ length: kinds }, (_, kind) => `k${kind}`), stages: [], memory: [],
         lanes: [{ rank: 0, stage: 0, stream: 'compute' }],
-        spans: { lane: column(() => 0), kind: column(([kind]) => kind), microbatch: column(() => null), chunk: column(() => null),
+        spans: { lane: column(() => 0), kind: column(([kind]) => kind), microbatch: column(() => null), chunk: column(() => null), layer: column(() => null),
             start_s: column(([, start]) => start), end_s: column(([, , end]) => end) },
     }).rows[0];
 }
@@ -139,7 +139,7 @@ describe('the sums of a part', () => {
         sum + (own === kind ? answer.spans.end_s[at] - answer.spans.start_s[at] : 0), 0);
 
     it('over the whole step are those of the service', () => {
-        const sums = sumsOf(timeline, 0, timeline.step_s);
+        const sums = sumsOf(timeline, 0, timeline.end_s);
         near(sums.busy_s, answer.stages.reduce((sum, { busy_s }) => sum + busy_s, 0), 'busy');
         near(sums.busy_s + sums.idle_s, 4 * answer.step_s, 'busy and idle');
         for (const { kind, seconds } of sums.kinds)
@@ -148,16 +148,16 @@ describe('the sums of a part', () => {
     });
 
     it('of two halves are those of the whole', () => {
-        const whole = sumsOf(timeline, 0, timeline.step_s);
-        const halves = [sumsOf(timeline, 0, 0.123), sumsOf(timeline, 0.123, timeline.step_s)];
+        const whole = sumsOf(timeline, 0, timeline.end_s);
+        const halves = [sumsOf(timeline, 0, 0.123), sumsOf(timeline, 0.123, timeline.end_s)];
         for (const name of ['busy_s', 'idle_s', 'exposed_s', 'whole_s'])
             near(halves[0][name] + halves[1][name], whole[name], name);
     });
 
     it('count waiting as idle', () => {
         const kinds = answer.kinds.map((kind) => (kind === 'optimizer' ? 'overhead' : kind));
-        const waits = sumsOf(timelineOf({ ...answer, kinds }), 0, timeline.step_s);
-        near(waits.busy_s, sumsOf(timeline, 0, timeline.step_s).busy_s - total(4), 'busy');
+        const waits = sumsOf(timelineOf({ ...answer, kinds }), 0, timeline.end_s);
+        near(waits.busy_s, sumsOf(timeline, 0, timeline.end_s).busy_s - total(4), 'busy');
         near(waits.idle_s, waits.whole_s - waits.busy_s, 'idle');
     });
 
@@ -170,7 +170,7 @@ describe('the sums of a part', () => {
     it('know what a stage does, and what it keeps, at a moment', () => {
         const rows = timeline.rowsOfStage.get(0);
         assert.equal(answer.kinds[kindAt(rows, 0.005)], 'forward');
-        assert.equal(kindAt(rows, timeline.step_s), -1);
+        assert.equal(kindAt(rows, timeline.end_s), -1);
         const stairs = timeline.stairsOfStage.get(0);
         assert.equal(bytesAt(stairs, 0), 0);
         assert.equal(bytesAt(stairs, answer.memory[0].at_s[2]), answer.memory[0].bytes[2]);

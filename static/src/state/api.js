@@ -74,9 +74,9 @@ export function postChoices(request, signal) {
     return call("/api/v1/estimates:choices", { body: request, signal });
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} signal */
-export function postTimeline(request, signal) {
-    return call("/api/v1/timelines", { body: request, signal });
+/** @param {Record<string, any>} request @param {number} limit  spans @param {AbortSignal} signal */
+export function postTimeline(request, limit, signal) {
+    return call(`/api/v1/timelines?limit=${limit}`, { body: request, signal });
 }
 
 /**

@@ -62,8 +62,8 @@ export function forgetTimes() {
     });
 }
 
-/** Nine digits tell nanoseconds of a step of seconds apart. @param {number} value_s */
-const written = (value_s) => String(Number(value_s.toPrecision(9)));
+/** As many digits as the service writes: the cursor stays on the edge where it was put. @param {number} value_s */
+const written = (value_s) => String(Number(value_s.toPrecision(12)));
 
 /** Parts of the query, in the order of reading; none for the first view. */
 export const lookParts = computed(() => {

@@ -11,6 +11,9 @@ import { pause } from "./cursor.js";
 import { pattern, rank, tab } from "./look.js";
 import { asProblem, follow, requestText } from "./store.js";
 
+/** About 20 MB of answer. */
+const MOST_SPANS = 300_000;
+
 /** Tensors of a device come in pages of this many shards. */
 const PAGE_SHARDS = 200;
 
@@ -58,7 +61,7 @@ function refresh(of, abort) {
     if (timeline.peek().of !== of || timeline.peek().phase !== "done") {
         pause();
         dim(timeline);
-        void fetchInto(timeline, of, abort, () => api.postTimeline(request, abort));
+        void fetchInto(timeline, of, abort, () => api.postTimeline(request, MOST_SPANS, abort));
     }
     if (places.peek().of !== of || places.peek().phase !== "done") {
         dim(places);

@@ -17,7 +17,7 @@ const KEY_PAN = 0.15;
 /** Stops playing, because what the pointer holds should stay. @param {number} time_s */
 function putCursor(time_s) {
     pause();
-    at_s.value = Math.max(0, Math.min(time_s, shown.value.step_s));
+    at_s.value = Math.max(0, Math.min(time_s, shown.value.end_s));
 }
 
 /** @param {1 | -1} direction */
@@ -29,7 +29,7 @@ function nextStage(direction) {
 
 function togglePlaying() {
     if (playing.value) pause();
-    else play(shown.value.step_s);
+    else play(shown.value.end_s);
 }
 
 /** @type {Record<string, (shift: boolean) => void>} by key, letters in lower case */
@@ -47,7 +47,7 @@ const KEYS = {
     ArrowUp: () => nextStage(-1),
     ArrowDown: () => nextStage(1),
     Home: () => moveCursor(0),
-    End: () => moveCursor(shown.value.step_s),
+    End: () => moveCursor(shown.value.end_s),
     " ": togglePlaying,
     Escape: () => { selected_s.value = null; },
 };
@@ -82,7 +82,7 @@ function under({ x, y }) {
 function drag(press, x) {
     if (press.doing === "pan") {
         const perPixel_s = (press.view[1] - press.view[0]) / layout.value.plot;
-        setView(panned(press.view, (press.x - x) * perPixel_s, shown.value.step_s));
+        setView(panned(press.view, (press.x - x) * perPixel_s, shown.value.end_s));
         return;
     }
     const time_s = timeAt(x);
@@ -105,7 +105,7 @@ function click(press) {
 function pinch(before, now) {
     const spread = ([a, b]) => Math.max(8, Math.hypot(a.x - b.x, a.y - b.y));
     const middle_s = timeAt((now[0].x + now[1].x) / 2);
-    setView(zoomed(viewNow(), middle_s, spread(before) / spread(now), shown.value.step_s));
+    setView(zoomed(viewNow(), middle_s, spread(before) / spread(now), shown.value.end_s));
 }
 
 /** @param {HTMLElement} element @param {MouseEvent} event */

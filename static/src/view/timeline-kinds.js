@@ -35,7 +35,13 @@ const STREAM_WORDS = {
     compute: "compute", scale_up: "scale-up links", network: "network", copy: "copies", host: "host",
 };
 
-/** @param {string} stream */
-export function streamWords(stream) {
-    return STREAM_WORDS[stream] ?? stream.replaceAll("_", " ");
+/** @param {{stream: string, group: string | null}} lane */
+export function laneWords({ stream, group }) {
+    const words = STREAM_WORDS[stream] ?? stream.replaceAll("_", " ");
+    return group === null ? words : `${words} of the ${group} group`;
+}
+
+/** As short as a lane is low. @param {{stream: string, group: string | null}} lane */
+export function laneName({ stream, group }) {
+    return group ?? STREAM_WORDS[stream] ?? stream.replaceAll("_", " ");
 }

@@ -3,7 +3,7 @@ import { gigabytes } from "../units.js";
 import { brush, colour, inkOn, pictureOf, pixelOf, pixelRatio, repeatLine, showPicture } from "./canvas.js";
 import { ticks } from "./charts.js";
 import { axisTimes } from "./timeline-axis.js";
-import { kindLook, streamWords } from "./timeline-kinds.js";
+import { kindLook, laneName } from "./timeline-kinds.js";
 import { xOf } from "./timeline-layout.js";
 import { countUpTo, fillRuns, runsFor, SHARED } from "./timeline-rows.js";
 
@@ -55,7 +55,7 @@ function paintNames(context, { layout, stage }) {
         context.font = chosen ? `600 ${FONT}` : FONT;
         context.fillStyle = colour(chosen ? "accent" : "muted");
         context.textAlign = computes ? "left" : "right";
-        context.fillText(computes ? `stage ${row.stage}` : streamWords(row.stream), computes ? 6 : layout.left - 8, middle + 3.5);
+        context.fillText(computes ? `stage ${row.stage}` : laneName(row), computes ? 6 : layout.left - 8, middle + 3.5);
     }
     context.textAlign = "left";
 }
@@ -66,6 +66,13 @@ function lineOf(picture, runs, pixels, top) {
     for (let at = 0; at < runs.count; at += 1) {
         if (runs.span[at] === SHARED) picture.pixels.fill(pixels[runs.kind[at]], start + runs.from[at], start + runs.to[at]);
     }
+}
+
+/** What stands in a span, the longest first: letter and micro-batch, then where in the model. */
+function textsOf(row, span, letter) {
+    const short = row.microbatch[span] < 0 ? letter : `${letter}${row.microbatch[span]}`;
+    const layer = row.layer[span] < 0 ? short : `${short} layer ${row.layer[span]}`;
+    return [row.chunk[span] > 0 ? `${short} chunk ${row.chunk[span]}` : layer, short];
 }
 
 /**
@@ -88,8 +95,8 @@ function paintSpans(context, { layout, timeline }, { row, top, height }, runs) {
         context.fillStyle = colour(`${look.tone}-edge`);
         context.fillRect(x, top, 1, height - room);
         if (width < LETTER_PX || height < 12) continue;
-        const text = row.microbatch[span] < 0 ? look.letter : `${look.letter}${row.microbatch[span]}`;
-        if (context.measureText(text).width > width - 4) continue;
+        const text = textsOf(row, span, look.letter).find((each) => context.measureText(each).width <= width - 4);
+        if (text === undefined) continue;
         context.fillStyle = inkOn(colour(look.tone));
         context.fillText(text, x + width / 2, top + height / 2 + 3.5);
     }
@@ -228,7 +235,7 @@ export function miniPicture({ timeline, layout }, height) {
     const topOf = (at) => Math.floor((at * picture.image.height) / rows.length);
     rows.forEach((row, at) => {
         if (topOf(at) === topOf(at + 1)) return; /* more stages than lines */
-        fillRuns(row, 0, timeline.step_s, columns, runs);
+        fillRuns(row, 0, timeline.end_s, columns, runs);
         runs.span.fill(SHARED);
         lineOf(picture, runs, pixels, topOf(at));
         repeatLine(picture, topOf(at), topOf(at + 1));
@@ -242,7 +249,7 @@ export function miniPicture({ timeline, layout }, height) {
  */
 export function paintMini(context, { timeline, layout, view }, picture, height) {
     showPicture(context, picture, Math.round(layout.left * pixelRatio()), 0);
-    const whole = [0, timeline.step_s];
+    const whole = [0, timeline.end_s];
     const from = xOf(layout, whole, view[0]);
     const to = Math.max(from + 2, xOf(layout, whole, view[1]));
     context.globalAlpha = 0.7;

@@ -6,17 +6,20 @@
  * @property {number} rank
  * @property {number} stage
  * @property {string} stream
+ * @property {string | null} group    whose communication it is
  * @property {Float64Array} start_s
  * @property {Float64Array} end_s
  * @property {Float64Array} reach_s   the latest end up to each span: spans of a lane may overlap
  * @property {Uint8Array} kind        index into kinds
  * @property {Int32Array} microbatch  -1 for none
  * @property {Int32Array} chunk       -1 for none
+ * @property {Int32Array} layer       -1 for none
  *
  * @typedef {{rank: number, base_bytes: number, peak_bytes: number, at_s: Float64Array, bytes: Float64Array}} Stairs
  *
  * @typedef {Object} Timeline
- * @property {number} step_s
+ * @property {number} end_s            of all that is drawn; the next step may begin before
+ * @property {number} chunks           of the model on a stage
  * @property {string[]} kinds
  * @property {Row[]} rows              stage by stage, in the order of STREAMS
  * @property {any[]} stages            as the service sent them
@@ -43,9 +46,10 @@ function orderOf(stream) {
 function rowOf(lane, spans, picked) {
     const length = picked.length;
     const row = {
-        rank: lane.rank, stage: lane.stage, stream: lane.stream,
+        rank: lane.rank, stage: lane.stage, stream: lane.stream, group: lane.group ?? null,
         start_s: new Float64Array(length), end_s: new Float64Array(length), reach_s: new Float64Array(length),
         kind: new Uint8Array(length), microbatch: new Int32Array(length), chunk: new Int32Array(length),
+        layer: new Int32Array(length),
     };
     let reach_s = -Infinity;
     for (let at = 0; at < length; at += 1) {
@@ -57,6 +61,7 @@ function rowOf(lane, spans, picked) {
         row.kind[at] = spans.kind[from];
         row.microbatch[at] = spans.microbatch[from] ?? -1;
         row.chunk[at] = spans.chunk[from] ?? -1;
+        row.layer[at] = spans.layer[from] ?? -1;
     }
     return row;
 }
@@ -82,7 +87,9 @@ export function timelineOf(answer) {
         .filter((row) => row.start_s.length > 0 || row.stream === STREAMS[0])
         .sort((a, b) => a.stage - b.stage || orderOf(a.stream) - orderOf(b.stream));
     return {
-        step_s: answer.step_s, kinds, rows, stages: answer.stages, rowsOfStage: grouped(rows, (row) => row.stage),
+        end_s: Math.max(answer.step_s, answer.end_s), kinds, rows, stages: answer.stages,
+        chunks: 1 + spans.chunk.reduce((most, chunk) => Math.max(most, chunk ?? 0), 0),
+        rowsOfStage: grouped(rows, (row) => row.stage),
         stairsOfStage: new Map(answer.memory.map((stairs) => [stairs.stage, {
             rank: stairs.rank, base_bytes: stairs.base_bytes, peak_bytes: stairs.peak_bytes,
             at_s: Float64Array.from(stairs.at_s), bytes: Float64Array.from(stairs.bytes),

@@ -30,7 +30,7 @@ export const hovered = signal(null);
 
 /** The part in view of the step on show. @returns {[number, number]} */
 export function viewNow() {
-    return viewOf(shown.value?.step_s ?? 1);
+    return viewOf(shown.value?.end_s ?? 1);
 }
 
 /** The stage asked for, as far as there is one. */
@@ -43,13 +43,13 @@ export function computingRow() {
 
 /** A view of the whole step is no part of it. @param {[number, number]} view */
 export function setView(view) {
-    const end_s = shown.value.step_s;
+    const end_s = shown.value.end_s;
     view_s.value = view[0] <= 0 && view[1] >= end_s ? null : view;
 }
 
 /** @param {number} to_s */
 export function moveCursor(to_s) {
-    const end_s = shown.value.step_s;
+    const end_s = shown.value.end_s;
     pause();
     batch(() => {
         at_s.value = Math.max(0, Math.min(to_s, end_s));
@@ -62,13 +62,13 @@ export function zoom(factor, about_s) {
     const view = viewNow();
     const inView = at_s.value >= view[0] && at_s.value <= view[1];
     const middle_s = about_s ?? (inView ? at_s.value : (view[0] + view[1]) / 2);
-    setView(zoomed(view, middle_s, factor, shown.value.step_s));
+    setView(zoomed(view, middle_s, factor, shown.value.end_s));
 }
 
 /** @param {number} by  share of the view, to the right */
 export function pan(by) {
     const view = viewNow();
-    setView(panned(view, by * (view[1] - view[0]), shown.value.step_s));
+    setView(panned(view, by * (view[1] - view[0]), shown.value.end_s));
 }
 
 /** Shows the selection, or else the span at the cursor, with some room around it. */
@@ -76,14 +76,14 @@ export function focusSelected() {
     const row = computingRow();
     const span = row === null ? -1 : spanAt(row, at_s.value);
     const part = selected_s.value ?? (span < 0 ? null : [row.start_s[span], row.end_s[span]]);
-    if (part !== null) setView(around(part[0], part[1], shown.value.step_s));
+    if (part !== null) setView(around(part[0], part[1], shown.value.end_s));
 }
 
 /** The cursor goes to where the next span of the chosen stage begins or ends. @param {1 | -1} direction */
 export function nextEdge(direction) {
     const row = computingRow();
     if (row === null) return;
-    let nearest_s = direction > 0 ? shown.value.step_s : 0;
+    let nearest_s = direction > 0 ? shown.value.end_s : 0;
     for (const edges of [row.start_s, row.end_s]) {
         for (const edge_s of edges) {
             const beyond = (edge_s - at_s.value) * direction > 0;

@@ -9,7 +9,7 @@ import { Swatch } from "./charts.js";
 import { Notes } from "./details.js";
 import { Fold } from "./fold.js";
 import { Scroll } from "./scroll.js";
-import { kindLook, streamWords } from "./timeline-kinds.js";
+import { kindLook, laneWords } from "./timeline-kinds.js";
 import { spanAt } from "./timeline-rows.js";
 import { selected_s, shown, stageShown } from "./timeline-shown.js";
 import { sumsOf } from "./timeline-sums.js";
@@ -56,9 +56,9 @@ export function Selected() {
         </section>`;
 }
 
-/** What goes with an idle share, whatever time it is a share of. @param {{busy_s: number, idle_ratio: number}} stage */
-function bubble_s({ busy_s, idle_ratio }) {
-    return (busy_s * idle_ratio) / (1 - idle_ratio);
+/** Between its first pass and its last. @param {{begin_s: number, end_s: number, busy_s: number}} stage */
+function bubble_s({ begin_s, end_s, busy_s }) {
+    return Math.max(0, end_s - begin_s - busy_s);
 }
 
 function Stages() {
@@ -102,16 +102,18 @@ function AtCursor() {
                     <caption class="visually-hidden">Spans that run at ${exact(now_s)} s</caption>
                     <thead><tr>
                         <th scope="col">Stage</th><th scope="col">Lane</th><th scope="col">Does</th><th scope="col" class="n">Micro-batch</th>
-                        <th scope="col" class="n">Chunk</th><th scope="col" class="n">From s</th><th scope="col" class="n">To s</th>
+                        <th scope="col" class="n">Chunk</th>
+                        <th scope="col" class="n">Layer</th><th scope="col" class="n">From s</th><th scope="col" class="n">To s</th>
                     </tr></thead>
                     <tbody>${running.map(({ row, span }) => {
                         const look = kindLook(kinds[row.kind[span]]);
                         const number = (value) => (value < 0 ? "–" : value);
                         return html`
-                            <tr key=${`${row.stage} ${row.stream}`}>
-                                <th scope="row">${row.stage}</th><td>${streamWords(row.stream)}</td>
+                            <tr key=${`${row.stage} ${laneWords(row)}`}>
+                                <th scope="row">${row.stage}</th><td>${laneWords(row)}</td>
                                 <td><${Swatch} tone=${look.tone} hatched=${look.hatched} />${look.label}</td>
                                 <td class="n">${number(row.microbatch[span])}</td><td class="n">${number(row.chunk[span])}</td>
+                                <td class="n">${number(row.layer[span])}</td>
                                 <td class="n">${exact(row.start_s[span])}</td><td class="n">${exact(row.end_s[span])}</td>
                             </tr>`;
                     })}</tbody>

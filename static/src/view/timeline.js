@@ -12,7 +12,7 @@ import { contextOf, followWidth, onceAFrame } from "./canvas.js";
 import { Swatch } from "./charts.js";
 import { Problem } from "./problem.js";
 import { attach, onKey } from "./timeline-hands.js";
-import { kindLook, streamWords } from "./timeline-kinds.js";
+import { kindLook, laneWords } from "./timeline-kinds.js";
 import { timeOf } from "./timeline-layout.js";
 import { miniPicture, paintMarks, paintMini, paintScene } from "./timeline-paint.js";
 import { bytesAt, spanAt } from "./timeline-rows.js";
@@ -49,8 +49,9 @@ function followScene(read, draw) {
 
 /** @param {import("./timeline-rows.js").Row} row @param {number} span */
 function workWords(row, span) {
-    if (row.microbatch[span] < 0) return "";
-    return ` of micro-batch ${row.microbatch[span]}${row.chunk[span] > 0 ? `, chunk ${row.chunk[span]}` : ""}`;
+    const microbatch = row.microbatch[span] < 0 ? "" : ` of micro-batch ${row.microbatch[span]}`;
+    const chunk = row.chunk[span] < 0 || shown.value.chunks === 1 ? "" : `, chunk ${row.chunk[span]}`;
+    return `${microbatch}${chunk}${row.layer[span] < 0 ? "" : `, layer ${row.layer[span]}`}`;
 }
 
 /** The span under the pointer, with every digit. The tables say the same to those who do not point. */
@@ -67,7 +68,7 @@ function Tip() {
     return html`
         <div class="tip" ref=${place} aria-hidden="true" data-testid="tip">
             <b>${label}${workWords(row, span)}</b>
-            <span>stage ${row.stage}, ${streamWords(row.stream)}, rank ${row.rank}</span>
+            <span>stage ${row.stage}, ${laneWords(row)}, rank ${row.rank}</span>
             <span>${exact(length_s)} s, from ${exact(row.start_s[span])} to ${exact(row.end_s[span])} s</span>
         </div>`;
 }
@@ -86,7 +87,7 @@ function Readout() {
 }
 
 function Transport() {
-    const end_s = shown.value.step_s;
+    const end_s = shown.value.end_s;
     const whole = view_s.value === null;
     return html`
         <div class="transport">
@@ -122,7 +123,7 @@ function Mini() {
     const move = (event) => {
         if (event.buttons !== 1 || layout.value === null) return;
         event.currentTarget.setPointerCapture(event.pointerId);
-        const end_s = shown.value.step_s;
+        const end_s = shown.value.end_s;
         const length_s = viewNow()[1] - viewNow()[0];
         const middle_s = timeOf(layout.value, [0, end_s], event.clientX - event.currentTarget.getBoundingClientRect().left);
         const from_s = Math.max(0, Math.min(end_s - length_s, middle_s - length_s / 2));
@@ -188,6 +189,7 @@ export function Timeline() {
             </header>
             ${problem ? html`<${Problem} problem=${problem} />` : shown.value === null ? html`<p class="muted">Simulating one step…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>
+                    ${answer.left_out > 0 ? html`<p class="warning">${exact(answer.left_out)} spans are left out: the timeline is too long to be drawn whole.</p>` : null}
                     <${Legend} /><${Transport} /><${Plot} /><${Readout} /><${Selected} /><${Keys} /><${Tables} />
                 </div>`}
         </section>`;

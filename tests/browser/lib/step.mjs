@@ -1,12 +1,10 @@
 /** The second view of an answer: how a test opens it and where things stand on its drawings. */
 import { layoutOf, xOf } from '../../../static/src/view/timeline-layout.js';
 import { timelineOf } from '../../../static/src/view/timeline-rows.js';
-import { madeTimeline } from './timelines.mjs';
 
-/** @param {any} tab  of openTab, with an answer @param {any} [made]  what the service answers */
-export async function openStep({ page }, made = madeTimeline()) {
-    await page.route('**/api/v1/timelines', (route) => route.fulfill({ json: made }));
-    const timeline = page.waitForResponse('**/api/v1/timelines');
+/** Opens the second view of a tab that shows an answer. */
+export async function openStep({ page }) {
+    const timeline = page.waitForResponse('**/api/v1/timelines?*');
     const sharding = page.waitForResponse('**/api/v1/shardings?limit=1');
     await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
     const [drawn, placed] = await Promise.all([timeline, sharding]);
@@ -28,23 +26,26 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
 }));
 
 /** Where each lane and moment is on the page, for the whole step. */
-export async function placesOn(page, answer, view = [0, answer.step_s]) {
+export async function placesOn(page, answer) {
     const plot = page.getByTestId('timeline-plot');
     await plot.scrollIntoViewIfNeeded();
     const width = await plot.evaluate((element) => element.clientWidth);
-    const layout = layoutOf(timelineOf(answer), width, true);
-    const laneOf = (stage, stream) => layout.lanes.find(({ row }) => row.stage === stage && row.stream === stream);
+    const timeline = timelineOf(answer);
+    const view = [0, timeline.end_s];
+    const layout = layoutOf(timeline, width, true);
+    const laneOf = ({ stage, stream, group }) => layout.lanes.find(({ row }) =>
+        row.stage === stage && row.stream === stream && row.group === group);
     return {
         layout,
+        end_s: timeline.end_s,
         /** The middle of a span, on the canvas. @param {number} at  number of the span in the answer */
         middle(at) {
-            const { stage, stream } = answer.lanes[answer.spans.lane[at]];
-            const lane = laneOf(stage, stream);
+            const lane = laneOf(answer.lanes[answer.spans.lane[at]]);
             const time_s = (answer.spans.start_s[at] + answer.spans.end_s[at]) / 2;
             return { x: xOf(layout, view, time_s), y: lane.top + lane.height / 2 };
         },
         /** A moment on the lane in which a stage computes. */
-        point: (stage, time_s) => ({ x: xOf(layout, view, time_s), y: laneOf(stage, 'compute').top + 4 }),
+        point: (stage, time_s) => ({ x: xOf(layout, view, time_s), y: laneOf({ stage, stream: 'compute', group: null }).top + 4 }),
         length: (at) => ((answer.spans.end_s[at] - answer.spans.start_s[at]) / (view[1] - view[0])) * layout.plot,
     };
 }
