@@ -129,6 +129,7 @@ competes(const sl_comparison *c, uint32_t i, uint32_t situations, bool complete)
            (suited[i] & situations) != 0 && !(complete && entry->time_incomplete);
 }
 
+/* Of equals the later: on one device dp and ddp are the same, and PyTorch advises the latter. */
 static pick
 pick_among(const sl_comparison *c, uint32_t situations, bool complete)
 {
@@ -137,7 +138,7 @@ pick_among(const sl_comparison *c, uint32_t situations, bool complete)
     for (uint32_t i = 0; i < SL_STRATEGY_COUNT; i++)
         if (competes(c, i, situations, complete) &&
             (p.fastest == SL_NOTHING ||
-             c->strategies[i].time.step_s < c->strategies[p.fastest].time.step_s))
+             c->strategies[i].time.step_s <= c->strategies[p.fastest].time.step_s))
             p.fastest = (int)i;
     for (uint32_t i = 0; i < SL_STRATEGY_COUNT; i++) {
         if (!competes(c, i, situations, complete) ||
@@ -149,7 +150,7 @@ pick_among(const sl_comparison *c, uint32_t situations, bool complete)
             p.chosen == SL_NOTHING ? UINT32_MAX : sl_strategy_complexity((sl_strategy)p.chosen);
         if (complexity < before ||
             (complexity == before &&
-             c->strategies[i].time.step_s < c->strategies[p.chosen].time.step_s))
+             c->strategies[i].time.step_s <= c->strategies[p.chosen].time.step_s))
             p.chosen = (int)i;
     }
     return p;

@@ -303,21 +303,29 @@ try_layer_wise(search *s, sl_errors *err)
     return SL_OK;
 }
 
-/* The fewest that fit, between none that do and all, by halves. */
+/* The fewest that fit in the smallest steps, between none and all, by halves; then every step with them. */
 static void
 try_cpu_layers(search *s)
 {
     const uint32_t blocks = s->base.model->block_count;
+    search least = *s;
     sl_plan plan = stacked(s);
+    uint64_t sizes[WHOLE_BATCH_PARTS];
     uint32_t few = 0, many = blocks;
 
+    if ((s->open & SL_UNKNOWN_RECOMPUTE) != 0)
+        least.base.workload.recompute = SL_RECOMPUTE_FULL;
+    if ((s->open & SL_UNKNOWN_MICRO_BATCH) != 0) {
+        const uint32_t count = micro_batches(s, &plan, sizes);
+        least.base.workload.micro_batch = sizes[0] < sizes[count - 1] ? sizes[0] : sizes[count - 1];
+    }
+    least.open = 0;
     plan.host_run_count = 1;
-    plan.host_runs[0] = (sl_host_run){.first = 0, .last = blocks - 1};
-    (void)try_plan(s, &plan);
+    plan.host_runs[0].last = blocks - 1;
     while (many - few > 1) {
         const uint32_t middle = few + (many - few) / 2;
         plan.host_runs[0].first = blocks - middle;
-        if (try_plan(s, &plan))
+        if (try_plan(&least, &plan))
             many = middle;
         else
             few = middle;
