@@ -183,7 +183,7 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_
 
 void
 sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-           sl_api_answerer answer)
+           sl_api_reader read, sl_api_answerer answer)
 {
     sl_worker *worker = sl_api_worker(thread, request, response);
     job *fetched = response->state;
@@ -201,8 +201,7 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     const sl_node root = sl_json_root(a.json);
     bool lenient = false;
     const sl_code understood = sl_api_lenient(request, &lenient, &err);
-    sl_code code =
-        sl_estimate_request_read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
+    sl_code code = read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
     if (code == SL_OK)
         code = understood;
     /* Here, so that the name and the layers are judged with the rest of the document. */
@@ -307,11 +306,11 @@ answer_choices(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request
 void
 sl_estimates_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, answer_estimate);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_estimate);
 }
 
 void
 sl_estimates_choices(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, answer_choices);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_choices);
 }

@@ -14,6 +14,10 @@ typedef struct sl_api_asked {
     sl_model_counts counts;
 } sl_api_asked;
 
+/** sl_estimate_request_read, or a reader of requests with more members. */
+typedef sl_code (*sl_api_reader)(const sl_node *root, const sl_catalog *catalog,
+                                 sl_errors *warnings, sl_estimate_request *out, sl_errors *err);
+
 typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
                                 const sl_request *request, sl_response *response);
 
@@ -23,6 +27,6 @@ typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
  * again on each lane.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-                sl_api_answerer answer);
+                sl_api_reader read, sl_api_answerer answer);
 
 #endif

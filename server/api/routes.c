@@ -30,6 +30,8 @@ const sl_route sl_api_routes[] = {
      30.0, "unknown"},
     {SL_POST, "/api/v1/shardings", SL_LANE_COMPUTE, sl_shardings_post, JSON_BODY, 0, 30.0,
      "rank, tensor, limit, cursor, unknown"},
+    {SL_POST, "/api/v1/comparisons", SL_LANE_COMPUTE, sl_comparisons_post, JSON_BODY, 0, 30.0,
+     "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
      "limit, cursor"},

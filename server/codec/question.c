@@ -253,13 +253,17 @@ settle(sl_estimate_request *request, sl_errors *err)
 static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {
-        {"model", NULL}, {"workload", NULL}, {"cluster", NULL}, {"parallelism", NULL}};
+    static const sl_member members[] = {{"model", NULL},   {"workload", NULL},
+                                        {"cluster", NULL}, {"parallelism", NULL},
+                                        {"of", NULL},      {"strategies", NULL}};
+    enum { OF_ESTIMATES = 4 }; /* the rest are those of a comparison */
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)
         return first;
-    sl_keep(&first, sl_members_check(root, members, COUNT(members), warnings, err));
+    sl_keep(&first,
+            sl_members_check(root, members, request->comparing ? COUNT(members) : OF_ESTIMATES,
+                             warnings, err));
     (void)sl_node_member(root, "cluster", &request->cluster_object);
     (void)sl_node_member(root, "parallelism", &request->parallelism_object);
     sl_keep(&first, sl_node_required(root, "model", &request->model, err));
@@ -286,14 +290,15 @@ read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors 
     return code;
 }
 
-sl_code
-sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
-                         sl_estimate_request *out, sl_errors *err)
+static sl_code
+read_document(const sl_node *root, const sl_catalog *catalog, bool comparing, sl_errors *warnings,
+              sl_estimate_request *out, sl_errors *err)
 {
     assert(root != NULL && catalog != NULL && out != NULL && err != NULL);
 
     memset(out, 0, sizeof *out);
     out->root = *root;
+    out->comparing = comparing;
     sl_code first = read_members(out, warnings, err);
     if (out->model.value != NULL)
         sl_keep(&first, read_model(out, warnings, err));
@@ -302,12 +307,28 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
     if (sl_node_kind(&out->root) == SL_JSON_OBJECT) {
         sl_keep(&first, read_cluster(out, catalog, warnings, err));
         sl_keep(&first, sl_question_read_plan(out, warnings, err));
+        if (comparing)
+            sl_keep(&first, sl_question_read_comparison(out, err));
     }
     if (first == SL_OK && out->has_cluster)
         first = settle(out, err);
     else if (first == SL_OK && out->inventory == NULL)
         settle_shard_group(out); /* an accounting without a cluster */
     return first;
+}
+
+sl_code
+sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                         sl_estimate_request *out, sl_errors *err)
+{
+    return read_document(root, catalog, false, warnings, out, err);
+}
+
+sl_code
+sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                           sl_estimate_request *out, sl_errors *err)
+{
+    return read_document(root, catalog, true, warnings, out, err);
 }
 
 static sl_code

@@ -76,7 +76,10 @@ typedef struct sl_estimate_request {
     uint32_t half_count;                   /* ... or as far as the list goes */
     bool half_blocks[SL_MODEL_LAYERS_MAX]; /* ... of them */
     sl_plan plan;
-    uint32_t unknown; /* sl_unknown bits */
+    uint32_t unknown;    /* sl_unknown bits */
+    bool comparing;      /* it may say what to compare: the next two */
+    uint32_t of;         /* sl_comparison_of */
+    uint32_t strategies; /* bits 1 << sl_strategy */
     sl_notes notes;
 } sl_estimate_request;
 
@@ -91,6 +94,12 @@ typedef struct sl_estimate_request {
 sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;
+
+/** The same for a comparison: "of" and "strategies" may stand beside the members of an estimate request,
+ * and without a plan none is given. */
+sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog,
+                                   sl_errors *warnings, sl_estimate_request *out,
+                                   sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Fills the cluster from the spec of the inventory that the request names; the members of the
