@@ -204,6 +204,7 @@ _Static_assert(COUNT(lifetimes) == SL_LIFETIME_COUNT, "a word for every lifetime
 
 static const char *const origins[] = {
     [SL_ORIGIN_MEASURED] = "measured",
+    [SL_ORIGIN_INTERPOLATED] = "interpolated",
     [SL_ORIGIN_SCALED] = "scaled",
     [SL_ORIGIN_DATASHEET] = "datasheet",
 };
