@@ -23,11 +23,19 @@ typedef enum sl_precision {
 
 /** Where a rate comes from; the weakest of an estimate's parts is shown to the user. */
 typedef enum sl_origin {
-    SL_ORIGIN_MEASURED,  /* a law fitted to this very part */
-    SL_ORIGIN_SCALED,    /* the law of the nearest measured part, scaled by the datasheets */
-    SL_ORIGIN_DATASHEET, /* peak times a generic efficiency */
+    SL_ORIGIN_MEASURED,     /* a law fitted to this very part */
+    SL_ORIGIN_INTERPOLATED, /* ... and what this part was measured to differ from it, between shapes */
+    SL_ORIGIN_SCALED,       /* the law of the nearest measured part, scaled by the datasheets */
+    SL_ORIGIN_DATASHEET,    /* peak times a generic efficiency */
     SL_ORIGIN_COUNT
 } sl_origin;
+
+enum { SL_SURFACE_ROWS = 6, SL_SURFACE_COLUMNS = 4, SL_SURFACE_DEPTHS = 3 };
+
+/** Seconds of products as measured on a part over those of its law, where engine/surface.h has its nodes. */
+typedef struct sl_gemm_surface {
+    double ratio[SL_SURFACE_COLUMNS][SL_SURFACE_DEPTHS][SL_SURFACE_ROWS];
+} sl_gemm_surface;
 
 /** Matrix-product law: tiles, waves, memory roofline (see engine/kernel.h for the formula). */
 typedef struct sl_gemm_law {
@@ -39,6 +47,10 @@ typedef struct sl_gemm_law {
     double rate_128x128_ratio; /* rate of smaller tiles against 256x128 */
     double rate_128x64_ratio;
     double rate_64x64_ratio;
+    double cast_values_per_s; /* of operands, apart from the product; 0 = not known */
+    double hot_ratio;         /* clock that long kernels of its table end at; 0 = all are cool */
+    double hot_flops;         /* of a kernel halfway there */
+    const sl_gemm_surface *surface; /* the catalogue's; NULL = the law alone */
 } sl_gemm_law;
 
 /** Low-precision products with a law of their own; mxfp8's are those of fp8. Kept operands are quantised

@@ -184,7 +184,7 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_
 
 void
 sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-           sl_api_answerer answer)
+           sl_api_reader read, sl_api_answerer answer)
 {
     sl_worker *worker = sl_api_worker(thread, request, response);
     job *fetched = response->state;
@@ -202,8 +202,7 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     const sl_node root = sl_json_root(a.json);
     bool lenient = false;
     const sl_code understood = sl_api_lenient(request, &lenient, &err);
-    sl_code code =
-        sl_estimate_request_read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
+    sl_code code = read(&root, app->catalog, lenient ? &a.warnings : NULL, &a.read, &err);
     if (code == SL_OK)
         code = understood;
     /* Here, so that the name and the layers are judged with the rest of the document. */
@@ -223,15 +222,6 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
             sl_response_problem(response, request, &err);
     }
     sl_json_free(a.json);
-}
-
-sl_code
-sl_api_plain(const sl_estimate_request *read, sl_errors *err)
-{
-    if (read->detail == NULL)
-        return SL_OK;
-    return sl_node_fail_at(&read->root, "detail", err, SL_E_RANGE, "unknown_field",
-                           "is of timelines only");
 }
 
 sl_code
@@ -290,7 +280,6 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 
     const bool accounting_only = sl_estimate_accounting_alone(&a->read);
     sl_code code = sl_api_choice(request, "require", requirements, 1, &require, &err);
-    sl_keep(&code, sl_api_plain(&a->read, &err));
     if (code == SL_OK && accounting_only) {
         code = sl_estimate_request_check(&a->read, NULL, &err);
     } else if (code == SL_OK) {
@@ -338,11 +327,11 @@ answer_choices(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request
 void
 sl_estimates_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, answer_estimate);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_estimate);
 }
 
 void
 sl_estimates_choices(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, answer_choices);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_choices);
 }

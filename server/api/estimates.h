@@ -14,11 +14,12 @@ typedef struct sl_api_asked {
     sl_model_counts counts;
 } sl_api_asked;
 
+/** sl_estimate_request_read, or a reader of requests with more members. */
+typedef sl_code (*sl_api_reader)(const sl_node *root, const sl_catalog *catalog,
+                                 sl_errors *warnings, sl_estimate_request *out, sl_errors *err);
+
 typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
                                 const sl_request *request, sl_response *response);
-
-/** Refuses what only a timeline has a use for. */
-sl_code sl_api_plain(const sl_estimate_request *read, sl_errors *err) SL_MUST_CHECK;
 
 /** An estimate, into the worker's, that settles what the request leaves open: *question is then about
  * the plan that was estimated. what: "a timeline". */
@@ -31,6 +32,6 @@ sl_code sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char
  * again on each lane.
  */
 void sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *response,
-                sl_api_answerer answer);
+                sl_api_reader read, sl_api_answerer answer);
 
 #endif

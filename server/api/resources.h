@@ -28,6 +28,7 @@ SL_HANDLER(sl_estimates_choices);
 SL_HANDLER(sl_shardings_post);
 SL_HANDLER(sl_timelines_post);
 SL_HANDLER(sl_timelines_compare);
+SL_HANDLER(sl_comparisons_post);
 
 SL_HANDLER(sl_inventories_list);
 SL_HANDLER(sl_inventories_get);

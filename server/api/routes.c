@@ -37,6 +37,8 @@ const sl_route sl_api_routes[] = {
      "rank, from_s, to_s, limit, unknown"},
     {SL_POST, "/api/v1/timelines:compare", SL_LANE_COMPUTE, sl_timelines_compare, TRACE_BODY,
      TRACE_MAX_BYTES, 60.0, "unknown"},
+    {SL_POST, "/api/v1/comparisons", SL_LANE_COMPUTE, sl_comparisons_post, JSON_BODY, 0, 30.0,
+     "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
      "limit, cursor"},

@@ -29,7 +29,6 @@ answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 
     (void)app;
     sl_code code = read_query(request, &query, &err);
-    sl_keep(&code, sl_api_plain(&a->read, &err));
     const sl_code settled = sl_api_settle(worker, a, "a sharding", &question, &err);
     if (code == SL_OK)
         code = settled;
@@ -55,5 +54,5 @@ answer_sharding(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 void
 sl_shardings_post(void *app, void *worker, const sl_request *request, sl_response *response)
 {
-    sl_api_ask(app, worker, request, response, answer_sharding);
+    sl_api_ask(app, worker, request, response, sl_estimate_request_read, answer_sharding);
 }

@@ -165,7 +165,7 @@ sl_timelines_compare(void *argument, void *worker, const sl_request *request, sl
     sl_errors err = {.count = 0};
 
     if (read_request(app, request, &asked, &err) == SL_OK)
-        sl_api_ask(app, worker, &asked, response, answer_comparison);
+        sl_api_ask(app, worker, &asked, response, sl_estimate_request_read, answer_comparison);
     else
         sl_response_problem(response, request, &err);
 }

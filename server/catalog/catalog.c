@@ -48,13 +48,15 @@ allocate(sl_catalog *catalog, sl_errors *err)
             sl_arena_alloc(arena, SL_CATALOG_SOFTWARE_MAX, sizeof *catalog->software);
         catalog->software_aliases =
             sl_arena_alloc(arena, SL_CATALOG_SOFTWARE_MAX, sizeof *catalog->software_aliases);
+        catalog->surfaces =
+            sl_arena_alloc(arena, SL_CATALOG_SURFACES_MAX, sizeof *catalog->surfaces);
         catalog->names = sl_arena_alloc(arena, SL_CATALOG_NAMES_MAX, sizeof *catalog->names);
         catalog->name_parts =
             sl_arena_alloc(arena, SL_CATALOG_NAMES_MAX, sizeof *catalog->name_parts);
     }
     if (catalog->parts == NULL || catalog->laws == NULL || catalog->nodes == NULL ||
         catalog->software == NULL || catalog->software_aliases == NULL || catalog->names == NULL ||
-        catalog->name_parts == NULL)
+        catalog->name_parts == NULL || catalog->surfaces == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the catalogue does not fit");
     return SL_OK;
 }

@@ -13,6 +13,7 @@ enum {
     SL_CATALOG_NAMES_MAX = 2048,
     SL_CATALOG_ARCHES_MAX = 32,
     SL_CATALOG_FABRICS_MAX = 16,
+    SL_CATALOG_SURFACES_MAX = 64,
     SL_CATALOG_NAME_SIZE = 128 /* of a name once folded */
 };
 
@@ -38,7 +39,8 @@ typedef struct sl_fabric_row {
 struct sl_catalog {
     sl_arena *arena;
     char revision[13];
-    uint32_t part_count, node_count, software_count, sustained_count, fabric_count, name_count;
+    uint32_t part_count, node_count, software_count, sustained_count, fabric_count, surface_count,
+        name_count;
     sl_part *parts;
     sl_law_names *laws; /* beside parts */
     sl_node_type *nodes;
@@ -46,6 +48,7 @@ struct sl_catalog {
     const char **software_aliases; /* beside software */
     sl_sustained sustained[SL_CATALOG_ARCHES_MAX];
     sl_fabric_row fabrics[SL_CATALOG_FABRICS_MAX];
+    sl_gemm_surface *surfaces; /* of the laws that have one */
     /* every id, name and alias of a part, with the part it means */
     const char **names;
     uint32_t *name_parts;

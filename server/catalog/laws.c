@@ -16,6 +16,21 @@ link_rate(const sl_accelerator *a)
 }
 
 static void
+scale_memory(sl_gemm_law *law, double ratio)
+{
+    law->bandwidth_bytes_per_s *= ratio;
+    law->cast_values_per_s *= ratio;
+}
+
+/* What a table has beyond the law is of its part alone: surfaces of another generation do not help. */
+static void
+forget_table(sl_gemm_law *law)
+{
+    law->surface = NULL;
+    law->hot_ratio = 0;
+}
+
+static void
 scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_per_s)
 {
     const double rate = sl_kernel_half_peak(a);
@@ -24,10 +39,11 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
         return;
     }
     a->gemm = law->gemm;
+    forget_table(&a->gemm);
     a->gemm.peak_flops_per_s = achieved_flops_per_s > 0
                                    ? achieved_flops_per_s
                                    : law->gemm.peak_flops_per_s * rate / sl_kernel_half_peak(law);
-    a->gemm.bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
+    scale_memory(&a->gemm, a->memory_bytes_per_s / law->memory_bytes_per_s);
     for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++) {
         const sl_precision precision =
             i == SL_LOW_PRODUCT_NVFP4 ? SL_PRECISION_NVFP4 : SL_PRECISION_FP8;
@@ -36,7 +52,8 @@ scale_gemm(sl_accelerator *a, const sl_accelerator *law, double achieved_flops_p
         a->low_gemm[i] = law->low_gemm[i];
         a->low_gemm[i].peak_flops_per_s *=
             a->peak_flops_per_s[precision] / law->peak_flops_per_s[precision];
-        a->low_gemm[i].bandwidth_bytes_per_s *= a->memory_bytes_per_s / law->memory_bytes_per_s;
+        forget_table(&a->low_gemm[i]);
+        scale_memory(&a->low_gemm[i], a->memory_bytes_per_s / law->memory_bytes_per_s);
     }
     a->gemm_origin = SL_ORIGIN_SCALED;
 }
@@ -174,12 +191,12 @@ sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
 
     if (accelerator->memory_bytes_per_s > 0) {
         const double ratio = bytes_per_s / accelerator->memory_bytes_per_s;
-        accelerator->gemm.bandwidth_bytes_per_s *= ratio;
+        scale_memory(&accelerator->gemm, ratio);
         for (uint32_t i = 0; i < SL_LOW_PRODUCT_COUNT; i++)
-            accelerator->low_gemm[i].bandwidth_bytes_per_s *= ratio;
+            scale_memory(&accelerator->low_gemm[i], ratio);
     }
     accelerator->memory_bytes_per_s = bytes_per_s;
-    if (accelerator->gemm_origin == SL_ORIGIN_MEASURED)
+    if (accelerator->gemm_origin < SL_ORIGIN_SCALED)
         accelerator->gemm_origin = SL_ORIGIN_SCALED;
 }
 

@@ -7,6 +7,7 @@
 #include "base/csv.h"
 #include "base/text.h"
 #include "catalog/internal.h"
+#include "engine/surface.h"
 
 const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT] = {
     [SL_ATTENTION_UNFUSED] = "unfused", [SL_ATTENTION_FLASH1] = "flash1",
@@ -376,21 +377,30 @@ law_owner(table *t)
     return part != NULL ? &part->accelerator : NULL;
 }
 
+static sl_gemm_law *
+law_named(table *t, sl_accelerator *a)
+{
+    static const char *const precisions[] = {"fp8", "fp8_kept", "nvfp4", "bf16"};
+    _Static_assert(sizeof precisions / sizeof precisions[0] == SL_LOW_PRODUCT_COUNT + 1,
+                   "a word for each law");
+    const int low = sl_text_index(required(t, "precision"), precisions, SL_LOW_PRODUCT_COUNT + 1);
+
+    if (low < 0) {
+        fault(t, "precision", "is none of bf16, fp8, fp8_kept and nvfp4");
+        return NULL;
+    }
+    return low < SL_LOW_PRODUCT_COUNT ? &a->low_gemm[low] : &a->gemm;
+}
+
 static void
 read_gemm_law(table *t)
 {
     sl_accelerator *const a = law_owner(t);
     if (a == NULL)
         return;
-    static const char *const precisions[] = {"fp8", "fp8_kept", "nvfp4", "bf16"};
-    _Static_assert(sizeof precisions / sizeof precisions[0] == SL_LOW_PRODUCT_COUNT + 1,
-                   "a word for each law");
-    const int low = sl_text_index(required(t, "precision"), precisions, SL_LOW_PRODUCT_COUNT + 1);
-    if (low < 0) {
-        fault(t, "precision", "is none of bf16, fp8, fp8_kept and nvfp4");
+    sl_gemm_law *const law = law_named(t, a);
+    if (law == NULL)
         return;
-    }
-    sl_gemm_law *const law = low < SL_LOW_PRODUCT_COUNT ? &a->low_gemm[low] : &a->gemm;
     *law = (sl_gemm_law){
         .multiprocessors = number(t, "multiprocessors"),
         .peak_flops_per_s = number(t, "peak_flops_per_s"),
@@ -400,7 +410,68 @@ read_gemm_law(table *t)
         .rate_128x128_ratio = number(t, "rate_128x128_ratio"),
         .rate_128x64_ratio = number(t, "rate_128x64_ratio"),
         .rate_64x64_ratio = number(t, "rate_64x64_ratio"),
+        .cast_values_per_s = number(t, "cast_values_per_s"),
+        .hot_ratio = number(t, "hot_ratio"),
+        .hot_flops = number(t, "hot_flops"),
     };
+}
+
+/* Of a law; a flat one where it has none yet. */
+static sl_gemm_surface *
+surface_of(table *t, sl_gemm_law *law)
+{
+    sl_catalog *const catalog = t->catalog;
+
+    for (uint32_t i = 0; i < catalog->surface_count; i++)
+        if (law->surface == &catalog->surfaces[i])
+            return &catalog->surfaces[i];
+    if (catalog->surface_count == SL_CATALOG_SURFACES_MAX) {
+        fault(t, "part", "there are too many surfaces");
+        return NULL;
+    }
+    sl_gemm_surface *const surface = &catalog->surfaces[catalog->surface_count++];
+    for (uint32_t n = 0; n < SL_SURFACE_COLUMNS; n++)
+        for (uint32_t k = 0; k < SL_SURFACE_DEPTHS; k++)
+            for (uint32_t m = 0; m < SL_SURFACE_ROWS; m++)
+                surface->ratio[n][k][m] = 1.0;
+    law->surface = surface;
+    return surface;
+}
+
+static uint32_t
+node_named(table *t, const char *column, const double *nodes, uint32_t count)
+{
+    const double value = number(t, column);
+    uint32_t i = 0;
+
+    while (i < count && nodes[i] != value)
+        i++;
+    if (i == count)
+        fault(t, column, "is no node of a surface");
+    return i;
+}
+
+static void
+read_gemm_surface(table *t)
+{
+    static const char *const columns[SL_SURFACE_ROWS] = {"rows_16",   "rows_128",  "rows_512",
+                                                         "rows_2048", "rows_8192", "rows_32768"};
+    sl_accelerator *const a = law_owner(t);
+    sl_gemm_law *const law = a != NULL ? law_named(t, a) : NULL;
+    sl_gemm_surface *const surface = law != NULL ? surface_of(t, law) : NULL;
+    const uint32_t n = node_named(t, "n", sl_surface_columns, SL_SURFACE_COLUMNS);
+    const uint32_t k = node_named(t, "k", sl_surface_depths, SL_SURFACE_DEPTHS);
+
+    if (surface == NULL || n == SL_SURFACE_COLUMNS || k == SL_SURFACE_DEPTHS)
+        return;
+    for (uint32_t m = 0; m < SL_SURFACE_ROWS; m++) {
+        const double ratio = number(t, columns[m]);
+        if (ratio < 0.1 || ratio > 10.0)
+            fault(t, columns[m], "must be from 0.1 to 10");
+        surface->ratio[n][k][m] = ratio;
+    }
+    if (law == &a->gemm)
+        a->gemm_origin = SL_ORIGIN_INTERPOLATED;
 }
 
 /* One row that another part had a hand in decides what the laws of a part are called. */
@@ -475,6 +546,7 @@ sl_catalog_load(sl_catalog *catalog, const sl_embedded_set *files, sl_errors *er
         {"accelerators.csv", read_part},
         {"nodes.csv", read_node},
         {"gemm_laws.csv", read_gemm_law},
+        {"gemm_surfaces.csv", read_gemm_surface},
         {"attention_laws.csv", read_attention_law},
         {"collective_laws.csv", read_collective_law},
         {"fabrics.csv", read_fabric},

@@ -254,15 +254,14 @@ sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
     sl_write_array_end(writer);
 }
 
-static void
-model_write(sl_writer *writer, const sl_estimate_document *document)
+void
+sl_model_summary_write(sl_writer *writer, const sl_model *model, uint64_t parameters)
 {
-    const sl_model *const model = document->model;
     const bool revised = model != NULL && *model->revision != '\0';
     sl_write_object(writer);
     sl_put_text(writer, "name", model != NULL ? model->name : NULL);
     sl_put_text(writer, "revision", revised ? model->revision : NULL);
-    sl_put_uint(writer, "parameters", document->parameters);
+    sl_put_uint(writer, "parameters", parameters);
     sl_write_object_end(writer);
 }
 
@@ -411,7 +410,7 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
 
     sl_write_object(writer);
     sl_write_key(writer, "model");
-    model_write(writer, document);
+    sl_model_summary_write(writer, document->model, document->parameters);
     if (estimate != NULL)
         figures_write(writer, document);
     else

@@ -18,6 +18,9 @@ typedef struct sl_estimate_document {
     const char *input_hash;
 } sl_estimate_document;
 
+/** Which model was evaluated: name, revision, parameters. model: NULL for a bare number of them. */
+void sl_model_summary_write(sl_writer *writer, const sl_model *model, uint64_t parameters);
+
 /**
  * Writes the answer as one object. A request with an accounting of its own gets it beside the exact
  * figures, or alone when there are none. SL_E_RANGE, before anything is written, when the bytes of

@@ -204,10 +204,55 @@ _Static_assert(COUNT(lifetimes) == SL_LIFETIME_COUNT, "a word for every lifetime
 
 static const char *const origins[] = {
     [SL_ORIGIN_MEASURED] = "measured",
+    [SL_ORIGIN_INTERPOLATED] = "interpolated",
     [SL_ORIGIN_SCALED] = "scaled",
     [SL_ORIGIN_DATASHEET] = "datasheet",
 };
 _Static_assert(COUNT(origins) == SL_ORIGIN_COUNT, "a word for every origin");
+
+static const char *const strategies[] = {
+    [SL_STRATEGY_GIVEN] = "given",
+    [SL_STRATEGY_DP] = "dp",
+    [SL_STRATEGY_DDP] = "ddp",
+    [SL_STRATEGY_ZERO_1] = "zero_1",
+    [SL_STRATEGY_ZERO_2] = "zero_2",
+    [SL_STRATEGY_ZERO_3] = "zero_3",
+    [SL_STRATEGY_FSDP_SHARD_GRAD_OP] = "fsdp_shard_grad_op",
+    [SL_STRATEGY_FSDP_FULL_SHARD] = "fsdp_full_shard",
+    [SL_STRATEGY_HSDP] = "hsdp",
+    [SL_STRATEGY_HSDP_ZERO_2] = "hsdp_zero_2",
+    [SL_STRATEGY_TENSOR] = "tensor",
+    [SL_STRATEGY_PIPELINE] = "pipeline",
+    [SL_STRATEGY_LAYER_WISE] = "layer_wise",
+    [SL_STRATEGY_LAYER_WISE_DDP] = "layer_wise_ddp",
+    [SL_STRATEGY_CPU_LAYERS] = "cpu_layers",
+    [SL_STRATEGY_OFFLOAD] = "offload",
+    [SL_STRATEGY_MIXED] = "mixed",
+};
+_Static_assert(COUNT(strategies) == SL_STRATEGY_COUNT, "a word for every strategy");
+
+static const char *const situations[] = {
+    [SL_SITUATION_DATA_LARGE] = "data_large",
+    [SL_SITUATION_SLIGHTLY_LARGE] = "model_slightly_larger",
+    [SL_SITUATION_MODEL_LARGE] = "model_large",
+    [SL_SITUATION_BOTH] = "both_large",
+};
+_Static_assert(COUNT(situations) == SL_SITUATION_COUNT, "a word for every situation");
+
+static const char *const tunings[] = {
+    [SL_TUNING_FULL] = "full",
+    [SL_TUNING_LORA] = "lora",
+    [SL_TUNING_LORA_INT8] = "lora_int8",
+    [SL_TUNING_QLORA] = "qlora",
+    [SL_TUNING_QLORA_DOUBLE] = "qlora_double",
+};
+_Static_assert(COUNT(tunings) == SL_TUNING_METHOD_COUNT, "a word for every method");
+
+static const char *const comparisons[] = {
+    [SL_COMPARISON_OF_STRATEGIES] = "strategies",
+    [SL_COMPARISON_OF_FINETUNING] = "finetuning",
+};
+_Static_assert(COUNT(comparisons) == SL_COMPARISON_OF_COUNT, "a word for every comparison");
 
 const sl_names sl_kind_names = {kinds, 2, COUNT(kinds)};
 const sl_names sl_framework_names = {frameworks, SL_FRAMEWORK_COUNT, COUNT(frameworks)};
@@ -233,6 +278,10 @@ const sl_names sl_attention_names = {attentions, SL_ATTENTION_WORD_COUNT, COUNT(
 const sl_names sl_collective_names = {collectives, SL_COLLECTIVE_COUNT, COUNT(collectives)};
 const sl_names sl_lifetime_names = {lifetimes, SL_LIFETIME_COUNT, COUNT(lifetimes)};
 const sl_names sl_origin_names = {origins, SL_ORIGIN_COUNT, COUNT(origins)};
+const sl_names sl_strategy_names = {strategies, SL_STRATEGY_COUNT, COUNT(strategies)};
+const sl_names sl_situation_names = {situations, SL_SITUATION_COUNT, COUNT(situations)};
+const sl_names sl_tuning_names = {tunings, SL_TUNING_METHOD_COUNT, COUNT(tunings)};
+const sl_names sl_comparison_names = {comparisons, SL_COMPARISON_OF_COUNT, COUNT(comparisons)};
 
 const char *
 sl_framework_profiles(uint32_t framework)

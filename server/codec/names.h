@@ -7,6 +7,7 @@
 #ifndef SL_CODEC_NAMES_H
 #define SL_CODEC_NAMES_H
 
+#include "engine/comparison.h"
 #include "shardline/accounting.h"
 #include "shardline/plan.h"
 #include "shardline/term.h"
@@ -48,6 +49,17 @@ extern const sl_names sl_schedule_names;
 extern const sl_names sl_collective_names;
 extern const sl_names sl_lifetime_names;
 extern const sl_names sl_origin_names;
+extern const sl_names sl_strategy_names;
+extern const sl_names sl_situation_names;
+extern const sl_names sl_tuning_names; /* methods of fine-tuning */
+
+/* What a comparison sets side by side. */
+typedef enum sl_comparison_of {
+    SL_COMPARISON_OF_STRATEGIES,
+    SL_COMPARISON_OF_FINETUNING,
+    SL_COMPARISON_OF_COUNT
+} sl_comparison_of;
+extern const sl_names sl_comparison_names;
 
 /* FSDP's names for what zero_stage and shard_group say. */
 typedef enum sl_fsdp_sharding {

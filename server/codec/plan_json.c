@@ -7,8 +7,8 @@
 #include "codec/placement.h"
 #include "codec/profile.h"
 
-static void
-adapter_write(sl_writer *writer, const sl_adapter *adapter)
+void
+sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
 {
     sl_write_key(writer, "adapter");
     if (adapter->method == SL_ADAPTER_NONE) {
@@ -40,8 +40,8 @@ place_of(bool off, bool nvme)
     return nvme ? "nvme" : "cpu";
 }
 
-static void
-offload_write(sl_writer *writer, const sl_offload *offload)
+void
+sl_offload_write(sl_writer *writer, const sl_offload *offload)
 {
     sl_write_key(writer, "offload");
     sl_write_object(writer);
@@ -52,8 +52,8 @@ offload_write(sl_writer *writer, const sl_offload *offload)
 }
 
 /* A word where one says it all. */
-static void
-recompute_write(sl_writer *writer, const sl_workload *w)
+void
+sl_recompute_write(sl_writer *writer, const sl_workload *w)
 {
     sl_write_key(writer, "recompute");
     if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
@@ -182,7 +182,7 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     sl_put_known_uint(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
     sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
     sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
-    recompute_write(writer, w);
+    sl_recompute_write(writer, w);
     sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
     sl_put_bool(writer, "dropout", w->dropout);
     sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
@@ -194,8 +194,8 @@ workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_w
     documents_write(writer, request, w);
     fp8_write(writer, request, w);
     moe_write(writer, request, w, plan);
-    adapter_write(writer, &w->adapter);
-    offload_write(writer, &w->offload);
+    sl_adapter_write(writer, &w->adapter);
+    sl_offload_write(writer, &w->offload);
     state_layout_write(writer, &w->layout);
     sl_put_known_uint(writer, "tokens", w->tokens);
     sl_write_object_end(writer);
@@ -404,13 +404,13 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
     if (accumulation)
         sl_put_uint(writer, "gradient_accumulation", steps);
     if (recompute)
-        recompute_write(writer, to);
+        sl_recompute_write(writer, to);
     if (attention)
         sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
     if (dropout)
         sl_put_bool(writer, "dropout", to->dropout);
     if (offload)
-        offload_write(writer, &to->offload);
+        sl_offload_write(writer, &to->offload);
     sl_write_object_end(writer);
 }
 

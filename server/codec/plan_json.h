@@ -12,6 +12,11 @@ void sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
                        const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
                        const sl_software *software);
 
+/** Members "adapter", "offload" and "recompute" of a workload. */
+void sl_adapter_write(sl_writer *writer, const sl_adapter *adapter);
+void sl_offload_write(sl_writer *writer, const sl_offload *offload);
+void sl_recompute_write(sl_writer *writer, const sl_workload *workload);
+
 /** A fix as a merge patch of the request: only the fields that differ from what was evaluated and
  * that the request does not derive by itself. */
 void sl_patch_write(sl_writer *writer, const sl_estimate_request *request,

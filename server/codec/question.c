@@ -253,21 +253,37 @@ settle(sl_estimate_request *request, sl_errors *err)
 static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {{"model", NULL},
-                                        {"workload", NULL},
-                                        {"cluster", NULL},
-                                        {"parallelism", NULL},
-                                        {"detail", NULL}};
+    /* Those of every request, then what one purpose has beside them. */
+    static const sl_member members[SL_PURPOSE_COUNT][6] = {
+        [SL_PURPOSE_ESTIMATE] = {{"model", NULL},
+                                 {"workload", NULL},
+                                 {"cluster", NULL},
+                                 {"parallelism", NULL}},
+        [SL_PURPOSE_TIMELINE] = {{"model", NULL},
+                                 {"workload", NULL},
+                                 {"cluster", NULL},
+                                 {"parallelism", NULL},
+                                 {"detail", NULL}},
+        [SL_PURPOSE_COMPARISON] = {{"model", NULL},
+                                   {"workload", NULL},
+                                   {"cluster", NULL},
+                                   {"parallelism", NULL},
+                                   {"of", NULL},
+                                   {"strategies", NULL}},
+    };
+    static const size_t counts[SL_PURPOSE_COUNT] = {4, 5, 6};
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)
         return first;
-    sl_keep(&first, sl_members_check(root, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_members_check(root, members[request->purpose], counts[request->purpose],
+                                     warnings, err));
     (void)sl_node_member(root, "cluster", &request->cluster_object);
     (void)sl_node_member(root, "parallelism", &request->parallelism_object);
     sl_keep(&first, sl_node_required(root, "model", &request->model, err));
     sl_keep(&first, sl_node_required(root, "workload", &request->workload_object, err));
-    sl_keep(&first, sl_node_text(root, "detail", &request->detail, NULL, err));
+    if (request->purpose == SL_PURPOSE_TIMELINE)
+        sl_keep(&first, sl_node_text(root, "detail", &request->detail, NULL, err));
     return first;
 }
 
@@ -290,14 +306,15 @@ read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors 
     return code;
 }
 
-sl_code
-sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
-                         sl_estimate_request *out, sl_errors *err)
+static sl_code
+read_document(const sl_node *root, const sl_catalog *catalog, sl_purpose purpose,
+              sl_errors *warnings, sl_estimate_request *out, sl_errors *err)
 {
     assert(root != NULL && catalog != NULL && out != NULL && err != NULL);
 
     memset(out, 0, sizeof *out);
     out->root = *root;
+    out->purpose = purpose;
     sl_code first = read_members(out, warnings, err);
     if (out->model.value != NULL)
         sl_keep(&first, read_model(out, warnings, err));
@@ -306,12 +323,35 @@ sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_erro
     if (sl_node_kind(&out->root) == SL_JSON_OBJECT) {
         sl_keep(&first, read_cluster(out, catalog, warnings, err));
         sl_keep(&first, sl_question_read_plan(out, warnings, err));
+        if (purpose == SL_PURPOSE_COMPARISON)
+            sl_keep(&first, sl_question_read_comparison(out, err));
     }
     if (first == SL_OK && out->has_cluster)
         first = settle(out, err);
     else if (first == SL_OK && out->inventory == NULL)
         settle_shard_group(out); /* an accounting without a cluster */
     return first;
+}
+
+sl_code
+sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                         sl_estimate_request *out, sl_errors *err)
+{
+    return read_document(root, catalog, SL_PURPOSE_ESTIMATE, warnings, out, err);
+}
+
+sl_code
+sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                         sl_estimate_request *out, sl_errors *err)
+{
+    return read_document(root, catalog, SL_PURPOSE_TIMELINE, warnings, out, err);
+}
+
+sl_code
+sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
+                           sl_estimate_request *out, sl_errors *err)
+{
+    return read_document(root, catalog, SL_PURPOSE_COMPARISON, warnings, out, err);
 }
 
 static sl_code

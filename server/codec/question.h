@@ -19,6 +19,14 @@
 
 enum { SL_SOFTWARE_OPEN_MAX = 8 }; /* profiles of one framework */
 
+/** What a request is for: what may stand beside the members that all have. */
+typedef enum sl_purpose {
+    SL_PURPOSE_ESTIMATE,
+    SL_PURPOSE_TIMELINE,
+    SL_PURPOSE_COMPARISON,
+    SL_PURPOSE_COUNT
+} sl_purpose;
+
 typedef enum sl_model_source {
     SL_MODEL_FROM_HUB,
     SL_MODEL_FROM_CONFIG,
@@ -48,7 +56,8 @@ typedef struct sl_estimate_request {
     const char *pool;      /* NULL: the only one */
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
-    const char *detail; /* of a timeline; NULL: not said. Other answers have no use for it */
+    sl_purpose purpose;
+    const char *detail; /* of a timeline; NULL: not said */
 
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
@@ -78,7 +87,9 @@ typedef struct sl_estimate_request {
     uint32_t half_count;                   /* ... or as far as the list goes */
     bool half_blocks[SL_MODEL_LAYERS_MAX]; /* ... of them */
     sl_plan plan;
-    uint32_t unknown; /* sl_unknown bits */
+    uint32_t unknown;    /* sl_unknown bits */
+    uint32_t of;         /* sl_comparison_of */
+    uint32_t strategies; /* bits 1 << sl_strategy */
     sl_notes notes;
 } sl_estimate_request;
 
@@ -93,6 +104,17 @@ typedef struct sl_estimate_request {
 sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;
+
+/** The same for a timeline, which may say its "detail". */
+sl_code sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog,
+                                 sl_errors *warnings, sl_estimate_request *out,
+                                 sl_errors *err) SL_MUST_CHECK;
+
+/** The same for a comparison: "of" and "strategies" may stand beside the members of an estimate request,
+ * and without a plan none is given. */
+sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog,
+                                   sl_errors *warnings, sl_estimate_request *out,
+                                   sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Fills the cluster from the spec of the inventory that the request names; the members of the

@@ -28,6 +28,9 @@ sl_code sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnin
 sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
                               sl_errors *err) SL_MUST_CHECK;
 
+/* What a comparison compares; needs the workload's kind. */
+sl_code sl_question_read_comparison(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
+
 /* The members of an inline cluster, checked; those that describe a pool go to *pool. */
 sl_code sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
                                  sl_errors *err) SL_MUST_CHECK;

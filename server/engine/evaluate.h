@@ -38,6 +38,12 @@ bool sl_evaluate(const sl_question *question, const sl_combination *combination,
 bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
                            const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
+/** The values that stand for a question whose open fields are software, attention and dropout at most,
+ * where one will do: of its plausible combinations one of the newest release, with the newest kernel.
+ * False when none is legal: *refused, empty before, says why. */
+bool sl_evaluate_plausible(const sl_question *question, sl_combination *out,
+                           sl_errors *refused) SL_MUST_CHECK;
+
 /**
  * Single changes to the plan, each evaluated: those that free memory when it does not fit, those
  * that save time when it does. Best first, into out->fixes. `scratch` is overwritten.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "engine/surface.h"
 #include "shardline/units.h"
 
 /* Of 16-bit products, those with a scale for each row and column, their casts apart (torchtitan, two runs
@@ -54,12 +55,16 @@ law_of(const sl_slice *slice, sl_precision precision)
         const double launch_s = law.launch_s;
         law = part->gemm;
         law.launch_s = launch_s;
+        law.surface = NULL; /* of other kernels */
         law.peak_flops_per_s *= slice->clock_ratio * row_rate_ratio;
     } else if (own)
         law.peak_flops_per_s *=
             held_clock(slice, law.peak_flops_per_s / part->peak_flops_per_s[precision]);
-    else
+    else {
+        if (precision != SL_PRECISION_BF16 && precision != SL_PRECISION_FP16)
+            law.surface = NULL;
         law.peak_flops_per_s *= slice->clock_ratio * part->peak_flops_per_s[precision] / half;
+    }
     return law;
 }
 
@@ -104,6 +109,7 @@ sl_kernel_product_s(const sl_slice *slice, sl_product product)
         {64.0, 128.0, law.rate_128x64_ratio},
         {64.0, 64.0, law.rate_64x64_ratio},
     };
+    const uint32_t splits = sl_precision_is_low(product.precision) ? 1 : 8;
     double best_s = HUGE_VAL;
 
     for (uint32_t i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
@@ -112,18 +118,44 @@ sl_kernel_product_s(const sl_slice *slice, sl_product product)
         best_s = fmin(best_s, tile_seconds(slice, &law, &product, &tiles[i], 1.0));
         if (count >= law.multiprocessors)
             continue;
-        for (uint32_t split = 2; split <= 8 && product.k / split >= 512.0; split *= 2)
+        for (uint32_t split = 2; split <= splits && product.k / split >= 512.0; split *= 2)
             best_s = fmin(best_s, tile_seconds(slice, &law, &product, &tiles[i], split));
     }
-    return law.launch_s + best_s;
+    best_s += law.launch_s;
+    return law.surface != NULL && product.batch <= 1.0
+               ? best_s * sl_surface_ratio(law.surface, product.m, product.n, product.k)
+               : best_s;
+}
+
+double
+sl_kernel_cast_s(const sl_slice *slice, sl_precision precision, double values)
+{
+    const double rate = law_of(slice, precision).cast_values_per_s;
+
+    return rate > 0.0 ? values / rate : 0.0;
+}
+
+double
+sl_kernel_timed_s(const sl_accelerator *part, sl_product product)
+{
+    sl_slice slice = {.accelerator = part,
+                      .clock_ratio = 1.0,
+                      .element_bytes = 2.0,
+                      .precision = product.precision};
+    const sl_gemm_law law = law_of(&slice, product.precision);
+    const double flops = 2.0 * product.batch * product.m * product.n * product.k;
+
+    if (law.hot_ratio > 0.0)
+        slice.clock_ratio -= (1.0 - law.hot_ratio) * flops / (flops + law.hot_flops);
+    return sl_kernel_product_s(&slice, product) +
+           sl_kernel_cast_s(&slice, product.precision, product.batch * product.m * product.k);
 }
 
 bool
 sl_kernel_product_measured(const sl_product *product)
 {
-    return product->batch <= 1.0 && product->m >= 16.0 && product->m <= 32768.0 &&
-           product->n >= 512.0 && product->n <= 51200.0 && product->k >= 512.0 &&
-           product->k <= 16384.0;
+    return product->batch <= 1.0 &&
+           sl_surface_octaves_outside(product->m, product->n, product->k) <= 0.0;
 }
 
 double

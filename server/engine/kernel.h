@@ -20,17 +20,37 @@ double sl_kernel_half_peak(const sl_accelerator *part);
 
 /**
  * Matrix product:
- *   t = t0 + min over tiles (tm, tn) and splits z of max(Tc, Tm)
+ *   t = (t0 + min over tiles (tm, tn) and splits z of max(Tc, Tm)) * surface
  *   Tc = waves * 2 tm tn (k / z + k0) * SM / (P * r_tile),  waves = ceil(batch tiles z / SM)
  *   Tm = ((m k + k n) e + m n e + (z > 1 ? 8 z m n : 0)) batch / bandwidth
  * Tiles 256x128, 128x256, 128x128, 128x64, 64x128, 64x64; z in {1, 2, 4, 8} while the tiles leave
- * multiprocessors idle and k / z >= 512. Constants are fitted per part (gemm_laws.csv).
- * Source: derived; fitted on public kernel tables, 6-8 % mean error on shapes not fitted.
+ * multiprocessors idle and k / z >= 512, low precisions with z = 1 (their kernels do not split k: nvfp4
+ * tables are linear in k down to one tile). Constants are fitted per part (gemm_laws.csv). surface
+ * (engine/surface.h) multiplies single products in the precision it was measured in.
+ * Source: derived; fitted on public kernel tables. Shapes not fitted, 1,024 and more on each side: 5.3 % mean error in
+ * bf16, 4.0 % in fp8, 5.1 % in nvfp4, casts and heat of the tables included (sl_kernel_timed_s).
  */
 double sl_kernel_product_s(const sl_slice *slice, sl_product product);
 
-/** Whether the tables that the laws were fitted to have shapes around this one: single products of
- * 16 to 32,768 rows, 512 to 51,200 columns and a depth of 512 to 16,384 (ai-dynamo/aiconfigurator). */
+/**
+ * 16-bit values quantised for a product that does not keep its operands: values / rate of the law, 0 where a law
+ * has none. Tables of low precisions time a product with the cast of its m x k operand; its time is linear
+ * in n from there.
+ */
+double sl_kernel_cast_s(const sl_slice *slice, sl_precision precision, double values);
+
+/**
+ * A product as a table of kernels has it: operands in 16 bits cast with it, one run after the other, so that
+ * long kernels run at a clock that gave way already:
+ *   clock = 1 - (1 - hot) f / (f + f0), f the FLOPs
+ * 16-bit tables end at 0.70 to 0.83 (A100 0.94, B300 1), about what sustained.csv says of hours from other runs; it
+ * is in the fit so that surfaces do not slow down again what the clock of a slice does. Nothing but fits and tests asks for it: a slice has its own clock.
+ * Source: derived; fitted on public kernel tables (gemm_laws.csv).
+ */
+double sl_kernel_timed_s(const sl_accelerator *part, sl_product product);
+
+/** Whether the tables that the laws were fitted to have shapes around this one: single products inside the
+ * ends of engine/surface.h. */
 bool sl_kernel_product_measured(const sl_product *product);
 
 /**

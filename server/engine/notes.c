@@ -57,8 +57,7 @@ note_low_precision(const sl_workload *workload, sl_estimate *out)
 {
     add(out, true, "low_precision",
         "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
-        "the "
-        "kernels that cast are not priced");
+        "the casts of weights are not priced");
     if (sl_low_keeps_operands(workload))
         add(out, true, "low_precision_operands",
             "weights and inputs of linear layers are kept quantised as TransformerEngine does by "

@@ -140,6 +140,27 @@ static const double gradient_cast_bytes = 4.0;
  * an input forward, and by columns for the weights' gradient; an output gradient both ways (torchao). */
 static const double row_cast_bytes = 5.0;
 
+/* Where 16 bits are kept an input is cast forward and once more for the weights' gradient, an output gradient
+ * once for both of its products; what sequence parallelism gathers, before it is gathered (torchao,
+ * float8 tensor parallelism). */
+static void
+price_casts_again(const pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double rows = sl_slice_rows(slice, op);
+    const bool cut = op->cut != SL_CUT_REPLICATED && op->experts == 0;
+    const double inputs =
+        sl_slice_inputs(slice, op) / (cut && op->cut != SL_CUT_ROW ? slice->spread : 1.0);
+    const double outputs =
+        sl_slice_outputs(slice, op) / (cut && op->cut == SL_CUT_ROW ? slice->spread : 1.0);
+    const double input_s = sl_kernel_cast_s(slice, slice->precision, rows * inputs);
+
+    p->out->forward_s += input_s;
+    p->out->backward_s += sl_kernel_cast_s(slice, slice->precision, rows * outputs);
+    if (!sl_adapter_on(slice->adapter))
+        p->out->backward_s += input_s;
+}
+
 static void
 price_casts(const pricing *p, const sl_operator *op)
 {
@@ -147,9 +168,12 @@ price_casts(const pricing *p, const sl_operator *op)
     const double rows = sl_slice_rows(slice, op);
     const double rate = slice->accelerator->memory_bytes_per_s * copy_ratio;
 
-    if ((slice->operand_bytes <= 0.0 && !slice->by_row) ||
-        sl_slice_precision(slice, op) != slice->precision)
+    if (sl_slice_precision(slice, op) != slice->precision)
         return;
+    if (slice->operand_bytes <= 0.0 && !slice->by_row) {
+        price_casts_again(p, op);
+        return;
+    }
 
     const double input_s = rows * sl_slice_inputs(slice, op) / rate;
     const double gradient_s = rows * sl_slice_outputs(slice, op) / rate;

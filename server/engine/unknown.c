@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "engine/evaluate.h"
 #include "engine/guesses.h"
@@ -156,6 +157,29 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
     }
     *out = (sl_combination){software, asked.workload, asked.plan};
     return true;
+}
+
+bool
+sl_evaluate_plausible(const sl_question *question, sl_combination *out, sl_errors *refused)
+{
+    const uint32_t kernels =
+        is_unknown(question, SL_UNKNOWN_ATTENTION) ? SL_ATTENTION_KERNEL_COUNT : 1;
+    const uint32_t dropouts = is_unknown(question, SL_UNKNOWN_DROPOUT) ? 2 : 1;
+    bool found = false;
+    walk w = {0};
+
+    for (w.software = 0; w.software < question->software_count; w.software++)
+        for (w.attention = 0; w.attention < kernels; w.attention++)
+            for (uint32_t d = dropouts; d > 0; d--) {
+                sl_combination tried;
+                w.dropout = d - 1;
+                if (!combine(question, &w, &tried, refused) ||
+                    (found && strcmp(tried.software->date, out->software->date) < 0))
+                    continue;
+                found = true;
+                *out = tried;
+            }
+    return found;
 }
 
 static void

@@ -64,7 +64,7 @@ the_h100_row_carries_the_facts_and_the_fitted_laws(void)
     sl_expect_near(a->peak_flops_per_s[SL_PRECISION_BF16], 989e12, 1e-12, "bf16");
     sl_expect_near(a->gemm.peak_flops_per_s, 828.3e12, 1e-12, "gemm peak");
     sl_expect_near(a->gemm.launch_s, 3.35e-6, 1e-12, "gemm launch");
-    CU_ASSERT_EQUAL(a->gemm_origin, SL_ORIGIN_MEASURED);
+    CU_ASSERT_EQUAL(a->gemm_origin, SL_ORIGIN_INTERPOLATED);
     CU_ASSERT_EQUAL(a->collective_origin, SL_ORIGIN_MEASURED);
     const sl_collective_law *const law = &a->collective[SL_COLLECTIVE_ALL_REDUCE][2];
     sl_expect_near(law->latency_s, 15.39e-6, 1e-12, "all-reduce of 8");
@@ -280,6 +280,26 @@ a_sibling_release_is_described_by_its_profile(void)
     CU_ASSERT_PTR_NULL(sl_catalog_find_software(catalog, "", &exact));
 }
 
+/* A surface is of the part and precision that were measured: the same die's has its law alone. */
+static void
+surfaces_belong_to_the_part_that_was_measured(void)
+{
+    const sl_accelerator *const h100 = accelerator("nvidia-h100-sxm5-80gb");
+    const sl_accelerator *const h200 = accelerator("nvidia-h200-sxm-141gb");
+    const sl_accelerator *const v100 = accelerator("v100l");
+    CU_ASSERT_PTR_NOT_NULL(h100->gemm.surface);
+    CU_ASSERT_PTR_NOT_NULL(h100->low_gemm[SL_LOW_PRODUCT_FP8].surface);
+    CU_ASSERT_PTR_NULL(h100->low_gemm[SL_LOW_PRODUCT_FP8_KEPT].surface);
+    CU_ASSERT_PTR_NOT_NULL(h200->gemm.surface);
+    CU_ASSERT_PTR_NULL(h200->low_gemm[SL_LOW_PRODUCT_FP8].surface);
+    CU_ASSERT_PTR_NULL(v100->gemm.surface);
+    CU_ASSERT_EQUAL(h200->gemm_origin, SL_ORIGIN_INTERPOLATED);
+    for (uint32_t i = 0; i < sl_catalog_part_count(catalog); i++) {
+        const sl_accelerator *const a = &sl_catalog_part(catalog, i)->accelerator;
+        CU_ASSERT_EQUAL(a->gemm_origin == SL_ORIGIN_INTERPOLATED, a->gemm.surface != NULL);
+    }
+}
+
 static void
 an_override_of_a_rate_moves_the_laws_with_it(void)
 {
@@ -330,6 +350,7 @@ main(int argc, char **argv)
         SL_CASE(the_reference_node_is_the_common_one),
         SL_CASE(profiles_of_a_framework_stand_together),
         SL_CASE(a_sibling_release_is_described_by_its_profile),
+        SL_CASE(surfaces_belong_to_the_part_that_was_measured),
         SL_CASE(an_override_of_a_rate_moves_the_laws_with_it),
         SL_CASE(the_revision_is_twelve_hexadecimal_digits_and_repeatable),
     };

@@ -87,7 +87,14 @@ sl_fixture_cluster(uint32_t nodes)
     part->scale_up_bytes_per_s = 100e9;
     part->scale_up_domain = 8;
     part->host_bytes_per_s = 20e9;
-    part->gemm = (sl_gemm_law){100.0, 80e12, 100.0, 4e-6, 0.8e12, 0.9, 0.8, 0.7};
+    part->gemm = (sl_gemm_law){.multiprocessors = 100.0,
+                               .peak_flops_per_s = 80e12,
+                               .prologue_k = 100.0,
+                               .launch_s = 4e-6,
+                               .bandwidth_bytes_per_s = 0.8e12,
+                               .rate_128x128_ratio = 0.9,
+                               .rate_128x64_ratio = 0.8,
+                               .rate_64x64_ratio = 0.7};
     part->attention[SL_ATTENTION_FLASH2][0] =
         (sl_attention_laws){64, {60e12, 500.0, 0.0}, {50e12, 500.0, 0.0}};
     for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++)

@@ -227,6 +227,27 @@ rows_are_cast_for_each_product(void)
                    "two micro-batches");
 }
 
+/* Of each value of an input, once forward. */
+static void
+inputs_in_16_bits_are_cast_for_products(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_FSDP2, 3, SL_PRECISION_FP8);
+    sl_gemm_law *law = &cluster.accelerator.low_gemm[SL_LOW_PRODUCT_FP8];
+    const double inputs = 2.0 * BLOCKS * TOKENS * (3.0 * HIDDEN + FFN);
+
+    *law = cluster.accelerator.gemm;
+    const double free_s = forward_s(&q, 1e12);
+    law->cast_values_per_s = 1e9;
+    sl_expect_near(forward_s(&q, 1e12) - free_s, inputs / 1e9, 1e-6, "two micro-batches");
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.plan.sequence = true;
+    const double halves_s = forward_s(&q, 1e12);
+    law->cast_values_per_s = 0.0;
+    sl_expect_near(halves_s - forward_s(&q, 1e12), inputs / 1e9, 1e-6,
+                   "four of half of each, before tensor ranks gather them");
+}
+
 static const sl_case cases[] = {
     SL_CASE(transformer_engine_keeps_weights_quantised),
     SL_CASE(primary_weights_are_one_of_the_copies),
@@ -235,6 +256,7 @@ static const sl_case cases[] = {
     SL_CASE(spared_blocks_are_as_in_bf16),
     SL_CASE(low_precision_speeds_up_the_linear_layers_of_blocks),
     SL_CASE(what_cannot_be_quantised_is_refused),
+    SL_CASE(inputs_in_16_bits_are_cast_for_products),
     SL_CASE(rows_are_cast_for_each_product),
 };
 

@@ -1,0 +1,146 @@
+/** Timelines: a step as columns and as a Chrome trace, beside the estimate of the same plan. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { clientOfFile } from './lib/client.mjs';
+import { accelerator, estimate, gpt2, llama } from './lib/fixtures.mjs';
+import { assertProblem } from './lib/problems.mjs';
+
+const path = '/api/v1/timelines';
+const trace = 'application/vnd.chrome-trace+json';
+const client = await clientOfFile();
+
+const ask = (parts, query = '', headers = {}) =>
+    client.post(path + query, estimate(parts), headers);
+
+async function answered(parts, query, headers) {
+    const response = await ask(parts, query, headers);
+    assert.equal(response.status, 200, response.text);
+    return response.json;
+}
+
+/** Spans as objects, their lane and kind by name. */
+const rowsOf = ({ spans, lanes, kinds }) => spans.lane.map((lane, i) => ({
+    ...lanes[lane], lane, kind: kinds[spans.kind[i]], microbatch: spans.microbatch[i],
+    chunk: spans.chunk[i], layer: spans.layer[i], start: spans.start_s[i], end: spans.end_s[i],
+}));
+
+const eight = { accelerator, nodes: 1, accelerators_per_node: 8 };
+const sharded = { tensor: 1, sequence: false, pipeline: 1, data: 8 };
+
+test('columns are of one length, and nothing of a lane overlaps', async () => {
+    const timeline = await answered();
+    const lengths = new Set(Object.values(timeline.spans).map(({ length }) => length));
+    assert.deepEqual([...lengths], [timeline.span_count]);
+    assert.equal(timeline.left_out, 0);
+    const last = new Map();
+    for (const { lane, start, end } of rowsOf(timeline)) {
+        assert.ok(end >= start && start >= (last.get(lane) ?? 0) - 1e-12 && end <= timeline.end_s);
+        last.set(lane, end);
+    }
+});
+
+test('a step takes what its estimate says, whatever the schedule', async () => {
+    const schedules = { '1f1b': 1, gpipe: 1, naive: 1, interleaved_1f1b: 2, zb_h1: 1, zb_h2: 1,
+        zb_v: 2, dualpipe: 1 };
+    for (const [schedule, chunks] of Object.entries(schedules)) {
+        const parts = { config: { ...llama, num_hidden_layers: 16 },
+            workload: { global_batch_size: 32 },
+            parallelism: { pipeline: 4, data: 1, schedule, virtual_pipeline: chunks } };
+        const timeline = await answered(parts);
+        const { json } = await client.post('/api/v1/estimates', estimate(parts));
+        assert.equal(timeline.closed_form_s, json.time.step_s, schedule);
+        const off = Math.abs(Math.log(timeline.step_s / timeline.closed_form_s));
+        assert.ok(off < 0.06, `${schedule}: ${timeline.step_s} for ${timeline.closed_form_s}`);
+    }
+});
+
+test('of 12 equal layers on 3 devices one after another, two thirds are idle', async () => {
+    const layers = [{ name: 'layer', count: 12, parameters: 1e6, activation_bytes: 1e6,
+        forward_flops: 1e12 }];
+    const response = await client.post(path, { model: { layers },
+        workload: { kind: 'pretraining', framework: 'megatron', sequence_length: 1,
+            global_batch_size: 1, micro_batch_size: 1, recompute: 'none' },
+        cluster: { accelerator, nodes: 1, accelerators_per_node: 3 },
+        parallelism: { pipeline: 3, data: 1, schedule: 'naive', zero_stage: 0 } });
+    assert.equal(response.status, 200, response.text);
+    assert.ok(Math.abs(response.json.idle_ratio - 2 / 3) < 0.01, `${response.json.idle_ratio}`);
+});
+
+test('fsdp gathers a unit before its layer runs and reduces it after', async () => {
+    const timeline = await answered({ workload: { framework: 'fsdp2', recompute: 'none' },
+        parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } });
+    assert.equal(timeline.passes_of, 'layers');
+    const rows = rowsOf(timeline).filter(({ microbatch }) => microbatch === 0);
+    const of = (kind, layer) => rows.filter((row) => row.kind === kind && row.layer === layer);
+    for (let layer = 1; layer <= llama.num_hidden_layers; layer++) {
+        const [first, second] = of('gather', layer);
+        assert.ok(first.end <= of('forward', layer)[0].start + 1e-12);
+        assert.ok(second.end <= of('backward', layer)[0].start + 1e-12);
+        assert.ok(of('reduce', layer)[0].start >= of('backward', layer)[0].end - 1e-12);
+    }
+    const { bytes, peak_bytes: peak } = timeline.memory[0];
+    assert.equal(Math.max(...bytes), peak);
+    assert.equal(bytes.at(-1), 0);
+});
+
+test('the highest step is what the estimate keeps in flight', async () => {
+    const parts = { config: gpt2, workload: { global_batch_size: 16, recompute: 'none' },
+        parallelism: { tensor: 1, sequence: false, pipeline: 4, data: 2 } };
+    const timeline = await answered(parts);
+    const { json } = await client.post('/api/v1/estimates', estimate(parts));
+    const kept = json.memory.ranks[0].terms.find(({ formula }) => /in.flight/i.test(formula))
+        ?? json.memory.ranks[0].terms.find(({ name }) => name === 'activations');
+    assert.ok(Math.abs(timeline.memory[0].peak_bytes / kept.bytes - 1) < 1e-4,
+        `${timeline.memory[0].peak_bytes} for ${kept.bytes}`);
+});
+
+test('ranks and windows keep what is asked for', async () => {
+    const all = await answered();
+    const stage = await answered({}, '?rank=5');
+    assert.deepEqual([...new Set(stage.lanes.map((lane) => lane.stage))], [1]);
+    assert.deepEqual(stage.stages.map(({ rank }) => rank), [4]);
+    const middle = all.end_s / 2;
+    const window = await answered({}, `?from_s=${middle}&to_s=${middle}`);
+    assert.ok(window.spans.lane.length < all.spans.lane.length);
+    for (const { start, end } of rowsOf(window))
+        assert.ok(start <= middle && end >= middle);
+    const few = await answered({}, '?limit=3');
+    assert.deepEqual([few.spans.lane.length, few.left_out], [3, all.span_count - 3]);
+});
+
+test('a chrome trace has slices with details, names of tracks, arrows and counters', async () => {
+    const response = await ask({ parallelism: { data: 2 } }, '', { accept: trace });
+    assert.equal(response.headers['content-type'], trace);
+    const { traceEvents: events, otherData } = response.json;
+    const columns = await answered();
+    assert.equal(otherData.step_s, columns.step_s);
+    const of = (phase) => events.filter(({ ph }) => ph === phase);
+    assert.equal(of('X').length, columns.span_count);
+    for (const { ts, dur, pid, tid, cat, args } of of('X'))
+        assert.ok(ts >= 0 && dur >= 0 && pid >= 0 && tid >= 0 && cat && typeof args === 'object');
+    assert.ok(of('M').some(({ name, args }) => name === 'process_name' && /^stage 1/.test(args.name)));
+    assert.equal(of('s').length, of('f').length);
+    const slices = of('X').filter(({ name }) => /^send/.test(name));
+    assert.equal(of('s').length, slices.length);
+    for (const start of of('s')) {
+        const end = of('f').find(({ id }) => id === start.id);
+        assert.ok(end.ts >= start.ts && end.pid !== start.pid);
+    }
+    assert.ok(of('C').every(({ args }) => Number.isInteger(args.bytes)));
+});
+
+test('what cannot be drawn is refused by name', async () => {
+    assertProblem(await client.post(path, { ...estimate(), detail: 'operator' }), 422,
+        { pointer: '/detail', code: 'not_modelled' });
+    assertProblem(await client.post(path, { ...estimate(), detail: 'lanes' }), 422,
+        { pointer: '/detail', code: 'unknown_value' });
+    assertProblem(await client.post('/api/v1/estimates', { ...estimate(), detail: 'stage' }), 422,
+        { pointer: '/detail', code: 'unknown_field' });
+    assertProblem(await ask({ workload: { framework: 'dp', optimizer: 'adamw' }, cluster: eight,
+        parallelism: { ...sharded, zero_stage: 0 } }), 422,
+    { pointer: '/workload/framework', code: 'not_modelled' });
+    assertProblem(await ask({}, '?rank=8'), 422, { code: 'out_of_range' });
+    assertProblem(await ask({}, '?from_s=soon'), 422, { code: 'out_of_range' });
+    assertProblem(await ask({ workload: { global_batch_size: 2 ** 20 } }), 422,
+        { code: 'timeline_too_large' });
+});
