@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "http/spool.h"
-#include "intake/comparison_json.h"
+#include "intake/measured_json.h"
 #include "intake/upload.h"
 #include "shardline/version.h"
 
@@ -132,7 +132,7 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
     sl_errors err = {.count = 0};
     sl_trace_figures *const figures = sl_arena_alloc(request->arena, 1, sizeof *figures);
     sl_trace *const trace = sl_trace_new(SL_TRACE_KERNELS_MAX);
-    sl_comparison_document document = {
+    sl_measured_document document = {
         .measured = figures,
         .predicted = worker->estimate,
         .warnings = &a->warnings,
@@ -149,7 +149,7 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
         sl_writer writer;
         sl_trace_measure(trace, figures);
         sl_writer_init(&writer, &response->body);
-        sl_comparison_write(&writer, &document);
+        sl_measured_write(&writer, &document);
         sl_api_finish(&writer, response, request);
     } else {
         sl_response_problem(response, request, &err);

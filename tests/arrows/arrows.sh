@@ -149,6 +149,15 @@ bad_names() {
     }' "$1" | sort -u
 }
 
+# bad_twins TABLE: names that two archives define; the linker would take whichever it meets first.
+bad_twins() {
+    awk '$2 == "D" && $3 ~ /^sl_/ {
+        if ($3 in home && home[$3] != $1)
+            print $1 " defines " $3 ", and so does " home[$3]
+        home[$3] = $1
+    }' "$1" | sort -u
+}
+
 # bad_engine_symbols TABLE INCLUDE: anything the engine needs that could be I/O, a heap, a clock or a
 # lock. Instrumented builds call their runtimes.
 bad_engine_symbols() {
@@ -207,6 +216,7 @@ self_test() {
     check clean_symbols_pass bad_symbols "$work/planted" engine
     check clean_engine_symbols_pass bad_engine_symbols "$work/planted" "$tree/include"
     check clean_names_pass bad_names "$work/planted"
+    check single_names_pass bad_twins "$work/planted"
 
     printf '  # include "json/reader.h"\n' >"$tree/server/base/outward.c"
     echo '#include "memory.h"' >"$tree/server/engine/deep/nameless.h"
@@ -215,7 +225,7 @@ self_test() {
     echo '#include <jansson.h>' >"$tree/server/engine/tree.c"
     echo '#include "base/text.h"' >"$tree/include/shardline/inward.h"
     printf '%s\n' 'base U sl_json_parse' 'engine U sl_arena_new' 'engine U malloc' \
-        'json U sl_nowhere' 'json D loose' >>"$work/planted"
+        'json U sl_nowhere' 'json D loose' 'json D sl_memory' >>"$work/planted"
     must_find outward_include_is_found 'outward.c:1: must not include "json/reader.h"' \
         bad_includes "$tree/server" base
     must_find nameless_include_is_found 'nameless.h:1: must not include "memory.h"' \
@@ -238,6 +248,7 @@ self_test() {
     must_find engine_beyond_errors_is_found 'must not use sl_arena_new' \
         bad_engine_symbols "$work/planted" "$tree/include"
     must_find unprefixed_symbol_is_found 'json defines loose' bad_names "$work/planted"
+    must_find twin_is_found 'json defines sl_memory, and so does engine' bad_twins "$work/planted"
 }
 
 # has_symbols TABLE FOLDER: speaks when nm read nothing, lest an empty table pass.
@@ -268,6 +279,7 @@ for archive in "$@"; do
 done
 check engine_is_pure bad_engine_symbols "$work/symbols" "$root/include"
 check external_names_are_prefixed bad_names "$work/symbols"
+check names_have_one_home bad_twins "$work/symbols"
 
 echo "cases: $passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ] && [ "$#" -gt 0 ]

@@ -10,10 +10,10 @@ const trace = 'application/vnd.chrome-trace+json';
 const client = await clientOfFile();
 
 const ask = (parts, query = '', headers = {}) =>
-    client.post(path + query, estimate(parts), headers);
+    client.post(path + query, estimate(parts), { headers });
 
-async function answered(parts, query, headers) {
-    const response = await ask(parts, query, headers);
+async function answered(parts, query) {
+    const response = await ask(parts, query);
     assert.equal(response.status, 200, response.text);
     return response.json;
 }

@@ -1,4 +1,4 @@
-#include "intake/comparison_json.h"
+#include "intake/measured_json.h"
 
 #include <assert.h>
 
@@ -12,7 +12,7 @@ static const double unmatched_ratio = 0.05;
 
 typedef struct comparing {
     sl_writer *writer;
-    const sl_comparison_document *document;
+    const sl_measured_document *document;
     const sl_trace_figures *measured;
     const sl_estimate *predicted;
     double steps; /* that the measured seconds are divided by */
@@ -323,7 +323,7 @@ write_lists(const comparing *c)
 }
 
 void
-sl_comparison_write(sl_writer *writer, const sl_comparison_document *document)
+sl_measured_write(sl_writer *writer, const sl_measured_document *document)
 {
     assert(writer != NULL && document != NULL);
 
