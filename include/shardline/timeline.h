@@ -77,11 +77,12 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
  *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
  *                    layer ahead of their use and reduced after their backward, in one stream
  * then optimizer and overhead. Durations are those of the estimate's closed form, layer by layer.
+ * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
  * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/pipeline.h.
  */
-void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, void *scratch,
-                          sl_timeline *out);
+void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
+                          const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out);
 
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);

@@ -6,9 +6,29 @@
 #include <string.h>
 
 #include "codec/timeline_json.h"
+#include "intake/gzip.h"
 #include "json/members.h"
 
-static const char trace_type[] = "application/vnd.chrome-trace+json";
+/* What an Accept names, if any: columns otherwise. */
+typedef enum form { FORM_COLUMNS, FORM_TRACE, FORM_FILE, FORMS } form;
+
+static const char *const types[FORMS] = {
+    [FORM_COLUMNS] = "application/json",
+    [FORM_TRACE] = "application/vnd.chrome-trace+json",
+    [FORM_FILE] = "application/gzip",
+};
+
+/* Below, packing costs more than it saves. */
+static const size_t packed_from_bytes = 4096;
+
+static form
+form_of(const sl_request *request)
+{
+    for (uint32_t i = FORM_TRACE; i < FORMS; i++)
+        if (strstr(request->accept, types[i]) != NULL)
+            return (form)i;
+    return FORM_COLUMNS;
+}
 
 static sl_code
 read_query(const sl_request *request, sl_timeline_query *query, sl_errors *err)
@@ -37,18 +57,57 @@ check_detail(const sl_estimate_request *read, sl_errors *err)
     return code;
 }
 
+static sl_code
+check_slow(const sl_estimate_request *read, const sl_plan *plan, sl_errors *err)
+{
+    if (read->slow_stage == UINT32_MAX || read->slow_stage < plan->pipeline)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "out_of_range", "/slow_stage/stage",
+                   "must be below the %u stages of the plan, got %u", plan->pipeline,
+                   read->slow_stage);
+}
+
 /* Simulates into `scratch` and writes what comes of it. */
 static sl_code
 write_answer(const sl_question *question, sl_timeline_document *document, void *scratch, bool trace,
              sl_writer *writer, sl_errors *err)
 {
+    double slowness[SL_PIPELINE_MAX];
     sl_timeline timeline;
 
-    sl_timeline_simulate(question, document->estimate, scratch, &timeline);
+    for (uint32_t i = 0; i < SL_PIPELINE_MAX; i++)
+        slowness[i] = i == document->request->slow_stage ? document->request->slow_ratio : 1.0;
+    sl_timeline_simulate(question, document->estimate, slowness, scratch, &timeline);
     document->timeline = &timeline;
     if (trace ? sl_trace_write(writer, document) : sl_timeline_write(writer, document))
         return SL_OK;
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the timeline does not fit in memory");
+}
+
+/* As the client takes it: a trace as a packed file of the name that TensorBoard's plugin looks for, or
+ * what was asked for, packed on the way. */
+static void
+pack(const sl_request *request, form as, sl_response *response)
+{
+    if (response->status != 200)
+        return;
+    sl_response_header(response, "Vary", "Accept, Accept-Encoding");
+    if (as == FORM_TRACE)
+        response->content_type = types[FORM_TRACE];
+    if (as == FORM_FILE) {
+        sl_errors err = {.count = 0};
+        if (sl_gzip(&response->body)) {
+            response->content_type = types[FORM_FILE];
+            sl_response_header(response, "Content-Disposition",
+                               "attachment; filename=\"step.pt.trace.json.gz\"");
+            return;
+        }
+        (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "the trace does not fit in memory");
+        sl_response_problem(response, request, &err);
+    } else if (sl_request_takes_gzip(request) && response->body.size > packed_from_bytes &&
+               sl_gzip(&response->body)) {
+        sl_response_header(response, "Content-Encoding", "gzip");
+    }
 }
 
 static void
@@ -61,7 +120,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_writer writer;
     size_t bytes = 0;
     void *scratch = NULL;
-    const bool trace = strstr(request->accept, trace_type) != NULL;
+    const form as = form_of(request);
 
     (void)app;
     sl_code code = read_query(request, &query, &err);
@@ -69,6 +128,8 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_keep(&code, sl_api_settle(worker, a, "a timeline", &question, &err));
     if (code == SL_OK)
         code = sl_timeline_query_check(&query, &worker->estimate->plan, &err);
+    if (code == SL_OK)
+        code = check_slow(&a->read, &worker->estimate->plan, &err);
     if (code == SL_OK)
         code = sl_timeline_size(&question, worker->estimate, &bytes, &err);
     if (code == SL_OK && (scratch = malloc(bytes)) == NULL)
@@ -83,7 +144,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
             .model = a->model,
             .warnings = &a->warnings,
         };
-        code = write_answer(&question, &document, scratch, trace, &writer, &err);
+        code = write_answer(&question, &document, scratch, as != FORM_COLUMNS, &writer, &err);
     }
     free(scratch);
     if (code != SL_OK) {
@@ -91,9 +152,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
         return;
     }
     sl_api_finish(&writer, response, request);
-    if (response->status == 200 && trace)
-        response->content_type = trace_type;
-    sl_response_header(response, "Vary", "Accept");
+    pack(request, as, response);
 }
 
 void

@@ -250,6 +250,28 @@ settle(sl_estimate_request *request, sl_errors *err)
 }
 
 /* Members of the document: those that are missing keep a NULL value. */
+/* How much of a step is drawn, and which stage is slower than the others. */
+static sl_code
+read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    static const sl_member members[] = {{"stage", NULL}, {"ratio", NULL}};
+    sl_node slow;
+    uint64_t stage = 0;
+    sl_code first = sl_node_text(&request->root, "detail", &request->detail, NULL, err);
+
+    if (!sl_node_member(&request->root, "slow_stage", &slow))
+        return first;
+    const sl_code object = sl_node_object(&slow, err);
+    sl_keep(&first, object);
+    if (object != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(&slow, members, COUNT(members), warnings, err));
+    sl_keep(&first, sl_node_uint(&slow, "stage", 0, SL_PIPELINE_MAX - 1, &stage, NULL, err));
+    sl_keep(&first, sl_node_double(&slow, "ratio", 1.0, 100.0, &request->slow_ratio, NULL, err));
+    request->slow_stage = (uint32_t)stage;
+    return first;
+}
+
 static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
@@ -263,7 +285,8 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
                                  {"workload", NULL},
                                  {"cluster", NULL},
                                  {"parallelism", NULL},
-                                 {"detail", NULL}},
+                                 {"detail", NULL},
+                                 {"slow_stage", NULL}},
         [SL_PURPOSE_COMPARISON] = {{"model", NULL},
                                    {"workload", NULL},
                                    {"cluster", NULL},
@@ -271,7 +294,7 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
                                    {"of", NULL},
                                    {"strategies", NULL}},
     };
-    static const size_t counts[SL_PURPOSE_COUNT] = {4, 5, 6};
+    static const size_t counts[SL_PURPOSE_COUNT] = {4, 6, 6};
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)
@@ -283,7 +306,7 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     sl_keep(&first, sl_node_required(root, "model", &request->model, err));
     sl_keep(&first, sl_node_required(root, "workload", &request->workload_object, err));
     if (request->purpose == SL_PURPOSE_TIMELINE)
-        sl_keep(&first, sl_node_text(root, "detail", &request->detail, NULL, err));
+        sl_keep(&first, read_timeline(request, warnings, err));
     return first;
 }
 
@@ -315,6 +338,8 @@ read_document(const sl_node *root, const sl_catalog *catalog, sl_purpose purpose
     memset(out, 0, sizeof *out);
     out->root = *root;
     out->purpose = purpose;
+    out->slow_stage = UINT32_MAX;
+    out->slow_ratio = 1.0;
     sl_code first = read_members(out, warnings, err);
     if (out->model.value != NULL)
         sl_keep(&first, read_model(out, warnings, err));

@@ -57,7 +57,9 @@ typedef struct sl_estimate_request {
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
     sl_purpose purpose;
-    const char *detail; /* of a timeline; NULL: not said */
+    const char *detail;  /* of a timeline; NULL: not said */
+    uint32_t slow_stage; /* likewise: one that takes slow_ratio as long; UINT32_MAX: none */
+    double slow_ratio;
 
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
@@ -105,7 +107,7 @@ sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;
 
-/** The same for a timeline, which may say its "detail". */
+/** The same for a timeline, which may say its "detail" and a "slow_stage". */
 sl_code sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;

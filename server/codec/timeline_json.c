@@ -1,5 +1,6 @@
 #include "codec/timeline_spans.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "codec/estimate_json.h"
@@ -164,7 +165,7 @@ write_stages(sl_writer *writer, const sl_timeline_document *d, const sl_timeline
         sl_put_double(writer, "busy_s", stage->busy_s);
         sl_put_double(writer, "idle_ratio",
                       stage->end_s > stage->begin_s
-                          ? 1.0 - stage->busy_s / (stage->end_s - stage->begin_s)
+                          ? fmax(0.0, 1.0 - stage->busy_s / (stage->end_s - stage->begin_s))
                           : 0.0);
         sl_write_object_end(writer);
     }

@@ -171,8 +171,8 @@ sum_layers(const sl_layers_run *run, sl_timeline *out)
 }
 
 void
-sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, void *scratch,
-                     sl_timeline *out)
+sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
+                     const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out)
 {
     known of;
     const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
@@ -182,15 +182,17 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate, v
                          .by_layer = goes_by_layer(&estimate->plan)};
     if (out->by_layer) {
         const sl_layers_run *run = NULL;
-        sl_layers_simulate(&of.c, &estimate->time, scratch, &run);
+        sl_layers_simulate(&of.c, &estimate->time, slowness == NULL ? 1.0 : slowness[0], scratch,
+                           &run);
         sum_layers(run, out);
         out->run = run;
     } else {
         const sl_stages_run *run = NULL;
-        sl_stages_simulate(&of.c, &estimate->time, scratch, &run);
+        sl_stages_simulate(&of.c, &estimate->time, slowness, scratch, &run);
         sum_stages(run, out);
         out->run = run;
     }
+    out->idle_ratio = fmax(0.0, out->idle_ratio);
     for (uint32_t r = 0; r < out->stage_count; r++) {
         out->stages[r].rank = r * stride;
         out->stages[r].base_bytes = persistent_bytes(&estimate->memory, r);

@@ -333,7 +333,7 @@ builder_of(const sl_memory_case *c, const parts *p, char *scratch)
 }
 
 void
-sl_layers_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
+sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness, void *scratch,
                    const sl_layers_run **out)
 {
     const sl_data_groups groups = sl_step_data_groups(c);
@@ -350,6 +350,8 @@ sl_layers_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
 
     set_costs(&b);
     for (uint32_t l = 0; l < b.layers; l++) {
+        b.cost[l].forward_s *= slowness;
+        b.cost[l].backward_s *= slowness;
         kept[l] = b.cost[l].kept_bytes;
         gathered[l] = b.cost[l].gathered_bytes;
     }

@@ -13,8 +13,8 @@ typedef struct sl_stages_run {
 
 /** Bytes and tasks; UINT64_MAX bytes where the tasks cannot be numbered. The order must exist. */
 sl_pipeline_size sl_stages_size(const sl_memory_case *c);
-void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
-                        const sl_stages_run **out);
+void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
+                        void *scratch, const sl_stages_run **out);
 
 /** Layers on one stage. */
 typedef struct sl_layers_run {
@@ -34,8 +34,8 @@ typedef struct sl_layers_run {
 } sl_layers_run;
 
 sl_pipeline_size sl_layers_size(const sl_memory_case *c);
-void sl_layers_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
-                        const sl_layers_run **out);
+void sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness,
+                        void *scratch, const sl_layers_run **out);
 sl_span sl_layers_span(const sl_layers_run *run, uint32_t task);
 uint64_t sl_layers_steps(const sl_layers_run *run);
 

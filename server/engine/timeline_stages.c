@@ -162,8 +162,8 @@ set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
 }
 
 void
-sl_stages_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
-                   const sl_stages_run **out)
+sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
+                   void *scratch, const sl_stages_run **out)
 {
     const sl_plan *plan = c->plan;
     const sl_data_groups groups = sl_step_data_groups(c);
@@ -180,6 +180,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, void *scratch,
         .plan = plan,
         .microbatches = sl_plan_microbatches(c->workload, plan),
         .chunks = costs,
+        .slowness = slowness,
         .optimizer_s = optimizer_s,
         /* The norm of all gradients, but where the step is validated after it (Qi 2023 section 4). */
         .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,

@@ -59,6 +59,7 @@ fields_copy(sl_exchange *exchange, const sl_head *head)
         {SL_FIELD_CONTENT_TYPE, &request->content_type, ""},
         {SL_FIELD_CONTENT_ENCODING, &request->content_encoding, NULL},
         {SL_FIELD_ACCEPT, &request->accept, ""},
+        {SL_FIELD_ACCEPT_ENCODING, &request->accept_encoding, NULL},
         {SL_FIELD_IF_MATCH, &request->if_match, NULL},
         {SL_FIELD_IF_NONE_MATCH, &request->if_none_match, NULL},
     };

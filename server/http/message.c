@@ -1,4 +1,5 @@
 #include "http/message.h"
+#include "http/static.h"
 
 #include <assert.h>
 #include <string.h>
@@ -56,6 +57,12 @@ sl_request_query(const sl_request *request, const char *name)
         if (sl_text_equal(request->query[i].name, name))
             return request->query[i].value;
     return NULL;
+}
+
+bool
+sl_request_takes_gzip(const sl_request *request)
+{
+    return request->accept_encoding != NULL && sl_static_accepts_gzip(request->accept_encoding);
 }
 
 void

@@ -52,8 +52,9 @@ typedef struct sl_request {
     const char
         *content_encoding; /* NULL when absent; of a body that is not on disk nobody reads it */
     const char *accept;
-    const char *if_match;      /* NULL when absent */
-    const char *if_none_match; /* NULL when absent */
+    const char *accept_encoding; /* NULL when absent */
+    const char *if_match;        /* NULL when absent */
+    const char *if_none_match;   /* NULL when absent */
     sl_arena *arena;
     double deadline_s;            /* on sl_clock_now_s() */
     const atomic_bool *cancelled; /* set when the deadline passed or the server drains */
@@ -91,6 +92,7 @@ void sl_response_clear(sl_response *response); /* frees the body */
 
 const char *sl_request_parameter(const sl_request *request, const char *name); /* "" when absent */
 const char *sl_request_query(const sl_request *request, const char *name); /* NULL when absent */
+bool sl_request_takes_gzip(const sl_request *request); /* an answer, by Accept-Encoding */
 /** Replaces an earlier value of the same name. */
 void sl_response_header(sl_response *response, const char *name, const char *value);
 

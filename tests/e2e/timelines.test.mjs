@@ -1,6 +1,7 @@
 /** Timelines: a step as columns and as a Chrome trace, beside the estimate of the same plan. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { clientOfFile } from './lib/client.mjs';
 import { accelerator, estimate, gpt2, llama } from './lib/fixtures.mjs';
 import { assertProblem } from './lib/problems.mjs';
@@ -127,6 +128,33 @@ test('a chrome trace has slices with details, names of tracks, arrows and counte
         assert.ok(end.ts >= start.ts && end.pid !== start.pid);
     }
     assert.ok(of('C').every(({ args }) => Number.isInteger(args.bytes)));
+});
+
+test('a trace comes as a file, and columns packed where the client takes that', async () => {
+    const parts = { workload: { global_batch_size: 64 } };
+    const plain = await ask(parts, '', { accept: trace });
+    const file = await ask(parts, '', { accept: 'application/gzip' });
+    assert.equal(file.headers['content-type'], 'application/gzip');
+    assert.match(file.headers['content-disposition'], /step\.pt\.trace\.json\.gz/);
+    assert.equal(gunzipSync(file.bytes).toString(), plain.text);
+    const packed = await ask(parts, '', { 'accept-encoding': 'gzip' });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    assert.deepEqual(JSON.parse(gunzipSync(packed.bytes)), await answered(parts));
+    const refused = await ask(parts, '', { 'accept-encoding': 'gzip;q=0' });
+    assert.equal(refused.headers['content-encoding'], undefined);
+});
+
+test('a slow stage slows all of them', async () => {
+    const usual = await answered();
+    const slow = { ...estimate(), slow_stage: { stage: 1, ratio: 2 } };
+    const { json } = await client.post(path, slow);
+    assert.ok(Math.abs(json.stages[1].busy_s / usual.stages[1].busy_s - 2) < 1e-6);
+    assert.ok(json.step_s > 1.3 * usual.step_s);
+    assert.equal(json.closed_form_s, usual.closed_form_s);
+    assertProblem(await client.post(path, { ...slow, slow_stage: { stage: 2, ratio: 2 } }), 422,
+        { pointer: '/slow_stage/stage', code: 'out_of_range' });
+    assertProblem(await client.post(path, { ...slow, slow_stage: { stage: 0, ratio: 0.5 } }), 422,
+        { pointer: '/slow_stage/ratio', code: 'out_of_range' });
 });
 
 test('what cannot be drawn is refused by name', async () => {

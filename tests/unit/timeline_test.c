@@ -11,6 +11,7 @@ static sl_software software;
 static sl_timeline timeline;
 static const sl_estimate *estimate;
 static void *scratch;
+static const double *slowness;
 
 static sl_question
 llama_question(uint32_t nodes)
@@ -41,7 +42,7 @@ simulate(const sl_question *q)
         return false;
     scratch = malloc(bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
-    sl_timeline_simulate(q, estimate, scratch, &timeline);
+    sl_timeline_simulate(q, estimate, slowness, scratch, &timeline);
     return true;
 }
 
@@ -214,6 +215,29 @@ fsdp_gathers_one_unit_ahead(void)
     CU_ASSERT_EQUAL(gathers, 17 + 16);
 }
 
+/* Everyone waits for it: half as slow again, its passes set the pace of the steady state. */
+static void
+a_slow_stage_slows_all(void)
+{
+    static double ratios[SL_PIPELINE_MAX];
+    sl_question q = llama_question(4);
+
+    for (uint32_t i = 0; i < SL_PIPELINE_MAX; i++)
+        ratios[i] = i == 1 ? 1.5 : 1.0;
+    q.plan.pipeline = 4;
+    q.plan.data = 8;
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    const double step_s = timeline.step_s;
+    const double busy_s = timeline.stages[1].busy_s;
+    slowness = ratios;
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    slowness = NULL;
+    sl_expect_near(timeline.stages[1].busy_s, 1.5 * busy_s, 1e-9, "its passes");
+    CU_ASSERT_TRUE(timeline.step_s > 1.02 * step_s);
+    CU_ASSERT_TRUE(timeline.step_s > timeline.stages[1].busy_s);
+    CU_ASSERT_TRUE(timeline.step_s < step_s + 0.6 * busy_s);
+}
+
 static void
 what_has_no_timeline_is_refused_by_name(void)
 {
@@ -238,6 +262,7 @@ static const sl_case cases[] = {
     SL_CASE(the_staircase_ends_where_the_memory_estimate_does),
     SL_CASE(what_runs_in_one_stream_does_not_overlap),
     SL_CASE(fsdp_gathers_one_unit_ahead),
+    SL_CASE(a_slow_stage_slows_all),
     SL_CASE(what_has_no_timeline_is_refused_by_name),
 };
 
