@@ -35,7 +35,9 @@ typedef enum sl_span_kind {
     SL_SPAN_KINDS
 } sl_span_kind;
 
-enum { SL_SPAN_NONE = UINT32_MAX, SL_SPANS_MAX = 1 << 21 };
+#define SL_SPAN_NONE UINT32_MAX
+
+enum { SL_SPANS_MAX = 1 << 21 };
 
 typedef struct sl_span {
     uint32_t stage;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text.h"
 
 enum { NUMBER_BYTES = 32, DIGITS_MAX = 20 };
@@ -197,9 +198,8 @@ sl_write_double(sl_writer *writer, double value)
     } else if (is_whole(value, 9007199254740992.0)) { /* counts keep every digit */
         sl_write_int(writer, (int64_t)value);
     } else {
-        char text[NUMBER_BYTES];
-        (void)sl_text_format(text, sizeof text, "%.12g", value);
-        sl_write_raw(writer, text, strlen(text));
+        char text[SL_NUMBER_TEXT_SIZE];
+        sl_write_raw(writer, text, sl_number_format(value, text));
     }
 }
 

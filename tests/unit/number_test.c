@@ -1,0 +1,102 @@
+#include "base/number.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+
+static void
+expect_as_printf(double value)
+{
+    char own[SL_NUMBER_TEXT_SIZE], expected[SL_NUMBER_TEXT_SIZE];
+
+    (void)snprintf(expected, sizeof expected, "%.12g", value);
+    const size_t size = sl_number_format(value, own);
+    if (strcmp(own, expected) != 0)
+        sl_expect_text(own, expected, "number");
+    CU_ASSERT_EQUAL(size, strlen(expected));
+}
+
+static uint64_t state = 88172645463325252U;
+
+static uint64_t
+drawn(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static void
+any_double_is_printed_as_printf_does(void)
+{
+    for (uint32_t i = 0; i < 300000; i++) {
+        const uint64_t bits = drawn();
+        double value = 0.0;
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value))
+            expect_as_printf(value);
+    }
+}
+
+static void
+everyday_numbers_are_printed_as_printf_does(void)
+{
+    for (uint32_t i = 0; i < 300000; i++) {
+        const double unit = (double)(drawn() >> 11) / 9007199254740992.0;
+        const double value = (unit - 0.5) * pow(10.0, (double)(drawn() % 24) - 8.0);
+        expect_as_printf(value);
+        expect_as_printf((double)(int64_t)(drawn() % 2000000) / 1000.0);
+    }
+}
+
+/* Halves behind the twelfth digit, powers of ten and what rounds up to them. */
+static void
+ties_and_edges_are_printed_as_printf_does(void)
+{
+    static const double edges[] = {0.0,
+                                   -0.0,
+                                   1.0,
+                                   0.5,
+                                   1e-4,
+                                   9.99999999999e-5,
+                                   1e-5,
+                                   1e11,
+                                   1e12,
+                                   1e300,
+                                   0.9999999999995,
+                                   99999999999.95,
+                                   99999.5,
+                                   DBL_MIN,
+                                   DBL_MAX,
+                                   2.5e-16,
+                                   1.0000000000005,
+                                   0.1};
+
+    for (uint32_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
+        expect_as_printf(edges[i]);
+        expect_as_printf(-edges[i]);
+        expect_as_printf(nextafter(edges[i], 1.0));
+        expect_as_printf(nextafter(edges[i], 0.0));
+    }
+    for (int e = -8; e <= 14; e++)
+        for (uint32_t i = 0; i < 2000; i++) {
+            const double whole = (double)(100000000000U + drawn() % 900000000000U);
+            expect_as_printf((whole + 0.5) * pow(10.0, e - 11));
+        }
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(any_double_is_printed_as_printf_does),
+        SL_CASE(everyday_numbers_are_printed_as_printf_does),
+        SL_CASE(ties_and_edges_are_printed_as_printf_does),
+    };
+    return sl_run_cases(argc, argv, "number", cases, sizeof cases / sizeof cases[0]);
+}
