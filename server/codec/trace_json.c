@@ -7,21 +7,26 @@
 
 static const double us = 1e6; /* of a second: what the format counts in */
 
+/* The members that readers expect of every event, whatever its phase. Processes and threads count from 1:
+ * some take 0 for none. */
 static void
-begin_event(sl_writer *writer, const char *phase, const char *name, uint64_t pid)
+begin_event(sl_writer *writer, const char *phase, const char *name, const char *category,
+            uint32_t stage, uint32_t lane, double at_s)
 {
     sl_write_object(writer);
     sl_put_text(writer, "ph", phase);
     sl_put_text(writer, "name", name);
-    sl_put_uint(writer, "pid", pid);
+    sl_put_text(writer, "cat", category);
+    sl_put_uint(writer, "pid", stage + 1);
+    sl_put_uint(writer, "tid", lane + 1);
+    sl_put_double(writer, "ts", us * at_s);
 }
 
 static void
-name_track(sl_writer *writer, const char *what, uint64_t pid, uint32_t tid, const char *name,
+name_track(sl_writer *writer, const char *what, uint32_t stage, uint32_t lane, const char *name,
            uint32_t order)
 {
-    begin_event(writer, "M", what, pid);
-    sl_put_uint(writer, "tid", tid);
+    begin_event(writer, "M", what, "__metadata", stage, lane, 0.0);
     sl_write_key(writer, "args");
     sl_write_object(writer);
     if (name != NULL)
@@ -66,10 +71,8 @@ write_slice(sl_writer *writer, const sl_timeline_spans *spans, uint32_t i)
 {
     const sl_span *span = &spans->list[i];
 
-    begin_event(writer, "X", sl_span_kind_name(span->kind), span->stage);
-    sl_put_uint(writer, "tid", spans->lane[i]);
-    sl_put_text(writer, "cat", sl_stream_name(span->stream));
-    sl_put_double(writer, "ts", us * span->start_s);
+    begin_event(writer, "X", sl_span_kind_name(span->kind), sl_stream_name(span->stream),
+                span->stage, spans->lane[i], span->start_s);
     sl_put_double(writer, "dur", us * (span->end_s - span->start_s));
     sl_write_key(writer, "args");
     sl_write_object(writer);
@@ -85,11 +88,8 @@ static void
 write_flow(sl_writer *writer, const char *phase, uint32_t id, uint32_t stage, uint32_t lane,
            double at_s)
 {
-    begin_event(writer, phase, "send", stage);
-    sl_put_uint(writer, "tid", lane);
-    sl_put_text(writer, "cat", "pipeline");
+    begin_event(writer, phase, "send", "pipeline", stage, lane, at_s);
     sl_put_uint(writer, "id", id);
-    sl_put_double(writer, "ts", us * at_s);
     if (*phase == 'f')
         sl_put_text(writer, "bp", "e");
     sl_write_object_end(writer);
@@ -184,8 +184,7 @@ write_counters(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
     for (uint64_t i = 0; room && i < steps; i++) {
         if (at_s[i] < d->query->from_s || at_s[i] > d->query->to_s)
             continue;
-        begin_event(writer, "C", "kept alive", stage);
-        sl_put_double(writer, "ts", us * at_s[i]);
+        begin_event(writer, "C", "kept alive", "memory", stage, 0, at_s[i]);
         sl_write_key(writer, "args");
         sl_write_object(writer);
         sl_put_uint(writer, "bytes", bytes[i]);

@@ -1,10 +1,13 @@
 /** Timelines: a step as columns and as a Chrome trace, beside the estimate of the same plan. */
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { clientOfFile } from './lib/client.mjs';
 import { accelerator, estimate, gpt2, llama } from './lib/fixtures.mjs';
 import { assertProblem } from './lib/problems.mjs';
+
+const { buildModel } = createRequire(import.meta.url)('@tracerbench/trace-model');
 
 const path = '/api/v1/timelines';
 const trace = 'application/vnd.chrome-trace+json';
@@ -128,6 +131,16 @@ test('a chrome trace has slices with details, names of tracks, arrows and counte
         assert.ok(end.ts >= start.ts && end.pid !== start.pid);
     }
     assert.ok(of('C').every(({ args }) => Number.isInteger(args.bytes)));
+
+    // A reader of others, which sorts events into processes and threads.
+    const model = buildModel(events);
+    assert.deepEqual(model.processes.map(({ name }) => name), ['stage 0, rank 0', 'stage 1, rank 4']);
+    const threads = model.processes.flatMap((process) => process.threads);
+    assert.ok(threads.some(({ name }) => name === 'compute'));
+    const complete = threads.flatMap((thread) => thread.events).filter((event) => event.isComplete());
+    assert.equal(complete.length, columns.span_count);
+    // Nothing of a thread lies inside anything else of it.
+    assert.deepEqual(complete.filter(({ parent, duration }) => parent && duration > 0), []);
 });
 
 test('a trace comes as a file, and columns packed where the client takes that', async () => {
