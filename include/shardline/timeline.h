@@ -60,6 +60,10 @@ typedef struct sl_timeline {
     double end_s;  /* of the last span */
     double idle_ratio; /* of all stages, between first and last pass of any */
     bool by_layer;     /* passes are those of layers, else of chunks */
+    /* Ranks over which parameters and gradients travel, and copies of what those share; whether all of
+     * the gradients come back to each (an all-reduce). */
+    uint32_t data_ranks, replica_ranks;
+    bool reduces_all;
     uint32_t span_count;
     uint32_t stage_count;
     sl_stage_run stages[SL_PIPELINE_MAX];

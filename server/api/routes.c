@@ -34,7 +34,7 @@ const sl_route sl_api_routes[] = {
     {SL_POST, "/api/v1/shardings", SL_LANE_COMPUTE, sl_shardings_post, JSON_BODY, 0, 30.0,
      "rank, tensor, limit, cursor, unknown"},
     {SL_POST, "/api/v1/timelines", SL_LANE_COMPUTE, sl_timelines_post, JSON_BODY, 0, 30.0,
-     "rank, from_s, to_s, limit, unknown"},
+     "rank, from_s, to_s, rings, limit, unknown"},
     {SL_POST, "/api/v1/timelines:compare", SL_LANE_COMPUTE, sl_timelines_compare, TRACE_BODY,
      TRACE_MAX_BYTES, 60.0, "unknown"},
     {SL_POST, "/api/v1/comparisons", SL_LANE_COMPUTE, sl_comparisons_post, JSON_BODY, 0, 30.0,

@@ -33,8 +33,12 @@ form_of(const sl_request *request)
 static sl_code
 read_query(const sl_request *request, sl_timeline_query *query, sl_errors *err)
 {
-    const sl_code limited =
+    static const char *const words[] = {"true", "false"};
+    int rings = -1;
+    sl_code limited =
         sl_api_limit(request, SL_SPANS_DEFAULT, SL_SPANS_LISTED_MAX, &query->limit, err);
+    sl_keep(&limited, sl_api_choice(request, "rings", words, 2, &rings, err));
+    query->rings = rings == 0;
     const sl_code code = sl_timeline_query_read(sl_request_query(request, "rank"),
                                                 sl_request_query(request, "from_s"),
                                                 sl_request_query(request, "to_s"), query, err);

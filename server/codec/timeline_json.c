@@ -31,7 +31,7 @@ write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
     sl_write_array_end(writer);
 }
 
-typedef enum columns { LANE, KIND, MICROBATCH, CHUNK, LAYER, START, END, COLUMNS } columns;
+typedef enum columns { LANE, KIND, MICROBATCH, CHUNK, LAYER, STEP, START, END, COLUMNS } columns;
 
 static void
 write_number(sl_writer *writer, uint32_t number)
@@ -63,6 +63,9 @@ write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, ui
     case LAYER:
         write_number(writer, span->layer);
         break;
+    case STEP:
+        write_number(writer, spans->step[i]);
+        break;
     case START:
         sl_write_double(writer, span->start_s);
         break;
@@ -76,8 +79,8 @@ write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, ui
 static void
 write_spans(sl_writer *writer, const sl_timeline_spans *spans)
 {
-    static const char *const names[COLUMNS] = {"lane",  "kind",    "microbatch", "chunk",
-                                               "layer", "start_s", "end_s"};
+    static const char *const names[COLUMNS] = {"lane",  "kind", "microbatch", "chunk",
+                                               "layer", "step", "start_s",    "end_s"};
 
     sl_write_key(writer, "spans");
     sl_write_object(writer);

@@ -12,6 +12,7 @@ typedef struct sl_timeline_query {
     sl_sharding_query ranks; /* only the ranges count: stages of which some rank is asked for */
     double from_s, to_s; /* spans that touch this window; to_s is infinite where nothing is said */
     uint32_t limit;      /* spans */
+    bool rings;          /* collectives of the data group as steps around their ring */
 } sl_timeline_query;
 
 /**

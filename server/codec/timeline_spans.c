@@ -87,29 +87,75 @@ lane_of(sl_timeline_spans *spans, const sl_span *span)
     return (uint16_t)spans->lane_count++;
 }
 
+/* Steps around the ring: all but one of the ranks send on what they have, twice over where all of it comes
+ * back to everyone. */
+static uint32_t
+steps_of(const sl_timeline *timeline, const sl_span *span)
+{
+    const bool copies = span->kind == SL_SPAN_REDUCE_REPLICAS;
+    const uint32_t ranks = copies ? timeline->replica_ranks : timeline->data_ranks;
+    const bool twice = copies || (span->kind == SL_SPAN_REDUCE && timeline->reduces_all);
+
+    return ranks < 2 ? 1 : (ranks - 1) * (twice ? 2 : 1);
+}
+
+static void
+add(sl_timeline_spans *to, const sl_span *span, uint32_t step, uint32_t most)
+{
+    if (to->count == most) {
+        to->left_out++;
+        return;
+    }
+    to->lane[to->count] = lane_of(to, span);
+    to->step[to->count] = step;
+    to->list[to->count++] = *span;
+}
+
+static bool
+touches(const sl_timeline_query *query, const sl_span *span)
+{
+    return span->end_s >= query->from_s && span->start_s <= query->to_s;
+}
+
+static void
+add_steps(const sl_timeline *timeline, const sl_timeline_query *query, const sl_span *whole,
+          sl_timeline_spans *to, uint32_t most)
+{
+    const uint32_t count = steps_of(timeline, whole);
+    const double each_s = (whole->end_s - whole->start_s) / count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        sl_span step = *whole;
+        step.start_s = whole->start_s + i * each_s;
+        step.end_s = i + 1 == count ? whole->end_s : whole->start_s + (i + 1) * each_s;
+        if (touches(query, &step))
+            add(to, &step, i, most);
+    }
+}
+
 bool
 sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *out)
 {
     const sl_timeline *timeline = document->timeline;
     const sl_timeline_query *query = document->query;
-    const uint32_t most = timeline->span_count < query->limit ? timeline->span_count : query->limit;
+    const uint32_t most =
+        query->rings || query->limit < timeline->span_count ? query->limit : timeline->span_count;
 
     memset(out, 0, sizeof *out);
     out->list = malloc(most * sizeof *out->list);
     out->lane = malloc(most * sizeof *out->lane);
-    if (out->list == NULL || out->lane == NULL)
+    out->step = malloc(most * sizeof *out->step);
+    if (out->list == NULL || out->lane == NULL || out->step == NULL)
         return false;
     ask_stages(query, timeline, &document->estimate->plan, out->asked);
     for (uint32_t i = 0; i < timeline->span_count; i++) {
         const sl_span span = sl_timeline_span(timeline, i);
-        if (!out->asked[span.stage] || span.end_s < query->from_s || span.start_s > query->to_s)
+        if (!out->asked[span.stage] || !touches(query, &span))
             continue;
-        if (out->count == most) {
-            out->left_out++;
-            continue;
-        }
-        out->lane[out->count] = lane_of(out, &span);
-        out->list[out->count++] = span;
+        if (query->rings && is_data(span.kind))
+            add_steps(timeline, query, &span, out, most);
+        else
+            add(out, &span, SL_SPAN_NONE, most);
     }
     return true;
 }
@@ -119,4 +165,5 @@ sl_timeline_spans_clear(sl_timeline_spans *spans)
 {
     free(spans->list);
     free(spans->lane);
+    free(spans->step);
 }

@@ -20,6 +20,7 @@ typedef struct sl_timeline_spans {
     uint32_t count, left_out; /* left out by the limit */
     sl_span *list;
     uint16_t *lane; /* of each */
+    uint32_t *step; /* of its ring; SL_SPAN_NONE where it is a whole one */
 } sl_timeline_spans;
 
 /** False: out of memory. Clear in any case. */

@@ -79,6 +79,7 @@ write_slice(sl_writer *writer, const sl_timeline_spans *spans, uint32_t i)
     put_number(writer, "microbatch", span->microbatch);
     put_number(writer, "chunk", span->chunk);
     put_number(writer, "layer", span->layer);
+    put_number(writer, "ring_step", spans->step[i]);
     sl_write_object_end(writer);
     sl_write_object_end(writer);
 }

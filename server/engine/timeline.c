@@ -192,6 +192,10 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
         sum_stages(run, out);
         out->run = run;
     }
+    const sl_data_groups groups = sl_step_data_groups(&of.c);
+    out->data_ranks = (uint32_t)groups.shard.ranks;
+    out->replica_ranks = (uint32_t)groups.replicas.ranks;
+    out->reduces_all = estimate->plan.zero_stage == 0;
     out->idle_ratio = fmax(0.0, out->idle_ratio);
     for (uint32_t r = 0; r < out->stage_count; r++) {
         out->stages[r].rank = r * stride;

@@ -157,6 +157,22 @@ test('a trace comes as a file, and columns packed where the client takes that', 
     assert.equal(refused.headers['content-encoding'], undefined);
 });
 
+test('collectives come as steps around their ring where that is asked for', async () => {
+    const parts = { workload: { framework: 'fsdp2', recompute: 'none' },
+        parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } };
+    const whole = await answered(parts);
+    const rings = await answered(parts, '?rings=true');
+    const count = (timeline, kind) => rowsOf(timeline).filter((row) => row.kind === kind).length;
+    for (const kind of ['gather', 'reduce'])
+        assert.equal(count(rings, kind), 7 * count(whole, kind));
+    assert.equal(count(rings, 'forward'), count(whole, 'forward'));
+    assert.deepEqual([...new Set(rings.spans.step)].sort(), [0, 1, 2, 3, 4, 5, 6, null]);
+    const busy = (timeline) => rowsOf(timeline).filter(({ kind }) => kind === 'gather')
+        .reduce((total, { start, end }) => total + end - start, 0);
+    assert.ok(Math.abs(busy(rings) / busy(whole) - 1) < 1e-6);
+    assertProblem(await ask(parts, '?rings=yes'), 422, { code: 'unknown_value' });
+});
+
 test('a slow stage slows all of them', async () => {
     const usual = await answered();
     const slow = { ...estimate(), slow_stage: { stage: 1, ratio: 2 } };
