@@ -93,6 +93,26 @@ void sl_timeline_simulate(const sl_question *question, const sl_estimate *estima
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);
 
+/** One operator of a layer, or what its passes wait for: collectives that nothing hides, the host. Of one
+ * micro-batch [s]; input_s with what is recomputed. */
+typedef struct sl_pass_part {
+    const char *name; /* borrowed from the model; NULL: waiting */
+    double forward_s, input_s, weight_s;
+} sl_pass_part;
+
+typedef struct sl_pass_parts {
+    uint32_t count;
+    sl_pass_part list[SL_KIND_OPERATORS_MAX + 1];
+} sl_pass_parts;
+
+/** Every kind of the model, which `out` has room for, in the order of forward; waiting comes last. */
+void sl_timeline_operators(const sl_question *question, const sl_estimate *estimate,
+                           sl_pass_parts *out);
+
+/** Layers from *first to before *end of a stage's chunk. */
+void sl_timeline_layers(const sl_model *model, const sl_plan *plan, uint32_t stage, uint32_t chunk,
+                        uint32_t *first, uint32_t *end);
+
 /** Steps of the staircase of what passes of a stage keep. */
 uint64_t sl_timeline_steps(const sl_timeline *timeline, uint32_t stage);
 

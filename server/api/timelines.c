@@ -47,13 +47,11 @@ read_query(const sl_request *request, sl_timeline_query *query, sl_errors *err)
 }
 
 static sl_code
-check_detail(const sl_estimate_request *read, sl_errors *err)
+read_detail(const sl_estimate_request *read, bool *operators, sl_errors *err)
 {
-    if (read->detail == NULL || strcmp(read->detail, "stage") == 0)
+    *operators = read->detail != NULL && strcmp(read->detail, "operator") == 0;
+    if (*operators || read->detail == NULL || strcmp(read->detail, "stage") == 0)
         return SL_OK;
-    if (strcmp(read->detail, "operator") == 0)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/detail",
-                       "a timeline has passes of stages or layers, not of single operators yet");
 
     const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_value", "/detail",
                                  "must be \"stage\" or \"operator\", got %.40s", read->detail);
@@ -128,7 +126,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
 
     (void)app;
     sl_code code = read_query(request, &query, &err);
-    sl_keep(&code, check_detail(&a->read, &err));
+    sl_keep(&code, read_detail(&a->read, &query.operators, &err));
     sl_keep(&code, sl_api_settle(worker, a, "a timeline", &question, &err));
     if (code == SL_OK)
         code = sl_timeline_query_check(&query, &worker->estimate->plan, &err);
@@ -142,6 +140,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_writer_init(&writer, &response->body);
     if (code == SL_OK) {
         sl_timeline_document document = {
+            .question = &question,
             .query = &query,
             .estimate = worker->estimate,
             .request = &a->read,

@@ -29,9 +29,25 @@ write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
     for (uint32_t kind = 0; kind < SL_SPAN_KINDS; kind++)
         sl_write_text(writer, sl_span_kind_name((sl_span_kind)kind));
     sl_write_array_end(writer);
+    sl_write_key(writer, "operators");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < spans->name_count; i++)
+        sl_write_text(writer, spans->names[i]);
+    sl_write_array_end(writer);
 }
 
-typedef enum columns { LANE, KIND, MICROBATCH, CHUNK, LAYER, STEP, START, END, COLUMNS } columns;
+typedef enum columns {
+    LANE,
+    KIND,
+    MICROBATCH,
+    CHUNK,
+    LAYER,
+    OPERATOR,
+    STEP,
+    START,
+    END,
+    COLUMNS
+} columns;
 
 static void
 write_number(sl_writer *writer, uint32_t number)
@@ -63,6 +79,9 @@ write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, ui
     case LAYER:
         write_number(writer, span->layer);
         break;
+    case OPERATOR:
+        write_number(writer, spans->part[i]);
+        break;
     case STEP:
         write_number(writer, spans->step[i]);
         break;
@@ -79,8 +98,8 @@ write_cell(sl_writer *writer, const sl_timeline_spans *spans, columns column, ui
 static void
 write_spans(sl_writer *writer, const sl_timeline_spans *spans)
 {
-    static const char *const names[COLUMNS] = {"lane",  "kind", "microbatch", "chunk",
-                                               "layer", "step", "start_s",    "end_s"};
+    static const char *const names[COLUMNS] = {"lane",     "kind", "microbatch", "chunk", "layer",
+                                               "operator", "step", "start_s",    "end_s"};
 
     sl_write_key(writer, "spans");
     sl_write_object(writer);

@@ -13,6 +13,7 @@ typedef struct sl_timeline_query {
     double from_s, to_s; /* spans that touch this window; to_s is infinite where nothing is said */
     uint32_t limit;      /* spans */
     bool rings;          /* collectives of the data group as steps around their ring */
+    bool operators;      /* passes as the operators they are made of */
 } sl_timeline_query;
 
 /**
@@ -28,6 +29,7 @@ sl_code sl_timeline_query_check(const sl_timeline_query *query, const sl_plan *p
 
 /** Everything an answer is written from; all borrowed. */
 typedef struct sl_timeline_document {
+    const sl_question *question; /* about the plan that was simulated */
     const sl_timeline *timeline;
     const sl_timeline_query *query;
     const sl_estimate *estimate;

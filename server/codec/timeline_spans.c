@@ -100,7 +100,7 @@ steps_of(const sl_timeline *timeline, const sl_span *span)
 }
 
 static void
-add(sl_timeline_spans *to, const sl_span *span, uint32_t step, uint32_t most)
+add(sl_timeline_spans *to, const sl_span *span, uint32_t step, uint32_t part, uint32_t most)
 {
     if (to->count == most) {
         to->left_out++;
@@ -108,6 +108,7 @@ add(sl_timeline_spans *to, const sl_span *span, uint32_t step, uint32_t most)
     }
     to->lane[to->count] = lane_of(to, span);
     to->step[to->count] = step;
+    to->part[to->count] = part;
     to->list[to->count++] = *span;
 }
 
@@ -129,8 +130,102 @@ add_steps(const sl_timeline *timeline, const sl_timeline_query *query, const sl_
         step.start_s = whole->start_s + i * each_s;
         step.end_s = i + 1 == count ? whole->end_s : whole->start_s + (i + 1) * each_s;
         if (touches(query, &step))
-            add(to, &step, i, most);
+            add(to, &step, i, SL_SPAN_NONE, most);
     }
+}
+
+static uint32_t
+number_of_name(sl_timeline_spans *spans, const char *name)
+{
+    uint32_t i = 0;
+
+    while (i < spans->name_count && strcmp(spans->names[i], name) != 0)
+        i++;
+    if (i == SL_OPERATOR_NAMES_MAX) /* more than any model has */
+        return SL_SPAN_NONE;
+    if (i == spans->name_count)
+        spans->names[spans->name_count++] = name;
+    return i;
+}
+
+static double
+seconds_of(const sl_pass_part *part, sl_span_kind kind)
+{
+    switch (kind) {
+    case SL_SPAN_FORWARD:
+        return part->forward_s;
+    case SL_SPAN_BACKWARD_INPUT:
+        return part->input_s;
+    case SL_SPAN_BACKWARD_WEIGHT:
+        return part->weight_s;
+    default:
+        return part->input_s + part->weight_s;
+    }
+}
+
+static double
+layer_s(const sl_timeline_spans *spans, const sl_model *model, uint32_t layer, sl_span_kind kind)
+{
+    const sl_pass_parts *parts = &spans->parts[model->layers[layer]];
+    double sum_s = 0.0;
+
+    for (uint32_t i = 0; i < parts->count; i++)
+        sum_s += seconds_of(&parts->list[i], kind);
+    return sum_s;
+}
+
+/* A pass, layer by layer and operator by operator, backward from the last of both; as long as it is. */
+static void
+add_operators(const sl_timeline_document *d, const sl_span *whole, sl_timeline_spans *to,
+              uint32_t most)
+{
+    const sl_model *model = d->question->model;
+    const bool forward = whole->kind == SL_SPAN_FORWARD;
+    uint32_t first = whole->layer;
+    uint32_t end = whole->layer + 1;
+    double all_s = 0.0;
+    double done_s = 0.0;
+
+    if (whole->layer == SL_SPAN_NONE)
+        sl_timeline_layers(model, &d->estimate->plan, whole->stage, whole->chunk, &first, &end);
+    for (uint32_t l = first; l < end; l++)
+        all_s += layer_s(to, model, l, whole->kind);
+    const double scale = all_s > 0.0 ? (whole->end_s - whole->start_s) / all_s : 0.0;
+    for (uint32_t n = first; n < end; n++) {
+        const uint32_t layer = forward ? n : end - 1 - (n - first);
+        const sl_pass_parts *parts = &to->parts[model->layers[layer]];
+        for (uint32_t i = 0; i < parts->count; i++) {
+            const sl_pass_part *part = &parts->list[forward ? i : parts->count - 1 - i];
+            const double seconds = scale * seconds_of(part, whole->kind);
+            sl_span span = *whole;
+            span.layer = layer;
+            span.start_s = whole->start_s + done_s;
+            span.end_s = span.start_s + seconds;
+            done_s += seconds;
+            if (seconds > 0.0 && touches(d->query, &span))
+                add(to, &span, SL_SPAN_NONE,
+                    part->name == NULL ? SL_SPAN_NONE : number_of_name(to, part->name), most);
+        }
+    }
+}
+
+/* Room for `most` spans, and for the operators of every kind where they are asked for. */
+static bool
+make_room(const sl_timeline_document *d, uint32_t most, sl_timeline_spans *out)
+{
+    out->list = malloc(most * sizeof *out->list);
+    out->lane = malloc(most * sizeof *out->lane);
+    out->step = malloc(most * sizeof *out->step);
+    out->part = malloc(most * sizeof *out->part);
+    if (out->list == NULL || out->lane == NULL || out->step == NULL || out->part == NULL)
+        return false;
+    if (!d->query->operators)
+        return true;
+    out->parts = malloc(d->question->model->kind_count * sizeof *out->parts);
+    if (out->parts == NULL)
+        return false;
+    sl_timeline_operators(d->question, d->estimate, out->parts);
+    return true;
 }
 
 bool
@@ -138,14 +233,12 @@ sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *
 {
     const sl_timeline *timeline = document->timeline;
     const sl_timeline_query *query = document->query;
+    const bool divided = query->rings || query->operators;
     const uint32_t most =
-        query->rings || query->limit < timeline->span_count ? query->limit : timeline->span_count;
+        divided || query->limit < timeline->span_count ? query->limit : timeline->span_count;
 
     memset(out, 0, sizeof *out);
-    out->list = malloc(most * sizeof *out->list);
-    out->lane = malloc(most * sizeof *out->lane);
-    out->step = malloc(most * sizeof *out->step);
-    if (out->list == NULL || out->lane == NULL || out->step == NULL)
+    if (!make_room(document, most, out))
         return false;
     ask_stages(query, timeline, &document->estimate->plan, out->asked);
     for (uint32_t i = 0; i < timeline->span_count; i++) {
@@ -154,8 +247,10 @@ sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *
             continue;
         if (query->rings && is_data(span.kind))
             add_steps(timeline, query, &span, out, most);
+        else if (query->operators && span.kind <= SL_SPAN_BACKWARD_WEIGHT)
+            add_operators(document, &span, out, most);
         else
-            add(out, &span, SL_SPAN_NONE, most);
+            add(out, &span, SL_SPAN_NONE, SL_SPAN_NONE, most);
     }
     return true;
 }
@@ -166,4 +261,6 @@ sl_timeline_spans_clear(sl_timeline_spans *spans)
     free(spans->list);
     free(spans->lane);
     free(spans->step);
+    free(spans->part);
+    free(spans->parts);
 }

@@ -11,6 +11,8 @@ typedef struct sl_timeline_lane {
     bool data;
 } sl_timeline_lane;
 
+enum { SL_OPERATOR_NAMES_MAX = 256 };
+
 enum { SL_TIMELINE_LANES_MAX = SL_PIPELINE_MAX * 2 * SL_STREAM_COUNT };
 
 typedef struct sl_timeline_spans {
@@ -21,6 +23,10 @@ typedef struct sl_timeline_spans {
     sl_span *list;
     uint16_t *lane; /* of each */
     uint32_t *step; /* of its ring; SL_SPAN_NONE where it is a whole one */
+    uint32_t *part; /* operator in `names`; SL_SPAN_NONE where it is none or several */
+    uint32_t name_count;
+    const char *names[SL_OPERATOR_NAMES_MAX];
+    sl_pass_parts *parts; /* of every kind; NULL where passes are whole */
 } sl_timeline_spans;
 
 /** False: out of memory. Clear in any case. */

@@ -71,11 +71,15 @@ write_slice(sl_writer *writer, const sl_timeline_spans *spans, uint32_t i)
 {
     const sl_span *span = &spans->list[i];
 
-    begin_event(writer, "X", sl_span_kind_name(span->kind), sl_stream_name(span->stream),
-                span->stage, spans->lane[i], span->start_s);
+    const uint32_t part = spans->part[i];
+
+    begin_event(writer, "X",
+                part == SL_SPAN_NONE ? sl_span_kind_name(span->kind) : spans->names[part],
+                sl_stream_name(span->stream), span->stage, spans->lane[i], span->start_s);
     sl_put_double(writer, "dur", us * (span->end_s - span->start_s));
     sl_write_key(writer, "args");
     sl_write_object(writer);
+    sl_put_text(writer, "pass", sl_span_kind_name(span->kind));
     put_number(writer, "microbatch", span->microbatch);
     put_number(writer, "chunk", span->chunk);
     put_number(writer, "layer", span->layer);

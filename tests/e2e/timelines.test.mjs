@@ -25,7 +25,7 @@ async function answered(parts, query) {
 /** Spans as objects, their lane and kind by name. */
 const rowsOf = ({ spans, lanes, kinds }) => spans.lane.map((lane, i) => ({
     ...lanes[lane], lane, kind: kinds[spans.kind[i]], microbatch: spans.microbatch[i],
-    chunk: spans.chunk[i], layer: spans.layer[i], start: spans.start_s[i], end: spans.end_s[i],
+    chunk: spans.chunk[i], operator: spans.operator[i], layer: spans.layer[i], start: spans.start_s[i], end: spans.end_s[i],
 }));
 
 const eight = { accelerator, nodes: 1, accelerators_per_node: 8 };
@@ -173,6 +173,27 @@ test('collectives come as steps around their ring where that is asked for', asyn
     assertProblem(await ask(parts, '?rings=yes'), 422, { code: 'unknown_value' });
 });
 
+test('passes are made of operators where that is asked for', async () => {
+    for (const parts of [{}, { workload: { framework: 'fsdp2', recompute: 'full' },
+        parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } }]) {
+        const whole = rowsOf(await answered(parts));
+        const { json } = await client.post(path, { ...estimate(parts), detail: 'operator' });
+        const rows = rowsOf(json);
+        const names = rows.map((row, i) => json.operators[json.spans.operator[i]]);
+        for (const name of ['attention', 'loss'])
+            assert.ok(names.includes(name), `${name} in ${json.operators}`);
+        const busy = (list, kind) => list.filter((row) => row.kind === kind)
+            .reduce((total, { start, end }) => total + end - start, 0);
+        for (const kind of ['forward', 'backward'])
+            assert.ok(Math.abs(busy(rows, kind) / busy(whole, kind) - 1) < 1e-6, kind);
+        const ends = new Map();
+        for (const { lane, start, end } of rows) {
+            assert.ok(start >= (ends.get(lane) ?? 0) - 1e-9);
+            ends.set(lane, end);
+        }
+    }
+});
+
 test('a slow stage slows all of them', async () => {
     const usual = await answered();
     const slow = { ...estimate(), slow_stage: { stage: 1, ratio: 2 } };
@@ -187,8 +208,6 @@ test('a slow stage slows all of them', async () => {
 });
 
 test('what cannot be drawn is refused by name', async () => {
-    assertProblem(await client.post(path, { ...estimate(), detail: 'operator' }), 422,
-        { pointer: '/detail', code: 'not_modelled' });
     assertProblem(await client.post(path, { ...estimate(), detail: 'lanes' }), 422,
         { pointer: '/detail', code: 'unknown_value' });
     assertProblem(await client.post('/api/v1/estimates', { ...estimate(), detail: 'stage' }), 422,
