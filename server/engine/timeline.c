@@ -226,12 +226,21 @@ stages_span(const sl_stages_run *of, uint32_t index)
     };
 }
 
+/* When all but the overhead is over. */
+static double
+run_end_s(const sl_timeline *timeline)
+{
+    if (timeline->by_layer) {
+        const sl_layers_run *layers = timeline->run;
+        return layers->step_s;
+    }
+    const sl_stages_run *stages = timeline->run;
+    return stages->run.step_s;
+}
+
 sl_span
 sl_timeline_span(const sl_timeline *timeline, uint32_t index)
 {
-    const sl_layers_run *layers = timeline->by_layer ? timeline->run : NULL;
-    const sl_stages_run *stages = timeline->by_layer ? NULL : timeline->run;
-
     assert(index < timeline->span_count);
     if (index + 1 == timeline->span_count)
         return (sl_span){
@@ -240,10 +249,11 @@ sl_timeline_span(const sl_timeline *timeline, uint32_t index)
             .microbatch = SL_SPAN_NONE,
             .chunk = SL_SPAN_NONE,
             .layer = SL_SPAN_NONE,
-            .start_s = layers != NULL ? layers->step_s : stages->run.step_s,
+            .start_s = run_end_s(timeline),
             .end_s = timeline->end_s,
         };
-    return layers != NULL ? sl_layers_span(layers, index) : stages_span(stages, index);
+    return timeline->by_layer ? sl_layers_span(timeline->run, index)
+                              : stages_span(timeline->run, index);
 }
 
 uint64_t

@@ -174,7 +174,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
 
     at += aligned(plan->pipeline * sizeof *optimizer_s);
     for (uint32_t r = 0; r < plan->pipeline; r++)
-        set_rank(c, &groups, r, &costs[r * sl_schedule_held(plan)]);
+        set_rank(c, &groups, r, &costs[(size_t)r * sl_schedule_held(plan)]);
     set_optimizers(c, time, optimizer_s);
     run->pipeline = (sl_pipeline){
         .plan = plan,
