@@ -211,7 +211,11 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
     sl_data_time worst = {0};
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
-        const sl_data_time d = sl_step_data_rank(c, &groups, &times[r], r, drained_s);
+        /* What repeats the rank before drains longer, and shows less of the same traffic. */
+        const bool less =
+            r > 0 && sl_schedule_copies(plan) == 1 && sl_holding_repeats(c->holdings, r);
+        const sl_data_time d =
+            less ? worst : sl_step_data_rank(c, &groups, &times[r], r, drained_s);
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s)
             worst = d;
