@@ -552,6 +552,6 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_scan(question->model, out);
     note_plain(question->model, out);
     add(out, true, "not_modelled",
-        "stragglers, failures, data loading, host-bound launches and contention between "
-        "collectives are not modelled yet");
+        "data loading and contention between collectives are not modelled yet, nor ranks that are "
+        "slower than the usual spread");
 }
