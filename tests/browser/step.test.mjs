@@ -336,6 +336,7 @@ describe('the timeline', () => {
         await withStep(async (page, { timeline }) => {
             for (const id of ['stages', 'at-cursor'])
                 await page.getByTestId(id).locator('summary').click();
+            await page.getByTestId('stages').locator('tbody tr').first().waitFor();
             const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
             assert.deepEqual(rows.map((row) => row[4]), timeline.stages.map(({ idle_ratio: idle }) => (idle < 0.0005 ? '0 %' : `${(100 * idle).toFixed(1)} %`)));
@@ -519,9 +520,12 @@ describe('the sharding map', () => {
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
             await page.getByTestId('devices').locator('summary').click();
-            assert.equal(await page.getByTestId('devices').locator('tbody tr').count(), 64);
+            /* What is folded is made when it is opened. */
+            const rows = page.getByTestId('devices').locator('tbody tr');
+            await rows.nth(63).waitFor();
+            assert.equal(await rows.count(), 64);
             await page.getByRole('button', { name: 'Next' }).click();
-            assert.equal(await page.getByTestId('devices').locator('tbody th').first().textContent(), '64');
+            await page.getByTestId('devices').locator('tbody th', { hasText: /^64$/ }).waitFor();
         });
     });
 });
