@@ -144,7 +144,6 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
             .query = &query,
             .estimate = worker->estimate,
             .request = &a->read,
-            .model = a->model,
             .warnings = &a->warnings,
         };
         code = write_answer(&question, &document, scratch, as != FORM_COLUMNS, &writer, &err);

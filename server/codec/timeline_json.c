@@ -1,7 +1,6 @@
 #include "codec/timeline_spans.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "codec/estimate_json.h"
 
@@ -118,32 +117,28 @@ write_spans(sl_writer *writer, const sl_timeline_spans *spans)
 static bool
 write_stairs(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
 {
-    const uint64_t steps = sl_timeline_steps(d->timeline, stage);
-    double *at_s = malloc(steps * sizeof *at_s);
-    uint64_t *bytes = malloc(steps * sizeof *bytes);
-    const bool room = at_s != NULL && bytes != NULL;
+    sl_stairs stairs;
+    const bool room = sl_stairs_init(d->timeline, stage, &stairs);
     uint64_t first = 0;
-    uint64_t end = steps;
+    uint64_t end = stairs.count;
 
     if (room) {
-        sl_timeline_staircase(d->timeline, stage, at_s, bytes);
-        while (first + 1 < steps && at_s[first + 1] <= d->query->from_s)
+        while (first + 1 < end && stairs.at_s[first + 1] <= d->query->from_s)
             first++;
-        while (end > first + 1 && at_s[end - 1] > d->query->to_s)
+        while (end > first + 1 && stairs.at_s[end - 1] > d->query->to_s)
             end--;
         sl_write_key(writer, "at_s");
         sl_write_array(writer);
         for (uint64_t i = first; i < end; i++)
-            sl_write_double(writer, at_s[i]);
+            sl_write_double(writer, stairs.at_s[i]);
         sl_write_array_end(writer);
         sl_write_key(writer, "bytes");
         sl_write_array(writer);
         for (uint64_t i = first; i < end; i++)
-            sl_write_uint(writer, bytes[i]);
+            sl_write_uint(writer, stairs.bytes[i]);
         sl_write_array_end(writer);
     }
-    free(at_s);
-    free(bytes);
+    sl_stairs_clear(&stairs);
     return room;
 }
 

@@ -34,7 +34,6 @@ typedef struct sl_timeline_document {
     const sl_timeline_query *query;
     const sl_estimate *estimate;
     const sl_estimate_request *request;
-    const sl_model *model;
     const sl_errors *warnings; /* of reading; NULL: none */
 } sl_timeline_document;
 

@@ -264,3 +264,22 @@ sl_timeline_spans_clear(sl_timeline_spans *spans)
     free(spans->part);
     free(spans->parts);
 }
+
+bool
+sl_stairs_init(const sl_timeline *timeline, uint32_t stage, sl_stairs *out)
+{
+    out->count = sl_timeline_steps(timeline, stage);
+    out->at_s = malloc(out->count * sizeof *out->at_s);
+    out->bytes = malloc(out->count * sizeof *out->bytes);
+    if (out->at_s == NULL || out->bytes == NULL)
+        return false;
+    sl_timeline_staircase(timeline, stage, out->at_s, out->bytes);
+    return true;
+}
+
+void
+sl_stairs_clear(sl_stairs *stairs)
+{
+    free(stairs->at_s);
+    free(stairs->bytes);
+}

@@ -29,6 +29,17 @@ typedef struct sl_timeline_spans {
     sl_pass_parts *parts; /* of every kind; NULL where passes are whole */
 } sl_timeline_spans;
 
+/** What the passes of one stage keep: from at_s[i] on, bytes[i]. */
+typedef struct sl_stairs {
+    uint64_t count;
+    double *at_s;
+    uint64_t *bytes;
+} sl_stairs;
+
+/** False: out of memory. Clear in any case. */
+bool sl_stairs_init(const sl_timeline *timeline, uint32_t stage, sl_stairs *out) SL_MUST_CHECK;
+void sl_stairs_clear(sl_stairs *stairs);
+
 /** False: out of memory. Clear in any case. */
 bool sl_timeline_spans_init(const sl_timeline_document *document,
                             sl_timeline_spans *out) SL_MUST_CHECK;

@@ -1,8 +1,6 @@
 /* A simulated step in the Trace Event Format. */
 #include "codec/timeline_spans.h"
 
-#include <stdlib.h>
-
 #include "base/text.h"
 
 static const double us = 1e6; /* of a second: what the format counts in */
@@ -179,25 +177,20 @@ write_flows(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
 static bool
 write_counters(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
 {
-    const uint64_t steps = sl_timeline_steps(d->timeline, stage);
-    double *at_s = malloc(steps * sizeof *at_s);
-    uint64_t *bytes = malloc(steps * sizeof *bytes);
-    const bool room = at_s != NULL && bytes != NULL;
+    sl_stairs stairs;
+    const bool room = sl_stairs_init(d->timeline, stage, &stairs);
 
-    if (room)
-        sl_timeline_staircase(d->timeline, stage, at_s, bytes);
-    for (uint64_t i = 0; room && i < steps; i++) {
-        if (at_s[i] < d->query->from_s || at_s[i] > d->query->to_s)
+    for (uint64_t i = 0; room && i < stairs.count; i++) {
+        if (stairs.at_s[i] < d->query->from_s || stairs.at_s[i] > d->query->to_s)
             continue;
-        begin_event(writer, "C", "kept alive", "memory", stage, 0, at_s[i]);
+        begin_event(writer, "C", "kept alive", "memory", stage, 0, stairs.at_s[i]);
         sl_write_key(writer, "args");
         sl_write_object(writer);
-        sl_put_uint(writer, "bytes", bytes[i]);
+        sl_put_uint(writer, "bytes", stairs.bytes[i]);
         sl_write_object_end(writer);
         sl_write_object_end(writer);
     }
-    free(at_s);
-    free(bytes);
+    sl_stairs_clear(&stairs);
     return room;
 }
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "engine/evaluate.h"
-#include "engine/recompute.h"
+#include "engine/step_parts.h"
 
 static sl_class
 class_of(sl_operator_kind kind)
@@ -66,29 +66,22 @@ void
 sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
                    double out[SL_CLASS_COUNT])
 {
-    const sl_combination combination = {estimate->software, estimate->workload, estimate->plan};
     const sl_model *model = question->model;
-    sl_priced priced;
-    sl_holdings holdings;
+    sl_known of;
 
-    sl_evaluate_price(question, &combination, question->cluster->accelerator.sustained_ratio,
-                      &priced);
-    const sl_memory_case c = sl_evaluate_case(question, &combination, &priced, &holdings);
+    sl_evaluate_know(question, estimate, &of);
     const uint32_t rank = slowest_stage(estimate);
-    const sl_held held = sl_schedule_all_held(c.plan, rank);
-    const sl_stage *stage = &sl_holding_of(c.holdings, rank)->stage;
+    const sl_held held = sl_schedule_all_held(of.c.plan, rank);
+    const sl_stage *stage = &sl_holding_of(of.c.holdings, rank)->stage;
     const double runs =
-        (double)sl_plan_microbatches(c.workload, c.plan) / sl_schedule_copies(c.plan);
+        (double)sl_plan_microbatches(of.c.workload, of.c.plan) / sl_schedule_copies(of.c.plan);
 
     for (uint32_t i = 0; i < SL_CLASS_COUNT; i++)
         out[i] = 0.0;
     for (uint32_t k = 0; k < model->kind_count; k++) {
         if (stage->layers[k] == 0)
             continue;
-        const double again =
-            sl_schedule_is_block(model, k)
-                ? sl_recompute_of(model, c.workload, c.plan, c.prices, &held, stage, k).layers
-                : 0.0;
-        add_kind(question, &priced, k, runs * stage->layers[k], runs * again, out);
+        const double again = sl_step_layers_again(&of.c, &held, stage, k);
+        add_kind(question, &of.priced, k, runs * stage->layers[k], runs * again, out);
     }
 }

@@ -185,6 +185,17 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
     };
 }
 
+void
+sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_known *out)
+{
+    out->combination = (sl_combination){estimate->software, estimate->workload, estimate->plan};
+    sl_evaluate_price(question, &out->combination, question->cluster->accelerator.sustained_ratio,
+                      &out->priced);
+    out->c = sl_evaluate_case(question, &out->combination, &out->priced, &out->holdings);
+    out->c.workload = &estimate->workload; /* what outlives the call */
+    out->c.plan = &estimate->plan;
+}
+
 /* What both kinds of evaluation come to. */
 static bool
 evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate *out)

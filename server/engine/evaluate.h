@@ -27,6 +27,16 @@ void sl_evaluate_price(const sl_question *question, const sl_combination *combin
 sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
                                 const sl_priced *priced, sl_holdings *holdings);
 
+/** Everything that one estimate was computed from, for as long as it is looked at again. */
+typedef struct sl_known {
+    sl_combination combination; /* the slice of the prices points into it */
+    sl_priced priced;
+    sl_holdings holdings;
+    sl_memory_case c; /* points into this, the question and the estimate */
+} sl_known;
+
+void sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_known *out);
+
 /** Memory of the ranks that may need most, and the step: bytes and seconds of every term without what
  * they are made of, and nothing else of *out, so that many plans can be tried. False when no device
  * could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */

@@ -272,8 +272,9 @@ note_sharding(const sl_question *question, sl_estimate *out)
 
     if (sl_framework_is_fsdp(framework) || framework == SL_FRAMEWORK_DEEPSPEED)
         add(out, true, "sharded_time_unvalidated",
-            "the step time of fsdp and deepspeed is a first closed form: gathers and reductions "
-            "hide under forward and backward as a whole; it was held against no measured run yet");
+            "gathers and reductions of fsdp and deepspeed hide under forward and backward as a "
+            "whole, but for the first and the last piece; of deepspeed only stage 3 was held "
+            "against measured runs");
     if (framework == SL_FRAMEWORK_DEEPSPEED)
         add(out, true, "deepspeed_memory_unvalidated",
             "buffers of deepspeed are its defaults (buckets of 5e8, at most 1e9 live elements); "
@@ -435,8 +436,9 @@ note_plan(const sl_question *question, sl_estimate *out)
             "loss)");
     if (plan->context > 1)
         add(out, true, "context_unvalidated",
-            "the time of context parallelism is a first closed form: a ring hides under the "
-            "attention, exchanges and gathers do not; it was held against no measured run yet");
+            "the time of context parallelism is a closed form: a ring hides under the attention, "
+            "exchanges and gathers do not; torchtitan runs from 131072 tokens on come out 15 to "
+            "20 % too fast");
     if (!sl_recompute_matters(&out->workload))
         add(out, false, "selective_changes_nothing",
             "selective recomputation drops the attention scores, which fused kernels never keep");

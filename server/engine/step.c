@@ -12,46 +12,35 @@
 /* Relative standard deviation of the ranks of one job, coarse. */
 static const double rank_sigma = 0.005;
 
-static double
-computing_s(const sl_rank_time *t)
+/* Forward, backward and what runs again, together. */
+static sl_pass_time
+all_passes(const sl_rank_time *t)
 {
-    return t->forward.computing_s + t->backward.computing_s + t->again.computing_s;
-}
+    const sl_pass_time *const passes[] = {&t->forward, &t->backward, &t->again};
+    sl_pass_time sum = {0};
 
-static double
-tensor_s(const sl_rank_time *t)
-{
-    return t->forward.tensor_s + t->backward.tensor_s + t->again.tensor_s;
-}
-
-static double
-context_s(const sl_rank_time *t)
-{
-    return t->forward.context_s + t->backward.context_s + t->again.context_s;
-}
-
-static double
-launch_s(const sl_rank_time *t)
-{
-    return t->forward.launch_s + t->backward.launch_s + t->again.launch_s;
-}
-
-static double
-expert_s(const sl_rank_time *t)
-{
-    return t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+    for (uint32_t i = 0; i < 3; i++) {
+        sum.computing_s += passes[i]->computing_s;
+        sum.tensor_s += passes[i]->tensor_s;
+        sum.context_s += passes[i]->context_s;
+        sum.expert_s += passes[i]->expert_s;
+        sum.launch_s += passes[i]->launch_s;
+    }
+    return sum;
 }
 
 static double
 busy_s(const sl_rank_time *t)
 {
-    return computing_s(t) + tensor_s(t) + t->visible_expert_s + context_s(t) + launch_s(t);
+    const sl_pass_time all = all_passes(t);
+
+    return sl_pass_dense_s(&all) + t->visible_expert_s;
 }
 
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
-    const double routed_s = expert_s(t);
+    const double routed_s = all_passes(t).expert_s;
     const double visible = routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
 
     return (sl_busy){
@@ -69,7 +58,7 @@ visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
-    const double routed_s = expert_s(t);
+    const double routed_s = all_passes(t).expert_s;
     const double hidden_s = sl_price_visible_s(
         c->software, routed_s, t->forward.computing_s + t->backward.computing_s, true);
 
@@ -280,6 +269,7 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     const double forward_s = t->forward.computing_s;
     const double backward_s = t->backward.computing_s;
     const double again_s = t->again.computing_s;
+    const sl_pass_time all = all_passes(t);
 
     SL_SET_TERM(c, out, SL_TERM_FORWARD, count * forward_s, {"microbatches", count},
                 {"microbatch_forward_s", forward_s}, {"slowest_stage", span->slowest},
@@ -289,12 +279,13 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
                 {"microbatch_host_s", t->backward.host_s});
     SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * again_s, {"microbatches", count},
                 {"microbatch_recompute_s", again_s});
-    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * launch_s(t), {"microbatches", count},
-                {"microbatch_wait_s", launch_s(t)}, {"host_operator_s", c->slice->host_operator_s});
-    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * tensor_s(t), {"microbatches", count},
-                {"microbatch_exposed_s", tensor_s(t)}, {"tensor", c->plan->tensor});
-    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * context_s(t),
-                {"microbatches", count}, {"microbatch_exposed_s", context_s(t)},
+    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * all.launch_s, {"microbatches", count},
+                {"microbatch_wait_s", all.launch_s},
+                {"host_operator_s", c->slice->host_operator_s});
+    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * all.tensor_s, {"microbatches", count},
+                {"microbatch_exposed_s", all.tensor_s}, {"tensor", c->plan->tensor});
+    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * all.context_s,
+                {"microbatches", count}, {"microbatch_exposed_s", all.context_s},
                 {"context", c->plan->context});
     SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->visible_expert_s,
                 {"microbatches", count}, {"microbatch_exposed_s", t->visible_expert_s},

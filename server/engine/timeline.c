@@ -14,25 +14,6 @@ sl_timeline_loss_s(const sl_memory_case *c, double hidden_s)
     return c->software->overlap_loss_ratio * fmax(0.0, hidden_s);
 }
 
-/* Prices and holdings of what was estimated, for as long as it is simulated. */
-typedef struct known {
-    sl_priced priced;
-    sl_holdings holdings;
-    sl_memory_case c;
-} known;
-
-static void
-know(const sl_question *question, const sl_estimate *estimate, known *out)
-{
-    const sl_combination combination = {estimate->software, estimate->workload, estimate->plan};
-
-    sl_evaluate_price(question, &combination, question->cluster->accelerator.sustained_ratio,
-                      &out->priced);
-    out->c = sl_evaluate_case(question, &combination, &out->priced, &out->holdings);
-    out->c.workload = &estimate->workload; /* what outlives the call */
-    out->c.plan = &estimate->plan;
-}
-
 /* Blocks on a host have no lane of their own among layers: there the one stage is a pipeline's. */
 static bool
 goes_by_layer(const sl_plan *plan)
@@ -40,30 +21,20 @@ goes_by_layer(const sl_plan *plan)
     return plan->pipeline == 1 && plan->virtual_pipeline == 1 && plan->host_run_count == 0;
 }
 
-/* One stage has nobody to take turns with. */
-static sl_plan
-ordered(const sl_plan *plan)
-{
-    sl_plan out = *plan;
-
-    out.schedule = sl_schedule_of(plan);
-    return out;
-}
-
 static sl_code
 check_order(const sl_estimate *estimate, sl_errors *err)
 {
-    const sl_plan plan = ordered(&estimate->plan);
-    const uint64_t m = sl_plan_microbatches(&estimate->workload, &plan);
+    const sl_plan *plan = &estimate->plan;
+    const uint64_t m = sl_plan_microbatches(&estimate->workload, plan);
 
-    if (sl_lent_devices(&estimate->workload, &plan) > 0)
+    if (sl_lent_devices(&estimate->workload, plan) > 0)
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/framework",
                        "the step of DataParallel is estimated, its timeline is not modelled");
-    if (!goes_by_layer(&plan) && !sl_order_exists(&plan, m))
+    if (!goes_by_layer(plan) && !sl_order_exists(plan, m))
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/schedule",
                        "the schedule has no order for %llu micro-batches on %u stages with %u "
                        "chunks each",
-                       (unsigned long long)m, plan.pipeline, plan.virtual_pipeline);
+                       (unsigned long long)m, plan->pipeline, plan->virtual_pipeline);
     return SL_OK;
 }
 
@@ -174,10 +145,10 @@ void
 sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
                      const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out)
 {
-    known of;
+    sl_known of;
     const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
 
-    know(question, estimate, &of);
+    sl_evaluate_know(question, estimate, &of);
     *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
                          .by_layer = goes_by_layer(&estimate->plan)};
     if (out->by_layer) {

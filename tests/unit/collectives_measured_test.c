@@ -12,6 +12,7 @@
 #include "catalog/catalog.h"
 #include "engine/collective.h"
 #include "harness.h"
+#include "measured_table.h"
 #include "shardline/units.h"
 
 static sl_catalog *catalog;
@@ -24,72 +25,6 @@ typedef struct score {
     double sum, bias, worst;
     uint32_t count;
 } score;
-
-typedef struct table {
-    char *text;
-    sl_arena *arena;
-    sl_csv csv;
-} table;
-
-static void
-open_table(table *t, const char *path)
-{
-    size_t size = 0;
-    sl_errors err = {0};
-
-    t->text = sl_read_file(path, &size);
-    t->arena = sl_arena_new(64 << 20);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->text);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->arena);
-    CU_ASSERT_EQUAL_FATAL(sl_csv_open(&t->csv, t->text, size, t->arena, &err), SL_OK);
-}
-
-static bool
-open_shared(table *t, const char *name)
-{
-    const char *path = sl_shared_path(name);
-
-    if (path == NULL) {
-        sl_skip("the tables of collectives are absent");
-        return false;
-    }
-    open_table(t, path);
-    return true;
-}
-
-static bool
-next_row(table *t)
-{
-    sl_errors err = {0};
-    bool more = false;
-
-    return sl_csv_next(&t->csv, &more, &err) == SL_OK && more;
-}
-
-static void
-close_table(table *t)
-{
-    sl_arena_free(t->arena);
-    free(t->text);
-}
-
-static double
-number(const table *t, const char *column)
-{
-    return strtod(sl_csv_get(&t->csv, column), NULL);
-}
-
-static bool
-has(const table *t, const char *column, const char *words)
-{
-    return strstr(sl_csv_get(&t->csv, column), words) != NULL;
-}
-
-static bool
-is(const table *t, const char *column, const char *text)
-{
-    return strcmp(sl_csv_get(&t->csv, column), text) == 0;
-}
 
 static void
 add(score *s, double predicted, double measured)
@@ -383,7 +318,7 @@ static const rows groups[] = {
 enum { GROUPS = sizeof groups / sizeof groups[0] };
 
 static const char *
-part_named(const table *t)
+part_named(const sl_table *t)
 {
     static const char *const parts[][2] = {
         {"A100-SXM4-80GB", "nvidia-a100-sxm4-80gb"},
@@ -399,41 +334,42 @@ part_named(const table *t)
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (is(t, "gpu", parts[i][0]))
+        if (sl_table_is(t, "gpu", parts[i][0]))
             return parts[i][1];
     return NULL;
 }
 
 static int
-kind_named(const table *t, const char *column)
+kind_named(const sl_table *t, const char *column)
 {
     for (int i = 0; i <= SL_COLLECTIVE_ALL_TO_ALL; i++)
-        if (is(t, column, collectives[i]))
+        if (sl_table_is(t, column, collectives[i]))
             return i;
     return -1;
 }
 
 static bool
-belongs(const table *t, const rows *g)
+belongs(const sl_table *t, const rows *g)
 {
-    const double ranks = number(t, "gpus"), nodes = number(t, "nodes");
+    const double ranks = sl_table_number(t, "gpus"), nodes = sl_table_number(t, "nodes");
 
-    return has(t, "source", g->source) && has(t, "system", g->system) && has(t, "op", g->op) &&
-           has(t, "library", g->library) && !has(t, "library", "NVLS off") &&
-           ranks >= g->least_ranks && ranks <= g->most_ranks &&
-           (g->nodes > 0.0 ? nodes == g->nodes : nodes > 1.0) && number(t, "time_us") > 0.0 &&
-           number(t, "message_bytes") >= g->least_bytes;
+    return sl_table_has(t, "source", g->source) && sl_table_has(t, "system", g->system) &&
+           sl_table_has(t, "op", g->op) && sl_table_has(t, "library", g->library) &&
+           !sl_table_has(t, "library", "NVLS off") && ranks >= g->least_ranks &&
+           ranks <= g->most_ranks && (g->nodes > 0.0 ? nodes == g->nodes : nodes > 1.0) &&
+           sl_table_number(t, "time_us") > 0.0 &&
+           sl_table_number(t, "message_bytes") >= g->least_bytes;
 }
 
 static void
 collectives_take_as_long_as_measured(void)
 {
     score scores[GROUPS] = {{0.0, 0.0, 0.0, 0}};
-    table t;
+    sl_table t;
 
-    if (!open_shared(&t, "data/collectives.csv"))
+    if (!sl_table_open_shared(&t, "data/collectives.csv"))
         return;
-    while (next_row(&t)) {
+    while (sl_table_next(&t)) {
         const int kind = kind_named(&t, "op");
         for (int i = 0; kind >= 0 && i < GROUPS; i++) {
             machine on = groups[i].on;
@@ -441,12 +377,12 @@ collectives_take_as_long_as_measured(void)
                 on.part = part_named(&t);
             if (on.part != NULL && belongs(&t, &groups[i]))
                 add(&scores[i],
-                    predicted_s(&on, (sl_collective)kind, number(&t, "nodes"), number(&t, "gpus"),
-                                number(&t, "message_bytes")),
-                    SL_US_S * number(&t, "time_us"));
+                    predicted_s(&on, (sl_collective)kind, sl_table_number(&t, "nodes"),
+                                sl_table_number(&t, "gpus"), sl_table_number(&t, "message_bytes")),
+                    SL_US_S * sl_table_number(&t, "time_us"));
         }
     }
-    close_table(&t);
+    sl_table_close(&t);
     for (int i = 0; i < GROUPS; i++) {
         const double error = mean(groups[i].name, &scores[i]);
         CU_ASSERT_TRUE(scores[i].count > 0);
@@ -462,20 +398,20 @@ ratios_of_line_rate_are_those_of_simai(void)
 {
     const machine on = {"nvidia-h100-sxm5-80gb", "infiniband", 8, 8, 50e9};
     score large = {0.0, 0.0, 0.0, 0}, all = {0.0, 0.0, 0.0, 0}, exchange = {0.0, 0.0, 0.0, 0};
-    table t;
+    sl_table t;
 
-    if (!open_shared(&t, "data/busbw_ratio_by_size.csv"))
+    if (!sl_table_open_shared(&t, "data/busbw_ratio_by_size.csv"))
         return;
-    while (next_row(&t)) {
-        const double nodes = number(&t, "nodes"), ranks = 8.0 * nodes;
-        const double bytes = number(&t, "message_bytes");
-        const double ratio = number(&t, "ratio_of_ideal_busbw");
+    while (sl_table_next(&t)) {
+        const double nodes = sl_table_number(&t, "nodes"), ranks = 8.0 * nodes;
+        const double bytes = sl_table_number(&t, "message_bytes");
+        const double ratio = sl_table_number(&t, "ratio_of_ideal_busbw");
         if (nodes < 2.0)
             continue;
-        if (has(&t, "bottleneck", "all-to-all")) {
+        if (sl_table_has(&t, "bottleneck", "all-to-all")) {
             add(&exchange, predicted_s(&on, SL_COLLECTIVE_ALL_TO_ALL, nodes, ranks, bytes),
                 bytes * (nodes - 1.0) / nodes / (ratio * on.nic_bytes_per_s));
-        } else if (has(&t, "bottleneck", "NIC")) {
+        } else if (sl_table_has(&t, "bottleneck", "NIC")) {
             const double s = predicted_s(&on, SL_COLLECTIVE_ALL_GATHER, nodes, ranks, bytes);
             const double measured_s =
                 bytes * (ranks - 1.0) / ranks / (ratio * on.nics * on.nic_bytes_per_s);
@@ -484,7 +420,7 @@ ratios_of_line_rate_are_those_of_simai(void)
                 add(&large, s, measured_s);
         }
     }
-    close_table(&t);
+    sl_table_close(&t);
     (void)mean("SimAI rings, 16 MiB to 16 GiB", &all);
     CU_ASSERT_TRUE(mean("SimAI rings, from 1 GiB", &large) <= 0.06);
     CU_ASSERT_TRUE(mean("SimAI all-to-all", &exchange) <= 0.13);
@@ -502,26 +438,26 @@ published_runs_take_as_long_as_measured(void)
                   {"roce", 0.0},
                   {"efa of 8 bytes", 0.15}};
     score scores[sizeof wanted / sizeof wanted[0]] = {{0.0, 0.0, 0.0, 0}};
-    table t;
+    sl_table t;
 
-    open_table(&t, sl_tests_path("golden/collectives_public.csv"));
-    while (next_row(&t)) {
+    sl_table_open(&t, sl_tests_path("golden/collectives_public.csv"));
+    while (sl_table_next(&t)) {
         const machine on = {sl_csv_get(&t.csv, "part"), sl_csv_get(&t.csv, "fabric"),
-                            number(&t, "per_node"), number(&t, "nics"),
-                            number(&t, "nic_bytes_per_s")};
-        const double nodes = number(&t, "nodes"), ranks = nodes * on.per_node;
-        const double bytes = number(&t, "bytes");
+                            sl_table_number(&t, "per_node"), sl_table_number(&t, "nics"),
+                            sl_table_number(&t, "nic_bytes_per_s")};
+        const double nodes = sl_table_number(&t, "nodes"), ranks = nodes * on.per_node;
+        const double bytes = sl_table_number(&t, "bytes");
         const sl_collective kind = (sl_collective)kind_named(&t, "collective");
         const double moved =
             bytes * (kind == SL_COLLECTIVE_ALL_REDUCE ? 2.0 : 1.0) * (ranks - 1.0) / ranks;
-        const double measured_s = number(&t, "time_s") > 0.0
-                                      ? number(&t, "time_s")
-                                      : moved / number(&t, "bus_bytes_per_s");
+        const double measured_s = sl_table_number(&t, "time_s") > 0.0
+                                      ? sl_table_number(&t, "time_s")
+                                      : moved / sl_table_number(&t, "bus_bytes_per_s");
         for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-            if (is(&t, "group", wanted[i].name))
+            if (sl_table_is(&t, "group", wanted[i].name))
                 add(&scores[i], predicted_s(&on, kind, nodes, ranks, bytes), measured_s);
     }
-    close_table(&t);
+    sl_table_close(&t);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         const double error = mean(wanted[i].name, &scores[i]);
         CU_ASSERT_TRUE(scores[i].count > 0);

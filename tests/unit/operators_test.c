@@ -13,6 +13,7 @@
 #include "engine/collective.h"
 #include "engine/kernel.h"
 #include "harness.h"
+#include "measured_table.h"
 
 static sl_catalog *catalog;
 static const sl_software software = {.streaming = {0.7, 0.85, 0.85, 0.7, 0.85}};
@@ -36,61 +37,8 @@ typedef struct score {
     uint32_t count;
 } score;
 
-typedef struct table {
-    char *text;
-    sl_arena *arena;
-    sl_csv csv;
-} table;
-
-static bool
-open_table(table *t, const char *name)
-{
-    const char *path = sl_shared_path(name);
-    size_t size = 0;
-    sl_errors err = {0};
-
-    if (path == NULL) {
-        sl_skip("the kernel tables are absent");
-        return false;
-    }
-    t->text = sl_read_file(path, &size);
-    t->arena = sl_arena_new(64 << 20);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->text);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(t->arena);
-    CU_ASSERT_EQUAL_FATAL(sl_csv_open(&t->csv, t->text, size, t->arena, &err), SL_OK);
-    return true;
-}
-
-static bool
-next_row(table *t)
-{
-    sl_errors err = {0};
-    bool more = false;
-
-    return sl_csv_next(&t->csv, &more, &err) == SL_OK && more;
-}
-
-static void
-close_table(table *t)
-{
-    sl_arena_free(t->arena);
-    free(t->text);
-}
-
-static double
-number(const table *t, const char *column)
-{
-    return strtod(sl_csv_get(&t->csv, column), NULL);
-}
-
-static bool
-has(const table *t, const char *column, const char *part)
-{
-    return strstr(sl_csv_get(&t->csv, column), part) != NULL;
-}
-
 static int
-part_of(const table *t)
+part_of(const sl_table *t)
 {
     for (int i = 0; i < PARTS; i++)
         if (strcmp(sl_csv_get(&t->csv, "gpu"), parts[i][0]) == 0)
@@ -174,22 +122,22 @@ score_products(const char *what, const char *dtype, sl_precision precision, cons
                bool fitted)
 {
     score scores[PARTS] = {{0.0, 0}};
-    table t;
+    sl_table t;
 
-    if (!open_table(&t, "data/gemm_efficiency.csv"))
+    if (!sl_table_open_shared(&t, "data/gemm_efficiency.csv"))
         return 0.0;
-    while (next_row(&t)) {
+    while (sl_table_next(&t)) {
         const int part = part_of(&t);
-        const sl_product product = {1.0, number(&t, "m"), number(&t, "n"), number(&t, "k"),
-                                    precision};
+        const sl_product product = {1.0, sl_table_number(&t, "m"), sl_table_number(&t, "n"),
+                                    sl_table_number(&t, "k"), precision};
         if (part < 0 || strcmp(sl_csv_get(&t.csv, "dtype"), dtype) != 0 ||
-            !has(&t, "source", collection) || product.m < 1024.0 || product.n < 1024.0 ||
+            !sl_table_has(&t, "source", collection) || product.m < 1024.0 || product.n < 1024.0 ||
             product.k < 1024.0 || was_fitted(&product) != fitted)
             continue;
         add(&scores[part], sl_kernel_timed_s(accelerator(part), product),
-            1e-6 * number(&t, "time_us"));
+            1e-6 * sl_table_number(&t, "time_us"));
     }
-    close_table(&t);
+    sl_table_close(&t);
     return print_scores(what, scores);
 }
 
@@ -225,27 +173,27 @@ attention_is_as_fast_as_charted(void)
     } kernels[] = {
         {"FA2", SL_ATTENTION_FLASH2}, {"FA3", SL_ATTENTION_FLASH3}, {"cuDNN", SL_ATTENTION_CUDNN}};
     score scores[PARTS] = {{0.0, 0}};
-    table t;
+    sl_table t;
 
-    if (!open_table(&t, "data/attention_efficiency.csv"))
+    if (!sl_table_open_shared(&t, "data/attention_efficiency.csv"))
         return;
-    while (next_row(&t)) {
+    while (sl_table_next(&t)) {
         const int part = part_of(&t);
         const char *pass = sl_csv_get(&t.csv, "pass");
-        const uint32_t width = (uint32_t)number(&t, "head_dim");
+        const uint32_t width = (uint32_t)sl_table_number(&t, "head_dim");
         for (size_t i = 0; part >= 0 && i < sizeof kernels / sizeof kernels[0]; i++) {
             if (strcmp(sl_csv_get(&t.csv, "kernel"), kernels[i].word) != 0 ||
-                number(&t, "causal") != 1.0 ||
+                sl_table_number(&t, "causal") != 1.0 ||
                 !sl_kernel_attention_fits(accelerator(part), kernels[i].kernel, width))
                 continue;
             sl_slice slice = cool_slice(accelerator(part));
-            slice.sequence = slice.document = number(&t, "seqlen");
-            slice.sequences = number(&t, "batch");
+            slice.sequence = slice.document = sl_table_number(&t, "seqlen");
+            slice.sequences = sl_table_number(&t, "batch");
             slice.tokens = slice.sequence * slice.sequences;
             slice.attention = kernels[i].kernel;
             const sl_operator op = {.kind = SL_OPERATOR_ATTENTION,
-                                    .heads = (uint32_t)number(&t, "heads_q"),
-                                    .kv_heads = (uint32_t)number(&t, "heads_kv"),
+                                    .heads = (uint32_t)sl_table_number(&t, "heads_q"),
+                                    .kv_heads = (uint32_t)sl_table_number(&t, "heads_kv"),
                                     .head_dim = width};
             const double forward_s = sl_kernel_attention_s(&slice, &op, SL_PASS_FORWARD);
             const double backward_s = sl_kernel_attention_s(&slice, &op, SL_PASS_BACKWARD);
@@ -256,10 +204,10 @@ attention_is_as_fast_as_charted(void)
                                  (strcmp(pass, "fwd") == 0   ? 1.0
                                   : strcmp(pass, "bwd") == 0 ? 2.5
                                                              : 3.5);
-            add(&scores[part], predicted, flops / (1e12 * number(&t, "achieved_tflops")));
+            add(&scores[part], predicted, flops / (1e12 * sl_table_number(&t, "achieved_tflops")));
         }
     }
-    close_table(&t);
+    sl_table_close(&t);
     CU_ASSERT_TRUE(print_scores("causal attention", scores) <= 0.05);
 }
 
@@ -274,14 +222,14 @@ collectives_are_as_fast_as_measured(void)
                  {"all_gather", SL_COLLECTIVE_ALL_GATHER},
                  {"reduce_scatter", SL_COLLECTIVE_REDUCE_SCATTER}};
     score scores[PARTS] = {{0.0, 0}};
-    table t;
+    sl_table t;
 
-    if (!open_table(&t, "data/collectives.csv"))
+    if (!sl_table_open_shared(&t, "data/collectives.csv"))
         return;
-    while (next_row(&t)) {
+    while (sl_table_next(&t)) {
         const int part = part_of(&t);
-        const double gpus = number(&t, "gpus");
-        if (part < 0 || !has(&t, "source", "/comm/nccl/"))
+        const double gpus = sl_table_number(&t, "gpus");
+        if (part < 0 || !sl_table_has(&t, "source", "/comm/nccl/"))
             continue;
         const sl_cluster cluster = {.accelerator = *accelerator(part),
                                     .nodes = 1,
@@ -293,10 +241,11 @@ collectives_are_as_fast_as_measured(void)
         for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
             if (strcmp(sl_csv_get(&t.csv, "op"), kinds[i].word) == 0)
                 add(&scores[part],
-                    sl_collective_s(&cluster, kinds[i].kind, &group, number(&t, "message_bytes")),
-                    1e-6 * number(&t, "time_us"));
+                    sl_collective_s(&cluster, kinds[i].kind, &group,
+                                    sl_table_number(&t, "message_bytes")),
+                    1e-6 * sl_table_number(&t, "time_us"));
     }
-    close_table(&t);
+    sl_table_close(&t);
     CU_ASSERT_TRUE(print_scores("collectives in a node", scores) <= 0.08);
 }
 
