@@ -21,9 +21,9 @@ packages_of() {
     case $1 in
     build)
         echo build-essential cmake ninja-build pkg-config libmicrohttpd-dev libjansson-dev \
-            libcurl4-openssl-dev libpq-dev zlib1g-dev ca-certificates
+            libcurl4-openssl-dev libpq-dev zlib1g-dev libexpat1-dev libyaml-dev ca-certificates
         ;;
-    run) echo libmicrohttpd12 libjansson4 libcurl4 libpq5 zlib1g ca-certificates curl ;;
+    run) echo libmicrohttpd12 libjansson4 libcurl4 libpq5 zlib1g libexpat1 libyaml-0-2 ca-certificates curl ;;
     database) echo postgresql-15 ;;
     node)
         # A Node that is already here, from wherever it came, is the user's choice and stays.

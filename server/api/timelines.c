@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codec/timeline_json.h"
-#include "intake/gzip.h"
+#include "trace/gzip.h"
 #include "json/members.h"
 
 /* What an Accept names, if any: columns otherwise. */

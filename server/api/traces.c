@@ -11,8 +11,8 @@
 
 #include "base/text.h"
 #include "http/spool.h"
-#include "intake/measured_json.h"
-#include "intake/upload.h"
+#include "trace/measured_json.h"
+#include "trace/upload.h"
 #include "shardline/version.h"
 
 enum { PART_BYTES = 64 * 1024 };

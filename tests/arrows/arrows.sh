@@ -30,9 +30,10 @@ http json base
 catalog engine base
 hf json engine base
 codec catalog json engine base
-intake codec catalog json engine base
+trace codec catalog json engine base
+intake trace codec catalog json engine base
 launch codec catalog json engine base
-api codec hf intake launch store hub http catalog json engine base
+api codec hf intake trace launch store hub http catalog json engine base
 TABLE
 }
 
@@ -44,7 +45,9 @@ libpq store
 postgres store
 curl/ hub
 jansson json
-zlib intake
+zlib trace
+expat intake
+yaml intake
 TABLE
 }
 

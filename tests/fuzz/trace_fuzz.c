@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intake/upload.h"
+#include "trace/upload.h"
 
 enum { KERNELS_MAX = 256, REQUEST_MAX_BYTES = 1024 };
 

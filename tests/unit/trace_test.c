@@ -1,4 +1,4 @@
-#include "intake/trace.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "base/text.h"
 #include "harness.h"
-#include "intake/upload.h"
+#include "trace/upload.h"
 
 enum { ROOM = 64 };
 

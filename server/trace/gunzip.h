@@ -1,7 +1,7 @@
 /** Bytes as they arrive, unpacked where they are gzip: by their first byte, not by what is said of
  * them. */
-#ifndef SL_INTAKE_GUNZIP_H
-#define SL_INTAKE_GUNZIP_H
+#ifndef SL_TRACE_GUNZIP_H
+#define SL_TRACE_GUNZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

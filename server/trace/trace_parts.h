@@ -1,9 +1,9 @@
 /** A trace while it is read: trace.c takes events apart, trace_store.c keeps what is asked of them,
  * trace_measure.c adds it up. */
-#ifndef SL_INTAKE_TRACE_PARTS_H
-#define SL_INTAKE_TRACE_PARTS_H
+#ifndef SL_TRACE_TRACE_PARTS_H
+#define SL_TRACE_TRACE_PARTS_H
 
-#include "intake/trace.h"
+#include "trace/trace.h"
 #include "json/stream.h"
 
 /** Times are nanoseconds since 39 hours before the first event: 48 bits hold three days. */

@@ -1,8 +1,8 @@
 /** The answer that lays a recorded trace beside the estimate of the same run. */
-#ifndef SL_INTAKE_MEASURED_JSON_H
-#define SL_INTAKE_MEASURED_JSON_H
+#ifndef SL_TRACE_MEASURED_JSON_H
+#define SL_TRACE_MEASURED_JSON_H
 
-#include "intake/trace.h"
+#include "trace/trace.h"
 #include "shardline/classes.h"
 #include "json/writer.h"
 

@@ -1,4 +1,4 @@
-#include "intake/gzip.h"
+#include "trace/gzip.h"
 
 #include <assert.h>
 #include <limits.h>

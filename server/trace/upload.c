@@ -1,10 +1,10 @@
-#include "intake/upload.h"
+#include "trace/upload.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "intake/gunzip.h"
+#include "trace/gunzip.h"
 #include "json/stream.h"
 
 /* A trace of tens of MB packs to a tenth; this is what a packed body at its limit usually holds. */

@@ -2,10 +2,10 @@
  * A request to compare: an estimate request and a recorded trace, one after the other in one body.
  * Each may be gzip on its own, and the body once more: what arrives is told apart by its first byte.
  */
-#ifndef SL_INTAKE_UPLOAD_H
-#define SL_INTAKE_UPLOAD_H
+#ifndef SL_TRACE_UPLOAD_H
+#define SL_TRACE_UPLOAD_H
 
-#include "intake/trace.h"
+#include "trace/trace.h"
 
 /** Of the trace once it is unpacked, and of what is unpacked to get at it. */
 extern const uint64_t sl_upload_unpacked_max_bytes;

@@ -1,4 +1,4 @@
-#include "intake/kernel_names.h"
+#include "trace/kernel_names.h"
 
 #include <assert.h>
 #include <stddef.h>

@@ -4,12 +4,12 @@
  * 16 bytes for each kernel and each launch, at most SL_TRACE_KERNELS_MAX of either, and the names of
  * the kernels.
  */
-#ifndef SL_INTAKE_TRACE_H
-#define SL_INTAKE_TRACE_H
+#ifndef SL_TRACE_TRACE_H
+#define SL_TRACE_TRACE_H
 
 #include <stddef.h>
 
-#include "intake/kernel_names.h"
+#include "trace/kernel_names.h"
 #include "shardline/error.h"
 
 enum {

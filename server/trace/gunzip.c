@@ -1,4 +1,4 @@
-#include "intake/gunzip.h"
+#include "trace/gunzip.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/trace_parts.h"
+#include "trace/trace_parts.h"
 #include "json/members.h"
 
 /* 127 years: in nanoseconds, two such times still differ by what 64 bits hold. */

@@ -1,6 +1,6 @@
 /** Answers packed for the wire or as a file. */
-#ifndef SL_INTAKE_GZIP_H
-#define SL_INTAKE_GZIP_H
+#ifndef SL_TRACE_GZIP_H
+#define SL_TRACE_GZIP_H
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "intake/measured_json.h"
+#include "trace/measured_json.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /** What a kernel of a recorded trace does, by its name. */
-#ifndef SL_INTAKE_KERNEL_NAMES_H
-#define SL_INTAKE_KERNEL_NAMES_H
+#ifndef SL_TRACE_KERNEL_NAMES_H
+#define SL_TRACE_KERNEL_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>

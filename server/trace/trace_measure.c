@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/trace_parts.h"
+#include "trace/trace_parts.h"
 
 static const double s_per_ns = 1e-9;
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/trace_parts.h"
+#include "trace/trace_parts.h"
 
 static const int64_t day_and_a_half_ns = (int64_t)1 << (SL_TRACE_TIME_BITS - 1);
 
