@@ -37,6 +37,7 @@ static const struct {
     [SL_FIELD_NIC_BYTES_PER_S] = {"nic_bytes_per_s", false},
     [SL_FIELD_NIC_KIND] = {"nic_kind", true},
     [SL_FIELD_PRICE_PER_NODE_HOUR] = {"price_per_node_hour", false},
+    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
 };
 _Static_assert(sizeof fields / sizeof fields[0] == SL_FIELD_COUNT, "every field has its name");
 

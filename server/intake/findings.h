@@ -36,6 +36,9 @@ typedef enum sl_field {
     SL_FIELD_NIC_BYTES_PER_S, /* of one card, one direction */
     SL_FIELD_NIC_KIND,        /* text: "infiniband", "ethernet", "efa" */
     SL_FIELD_PRICE_PER_NODE_HOUR,
+    /* Of one device, as a label of its node calls it: "80gb". A hint that tells variants of a part
+     * apart, never what there is: that is SL_FIELD_MEMORY_BYTES. */
+    SL_FIELD_NOMINAL_MEMORY_BYTES,
     SL_FIELD_COUNT
 } sl_field;
 
