@@ -22,6 +22,7 @@ static const struct {
     [SL_FIELD_ACCELERATORS] = {"accelerators", false},
     [SL_FIELD_MEMORY_BYTES] = {"memory_bytes", false},
     [SL_FIELD_RESERVED_BYTES] = {"reserved_bytes", false},
+    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
     [SL_FIELD_POWER_LIMIT_W] = {"power_limit_w", false},
     [SL_FIELD_SLICED_ACCELERATORS] = {"sliced_accelerators", false},
     [SL_FIELD_SLICE] = {"slice", true},

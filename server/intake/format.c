@@ -4,9 +4,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/kubernetes.h"
 
 /* One line per family; each lists its formats in a file of its own. */
-static const sl_formats *const families[] = {NULL};
+static const sl_formats *const families[] = {
+    &sl_kubernetes_formats,
+    NULL,
+};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
