@@ -24,6 +24,7 @@ static const sl_member node_members[] = {{"node_type", NULL},
                                          {"accelerator", NULL},
                                          {"accelerators", NULL},
                                          {"memory_bytes", NULL},
+                                         {"reserved_bytes", NULL},
                                          {"scale_up_bytes_per_s", NULL},
                                          {"scale_up_domain", NULL},
                                          {"host_memory_bytes", NULL},
@@ -108,6 +109,14 @@ typedef struct pool_totals {
     uint64_t usable_bytes; /* of one */
 } pool_totals;
 
+/* What a tool printed, or what the catalogue takes where none did. */
+static uint64_t
+reserved_of_unknown(const sl_pool *pool)
+{
+    const uint64_t reserved = pool->reserved_said ? pool->reserved_bytes : pool->memory_bytes / 100;
+    return reserved < pool->memory_bytes ? reserved : pool->memory_bytes;
+}
+
 static pool_totals
 count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *faults)
 {
@@ -117,7 +126,7 @@ count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors 
     if (sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, faults) != SL_OK)
         return (pool_totals){.accelerators = pool->nodes * pool->accelerators,
                              .memory_bytes = pool->memory_bytes,
-                             .usable_bytes = pool->memory_bytes - pool->memory_bytes / 100};
+                             .usable_bytes = pool->memory_bytes - reserved_of_unknown(pool)};
     const sl_part *part = NULL;
     sl_errors ignored = {0};
     const sl_code code = sl_catalog_find_part(catalog, cluster.accelerator.id, "", &part, &ignored);

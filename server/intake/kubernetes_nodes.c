@@ -7,8 +7,6 @@
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static const double GIB = 1024.0 * 1024.0 * 1024.0, MIB = 1024.0 * 1024.0;
-
 enum { QUANTITY_SIZE = 40 };
 
 const char *
@@ -95,11 +93,8 @@ read_machine(const sl_kubernetes_node *node, sl_facts *facts)
         if (type != NULL && is_machine(type))
             sl_facts_text(facts, SL_FIELD_NODE_TYPE, type, node->line, types[i]);
     }
-    /* Kernels of like machines differ by some MiB, and would make a kind of each node. */
-    const double memory = sl_kubernetes_capacity(node, "memory");
-    const double step = memory >= 16.0 * GIB ? GIB : MIB;
-    sl_facts_number(facts, SL_FIELD_HOST_MEMORY_BYTES, floor(memory / step) * step, node->line,
-                    "capacity memory");
+    sl_facts_number(facts, SL_FIELD_HOST_MEMORY_BYTES, sl_kubernetes_capacity(node, "memory"),
+                    node->line, "capacity memory");
     sl_facts_number(facts, SL_FIELD_CPUS, floor(sl_kubernetes_capacity(node, "cpu")), node->line,
                     "capacity cpu");
 }

@@ -16,7 +16,7 @@ nodes_of_a_list_are_hosts_with_what_their_labels_say(void)
     sl_expect_number("h100-1", SL_FIELD_MEMORY_BYTES, 81559 * MIB);
     sl_expect_words("h100-1", SL_FIELD_DRIVER, "550.90.07");
     sl_expect_words("h100-1", SL_FIELD_NODE_TYPE, "PowerEdge-XE9680");
-    sl_expect_number("h100-1", SL_FIELD_HOST_MEMORY_BYTES, 2015 * GIB);
+    sl_expect_number("h100-1", SL_FIELD_HOST_MEMORY_BYTES, 2113540396.0 * 1024.0);
     sl_expect_number("h100-1", SL_FIELD_CPUS, 192);
     sl_expect_number("h100-1", SL_FIELD_NIC_COUNT, 8);
     sl_expect_unsaid("h100-1", SL_FIELD_SLICE);
@@ -207,7 +207,7 @@ a_real_node_is_read(void)
     sl_expect_number(host->name, SL_FIELD_MEMORY_BYTES, 15360 * MIB);
     sl_expect_words(host->name, SL_FIELD_DRIVER, "525.60.13");
     sl_expect_words(host->name, SL_FIELD_NODE_TYPE, "Google-Compute-Engine");
-    sl_expect_number(host->name, SL_FIELD_HOST_MEMORY_BYTES, 117 * GIB);
+    sl_expect_number(host->name, SL_FIELD_HOST_MEMORY_BYTES, 123662920.0 * 1024.0);
     sl_expect_number(host->name, SL_FIELD_CPUS, 32);
     sl_expect_unsaid(host->name, SL_FIELD_SLICE);
     sl_expect_warned("fewer_offered", 0);
