@@ -92,6 +92,9 @@ sl_code sl_slurm_nodes_json_read(const sl_raw *raw, sl_findings *findings,
 uint32_t sl_slurm_sinfo_json_recognise(const sl_sample *sample);
 sl_code sl_slurm_sinfo_json_read(const sl_raw *raw, sl_findings *findings,
                                  sl_errors *err) SL_MUST_CHECK;
+/** Whether the text has what only `scontrol show node` prints of a node. */
+bool sl_slurm_is_report(const sl_sample *sample);
+
 uint32_t sl_slurm_nodes_text_recognise(const sl_sample *sample);
 sl_code sl_slurm_nodes_text_read(const sl_raw *raw, sl_findings *findings,
                                  sl_errors *err) SL_MUST_CHECK;

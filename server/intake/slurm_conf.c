@@ -151,7 +151,7 @@ sl_slurm_conf_recognise(const sl_sample *sample)
                                        "Gres=",         "State=", "Feature",     "NodeAddr=",
                                        "NodeHostname=", "Weight="};
 
-    if (sample->shape != SL_SHAPE_TEXT || sl_sample_holds(sample, "CPUTot="))
+    if (sample->shape != SL_SHAPE_TEXT || sl_slurm_is_report(sample))
         return 0;
     if (sl_slurm_line_begins(sample, "ClusterName=") &&
         (sl_slurm_line_begins(sample, "SlurmctldHost=") ||
