@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/device_tools.h"
 #include "intake/nvidia.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
     &sl_nvidia_formats,
+    &sl_device_formats,
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
