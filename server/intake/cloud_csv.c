@@ -79,7 +79,9 @@ static const struct {
     {"spot", COLUMN_SPOT},
 };
 
-enum { COLUMN_NAMES = sizeof columns / sizeof columns[0], ABSENT = UINT32_MAX };
+enum { COLUMN_NAMES = sizeof columns / sizeof columns[0] };
+
+static const uint32_t ABSENT = UINT32_MAX; /* not a cell or column */
 
 typedef struct reading {
     sl_findings *findings;
