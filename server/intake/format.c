@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/document.h"
 #include "intake/kubernetes.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
     &sl_kubernetes_formats,
+    &sl_document_formats,
     NULL,
 };
 
