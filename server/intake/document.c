@@ -213,9 +213,9 @@ is_of_word(char c)
 static bool
 is_whole(const sl_finder *finder, const char *at, size_t length)
 {
-    const char before = at > finder->begin ? at[-1] : ' ';
-    const char behind = at + length < finder->end ? at[length] : ' ';
-    return !is_of_word(before) && before != ']' && !is_of_word(behind) && behind != '[';
+    if (at > finder->begin && (is_of_word(at[-1]) || at[-1] == ']'))
+        return false;
+    return at + length == finder->end || (!is_of_word(at[length]) && at[length] != '[');
 }
 
 /* From `at` on; false leaves the finder where it was. */

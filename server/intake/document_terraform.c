@@ -258,11 +258,14 @@ spell_address(const char *address, char out[SL_HOST_NAME_MAX + 1])
 {
     size_t used = 0;
     for (; *address != '\0' && used < SL_HOST_NAME_MAX; address++) {
-        if (*address == '"' || *address == ']')
+        char c = *address;
+        if (c == '"' || c == ']')
             continue;
-        out[used++] = *address == '['                                     ? '.'
-                      : (unsigned char)*address <= ' ' || *address == ',' ? '_'
-                                                                          : *address;
+        if (c == '[')
+            c = '.';
+        else if ((unsigned char)c <= ' ' || c == ',' || c == 0x7F)
+            c = '_';
+        out[used++] = c;
     }
     out[used] = '\0';
 }
