@@ -6,12 +6,15 @@
 #include "base/text.h"
 #include "intake/document.h"
 #include "intake/kubernetes.h"
+#include "intake/nvidia.h"
+#include "intake/slurm.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
     &sl_kubernetes_formats,
+    &sl_nvidia_formats,
+    &sl_slurm_formats,
     &sl_document_formats,
-    NULL,
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
