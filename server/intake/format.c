@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "intake/document.h"
 #include "intake/kubernetes.h"
+#include "intake/device_tools.h"
 #include "intake/nvidia.h"
 #include "intake/slurm.h"
 
@@ -15,6 +16,7 @@ static const sl_formats *const families[] = {
     &sl_nvidia_formats,
     &sl_slurm_formats,
     &sl_document_formats,
+    &sl_device_formats,
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
