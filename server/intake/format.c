@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "intake/device_tools.h"
+#include "intake/document.h"
 #include "intake/elements.h"
 #include "intake/kubernetes.h"
 #include "intake/nvidia.h"
@@ -13,6 +14,7 @@
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
     &sl_device_formats,
+    &sl_document_formats,
     &sl_kubernetes_formats,
     &sl_nvidia_formats,
     &sl_slurm_formats,
