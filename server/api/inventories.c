@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/joined.h"
 #include "api/resources.h"
 #include "base/text.h"
 #include "codec/inventory.h"
@@ -45,26 +46,30 @@ read_view(const sl_request *request, bool *spec_only, sl_errors *err)
     return code;
 }
 
-/* A spec is the same as long as its revision is; what we compute of it follows the catalogue
- * too. */
+/* A spec is the same as long as its revision is; what we compute of it follows the catalogue and
+ * what was observed too. joined: NULL where nothing is. */
 static bool
-not_modified(const sl_app *app, const sl_inventory_row *row, bool spec_only,
-             const sl_request *request, sl_response *response)
+not_modified(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
+             bool spec_only, const sl_request *request, sl_response *response)
 {
+    const bool observed = joined != NULL && joined->tag != NULL;
     const char *revision = revision_tag(row, request->arena);
-    const char *tag =
-        revision == NULL || spec_only
-            ? revision
-            : sl_arena_format(request->arena, "%s-%s", revision, sl_catalog_revision(app->catalog));
+    const char *tag = revision == NULL || spec_only
+                          ? revision
+                          : sl_arena_format(request->arena, "%s-%s%s%s", revision,
+                                            sl_catalog_revision(app->catalog), observed ? "-" : "",
+                                            observed ? joined->tag : "");
 
     return tag != NULL && sl_response_etag(response, request, tag);
 }
 
-/* warnings: NULL, or what ?unknown=warn let pass. */
+/* joined: NULL for what is not current. warnings: NULL, or what ?unknown=warn let pass. */
 static void
-write_row(const sl_app *app, const sl_inventory_row *row, bool spec_only, const sl_errors *warnings,
-          const sl_request *request, sl_response *response)
+write_row(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
+          bool spec_only, const sl_errors *warnings, const sl_request *request,
+          sl_response *response)
 {
+    static const sl_api_joined nothing = {.hosts = NULL};
     sl_errors err = {.count = 0};
     sl_json *spec = NULL;
     sl_writer writer;
@@ -92,6 +97,7 @@ write_row(const sl_app *app, const sl_inventory_row *row, bool spec_only, const 
     sl_put_text(&writer, "updated_at", row->updated_at);
     sl_write_key(&writer, "hardware");
     sl_inventory_status_write(&writer, &root, app->catalog);
+    sl_api_joined_write(&writer, joined == NULL ? &nothing : joined);
     sl_write_object_end(&writer);
     if (warnings != NULL) {
         sl_write_key(&writer, "warnings");
@@ -106,11 +112,11 @@ write_row(const sl_app *app, const sl_inventory_row *row, bool spec_only, const 
 
 /* Answers with a stored row, in the view that is asked for, unless it is known already. */
 static void
-answer_row(const sl_app *app, const sl_inventory_row *row, bool spec_only,
-           const sl_request *request, sl_response *response)
+answer_row(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
+           bool spec_only, const sl_request *request, sl_response *response)
 {
-    if (!not_modified(app, row, spec_only, request, response))
-        write_row(app, row, spec_only, NULL, request, response);
+    if (!not_modified(app, row, joined, spec_only, request, response))
+        write_row(app, row, joined, spec_only, NULL, request, response);
 }
 
 void
@@ -120,6 +126,7 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
     sl_worker *worker = sl_api_worker(thread, request, response);
     sl_errors err = {.count = 0};
     sl_inventory_row row;
+    sl_api_joined joined;
     bool spec_only = false;
 
     if (worker == NULL)
@@ -127,9 +134,11 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
 
     sl_store *store =
         read_view(request, &spec_only, &err) == SL_OK ? sl_api_store(app, worker, &err) : NULL;
-    if (store != NULL && sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
-                                          request->arena, &row, &err) == SL_OK)
-        answer_row(app, &row, spec_only, request, response);
+    if (store != NULL &&
+        sl_inventory_get(store, sl_request_parameter(request, "slug"), "", request->arena, &row,
+                         &err) == SL_OK &&
+        (spec_only || sl_api_join(app, store, &row, request->arena, &joined, &err) == SL_OK))
+        answer_row(app, &row, spec_only ? NULL : &joined, spec_only, request, response);
     else
         sl_response_problem(response, request, &err);
 }
@@ -285,6 +294,7 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
     sl_errors warnings = {.count = 0};
     sl_inventory_row row = {.slug = slug, .name = "", .spec = request->body};
     put_options options;
+    sl_api_joined joined = {.hosts = NULL};
     bool created = false;
 
     if (worker == NULL)
@@ -297,14 +307,17 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
         code = check_spec(app, request, options.lenient ? &warnings : NULL, hash, &row.name, &err);
     if (code == SL_OK)
         code = put_row(app, worker, &options, hash, request, &row, &created, &err);
+    if (code == SL_OK && !options.dry_run && !options.spec_only)
+        code = sl_api_join(app, worker->store, &row, request->arena, &joined, &err);
     if (code != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }
     if (!options.dry_run)
-        (void)not_modified(app, &row, options.spec_only, request, response);
+        (void)not_modified(app, &row, &joined, options.spec_only, request, response);
     response->status = created ? 201 : 200;
-    write_row(app, &row, options.spec_only, options.lenient ? &warnings : NULL, request, response);
+    write_row(app, &row, &joined, options.spec_only, options.lenient ? &warnings : NULL, request,
+              response);
 }
 
 /* The link needs no escapes: a cursor is a slug or a number, and only the path of an inventory that
@@ -422,7 +435,7 @@ sl_inventories_revision(void *argument, void *thread, const sl_request *request,
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL && sl_inventory_revision(store, sl_request_parameter(request, "slug"),
                                                    revision, request->arena, &row, &err) == SL_OK) {
-            answer_row(app, &row, spec_only, request, response);
+            answer_row(app, &row, NULL, spec_only, request, response);
             return;
         }
     }

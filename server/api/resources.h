@@ -36,4 +36,9 @@ SL_HANDLER(sl_inventories_put);
 SL_HANDLER(sl_inventories_revisions);
 SL_HANDLER(sl_inventories_revision);
 
+SL_HANDLER(sl_observations_list);
+SL_HANDLER(sl_observations_get);
+SL_HANDLER(sl_observations_put);
+SL_HANDLER(sl_observations_delete);
+
 #endif

@@ -3,7 +3,8 @@
 #define JSON_BODY "application/json"
 /* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
 #define TRACE_BODY "application/octet-stream, application/gzip, application/json"
-enum { TRACE_MAX_BYTES = 256 * 1024 * 1024 };
+/* A byte more than stays in memory: raw output goes to disk. */
+enum { TRACE_MAX_BYTES = 256 * 1024 * 1024, OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1 };
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
  * its own for a config and 3 for each thing beside it; and the query parameters that are read. */
@@ -50,5 +51,14 @@ const sl_route sl_api_routes[] = {
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,
      NULL, 0, 10.0, "view"},
+
+    {SL_GET, "/api/v1/inventories/{slug}/observations", SL_LANE_STORE, sl_observations_list, NULL,
+     0, 10.0, "limit, cursor"},
+    {SL_GET, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE, sl_observations_get,
+     NULL, 0, 10.0, NULL},
+    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_COMPUTE,
+     sl_observations_put, "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
+    {SL_DELETE, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE,
+     sl_observations_delete, NULL, 0, 10.0, NULL},
 };
 const size_t sl_api_route_count = sizeof sl_api_routes / sizeof sl_api_routes[0];

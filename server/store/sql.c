@@ -12,6 +12,15 @@
 #define PAST_ROW                                                                                   \
     "i.slug, r.revision, r.name, to_char(i.created_at" RFC_3339 ", to_char(r.created_at" RFC_3339
 
+/* Whether an observation, under the name o, no longer counts. */
+#define STALE "o.observed_at + o.stale_after_s * interval '1 second' <= statement_timestamp()"
+
+/* The columns of an sl_observation_row in the order that observation.c reads them. */
+#define OBSERVATION                                                                                \
+    "o.source, o.revision, o.format, o.raw_hash, o.facts_hash, o.hosts,"                           \
+    " to_char(o.observed_at" RFC_3339 ", to_char(o.received_at" RFC_3339                           \
+    ", to_char(o.changed_at" RFC_3339 ", o.stale_after_s, " STALE
+
 /* The lock of the migrations: an arbitrary number that only this program takes. */
 #define MIGRATION_KEY "8317987319222330741"
 
@@ -95,6 +104,63 @@ static const sl_sql statements[] = {
                                     " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
                                     " ORDER BY r.revision DESC LIMIT $3::bigint",
                                     3},
+
+    /* Sources of one inventory take turns, so that what is looked at before a write still holds. */
+    [SL_SQL_OBSERVED_LOCK] = {"observed_lock",
+                              "SELECT 1 FROM inventories"
+                              " WHERE slug = $1::text AND deleted_at IS NULL FOR NO KEY UPDATE",
+                              1},
+    [SL_SQL_OBSERVED_THERE] = {"observed_there",
+                               "SELECT 1 FROM inventories"
+                               " WHERE slug = $1::text AND deleted_at IS NULL",
+                               1},
+    [SL_SQL_OBSERVATION_PUT] =
+        {"observation_put",
+         "INSERT INTO observations AS o"
+         " (slug, source, revision, format, raw_hash, facts, facts_hash, hosts, observed_at,"
+         " stale_after_s, received_at, changed_at)"
+         " SELECT $1::text, $2::text, 1, $3::text, $4::text, $5::json, $6::text, $7::bigint,"
+         " $8::timestamptz, coalesce($9::bigint, 86400), statement_timestamp(),"
+         " statement_timestamp()"
+         " WHERE EXISTS (SELECT 1 FROM observations WHERE slug = $1::text AND source = $2::text)"
+         " OR (SELECT count(*) FROM observations WHERE slug = $1::text) < 1024"
+         " ON CONFLICT (slug, source) DO UPDATE SET"
+         " revision = o.revision + (o.facts_hash <> excluded.facts_hash"
+         " OR o.format <> excluded.format)::int,"
+         " changed_at = CASE WHEN o.facts_hash <> excluded.facts_hash"
+         " OR o.format <> excluded.format THEN excluded.changed_at ELSE o.changed_at END,"
+         " format = excluded.format, raw_hash = excluded.raw_hash, facts = excluded.facts,"
+         " facts_hash = excluded.facts_hash, hosts = excluded.hosts,"
+         " observed_at = excluded.observed_at,"
+         " stale_after_s = coalesce($9::bigint, o.stale_after_s),"
+         " received_at = excluded.received_at"
+         " WHERE o.observed_at <= excluded.observed_at"
+         " RETURNING " OBSERVATION ", o.facts",
+         9},
+    [SL_SQL_OBSERVATION_GET] = {"observation_get",
+                                "SELECT " OBSERVATION ", o.facts FROM observations o"
+                                " JOIN inventories i ON i.slug = o.slug AND i.deleted_at IS NULL"
+                                " WHERE o.slug = $1::text AND o.source = $2::text",
+                                2},
+    [SL_SQL_OBSERVATION_DELETE] = {"observation_delete",
+                                   "DELETE FROM observations"
+                                   " WHERE slug = $1::text AND source = $2::text",
+                                   2},
+    /* An inventory without observations gives one row without a source, one that is not there none. */
+    [SL_SQL_OBSERVATION_LIST] = {"observation_list",
+                                 "SELECT " OBSERVATION ", NULL FROM inventories i"
+                                 " LEFT JOIN observations o"
+                                 " ON o.slug = i.slug AND o.source > $2::text"
+                                 " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
+                                 " ORDER BY o.source LIMIT $3::bigint",
+                                 3},
+    [SL_SQL_OBSERVATION_FACTS] = {"observation_facts",
+                                  "SELECT " OBSERVATION ", o.facts FROM inventories i"
+                                  " LEFT JOIN observations o"
+                                  " ON o.slug = i.slug AND o.source > $2::text"
+                                  " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
+                                  " ORDER BY o.source LIMIT $3::bigint",
+                                  3},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");
