@@ -90,9 +90,14 @@ serve(sl_app *app, const sigset_t *signals)
         .routes = sl_api_routes,
         .route_count = sl_api_route_count,
         .app = app,
-        .lane_threads =
-            {[SL_LANE_COMPUTE] = at_least(cores, 1), [SL_LANE_STORE] = 4, [SL_LANE_HUB] = 8},
-        .lane_depth = {[SL_LANE_COMPUTE] = 1024, [SL_LANE_STORE] = 256, [SL_LANE_HUB] = 256},
+        .lane_threads = {[SL_LANE_COMPUTE] = at_least(cores, 1),
+                         [SL_LANE_STORE] = 4,
+                         [SL_LANE_HUB] = 8,
+                         [SL_LANE_BULK] = 1},
+        .lane_depth = {[SL_LANE_COMPUTE] = 1024,
+                       [SL_LANE_STORE] = 256,
+                       [SL_LANE_HUB] = 256,
+                       [SL_LANE_BULK] = 32},
         .worker_new = sl_worker_new,
         .worker_free = sl_worker_free,
     };

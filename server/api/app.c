@@ -42,6 +42,8 @@ sl_worker_new(void *argument, sl_lane lane)
         if (worker->estimate != NULL && worker->scratch != NULL)
             return worker;
         break;
+    case SL_LANE_BULK:
+        return worker; /* reads and answers, no more */
     case SL_LANE_COUNT:
         assert(false);
     }

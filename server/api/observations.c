@@ -1,6 +1,6 @@
 /*
  * Observations of a stored inventory: the raw output of a tool as it comes from cron. It is read on
- * the compute lane and kept from the store's; the text itself is not.
+ * the lane for uploads and kept from the store's; the text itself is not.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -142,7 +142,7 @@ read_options(const sl_request *request, put_job *job, const sl_format **format, 
     return code == SL_OK ? sl_api_if_match(request, &write->if_match, err) : code;
 }
 
-/* On the compute lane. */
+/* On the lane for uploads. */
 static sl_code
 read_text(const sl_request *request, const sl_format *format, put_job *job, sl_errors *err)
 {

@@ -30,6 +30,8 @@ SL_HANDLER(sl_timelines_post);
 SL_HANDLER(sl_timelines_compare);
 SL_HANDLER(sl_comparisons_post);
 
+SL_HANDLER(sl_inventories_parse);
+SL_HANDLER(sl_inventories_formats);
 SL_HANDLER(sl_inventories_list);
 SL_HANDLER(sl_inventories_get);
 SL_HANDLER(sl_inventories_put);

@@ -3,8 +3,13 @@
 #define JSON_BODY "application/json"
 /* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
 #define TRACE_BODY "application/octet-stream, application/gzip, application/json"
-/* A byte more than stays in memory: raw output goes to disk. */
-enum { TRACE_MAX_BYTES = 256 * 1024 * 1024, OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1 };
+enum {
+    TRACE_MAX_BYTES = 256 * 1024 * 1024,
+    /* Several files of 64 MiB; what is above that lies on disk. */
+    UPLOAD_MAX_BYTES = 128 * 1024 * 1024,
+    /* One file, and a byte more than stays in memory. */
+    OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1
+};
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
  * its own for a config and 3 for each thing beside it; and the query parameters that are read. */
@@ -43,6 +48,10 @@ const sl_route sl_api_routes[] = {
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
      "limit, cursor"},
+    {SL_POST, "/api/v1/inventories:parse", SL_LANE_BULK, sl_inventories_parse, "*",
+     UPLOAD_MAX_BYTES, 60.0, "format, strict"},
+    {SL_GET, "/api/v1/inventories:formats", SL_LANE_COMPUTE, sl_inventories_formats, NULL, 0, 5.0,
+     NULL},
     {SL_GET, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_get, NULL, 0, 10.0,
      "view"},
     {SL_PUT, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_put, JSON_BODY, 0, 10.0,
@@ -56,7 +65,7 @@ const sl_route sl_api_routes[] = {
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE, sl_observations_get,
      NULL, 0, 10.0, NULL},
-    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_COMPUTE,
+    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_BULK,
      sl_observations_put, "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
     {SL_DELETE, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE,
      sl_observations_delete, NULL, 0, 10.0, NULL},

@@ -163,6 +163,60 @@ sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *po
     return SL_OK;
 }
 
+/* The longest word of a folded name that has a digit: what sets a model apart; "" when there is
+ * none. */
+static void
+model_word(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    char folded[SL_CATALOG_NAME_SIZE];
+    size_t best = 0;
+
+    fold(name, folded);
+    *out = '\0';
+    for (const char *at = folded; *at != '\0';) {
+        const size_t length = strcspn(at, "-");
+        const size_t plain = strcspn(at, "0123456789-");
+        const bool size_word = length > 2 && memcmp(at + length - 2, "gb", 2) == 0;
+        if (plain < length && length > best && length > 1 && !size_word) {
+            best = length;
+            memcpy(out, at, length);
+            out[length] = '\0';
+        }
+        at += length + (at[length] == '-');
+    }
+}
+
+uint32_t
+sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part **out,
+                      uint32_t most, bool *near)
+{
+    assert(catalog != NULL && name != NULL && out != NULL && near != NULL);
+
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t count = 0;
+    const sl_part *const exact = sl_catalog_part_by_id(catalog, name);
+    *near = false;
+    if (exact != NULL && most > 0) {
+        out[0] = exact;
+        return 1;
+    }
+    uint32_t matched = matches(catalog, name, fold, found);
+    if (matched == 0)
+        matched = matches(catalog, name, reduce, found);
+    for (; count < matched && count < most; count++)
+        out[count] = &catalog->parts[found[count]];
+    if (count > 0)
+        return count;
+
+    char word[SL_CATALOG_NAME_SIZE];
+    model_word(name, word);
+    *near = true;
+    for (uint32_t i = 0; *word != '\0' && i < catalog->part_count && count < most; i++)
+        if (sl_text_holds_ignoring_case(catalog->parts[i].accelerator.id, word))
+            out[count++] = &catalog->parts[i];
+    return count;
+}
+
 static bool
 has_name(const char *id, const char *aliases, const char *folded)
 {
