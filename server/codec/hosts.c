@@ -81,7 +81,8 @@ count_entry(const char **at, uint64_t *count)
     *count = 1;
     while (**at != '\0' && **at != ',') {
         uint64_t numbers = 0;
-        if (**at == ']' || **at == ' ' || **at == '\t')
+        /* Blanks and control characters are of no name. */
+        if (**at == ']' || (unsigned char)**at <= ' ' || **at == 0x7F)
             return false;
         if (**at != '[') {
             (*at)++;
@@ -178,7 +179,7 @@ spell(const char *entry, const char *end, const wheel *wheels, char name[SL_HOST
 static sl_code
 visit_entry(const char *entry, const char *end, sl_host_visit visit, void *context, sl_errors *err)
 {
-    wheel wheels[BRACKETS_MAX];
+    wheel wheels[BRACKETS_MAX] = {{0}};
     uint32_t count = 0;
     char name[SL_HOST_NAME_MAX + 1];
 

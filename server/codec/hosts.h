@@ -22,7 +22,8 @@ enum {
 typedef sl_code (*sl_host_visit)(void *context, const char *name, sl_errors *err);
 
 /** How many names the list stands for. False where it is none: empty, an unbalanced or empty bracket,
- * a range that goes down, a blank, over SL_HOSTS_MAX names, or a name over SL_HOST_NAME_MAX bytes. */
+ * a range that goes down, a blank or control character, over SL_HOSTS_MAX names, or a name over
+ * SL_HOST_NAME_MAX bytes. */
 bool sl_hosts_count(const char *list, uint64_t *count);
 
 /** Each name of a list, in order. SL_E_RANGE, rule malformed_hosts, where it is none; nothing was

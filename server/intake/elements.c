@@ -121,16 +121,16 @@ find_list(walk *w, const char *list, bool *found, sl_errors *err)
     sl_code code = SL_OK;
 
     *found = false;
+    if (w->end - w->at >= 3 && memcmp(w->at, "\xEF\xBB\xBF", 3) == 0)
+        w->at += 3; /* the mark that some editors put before UTF-8 */
     pass_blanks(w);
-    if (list == NULL) {
-        if (w->at >= w->end || *w->at != '[')
-            return SL_OK;
+    if (list == NULL && w->at < w->end && *w->at == '[') {
         *found = true;
         return step(w, err);
     }
     while (code == SL_OK && w->at < w->end && !*found) {
-        const bool member = *w->at == '"' && w->depth > 0 && w->depth <= LIST_DEPTH_MAX &&
-                            w->open[w->depth - 1] == '}';
+        const bool member = list != NULL && *w->at == '"' && w->depth > 0 &&
+                            w->depth <= LIST_DEPTH_MAX && w->open[w->depth - 1] == '}';
         code = member ? enter_member(w, list, found, err) : step(w, err);
     }
     return code;

@@ -1,0 +1,178 @@
+#include "intake/elements.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "harness.h"
+
+/* "line:value" of each element, a number or the member "n" of an object. */
+static sl_code
+show(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    sl_buffer *const shown = context;
+    uint64_t number = 0;
+    const sl_code code = sl_node_kind(element) == SL_JSON_OBJECT
+                             ? sl_node_uint(element, "n", 0, 1000, &number, NULL, err)
+                             : sl_node_as_uint(element, 0, 1000, &number, err);
+    sl_buffer_format(shown, "%s%u:%u", shown->size > 0 ? " " : "", line, (unsigned)number);
+    return code;
+}
+
+static void
+expect_elements(const char *text, const char *list, bool found, const char *shown)
+{
+    sl_errors err = {.count = 0};
+    sl_buffer out;
+    bool is_found = !found;
+
+    sl_buffer_init(&out, 4096);
+    CU_ASSERT_EQUAL(sl_json_elements(text, strlen(text), list, show, &out, &is_found, &err), SL_OK);
+    if (err.count > 0)
+        sl_fail_for(err.list[0].message);
+    CU_ASSERT_EQUAL(is_found, found);
+    sl_expect_text(out.size > 0 ? out.data : "", shown, text);
+    sl_buffer_clear(&out);
+}
+
+static void
+elements_come_one_by_one_with_their_line(void)
+{
+    expect_elements("[1,2 , 3]", NULL, true, "1:1 1:2 1:3");
+    expect_elements("\n[\n1,\n\n {\"n\":2}\n]\n", NULL, true, "3:1 5:2");
+    expect_elements("[]", NULL, true, "");
+    expect_elements("{\"nodes\":[{\"n\":4}]}", "nodes", true, "1:4");
+    expect_elements("\xEF\xBB\xBF[5]", NULL, true, "1:5");
+}
+
+static void
+a_list_is_found_by_its_name_inside_wrappers(void)
+{
+    expect_elements("{\"headers\":{\"a\":[1]},\"content\":{\"nodes\":[7]}}", "nodes", true, "1:7");
+    expect_elements("{\"nodes\":{\"nodes\":[8]}}", "nodes", true, "1:8");
+    /* A text of that name is none, nor is a member that is no list. */
+    expect_elements("{\"x\":\"nodes\",\"nodes\":3,\"y\":{\"nodes\":[9]}}", "nodes", true, "1:9");
+    expect_elements("{\"a\":{\"b\":{\"c\":{\"d\":{\"nodes\":[1]}}}}}", "nodes", false, "");
+    /* The first one counts. */
+    expect_elements("{\"nodes\":[1],\"more\":{\"nodes\":[2]}}", "nodes", true, "1:1");
+}
+
+static void
+a_document_without_the_list_is_no_error(void)
+{
+    expect_elements("{\"a\":1}", "nodes", false, "");
+    expect_elements("{\"a\":[1]}", NULL, false, "");
+    expect_elements("", NULL, false, "");
+    expect_elements("3", NULL, false, "");
+    expect_elements("[1]", "nodes", false, "");
+}
+
+static void
+quotes_hide_brackets(void)
+{
+    expect_elements("[{\"a\":\"]}\\\"[\",\"n\":3},4]", NULL, true, "1:3 1:4");
+    expect_elements("{\"a\\\"nodes\":[1],\"nodes\":[2]}", "nodes", true, "1:2");
+}
+
+static void
+broken_texts_are_refused_with_their_line(void)
+{
+    static const struct {
+        const char *text, *rule, *said;
+    } rows[] = {
+        {"[1,\n2", "malformed_json", "line 2"},
+        {"[1,]", "malformed_json", "line 1"},
+        {"[1\n}", "malformed_json", "line 1"},
+        {"[,1]", "malformed_json", "line 1"},
+        {"[1] 2", "malformed_json", "line 1"},
+        {"[1 2]", "malformed_json", "line 1"},
+        {"[\n\"a]", "malformed_json", "line 2"},
+        {"[{\"n\":1,\"n\":2}]", "duplicate_key", "line 1"},
+        {"[1\n]\n]", "malformed_json", "line 3"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_errors err = {.count = 0};
+        sl_buffer out;
+        bool found = false;
+        sl_buffer_init(&out, 4096);
+        CU_ASSERT_EQUAL(
+            sl_json_elements(rows[i].text, strlen(rows[i].text), NULL, show, &out, &found, &err),
+            SL_E_SYNTAX);
+        sl_expect_text(err.count > 0 ? err.list[0].rule : "none", rows[i].rule, rows[i].text);
+        if (err.count > 0 && strstr(err.list[0].message, rows[i].said) == NULL)
+            sl_fail_for(err.list[0].message);
+        sl_buffer_clear(&out);
+    }
+}
+
+static sl_code
+read_repeated(const char *open, const char *close, size_t times, const char *core, sl_errors *err)
+{
+    sl_buffer text, out;
+    bool found = false;
+    sl_buffer_init(&text, 16 << 20);
+    sl_buffer_init(&out, 4096);
+    for (size_t i = 0; i < times; i++)
+        sl_buffer_text(&text, open);
+    sl_buffer_text(&text, core);
+    for (size_t i = 0; i < times; i++)
+        sl_buffer_text(&text, close);
+    const sl_code code = sl_json_elements(text.data, text.size, NULL, show, &out, &found, err);
+    sl_buffer_clear(&text);
+    sl_buffer_clear(&out);
+    return code;
+}
+
+static void
+depth_and_size_are_bounded(void)
+{
+    static char large[SL_ELEMENT_MAX_BYTES + 3];
+    sl_errors err = {.count = 0};
+    CU_ASSERT_EQUAL(read_repeated("[", "]", 100000, "1", &err), SL_E_SYNTAX);
+    sl_expect_text(err.list[0].rule, "too_deep", "brackets");
+
+    err.count = 0;
+    memset(large, 'a', SL_ELEMENT_MAX_BYTES + 2);
+    large[0] = '"';
+    large[SL_ELEMENT_MAX_BYTES + 1] = '"';
+    large[SL_ELEMENT_MAX_BYTES + 2] = '\0';
+    CU_ASSERT_EQUAL(read_repeated("[", "]", 1, large, &err), SL_E_TOO_LARGE);
+}
+
+static sl_code
+refuse(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    uint32_t *const seen = context;
+    (void)element;
+    (void)line;
+    ++*seen;
+    return sl_fail(err, SL_E_CONFLICT, "enough", "", "enough");
+}
+
+static void
+what_the_visitor_answers_ends_the_visit(void)
+{
+    sl_errors err = {.count = 0};
+    uint32_t seen = 0;
+    bool found = false;
+    CU_ASSERT_EQUAL(sl_json_elements("[1,2]", 5, NULL, refuse, &seen, &found, &err), SL_E_CONFLICT);
+    CU_ASSERT_EQUAL(seen, 1);
+}
+
+static const sl_case cases[] = {
+    SL_CASE(elements_come_one_by_one_with_their_line),
+    SL_CASE(a_list_is_found_by_its_name_inside_wrappers),
+    SL_CASE(a_document_without_the_list_is_no_error),
+    SL_CASE(quotes_hide_brackets),
+    SL_CASE(broken_texts_are_refused_with_their_line),
+    SL_CASE(depth_and_size_are_bounded),
+    SL_CASE(what_the_visitor_answers_ends_the_visit),
+};
+
+int
+main(int argc, char **argv)
+{
+    sl_json_start();
+    return sl_run_cases(argc, argv, "elements", cases, sizeof cases / sizeof cases[0]);
+}
