@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "codec/hosts.h"
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
 static const double TOTAL_BYTES_MAX = 9e18;
 
-enum { CANONICAL_BYTES = 16 << 20, LABELS_MAX = 64, DIGITS_MAX = 9 };
+enum { CANONICAL_BYTES = 16 << 20, LABELS_MAX = 64 };
 
 static const sl_member spec_members[] = {
     {"name", NULL}, {"description", NULL}, {"labels", NULL}, {"pools", NULL}};
@@ -28,63 +29,6 @@ static const sl_member node_members[] = {{"node_type", NULL},
                                          {"scale_up_domain", NULL},
                                          {"host_memory_bytes", NULL},
                                          {"nics", NULL}};
-
-static bool
-read_number(const char **at, uint64_t *out)
-{
-    uint64_t value = 0;
-    const char *const start = *at;
-    for (; **at >= '0' && **at <= '9'; (*at)++)
-        value = value * 10 + (uint64_t)(**at - '0');
-    *out = value;
-    return *at > start && *at - start <= DIGITS_MAX;
-}
-
-/* "[001-032,040]": how many numbers; *at ends behind the bracket. */
-static bool
-count_bracket(const char **at, uint64_t *count)
-{
-    *count = 0;
-    do {
-        (*at)++; /* '[' or ',' */
-        uint64_t from = 0, to = 0;
-        if (!read_number(at, &from))
-            return false;
-        to = from;
-        if (**at == '-') {
-            (*at)++;
-            if (!read_number(at, &to) || to < from)
-                return false;
-        }
-        *count += to - from + 1;
-    } while (**at == ',');
-    if (**at != ']')
-        return false;
-    (*at)++;
-    return true;
-}
-
-/* How many hosts an entry such as "gpu[001-032]" or "r[1-2]n[1-4]" stands for. */
-static bool
-count_hosts(const char *entry, uint64_t *count)
-{
-    *count = 1;
-    for (const char *at = entry; *at != '\0';) {
-        if (*at == ']' || *at == ',' || *at == ' ')
-            return false;
-        if (*at != '[') {
-            at++;
-            continue;
-        }
-        uint64_t numbers = 0;
-        if (!count_bracket(&at, &numbers))
-            return false;
-        if (numbers > SL_CLUSTER_NODES_MAX || *count > SL_CLUSTER_NODES_MAX / numbers)
-            return false;
-        *count *= numbers;
-    }
-    return *entry != '\0';
-}
 
 static sl_code
 check_hosts(const sl_node *pool, uint64_t nodes, sl_errors *err)
@@ -109,7 +53,7 @@ check_hosts(const sl_node *pool, uint64_t nodes, sl_errors *err)
             continue;
         const sl_code code = sl_node_as_text(&item, &entry, err);
         sl_keep(&first, code);
-        if (code == SL_OK && !count_hosts(entry, &count)) {
+        if (code == SL_OK && !sl_hosts_count(entry, &count)) {
             sl_keep(&first, sl_node_fail(&item, err, SL_E_RANGE, "malformed_hosts",
                                          "must be a host name or a range, got \"%.60s\"", entry));
             sl_hint(err, "gpu[001-032]");

@@ -1,0 +1,36 @@
+/**
+ * The elements of one list in a document, cut and decoded one at a time: what a document of any
+ * length costs is one element.
+ */
+#ifndef SL_INTAKE_ELEMENTS_H
+#define SL_INTAKE_ELEMENTS_H
+
+#include "json/reader.h"
+
+enum {
+    SL_ELEMENT_MAX_BYTES = 4 * 1024 * 1024,
+    SL_ELEMENTS_DEPTH_MAX = 64,             /* of the document */
+    SL_DOCUMENT_MAX_BYTES = 8 * 1024 * 1024 /* of one that is decoded whole */
+};
+
+/** Anything but SL_OK ends the visit. `line`: where the element begins. */
+typedef sl_code (*sl_element_visit)(void *context, const sl_node *element, uint32_t line,
+                                    sl_errors *err);
+
+/**
+ * Visits the elements of the first list that is called `list`, up to 4 objects deep, or of the root
+ * when `list` is NULL. *found: whether there is such a list. Around the elements the document is only
+ * followed, yet it must end where its brackets do.
+ * SL_E_SYNTAX malformed_json (with the line), too_deep; SL_E_TOO_LARGE for an element past its bound;
+ * else what `visit` returned.
+ */
+sl_code sl_json_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
+                         void *context, bool *found, sl_errors *err) SL_MUST_CHECK;
+
+/** The same of YAML, with what YAML can say and JSON can (aliases, tags and complex keys are refused
+ * by name: unsupported_yaml). Several documents of one stream count as elements of a list; a document
+ * that has no such list is itself one element when `list` is not found in it. */
+sl_code sl_yaml_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
+                         void *context, bool *found, sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,532 @@
+#include "intake/findings.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum {
+    CHUNK = 1024, /* hosts that are allocated at once */
+    CHUNKS_MAX = SL_HOSTS_MAX / CHUNK,
+    FIRST_SLOTS = 1024,
+    WARNING_SIZE = 240
+};
+
+static const struct {
+    const char *name;
+    bool text;
+} fields[] = {
+    [SL_FIELD_ACCELERATOR] = {"accelerator", true},
+    [SL_FIELD_ACCELERATORS] = {"accelerators", false},
+    [SL_FIELD_MEMORY_BYTES] = {"memory_bytes", false},
+    [SL_FIELD_RESERVED_BYTES] = {"reserved_bytes", false},
+    [SL_FIELD_POWER_LIMIT_W] = {"power_limit_w", false},
+    [SL_FIELD_SLICED_ACCELERATORS] = {"sliced_accelerators", false},
+    [SL_FIELD_SLICE] = {"slice", true},
+    [SL_FIELD_DRIVER] = {"driver", true},
+    [SL_FIELD_NODE_TYPE] = {"node_type", true},
+    [SL_FIELD_HOST_MEMORY_BYTES] = {"host_memory_bytes", false},
+    [SL_FIELD_CPUS] = {"cpus", false},
+    [SL_FIELD_LINKS] = {"links", false},
+    [SL_FIELD_LINK_KIND] = {"link_kind", true},
+    [SL_FIELD_SCALE_UP_BYTES_PER_S] = {"scale_up_bytes_per_s", false},
+    [SL_FIELD_SCALE_UP_DOMAIN] = {"scale_up_domain", false},
+    [SL_FIELD_NIC_COUNT] = {"nic_count", false},
+    [SL_FIELD_NIC_BYTES_PER_S] = {"nic_bytes_per_s", false},
+    [SL_FIELD_NIC_KIND] = {"nic_kind", true},
+    [SL_FIELD_PRICE_PER_NODE_HOUR] = {"price_per_node_hour", false},
+};
+_Static_assert(sizeof fields / sizeof fields[0] == SL_FIELD_COUNT, "every field has its name");
+
+const char *const sl_host_state_names[] = {"unknown", "usable", "drained", "down"};
+
+struct sl_findings {
+    sl_arena *arena;
+    uint32_t file_count;
+    struct {
+        const char *name, *format;
+    } files[SL_FINDINGS_FILES_MAX];
+    uint32_t host_count;
+    uint32_t node_count; /* with those that nobody named */
+    sl_found_host *chunks[CHUNKS_MAX];
+    uint32_t *slots; /* index of the first record of a host plus one; 0: free */
+    uint32_t slot_count, slots_used;
+    uint32_t kind_count;
+    sl_facts *kinds[SL_FINDINGS_KINDS_MAX];
+    uint64_t kind_hashes[SL_FINDINGS_KINDS_MAX];
+    uint32_t warning_count, warnings_dropped;
+    sl_found_warning warnings[SL_FINDINGS_WARNINGS_MAX];
+    sl_found_fabric network;
+    const char *cluster;
+    const char *document;
+};
+
+const char *
+sl_field_name(sl_field field)
+{
+    assert(field < SL_FIELD_COUNT);
+    return fields[field].name;
+}
+
+bool
+sl_field_is_text(sl_field field)
+{
+    assert(field < SL_FIELD_COUNT);
+    return fields[field].text;
+}
+
+void
+sl_facts_text(sl_facts *facts, sl_field field, const char *text, uint32_t line, const char *path)
+{
+    assert(facts != NULL && sl_field_is_text(field));
+    if (text != NULL && *text != '\0')
+        facts->field[field] = (sl_fact){.said = true, .text = text, .place = {line, path}};
+}
+
+void
+sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line, const char *path)
+{
+    assert(facts != NULL && !sl_field_is_text(field));
+    const bool may_be_zero =
+        field == SL_FIELD_RESERVED_BYTES || field == SL_FIELD_PRICE_PER_NODE_HOUR;
+    if (isfinite(number) && (number > 0 || (number == 0 && may_be_zero)))
+        facts->field[field] = (sl_fact){.said = true, .number = number, .place = {line, path}};
+}
+
+sl_findings *
+sl_findings_new(sl_arena *arena)
+{
+    assert(arena != NULL);
+
+    sl_findings *const findings = sl_arena_alloc(arena, 1, sizeof *findings);
+    if (findings != NULL)
+        findings->arena = arena;
+    return findings;
+}
+
+static sl_code
+out_of_memory(sl_errors *err)
+{
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for what the files say");
+}
+
+static sl_code
+too_many(sl_errors *err, const char *what, uint32_t most)
+{
+    return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %u %s", most, what);
+}
+
+sl_code
+sl_findings_file(sl_findings *findings, const char *name, const char *format, sl_errors *err)
+{
+    assert(findings != NULL && name != NULL && format != NULL && err != NULL);
+
+    if (findings->file_count == SL_FINDINGS_FILES_MAX)
+        return too_many(err, "files", SL_FINDINGS_FILES_MAX);
+    const char *const kept = sl_arena_copy(findings->arena, name);
+    if (kept == NULL)
+        return out_of_memory(err);
+    findings->files[findings->file_count].name = kept;
+    findings->files[findings->file_count++].format = format;
+    return SL_OK;
+}
+
+static uint64_t
+hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return hash;
+}
+
+static const uint64_t HASH_START = 14695981039346656037u;
+
+/* Of values, not of where they stand. */
+static uint64_t
+facts_hash(const sl_facts *facts)
+{
+    uint64_t hash = HASH_START;
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
+        const sl_fact *const f = &facts->field[i];
+        if (!f->said)
+            continue;
+        hash = hash_bytes(hash, &i, sizeof i);
+        hash = f->text != NULL ? hash_bytes(hash, f->text, strlen(f->text))
+                               : hash_bytes(hash, &f->number, sizeof f->number);
+    }
+    return hash;
+}
+
+static bool
+fact_equal(const sl_fact *a, const sl_fact *b)
+{
+    if (!a->said || !b->said)
+        return a->said == b->said;
+    if (a->text != NULL && b->text != NULL)
+        return sl_text_equal(a->text, b->text);
+    return a->text == b->text && a->number == b->number;
+}
+
+static bool
+facts_equal(const sl_facts *a, const sl_facts *b)
+{
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
+        if (!fact_equal(&a->field[i], &b->field[i]))
+            return false;
+    return true;
+}
+
+static bool
+keep_text(sl_findings *findings, const char **text)
+{
+    if (*text != NULL)
+        *text = sl_arena_copy(findings->arena, *text);
+    return *text != NULL;
+}
+
+static bool
+keep_fact(sl_findings *findings, sl_fact *fact)
+{
+    return (fact->text == NULL || keep_text(findings, &fact->text)) &&
+           (fact->place.path == NULL || keep_text(findings, &fact->place.path));
+}
+
+/* The kind that these facts are, a new one where no other is like them. Kinds of different files stay
+ * apart even when equal: a value has one place. */
+static sl_code
+intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *kind, sl_errors *err)
+{
+    const uint64_t hash = hash_bytes(facts_hash(facts), &file, sizeof file);
+
+    for (uint32_t i = findings->kind_count; i-- > 0;) {
+        if (findings->kind_hashes[i] == hash && facts_equal(findings->kinds[i], facts)) {
+            *kind = (uint16_t)i;
+            return SL_OK;
+        }
+    }
+    if (findings->kind_count == SL_FINDINGS_KINDS_MAX)
+        return too_many(err, "kinds of nodes", SL_FINDINGS_KINDS_MAX);
+    sl_facts *const made = sl_arena_alloc(findings->arena, 1, sizeof *made);
+    if (made == NULL)
+        return out_of_memory(err);
+    *made = *facts;
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
+        if (made->field[i].said && !keep_fact(findings, &made->field[i]))
+            return out_of_memory(err);
+    *kind = (uint16_t)findings->kind_count;
+    findings->kind_hashes[findings->kind_count] = hash;
+    findings->kinds[findings->kind_count++] = made;
+    return SL_OK;
+}
+
+static sl_found_host *
+host_at(const sl_findings *findings, uint32_t index)
+{
+    assert(index < findings->host_count);
+    return &findings->chunks[index / CHUNK][index % CHUNK];
+}
+
+/* The slot of a name: where it stands, or where it would. */
+static uint32_t *
+slot_of(const sl_findings *findings, const char *name)
+{
+    const uint32_t mask = findings->slot_count - 1;
+    for (uint32_t at = (uint32_t)hash_bytes(HASH_START, name, strlen(name));; at++) {
+        uint32_t *const slot = &findings->slots[at & mask];
+        if (*slot == 0 || sl_text_equal(host_at(findings, *slot - 1)->name, name))
+            return slot;
+    }
+}
+
+static bool
+grow_slots(sl_findings *findings)
+{
+    if (findings->slot_count > 0 && findings->slots_used < findings->slot_count / 2)
+        return true;
+    const uint32_t *const old = findings->slots;
+    const uint32_t old_count = findings->slot_count;
+    uint32_t *const grown =
+        sl_arena_alloc(findings->arena, old_count > 0 ? 2 * old_count : FIRST_SLOTS, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    findings->slots = grown;
+    findings->slot_count = old_count > 0 ? 2 * old_count : FIRST_SLOTS;
+    for (uint32_t i = 0; i < old_count; i++)
+        if (old[i] > 0)
+            *slot_of(findings, host_at(findings, old[i] - 1)->name) = old[i];
+    return true;
+}
+
+static sl_code
+append(sl_findings *findings, const sl_found_host *host, sl_errors *err)
+{
+    if (host->count > SL_HOSTS_MAX - findings->node_count)
+        return too_many(err, "hosts", SL_HOSTS_MAX);
+    sl_found_host **const chunk = &findings->chunks[findings->host_count / CHUNK];
+    if (*chunk == NULL)
+        *chunk = sl_arena_alloc(findings->arena, CHUNK, sizeof **chunk);
+    if (*chunk == NULL)
+        return out_of_memory(err);
+    (*chunk)[findings->host_count % CHUNK] = *host;
+    findings->host_count++;
+    findings->node_count += host->count;
+    return SL_OK;
+}
+
+/* A host that its file named before: what was unsaid is taken. */
+static sl_code
+complete(sl_findings *findings, sl_found_host *known, const sl_found_host *more,
+         const sl_facts *facts, sl_errors *err)
+{
+    if (more->state > known->state) {
+        known->state = more->state;
+        known->reason = more->reason != NULL ? more->reason : known->reason;
+    }
+    known->domain = known->domain != NULL ? known->domain : more->domain;
+    known->leaf = known->leaf != NULL ? known->leaf : more->leaf;
+    known->pool = known->pool != NULL ? known->pool : more->pool;
+    if (facts_equal(findings->kinds[known->kind], facts))
+        return SL_OK;
+
+    sl_facts both = *findings->kinds[known->kind];
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
+        const sl_fact *const f = &facts->field[i];
+        if (!both.field[i].said)
+            both.field[i] = *f;
+        else if (f->said && !fact_equal(&both.field[i], f))
+            sl_findings_warn(findings, "said_twice", f->place.line, f->place.path,
+                             "%.60s is named twice, with another %s the second time: the first "
+                             "counts",
+                             known->name, fields[i].name);
+    }
+    return intern(findings, &both, known->file, &known->kind, err);
+}
+
+/* What is true of every name of one list. */
+typedef struct adding {
+    sl_findings *findings;
+    const sl_facts *facts;
+    sl_found_host host; /* but for the name */
+} adding;
+
+static sl_code
+add_named(void *context, const char *name, sl_errors *err)
+{
+    const adding *const a = context;
+    sl_findings *const findings = a->findings;
+
+    if (!grow_slots(findings))
+        return out_of_memory(err);
+    uint32_t *const slot = slot_of(findings, name);
+    uint32_t last = SL_FOUND_NONE;
+    for (uint32_t at = *slot > 0 ? *slot - 1 : SL_FOUND_NONE; at != SL_FOUND_NONE;
+         at = host_at(findings, at)->next) {
+        if (host_at(findings, at)->file == a->host.file)
+            return complete(findings, host_at(findings, at), &a->host, a->facts, err);
+        last = at;
+    }
+    sl_found_host host = a->host;
+    host.name = last == SL_FOUND_NONE ? sl_arena_copy(findings->arena, name)
+                                      : host_at(findings, last)->name;
+    if (host.name == NULL)
+        return out_of_memory(err);
+    const sl_code code = append(findings, &host, err);
+    if (code != SL_OK)
+        return code;
+    const uint32_t index = findings->host_count - 1;
+    if (last == SL_FOUND_NONE) {
+        *slot = index + 1;
+        findings->slots_used++;
+    } else {
+        host_at(findings, last)->next = index;
+    }
+    return SL_OK;
+}
+
+sl_code
+sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts *facts,
+                sl_errors *err)
+{
+    static const sl_facts nothing = {0};
+    assert(findings != NULL && host != NULL && err != NULL);
+    assert(findings->file_count > 0);
+
+    adding a = {findings, facts != NULL ? facts : &nothing, *host};
+    a.host.file = (uint16_t)(findings->file_count - 1);
+    a.host.next = SL_FOUND_NONE;
+    a.host.name = NULL;
+    if ((host->reason != NULL && !keep_text(findings, &a.host.reason)) ||
+        (host->pool != NULL && !keep_text(findings, &a.host.pool)) ||
+        (host->domain != NULL && !keep_text(findings, &a.host.domain)) ||
+        (host->leaf != NULL && !keep_text(findings, &a.host.leaf)))
+        return out_of_memory(err);
+    const sl_code code = intern(findings, a.facts, a.host.file, &a.host.kind, err);
+    if (code != SL_OK)
+        return code;
+    if (host->name == NULL)
+        return host->count == 0 ? SL_OK : append(findings, &a.host, err);
+    a.host.count = 1;
+    return sl_hosts_each(host->name, add_named, &a, err);
+}
+
+void
+sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const char *path,
+                 const char *format, ...)
+{
+    assert(findings != NULL && code != NULL && format != NULL);
+
+    char text[WARNING_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)sl_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const uint16_t file = (uint16_t)(findings->file_count > 0 ? findings->file_count - 1 : 0);
+    for (uint32_t i = 0; i < findings->warning_count; i++) {
+        sl_found_warning *const known = &findings->warnings[i];
+        if (known->file == file && sl_text_equal(known->code, code) &&
+            sl_text_equal(known->text, text)) {
+            known->count++;
+            return;
+        }
+    }
+    sl_found_warning made = {code, text, {line, path}, file, 1};
+    if (findings->warning_count == SL_FINDINGS_WARNINGS_MAX || !keep_text(findings, &made.text) ||
+        (path != NULL && !keep_text(findings, &made.place.path))) {
+        findings->warnings_dropped++;
+        return;
+    }
+    findings->warnings[findings->warning_count++] = made;
+}
+
+static void
+complete_fact(sl_findings *findings, sl_fact *known, const sl_fact *more)
+{
+    if (known->said || !more->said)
+        return;
+    *known = *more;
+    known->said = keep_fact(findings, known);
+}
+
+void
+sl_findings_fabric(sl_findings *findings, const sl_found_fabric *fabric)
+{
+    assert(findings != NULL && fabric != NULL && findings->file_count > 0);
+
+    sl_found_fabric *const known = &findings->network;
+    if (!known->kind.said)
+        known->file = (uint16_t)(findings->file_count - 1);
+    complete_fact(findings, &known->kind, &fabric->kind);
+    complete_fact(findings, &known->oversubscription, &fabric->oversubscription);
+    known->switches = known->switches > 0 ? known->switches : fabric->switches;
+}
+
+void
+sl_findings_cluster_name(sl_findings *findings, const char *name)
+{
+    assert(findings != NULL && name != NULL);
+    if (findings->cluster == NULL && *name != '\0')
+        findings->cluster = sl_arena_copy(findings->arena, name);
+}
+
+void
+sl_findings_spec(sl_findings *findings, const char *json)
+{
+    assert(findings != NULL && json != NULL);
+    if (findings->document == NULL)
+        findings->document = sl_arena_copy(findings->arena, json);
+}
+
+uint32_t
+sl_findings_file_count(const sl_findings *findings)
+{
+    return findings->file_count;
+}
+
+const char *
+sl_findings_file_name(const sl_findings *findings, uint32_t file)
+{
+    assert(file < findings->file_count);
+    return findings->files[file].name;
+}
+
+const char *
+sl_findings_file_format(const sl_findings *findings, uint32_t file)
+{
+    assert(file < findings->file_count);
+    return findings->files[file].format;
+}
+
+uint32_t
+sl_findings_count(const sl_findings *findings)
+{
+    return findings->host_count;
+}
+
+const sl_found_host *
+sl_findings_host(const sl_findings *findings, uint32_t index)
+{
+    return host_at(findings, index);
+}
+
+uint32_t
+sl_findings_find(const sl_findings *findings, const char *name)
+{
+    assert(name != NULL);
+    if (findings->slot_count == 0)
+        return SL_FOUND_NONE;
+    const uint32_t slot = *slot_of(findings, name);
+    return slot > 0 ? slot - 1 : SL_FOUND_NONE;
+}
+
+uint32_t
+sl_findings_kind_count(const sl_findings *findings)
+{
+    return findings->kind_count;
+}
+
+const sl_facts *
+sl_findings_kind(const sl_findings *findings, uint32_t kind)
+{
+    assert(kind < findings->kind_count);
+    return findings->kinds[kind];
+}
+
+uint32_t
+sl_findings_warning_count(const sl_findings *findings, uint32_t *dropped)
+{
+    *dropped = findings->warnings_dropped;
+    return findings->warning_count;
+}
+
+const sl_found_warning *
+sl_findings_warning(const sl_findings *findings, uint32_t index)
+{
+    assert(index < findings->warning_count);
+    return &findings->warnings[index];
+}
+
+const sl_found_fabric *
+sl_findings_network(const sl_findings *findings)
+{
+    return &findings->network;
+}
+
+const char *
+sl_findings_cluster(const sl_findings *findings)
+{
+    return findings->cluster;
+}
+
+const char *
+sl_findings_document(const sl_findings *findings)
+{
+    return findings->document;
+}
+
+sl_arena *
+sl_findings_arena(sl_findings *findings)
+{
+    return findings->arena;
+}

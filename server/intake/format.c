@@ -1,0 +1,201 @@
+#include "intake/format.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* One line per family; each lists its formats in a file of its own. */
+static const sl_formats *const families[] = {NULL};
+
+enum { FAMILIES = sizeof families / sizeof families[0] };
+
+uint32_t
+sl_format_count(void)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < FAMILIES; i++)
+        count += families[i] == NULL ? 0 : families[i]->count;
+    return count;
+}
+
+const sl_format *
+sl_format_get(uint32_t index)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const uint32_t count = families[i] == NULL ? 0 : families[i]->count;
+        if (index < count)
+            return &families[i]->list[index];
+        index -= count;
+    }
+    assert(false);
+    return NULL;
+}
+
+const sl_format *
+sl_format_find(const char *name)
+{
+    assert(name != NULL);
+
+    for (uint32_t i = 0; i < sl_format_count(); i++)
+        if (sl_text_equal(sl_format_get(i)->name, name))
+            return sl_format_get(i);
+    return NULL;
+}
+
+static void
+take_key(sl_sample *out, const char *from, size_t length)
+{
+    if (out->key_count == SL_SAMPLE_KEYS_MAX || length >= SL_SAMPLE_KEY_SIZE)
+        return;
+    char *const key = out->keys[out->key_count++];
+    memcpy(key, from, length);
+    key[length] = '\0';
+}
+
+/* The members of the root, or of the first element of a root that is a list. A text that is no JSON
+ * gives some keys or none: reading it says what is wrong. */
+static void
+take_keys(sl_sample *out)
+{
+    const char *at = out->raw->text, *const end = at + out->raw->size;
+    uint32_t depth = 0;
+    const uint32_t wanted = out->list ? 2 : 1;
+    bool first = true; /* a list's first element is not over */
+
+    for (; at < end && first; at++) {
+        if (*at == '{' || *at == '[') {
+            depth++;
+        } else if ((*at == '}' || *at == ']') && depth > 0) {
+            depth--;
+            first = !(out->list && depth == 1);
+        } else if (*at == '"') {
+            const char *const from = ++at;
+            while (at < end && *at != '"')
+                at += *at == '\\' ? 2 : 1;
+            if (at >= end)
+                return;
+            const char *behind = at + 1;
+            while (behind < end && (*behind == ' ' || *behind == '\n' || *behind == '\r'))
+                behind++;
+            if (depth == wanted && behind < end && *behind == ':')
+                take_key(out, from, (size_t)(at - from));
+        }
+    }
+}
+
+void
+sl_sample_take(const sl_raw *raw, sl_sample *out)
+{
+    assert(raw != NULL && out != NULL);
+
+    const size_t head = raw->size < SL_SAMPLE_HEAD_BYTES ? raw->size : SL_SAMPLE_HEAD_BYTES;
+    out->raw = raw;
+    out->key_count = 0;
+    out->list = false;
+    if (head > 0)
+        memcpy(out->head, raw->text, head);
+    out->head[head] = '\0';
+    for (char *nul = memchr(out->head, '\0', head); nul != NULL;
+         nul = memchr(nul, '\0', head - (size_t)(nul - out->head)))
+        *nul = ' ';
+
+    const char *at = out->head + strspn(out->head, " \t\r\n");
+    if (strncmp(at, "\xEF\xBB\xBF", 3) == 0)
+        at += 3 + strspn(at + 3, " \t\r\n");
+    out->shape = *at == '\0'                ? SL_SHAPE_EMPTY
+                 : *at == '{' || *at == '[' ? SL_SHAPE_JSON
+                 : *at == '<'               ? SL_SHAPE_XML
+                                            : SL_SHAPE_TEXT;
+    /* "[dev]" begins an INI file as well. */
+    if (*at == '[') {
+        const char *const next = at + 1 + strspn(at + 1, " \t\r\n");
+        if (*next != '{' && *next != '[' && *next != '"' && *next != ']')
+            out->shape = SL_SHAPE_TEXT;
+        out->list = out->shape == SL_SHAPE_JSON;
+    }
+    if (out->shape == SL_SHAPE_JSON)
+        take_keys(out);
+}
+
+bool
+sl_sample_has_key(const sl_sample *sample, const char *key)
+{
+    for (uint32_t i = 0; i < sample->key_count; i++)
+        if (sl_text_equal(sample->keys[i], key))
+            return true;
+    return false;
+}
+
+bool
+sl_sample_holds(const sl_sample *sample, const char *text)
+{
+    return strstr(sample->head, text) != NULL;
+}
+
+bool
+sl_sample_line_begins(const sl_sample *sample, const char *text)
+{
+    const size_t length = strlen(text);
+
+    for (const char *at = sample->head; *at != '\0';) {
+        at += strspn(at, " \t\r\n");
+        if (strncmp(at, text, length) == 0)
+            return true;
+        at += strcspn(at, "\n");
+    }
+    return false;
+}
+
+const sl_format *
+sl_format_recognise(const sl_sample *sample, uint32_t *confidence)
+{
+    assert(sample != NULL && confidence != NULL);
+
+    const sl_format *best = NULL;
+    *confidence = 0;
+    for (uint32_t i = 0; i < sl_format_count(); i++) {
+        const sl_format *const format = sl_format_get(i);
+        const uint32_t sure = format->recognise(sample);
+        if (sure > *confidence) {
+            *confidence = sure;
+            best = format;
+        }
+    }
+    return best;
+}
+
+/* What an unknown text looks like, for people. */
+static const char *
+shape_words(sl_shape shape)
+{
+    static const char *const words[] = {"it is empty", "it is JSON", "it is XML", "it is text"};
+    return words[shape];
+}
+
+sl_code
+sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings,
+               const sl_format **used, uint32_t *confidence, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && used != NULL && confidence != NULL && err != NULL);
+
+    *used = format;
+    *confidence = 100;
+    if (format == NULL) {
+        sl_sample *const sample = sl_arena_alloc(sl_findings_arena(findings), 1, sizeof *sample);
+        if (sample == NULL)
+            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
+        sl_sample_take(raw, sample);
+        *used = sl_format_recognise(sample, confidence);
+        if (*used == NULL) {
+            (void)sl_fail(err, SL_E_UNSUPPORTED, "unknown_format", "",
+                          "no format recognises %s: %s, %zu bytes",
+                          *raw->name == '\0' ? "the body" : raw->name, shape_words(sample->shape),
+                          raw->size);
+            sl_hint(err, "name it with ?format=; GET /api/v1/inventories:formats lists them");
+            return SL_E_UNSUPPORTED;
+        }
+    }
+    const sl_code code = sl_findings_file(findings, raw->name, (*used)->name, err);
+    return code != SL_OK ? code : (*used)->read(raw, findings, err);
+}

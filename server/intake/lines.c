@@ -1,0 +1,62 @@
+#include "intake/lines.h"
+
+#include <assert.h>
+#include <string.h>
+
+bool
+sl_lines_next(sl_lines *lines, const char **line, size_t *length)
+{
+    assert(lines != NULL && line != NULL && length != NULL);
+
+    if (lines->at >= lines->end)
+        return false;
+    const size_t rest = (size_t)(lines->end - lines->at);
+    const char *const feed = memchr(lines->at, '\n', rest);
+    *line = lines->at;
+    *length = feed == NULL ? rest : (size_t)(feed - lines->at);
+    lines->at = feed == NULL ? lines->end : feed + 1;
+    if (*length > 0 && (*line)[*length - 1] == '\r')
+        --*length;
+    lines->number++;
+    return true;
+}
+
+/* Bytes of an ANSI control sequence at `at`; 0 where none begins. */
+static size_t
+escape_size(const char *at, size_t rest)
+{
+    if (rest < 2 || at[0] != '\033' || at[1] != '[')
+        return 0;
+    for (size_t i = 2; i < rest; i++)
+        if (at[i] >= 0x40 && at[i] <= 0x7E)
+            return i + 1;
+    return rest;
+}
+
+bool
+sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
+{
+    assert(to != NULL && size > 0 && cut != NULL);
+
+    const char *line = NULL;
+    size_t length = 0;
+    size_t used = 0;
+    if (!sl_lines_next(lines, &line, &length))
+        return false;
+    *cut = false;
+    for (size_t i = 0; i < length;) {
+        const size_t skipped = escape_size(line + i, length - i);
+        if (skipped > 0) {
+            i += skipped;
+            continue;
+        }
+        if (used + 1 >= size) {
+            *cut = true;
+            break;
+        }
+        const char c = line[i++];
+        to[used++] = c == '\0' || c == '\t' ? ' ' : c;
+    }
+    to[used] = '\0';
+    return true;
+}
