@@ -118,6 +118,17 @@ sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t 
 }
 
 sl_code
+sl_api_flag(const sl_request *request, const char *name, bool *out, sl_errors *err)
+{
+    static const char *const words[] = {"false", "true", "0", "1"};
+    int chosen = -1;
+    const sl_code code = sl_api_choice(request, name, words, 4, &chosen, err);
+
+    *out = chosen == 1 || chosen == 3;
+    return code;
+}
+
+sl_code
 sl_api_lenient(const sl_request *request, bool *out, sl_errors *err)
 {
     static const char *const words[] = {"warn"};

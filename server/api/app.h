@@ -10,6 +10,7 @@
 #include "http/server.h"
 #include "hub/hub.h"
 #include "shardline/estimate.h"
+#include "store/inventory.h"
 #include "store/store.h"
 #include "json/reader.h"
 #include "json/writer.h"
@@ -59,6 +60,10 @@ sl_code sl_api_choice(const sl_request *request, const char *name, const char *c
 /** Reads ?limit=, from 1 to `most`; `usual` where it is absent. Rule out_of_range. */
 sl_code sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t *out,
                      sl_errors *err) SL_MUST_CHECK;
+
+/** Reads a query parameter that is true or false (1 or 0); false where it is absent. */
+sl_code sl_api_flag(const sl_request *request, const char *name, bool *out,
+                    sl_errors *err) SL_MUST_CHECK;
 
 /** ?unknown=warn: unknown fields of the body become warnings. */
 sl_code sl_api_lenient(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;

@@ -4,20 +4,7 @@
 
 #include "base/text.h"
 
-sl_code
-sl_api_slug(const char *slug, const char *what, sl_errors *err)
-{
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
-    const size_t length = strlen(slug);
-
-    if (length >= 1 && length <= 63 && slug[0] != '-' && slug[length - 1] != '-' &&
-        strspn(slug, allowed) == length)
-        return SL_OK;
-    return sl_fail(err, SL_E_RANGE, "invalid_slug", "",
-                   "%s must be 1 to 63 of a-z, 0-9 and inner dashes, got %s", what, slug);
-}
-
-/* The revision in a tag of ours, "3" or "3-<more>"; 0 when it is none. */
+/* The revision in a tag of ours, "3" or "3-<catalogue>"; 0 when it is none. */
 static uint64_t
 revision_of(const sl_etag *tag)
 {
@@ -32,34 +19,47 @@ revision_of(const sl_etag *tag)
     return sl_text_to_uint(digits, &revision) && revision != SL_REVISION_ANY ? revision : 0;
 }
 
-sl_code
-sl_api_if_match(const sl_request *request, uint64_t *out, sl_errors *err)
+/* If-Match: each tag names a revision, in whatever view it was seen, and any of them will do; "*"
+ * asks only that there is one. A tag that is none of ours matches nothing, nor does a weak one. */
+static sl_code
+read_if_match(const char *text, sl_precondition *out, sl_errors *err)
 {
-    const char *at = request->if_match;
-
-    *out = 0;
-    if (at == NULL)
+    if (text == NULL)
         return SL_OK;
-    if (sl_text_equal(at, "*")) {
-        *out = SL_REVISION_ANY;
+    if (sl_text_equal(text, "*")) {
+        out->revisions[out->count++] = SL_REVISION_ANY;
         return SL_OK;
     }
+    const char *at = text;
     for (sl_etag tag; sl_etag_next(&at, &tag);) {
-        *out = revision_of(&tag);
-        if (*out != 0)
-            return SL_OK;
+        const uint64_t revision = revision_of(&tag);
+        if (revision == 0)
+            continue;
+        if (out->count == SL_PRECONDITION_MAX)
+            return sl_fail(err, SL_E_RANGE, "too_many", "", "If-Match must not list over %d ETags",
+                           SL_PRECONDITION_MAX);
+        out->revisions[out->count++] = revision;
     }
+    if (out->count > 0 && at[strspn(at, " \t,")] == '\0')
+        return SL_OK;
     return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                   "If-Match must name an ETag of this, got %s", request->if_match);
+                   "If-Match must list ETags of this, got %s", text);
 }
 
 sl_code
-sl_api_dry_run(const sl_request *request, bool *out, sl_errors *err)
+sl_api_precondition(const sl_request *request, sl_precondition *out, sl_errors *err)
 {
-    static const char *const booleans[] = {"false", "true", "0", "1"};
-    int chosen = -1;
-    const sl_code code = sl_api_choice(request, "dry_run", booleans, 4, &chosen, err);
-
-    *out = chosen == 1 || chosen == 3;
-    return code;
+    *out = (sl_precondition){.count = 0};
+    sl_code code = read_if_match(request->if_match, out, err);
+    if (code != SL_OK || request->if_none_match == NULL)
+        return code;
+    if (!sl_text_equal(request->if_none_match, "*")) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "unsupported_precondition", "",
+                       "If-None-Match must be * where something is stored, got %s",
+                       request->if_none_match);
+        sl_hint(err, "If-Match names what may be replaced");
+        return code;
+    }
+    out->create_only = true;
+    return SL_OK;
 }

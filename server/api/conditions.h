@@ -1,21 +1,15 @@
-/** What a request asks of something stored: its name, and the state it must be in. */
+/** What a write asks of the thing it is about to replace. */
 #ifndef SL_API_CONDITIONS_H
 #define SL_API_CONDITIONS_H
 
 #include "api/app.h"
 
-/** 1 to 63 of a-z, 0-9 and inner dashes: the identity of a thing in a URL. SL_E_RANGE, rule
- * invalid_slug; what: "the source". */
-sl_code sl_api_slug(const char *slug, const char *what, sl_errors *err) SL_MUST_CHECK;
-
 /**
- * If-Match as one revision: that of its first tag of ours, whatever view it was seen in;
- * SL_REVISION_ANY for "*"; 0 when it is not sent. SL_E_PRECONDITION, rule revision_mismatch, when
- * none of its tags is ours.
+ * If-Match and If-None-Match: each tag names a revision, in whatever view it was seen, and any of
+ * them will do; "*" asks only that there is one, or that there is none. SL_E_PRECONDITION, rule
+ * revision_mismatch; too_many (SL_E_RANGE); unsupported_precondition (SL_E_UNSUPPORTED).
  */
-sl_code sl_api_if_match(const sl_request *request, uint64_t *out, sl_errors *err) SL_MUST_CHECK;
-
-/** ?dry_run=true, or 1. */
-sl_code sl_api_dry_run(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_api_precondition(const sl_request *request, sl_precondition *out,
+                            sl_errors *err) SL_MUST_CHECK;
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/conditions.h"
+#include "api/inventories.h"
 #include "api/raw_body.h"
 #include "api/resources.h"
 #include "base/instant.h"
@@ -14,12 +15,7 @@
 #include "intake/format.h"
 #include "store/observation.h"
 
-enum {
-    PAGE_DEFAULT = 100,
-    PAGE_MAX = 1000,
-    FACTS_MAX_BYTES = 16 * 1024 * 1024,
-    STALE_AFTER_MAX_S = 366 * 86400
-};
+enum { FACTS_MAX_BYTES = 16 * 1024 * 1024, STALE_AFTER_MAX_S = 366 * 86400 };
 
 /* Clocks of two machines differ; what lies further ahead would shut the source up until then. */
 static const double AHEAD_MAX_S = 300;
@@ -132,14 +128,18 @@ read_options(const sl_request *request, put_job *job, const sl_format **format, 
     write->raw_hash = job->raw_hash;
     write->facts_hash = job->facts_hash;
 
-    sl_code code = sl_api_slug(write->source, "the source", err);
+    sl_code code = SL_OK;
+    if (!sl_slug_ok(write->source))
+        code = sl_fail(err, SL_E_RANGE, "invalid_slug", "",
+                       "the source must be 1 to 63 of a-z, 0-9 and inner dashes, got %s",
+                       write->source);
     if (code == SL_OK)
         code = read_format(request, format, err);
     if (code == SL_OK)
         code = read_observed_at(request, job->observed_at, err);
     if (code == SL_OK)
         code = read_stale_after(request, &write->stale_after_s, err);
-    return code == SL_OK ? sl_api_if_match(request, &write->if_match, err) : code;
+    return code == SL_OK ? sl_api_precondition(request, &write->precondition, err) : code;
 }
 
 /* On the lane for uploads. */
@@ -265,16 +265,16 @@ sl_observations_delete(void *argument, void *thread, const sl_request *request,
     const char *const source = sl_request_parameter(request, "source");
     sl_errors err = {.count = 0};
     sl_observation_row row;
-    uint64_t if_match = 0;
+    sl_precondition precondition;
     sl_writer writer;
 
     if (worker == NULL)
         return;
-    sl_code code = sl_api_if_match(request, &if_match, &err);
+    sl_code code = sl_api_precondition(request, &precondition, &err);
     sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
     if (store != NULL &&
         sl_observation_get(store, slug, source, request->arena, &row, &err) == SL_OK &&
-        sl_observation_delete(store, slug, source, if_match, &err) == SL_OK) {
+        sl_observation_delete(store, slug, source, &precondition, &err) == SL_OK) {
         row.facts = NULL;
         sl_writer_init(&writer, &response->body);
         write_row(&writer, slug, &row);
@@ -285,11 +285,10 @@ sl_observations_delete(void *argument, void *thread, const sl_request *request,
 }
 
 static void
-write_page(const sl_observation_row *rows, uint32_t count, uint32_t limit, bool more,
-           const sl_request *request, sl_response *response)
+write_page(const sl_observation_row *rows, uint32_t count, bool more, const sl_request *request,
+           sl_response *response)
 {
     const char *const slug = sl_request_parameter(request, "slug");
-    const char *const next = more ? rows[count - 1].source : NULL;
     sl_writer writer;
 
     sl_writer_init(&writer, &response->body);
@@ -299,16 +298,7 @@ write_page(const sl_observation_row *rows, uint32_t count, uint32_t limit, bool 
     for (uint32_t i = 0; i < count; i++)
         write_row(&writer, slug, &rows[i]);
     sl_write_array_end(&writer);
-    sl_put_text(&writer, "next_cursor", next);
-    sl_write_object_end(&writer);
-    if (next != NULL) {
-        const char *const link =
-            sl_arena_format(request->arena, "<%s?limit=%" PRIu32 "&cursor=%s>; rel=\"next\"",
-                            request->path, limit, next);
-        if (link != NULL)
-            sl_response_header(response, "Link", link);
-    }
-    sl_api_finish(&writer, response, request);
+    sl_page_finish(&writer, more ? rows[count - 1].source : NULL, request, response);
 }
 
 void
@@ -324,16 +314,15 @@ sl_observations_list(void *argument, void *thread, const sl_request *request, sl
 
     if (worker == NULL)
         return;
-    sl_errors unseen = {.count = 0};
-    if (cursor != NULL && sl_api_slug(cursor, "the cursor", &unseen) != SL_OK)
+    if (cursor != NULL && !sl_slug_ok(cursor))
         (void)sl_fail(&err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
-    else if (sl_api_limit(request, PAGE_DEFAULT, PAGE_MAX, &limit, &err) == SL_OK) {
+    else if (sl_api_limit(request, SL_PAGE_DEFAULT, SL_PAGE_MAX, &limit, &err) == SL_OK) {
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL &&
             sl_observation_list(store, sl_request_parameter(request, "slug"),
                                 cursor == NULL ? "" : cursor, limit, false, request->arena, &rows,
                                 &count, &more, &err) == SL_OK) {
-            write_page(rows, count, limit, more, request, response);
+            write_page(rows, count, more, request, response);
             return;
         }
     }

@@ -1,6 +1,7 @@
 #include "api/resources.h"
 
 #define JSON_BODY "application/json"
+#define PATCH_BODY "application/merge-patch+json, application/json-patch+json"
 /* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
 #define TRACE_BODY "application/octet-stream, application/gzip, application/json"
 enum {
@@ -47,7 +48,7 @@ const sl_route sl_api_routes[] = {
      "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
-     "limit, cursor"},
+     "limit, cursor, sort, gpu, name, label, deleted, updated_since"},
     {SL_POST, "/api/v1/inventories:parse", SL_LANE_BULK, sl_inventories_parse, "*",
      UPLOAD_MAX_BYTES, 60.0, "format, strict"},
     {SL_GET, "/api/v1/inventories:formats", SL_LANE_COMPUTE, sl_inventories_formats, NULL, 0, 5.0,
@@ -56,6 +57,14 @@ const sl_route sl_api_routes[] = {
      "view"},
     {SL_PUT, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_put, JSON_BODY, 0, 10.0,
      "dry_run, unknown, view"},
+    {SL_PATCH, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_patch, PATCH_BODY, 0,
+     10.0, "dry_run, unknown, view"},
+    {SL_DELETE, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_delete, NULL, 0, 10.0,
+     "dry_run"},
+    {SL_POST, "/api/v1/inventories/{slug}:restore", SL_LANE_STORE, sl_inventories_restore, NULL, 0,
+     10.0, "dry_run, view"},
+    {SL_GET, "/api/v1/inventories/{slug}/audit", SL_LANE_STORE, sl_inventories_audit, NULL, 0, 10.0,
+     "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions", SL_LANE_STORE, sl_inventories_revisions, NULL,
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,

@@ -91,15 +91,23 @@ no_observation(const char *slug, const char *source, sl_errors *err)
 }
 
 static sl_code
-check_match(uint64_t if_match, bool exists, uint64_t revision, sl_errors *err)
+check_match(const sl_precondition *asked, bool exists, uint64_t revision, sl_errors *err)
 {
-    if (if_match == 0 || (exists && (if_match == SL_REVISION_ANY || if_match == revision)))
+    bool matches = asked->count == 0;
+    if (asked->create_only && exists)
+        return sl_fail(err, SL_E_PRECONDITION, "observation_exists", "",
+                       "must not exist yet, and is at revision %" PRIu64, revision);
+    for (uint32_t i = 0; i < asked->count && exists; i++)
+        matches =
+            matches || asked->revisions[i] == SL_REVISION_ANY || asked->revisions[i] == revision;
+    if (matches)
         return SL_OK;
     if (!exists)
         return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
                        "must exist already, and does not");
     return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                   "must be at revision %" PRIu64 ", and is at %" PRIu64, if_match, revision);
+                   "must be at revision %" PRIu64 ", and is at %" PRIu64, asked->revisions[0],
+                   revision);
 }
 
 typedef struct put_task {
@@ -151,8 +159,8 @@ put_once(sl_store *store, void *context, sl_errors *err)
     if (code != SL_OK)
         return code;
     const bool exists = PQntuples(last) == 1;
-    code =
-        check_match(write->if_match, exists, exists ? number_at(last, 0, COLUMN_REVISION) : 0, err);
+    code = check_match(&write->precondition, exists,
+                       exists ? number_at(last, 0, COLUMN_REVISION) : 0, err);
     number_text(write->hosts, hosts);
     number_text(write->stale_after_s, stale_after);
     if (code == SL_OK)
@@ -223,7 +231,7 @@ sl_observation_get(sl_store *store, const char *slug, const char *source, sl_are
 typedef struct delete_task {
     const char *slug;
     const char *source;
-    uint64_t if_match;
+    const sl_precondition *precondition;
 } delete_task;
 
 static sl_code
@@ -238,7 +246,7 @@ delete_once(sl_store *store, void *context, sl_errors *err)
     if (PQntuples(last) == 0)
         code = no_observation(task->slug, task->source, err);
     else
-        code = check_match(task->if_match, true, number_at(last, 0, COLUMN_REVISION), err);
+        code = check_match(task->precondition, true, number_at(last, 0, COLUMN_REVISION), err);
     PQclear(last);
     if (code == SL_OK)
         code = sl_query_do(store, SL_SQL_OBSERVATION_DELETE,
@@ -247,10 +255,10 @@ delete_once(sl_store *store, void *context, sl_errors *err)
 }
 
 sl_code
-sl_observation_delete(sl_store *store, const char *slug, const char *source, uint64_t if_match,
-                      sl_errors *err)
+sl_observation_delete(sl_store *store, const char *slug, const char *source,
+                      const sl_precondition *precondition, sl_errors *err)
 {
-    delete_task task = {.slug = slug, .source = source, .if_match = if_match};
+    delete_task task = {.slug = slug, .source = source, .precondition = precondition};
     return sl_query_transact(store, delete_once, &task, err);
 }
 

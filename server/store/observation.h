@@ -5,7 +5,7 @@
 #ifndef SL_STORE_OBSERVATION_H
 #define SL_STORE_OBSERVATION_H
 
-#include "store/store.h"
+#include "store/inventory.h"
 
 enum { SL_OBSERVATION_SOURCES_MAX = 1024 }; /* of one inventory */
 
@@ -34,13 +34,13 @@ typedef struct sl_observation_write {
     uint64_t hosts;
     const char *observed_at; /* RFC 3339 */
     uint64_t stale_after_s;  /* 0: as before, or a day */
-    uint64_t if_match;       /* as in sl_inventory_put */
+    sl_precondition precondition;
 } sl_observation_write;
 
 /**
  * Stores it in place of what the source said before. *created: it is the first.
  * Rules: inventory_not_found; stale_observation (SL_E_CONFLICT) when a later one is there;
- * revision_mismatch (SL_E_PRECONDITION); too_many (SL_E_RANGE) sources.
+ * revision_mismatch and observation_exists (SL_E_PRECONDITION); too_many (SL_E_RANGE) sources.
  */
 sl_code sl_observation_put(sl_store *store, const sl_observation_write *write, sl_arena *arena,
                            sl_observation_row *out, bool *created, sl_errors *err) SL_MUST_CHECK;
@@ -51,7 +51,7 @@ sl_code sl_observation_get(sl_store *store, const char *slug, const char *source
 
 /** Removes it; the same errors, and revision_mismatch. */
 sl_code sl_observation_delete(sl_store *store, const char *slug, const char *source,
-                              uint64_t if_match, sl_errors *err) SL_MUST_CHECK;
+                              const sl_precondition *precondition, sl_errors *err) SL_MUST_CHECK;
 
 /** Ordered by source, those after `after`, at most `limit`; with their facts where these are wanted. */
 sl_code sl_observation_list(sl_store *store, const char *slug, const char *after, uint32_t limit,

@@ -5,12 +5,31 @@
 /* RFC 3339 in UTC, to the millisecond; the database does the calendar. */
 #define RFC_3339 " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
-/* The columns of an sl_inventory_row in the order that inventory.c reads them. */
-#define ROW "slug, revision, name, to_char(created_at" RFC_3339 ", to_char(updated_at" RFC_3339
+/* The columns of an sl_inventory_row in the order that inventory_rows.c reads them. */
+#define ROW                                                                                        \
+    "slug, revision, name, to_char(created_at" RFC_3339 ", to_char(updated_at" RFC_3339            \
+    ", to_char(deleted_at" RFC_3339
 
 /* A past revision as it stood: created with the inventory, updated when the revision was made. */
 #define PAST_ROW                                                                                   \
-    "i.slug, r.revision, r.name, to_char(i.created_at" RFC_3339 ", to_char(r.created_at" RFC_3339
+    "i.slug, r.revision, r.name, to_char(i.created_at" RFC_3339 ", to_char(r.created_at" RFC_3339  \
+    ", NULL"
+
+/* Who wrote, of a row of the audit called a; the columns of an sl_requester, behind what was done. */
+#define ORIGIN "a.action, host(a.remote_address), a.user_agent, a.request_id"
+
+/* What a list may ask beside its order. A parameter that is null asks nothing. */
+#define FILTERS                                                                                    \
+    " AND (deleted_at IS NOT NULL) = $3::boolean"                                                  \
+    " AND ($4::text IS NULL OR accelerators @> ARRAY[$4::text])"                                   \
+    " AND ($5::text IS NULL OR strpos(lower(name), lower($5::text)) > 0)"                          \
+    " AND ($6::jsonb IS NULL OR labels @> $6::jsonb)"                                              \
+    " AND ($7::text IS NULL OR jsonb_exists(labels, $7::text))"                                    \
+    " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"
+
+/* Where a row stands among the others, to the last digit: what the next page begins behind. */
+#define NAME_KEY "left(name, 100) COLLATE \"C\""
+#define UPDATE_KEY "to_char(updated_at AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 
 /* Whether an observation, under the name o, no longer counts. */
 #define STALE "o.observed_at + o.stale_after_s * interval '1 second' <= statement_timestamp()"
@@ -57,23 +76,26 @@ static const sl_sql statements[] = {
                                "SELECT coalesce(max(number), 0) FROM schema_migrations", 0},
 
     [SL_SQL_INVENTORY_LOCK] = {"inventory_lock",
-                               "SELECT " ROW ", spec, spec_hash, deleted_at IS NOT NULL"
-                               " FROM inventories WHERE slug = $1::text FOR UPDATE",
+                               "SELECT " ROW ", spec, spec_hash FROM inventories"
+                               " WHERE slug = $1::text FOR UPDATE",
                                1},
     [SL_SQL_INVENTORY_INSERT] = {"inventory_insert",
                                  "INSERT INTO inventories"
-                                 " (slug, revision, name, spec, spec_hash, created_at, updated_at)"
+                                 " (slug, revision, name, spec, spec_hash, accelerators,"
+                                 " created_at, updated_at)"
                                  " VALUES ($1::text, 1, $2::text, $3::json, $4::text,"
+                                 " ARRAY(SELECT json_array_elements_text($5::json)),"
                                  " statement_timestamp(), statement_timestamp())"
                                  " ON CONFLICT (slug) DO NOTHING RETURNING " ROW ", spec",
-                                 4},
+                                 5},
     [SL_SQL_INVENTORY_UPDATE] = {"inventory_update",
                                  "UPDATE inventories SET revision = revision + 1, name = $3::text,"
                                  " spec = $4::json, spec_hash = $5::text,"
+                                 " accelerators = ARRAY(SELECT json_array_elements_text($6::json)),"
                                  " updated_at = statement_timestamp(), deleted_at = NULL"
                                  " WHERE slug = $1::text AND revision = $2::bigint"
                                  " RETURNING " ROW ", spec",
-                                 5},
+                                 6},
     [SL_SQL_INVENTORY_RECORD] = {"inventory_record",
                                  "INSERT INTO inventory_revisions"
                                  " (slug, revision, name, spec, spec_hash, created_at)"
@@ -90,17 +112,14 @@ static const sl_sql statements[] = {
                                    " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
                                    " AND r.revision = $2::bigint",
                                    2},
-    [SL_SQL_INVENTORY_LIST] = {"inventory_list",
-                               "SELECT " ROW " FROM inventories"
-                               " WHERE slug > $1::text AND deleted_at IS NULL"
-                               " ORDER BY slug LIMIT $2::bigint",
-                               2},
     /* An inventory without a revision in the window gives one row without a revision: that tells
        the end of its history from an inventory that does not exist. */
     [SL_SQL_INVENTORY_REVISIONS] = {"inventory_revisions",
-                                    "SELECT " PAST_ROW " FROM inventories i"
+                                    "SELECT " PAST_ROW ", " ORIGIN " FROM inventories i"
                                     " LEFT JOIN inventory_revisions r ON r.slug = i.slug"
                                     " AND r.revision < $2::bigint"
+                                    " LEFT JOIN inventory_audit a ON a.slug = r.slug"
+                                    " AND a.revision = r.revision AND (a.action = 'delete') = false"
                                     " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
                                     " ORDER BY r.revision DESC LIMIT $3::bigint",
                                     3},
@@ -161,6 +180,65 @@ static const sl_sql statements[] = {
                                   " WHERE i.slug = $1::text AND i.deleted_at IS NULL"
                                   " ORDER BY o.source LIMIT $3::bigint",
                                   3},
+    [SL_SQL_INVENTORY_PEEK] = {"inventory_peek",
+                               "SELECT " ROW ", spec, spec_hash FROM inventories"
+                               " WHERE slug = $1::text",
+                               1},
+    [SL_SQL_INVENTORY_DELETE] = {"inventory_delete",
+                                 "UPDATE inventories SET deleted_at = statement_timestamp(),"
+                                 " updated_at = statement_timestamp()"
+                                 " WHERE slug = $1::text AND revision = $2::bigint"
+                                 " RETURNING " ROW ", spec",
+                                 2},
+    [SL_SQL_INVENTORY_RESTORE] = {"inventory_restore",
+                                  "UPDATE inventories SET revision = revision + 1,"
+                                  " updated_at = statement_timestamp(), deleted_at = NULL"
+                                  " WHERE slug = $1::text AND revision = $2::bigint"
+                                  " RETURNING " ROW ", spec",
+                                  2},
+    [SL_SQL_INVENTORY_NOTE] = {"inventory_note",
+                               "INSERT INTO inventory_audit"
+                               " (slug, revision, action, written_at, remote_address, user_agent,"
+                               " request_id)"
+                               " SELECT slug, revision, $2::text, updated_at, $3::inet, $4::text,"
+                               " $5::text FROM inventories WHERE slug = $1::text",
+                               5},
+    /* As with the revisions: one row without an id is an inventory without writes in the window.
+       Who deleted an inventory is known from here, so that it is answered after that too. */
+    [SL_SQL_INVENTORY_AUDIT] =
+        {"inventory_audit",
+         "SELECT a.id, a.revision, to_char(a.written_at" RFC_3339 ", " ORIGIN " FROM inventories i"
+         " LEFT JOIN inventory_audit a ON a.slug = i.slug AND a.id < $2::bigint"
+         " WHERE i.slug = $1::text"
+         " ORDER BY a.id DESC LIMIT $3::bigint",
+         3},
+    [SL_SQL_INVENTORIES_BY_SLUG] = {"inventories_by_slug",
+                                    "SELECT " ROW ", slug FROM inventories"
+                                    " WHERE slug > $1::text" FILTERS
+                                    " ORDER BY slug LIMIT $2::bigint",
+                                    8},
+    [SL_SQL_INVENTORIES_BY_SLUG_DOWN] = {"inventories_by_slug_down",
+                                         "SELECT " ROW ", slug FROM inventories"
+                                         " WHERE slug < $1::text" FILTERS
+                                         " ORDER BY slug DESC LIMIT $2::bigint",
+                                         8},
+    [SL_SQL_INVENTORIES_BY_UPDATE] =
+        {"inventories_by_update",
+         "SELECT " ROW ", " UPDATE_KEY " FROM inventories"
+         " WHERE (updated_at, slug) > ($1::timestamptz, $9::text)" FILTERS
+         " ORDER BY updated_at, slug LIMIT $2::bigint",
+         9},
+    [SL_SQL_INVENTORIES_BY_UPDATE_DOWN] =
+        {"inventories_by_update_down",
+         "SELECT " ROW ", " UPDATE_KEY " FROM inventories"
+         " WHERE (updated_at, slug) < ($1::timestamptz, $9::text)" FILTERS
+         " ORDER BY updated_at DESC, slug DESC LIMIT $2::bigint",
+         9},
+    [SL_SQL_INVENTORIES_BY_NAME] = {"inventories_by_name",
+                                    "SELECT " ROW ", " NAME_KEY " FROM inventories"
+                                    " WHERE (" NAME_KEY ", slug) > ($1::text, $9::text)" FILTERS
+                                    " ORDER BY " NAME_KEY ", slug LIMIT $2::bigint",
+                                    9},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");
