@@ -39,22 +39,31 @@ sl_api_observations(sl_store *store, const char *slug, sl_arena *arena, sl_obser
     return SL_OK;
 }
 
+sl_code
+sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
+                   uint32_t count, sl_arena *arena, sl_host_status **out, sl_errors *err)
+{
+    static const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
+    sl_json *json = NULL;
+    sl_code code = sl_json_parse(spec, strlen(spec), &limits, &json, err);
+    if (code == SL_OK) {
+        const sl_node root = sl_json_root(json);
+        code = sl_host_status_join(&root, app->catalog, observations, count, arena, out, err);
+    }
+    sl_json_free(json);
+    return code;
+}
+
 /* *out: the status of hosts as JSON. */
 static sl_code
-write_hosts(const sl_app *app, const sl_node *spec, const sl_observation *observations,
-            uint32_t count, sl_arena *arena, const char **out, sl_errors *err)
+write_hosts(const sl_host_status *status, sl_arena *arena, const char **out, sl_errors *err)
 {
-    sl_host_status *status = NULL;
     sl_writer writer;
     sl_buffer text;
 
-    sl_code code =
-        sl_host_status_join(spec, app->catalog, observations, count, arena, &status, err);
-    if (code != SL_OK)
-        return code;
     sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
     sl_writer_init(&writer, &text);
-    code = sl_host_status_write(&writer, status, arena, err);
+    sl_code code = sl_host_status_write(&writer, status, arena, err);
     if (code == SL_OK)
         *out = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
     sl_buffer_clear(&text);
@@ -65,21 +74,17 @@ sl_code
 sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_arena *arena,
             sl_api_joined *out, sl_errors *err)
 {
-    static const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
     sl_observation *observations = NULL;
+    sl_host_status *status = NULL;
     uint32_t count = 0;
-    sl_json *json = NULL;
     char hash[SL_HASH_TEXT_SIZE];
 
     *out = (sl_api_joined){.hosts = NULL};
     sl_code code = sl_api_observations(store, row->slug, arena, &observations, &count, err);
     if (code == SL_OK)
-        code = sl_json_parse(row->spec, strlen(row->spec), &limits, &json, err);
-    if (code == SL_OK) {
-        const sl_node root = sl_json_root(json);
-        code = write_hosts(app, &root, observations, count, arena, &out->hosts, err);
-    }
-    sl_json_free(json);
+        code = sl_api_host_status(app, row->spec, observations, count, arena, &status, err);
+    if (code == SL_OK)
+        code = write_hosts(status, arena, &out->hosts, err);
     if (code != SL_OK || count == 0)
         return code;
     sl_hash_text(out->hosts, strlen(out->hosts), hash);

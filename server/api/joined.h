@@ -9,6 +9,11 @@
 sl_code sl_api_observations(sl_store *store, const char *slug, sl_arena *arena,
                             sl_observation **out, uint32_t *count, sl_errors *err) SL_MUST_CHECK;
 
+/** Spec and observations joined, in the arena; the spec's text may go afterwards. */
+sl_code sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
+                           uint32_t count, sl_arena *arena, sl_host_status **out,
+                           sl_errors *err) SL_MUST_CHECK;
+
 /** Members of an inventory's status that come from elsewhere than its spec. */
 typedef struct sl_api_joined {
     const char *hosts; /* JSON; NULL: not joined */

@@ -9,7 +9,7 @@
 #include "codec/host_join.h"
 #include "codec/hosts.h"
 
-enum { SENTENCE_SIZE = 200, SPELLED_SIZE = 72 };
+enum { SENTENCE_SIZE = 140, SPELLED_SIZE = 48 };
 
 static sl_code
 out_of_memory(sl_errors *err)
@@ -65,7 +65,9 @@ read_pool(sl_host_status *status, const sl_node *spec, const sl_node *object, ui
     const char *name = "";
     if (sl_node_text(object, "name", &name, NULL, &ignored) != SL_OK)
         name = "";
-    out->hosts.name = name;
+    out->hosts.name = sl_arena_copy(status->arena, name);
+    if (out->hosts.name == NULL)
+        return out_of_memory(err);
     if (sl_inventory_find_pool(spec, name, &found, &ignored, &ignored) == SL_OK) {
         out->hosts.nodes = found.pool.nodes;
         out->host_memory_bytes = found.pool.host_memory_bytes;

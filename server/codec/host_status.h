@@ -37,8 +37,8 @@ typedef struct sl_pool_hosts {
 typedef struct sl_host_status sl_host_status;
 
 /**
- * Joins them, in the arena. spec: passed its check; it and the observations must outlive the
- * result. SL_E_MEMORY; SL_E_INTERNAL for facts that are none of ours.
+ * Joins them, in the arena. spec: passed its check, and may go afterwards; the observations must
+ * outlive the result. SL_E_MEMORY; SL_E_INTERNAL for facts that are none of ours.
  */
 sl_code sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
                             const sl_observation *observations, uint32_t count, sl_arena *arena,

@@ -162,10 +162,10 @@ migrating_twice_changes_nothing(void)
     sl_errors err = {0};
     char before[256];
     CU_ASSERT_EQUAL(migrate(&err), SL_OK);
-    sl_postgres_ask(&postgres, "SELECT string_agg(m::text, ';') FROM schema_migrations m", before,
-                    sizeof before);
+    sl_postgres_ask(&postgres, "SELECT md5(string_agg(m::text, ';')) FROM schema_migrations m",
+                    before, sizeof before);
     CU_ASSERT_EQUAL(migrate(&err), SL_OK);
-    expect_answer("SELECT string_agg(m::text, ';') FROM schema_migrations m", before);
+    expect_answer("SELECT md5(string_agg(m::text, ';')) FROM schema_migrations m", before);
     CU_ASSERT_EQUAL(err.count, 0);
 }
 
