@@ -44,6 +44,7 @@ static const sl_member cluster_members[] = {
     {"scale_up_bytes_per_s", NULL},
     {"scale_up_domain", NULL},
     {"host_memory_bytes", NULL},
+    {"reserved_bytes", NULL},
     {"nics", NULL},
     {"fabric", NULL},
     {"kind", NULL},

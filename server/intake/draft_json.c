@@ -72,6 +72,7 @@ write_node(sl_writer *writer, const sl_draft_pool *pool)
     if (pool->whole > 0)
         sl_put_uint(writer, "accelerators", pool->whole);
     put_said(writer, "memory_bytes", &pool->value[SL_FIELD_MEMORY_BYTES]);
+    put_said(writer, "reserved_bytes", &pool->value[SL_FIELD_RESERVED_BYTES]);
     put_said(writer, "scale_up_bytes_per_s", &pool->value[SL_FIELD_SCALE_UP_BYTES_PER_S]);
     put_said(writer, "scale_up_domain", domain);
     put_said(writer, "host_memory_bytes", &pool->value[SL_FIELD_HOST_MEMORY_BYTES]);

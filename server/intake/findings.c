@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 enum {
@@ -134,28 +135,18 @@ sl_findings_file(sl_findings *findings, const char *name, const char *format, sl
     return SL_OK;
 }
 
-static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return hash;
-}
-
-static const uint64_t HASH_START = 14695981039346656037u;
-
 /* Of values, not of where they stand; but for what may differ a little between equals. */
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
-    uint64_t hash = HASH_START;
+    uint64_t hash = SL_QUICK_HASH_START;
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
         const sl_fact *const f = &facts->field[i];
         if (!f->said || i == SL_FIELD_HOST_MEMORY_BYTES)
             continue;
-        hash = hash_bytes(hash, &i, sizeof i);
-        hash = f->text != NULL ? hash_bytes(hash, f->text, strlen(f->text))
-                               : hash_bytes(hash, &f->number, sizeof f->number);
+        hash = sl_hash_quick(hash, &i, sizeof i);
+        hash = f->text != NULL ? sl_hash_quick(hash, f->text, strlen(f->text))
+                               : sl_hash_quick(hash, &f->number, sizeof f->number);
     }
     return hash;
 }
@@ -207,7 +198,7 @@ keep_fact(sl_findings *findings, sl_fact *fact)
 static sl_code
 intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *kind, sl_errors *err)
 {
-    const uint64_t hash = hash_bytes(facts_hash(facts), &file, sizeof file);
+    const uint64_t hash = sl_hash_quick(facts_hash(facts), &file, sizeof file);
 
     for (uint32_t i = findings->kind_count; i-- > 0;) {
         if (findings->kind_hashes[i] == hash && facts_equal(findings->kinds[i], facts)) {
@@ -242,7 +233,7 @@ static uint32_t *
 slot_of(const sl_findings *findings, const char *name)
 {
     const uint32_t mask = findings->slot_count - 1;
-    for (uint32_t at = (uint32_t)hash_bytes(HASH_START, name, strlen(name));; at++) {
+    for (uint32_t at = (uint32_t)sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));; at++) {
         uint32_t *const slot = &findings->slots[at & mask];
         if (*slot == 0 || sl_text_equal(host_at(findings, *slot - 1)->name, name))
             return slot;
