@@ -39,5 +39,6 @@ SL_HANDLER(sl_inventories_restore);
 SL_HANDLER(sl_inventories_revisions);
 SL_HANDLER(sl_inventories_revision);
 SL_HANDLER(sl_inventories_audit);
+SL_HANDLER(sl_inventories_diff);
 
 #endif
