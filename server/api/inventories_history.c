@@ -1,9 +1,11 @@
 /* What stored inventories were: their revisions, and who made them. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "api/inventories.h"
 #include "api/resources.h"
 #include "base/text.h"
+#include "codec/inventory_diff.h"
 
 /* What was done, and from where; null where the revision is older than the audit. */
 static void
@@ -129,4 +131,86 @@ sl_inventories_revision(void *argument, void *thread, const sl_request *request,
         }
     }
     sl_response_problem(response, request, &err);
+}
+
+/* ?from= and ?to=: absent, what the current revision changed. Revision 0 is before the first. */
+static sl_code
+read_range(const sl_request *request, uint64_t current, uint64_t *from, uint64_t *to,
+           sl_errors *err)
+{
+    const char *const names[] = {"to", "from"};
+    uint64_t *const numbers[] = {to, from};
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *const text = sl_request_query(request, names[i]);
+        *numbers[i] = i == 0 ? current : *to - (*to > 0);
+        if (text != NULL && (!sl_text_to_uint(text, numbers[i]) || (i == 0 && *to == 0)))
+            return sl_fail(err, SL_E_RANGE, "out_of_range", "",
+                           "%s must be the number of a revision, got %.32s", names[i], text);
+    }
+    return SL_OK;
+}
+
+static sl_code
+read_revision(sl_store *store, const sl_inventory_row *current, uint64_t number, sl_arena *arena,
+              sl_json **out, sl_errors *err)
+{
+    sl_inventory_row row = *current;
+    sl_code code = SL_OK;
+
+    if (number != current->revision)
+        code = sl_inventory_revision(store, current->slug, number, arena, &row, err);
+    return code == SL_OK ? sl_json_parse(row.spec, strlen(row.spec), &sl_spec_limits, out, err)
+                         : code;
+}
+
+static sl_code
+write_diff(sl_store *store, const sl_request *request, sl_response *response, sl_errors *err)
+{
+    sl_inventory_row current;
+    sl_json *before = NULL;
+    sl_json *after = NULL;
+    sl_writer writer;
+    uint64_t from = 0;
+    uint64_t to = 0;
+    sl_code code = sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
+                                    request->arena, &current, err);
+
+    if (code == SL_OK)
+        code = read_range(request, current.revision, &from, &to, err);
+    if (code == SL_OK)
+        code = read_revision(store, &current, to, request->arena, &after, err);
+    if (code == SL_OK && from > 0)
+        code = read_revision(store, &current, from, request->arena, &before, err);
+    if (code == SL_OK) {
+        const sl_node left = before == NULL ? (sl_node){.value = NULL} : sl_json_root(before);
+        const sl_node right = sl_json_root(after);
+        sl_writer_init(&writer, &response->body);
+        sl_write_object(&writer);
+        sl_put_uint(&writer, "from", from);
+        sl_put_uint(&writer, "to", to);
+        code = sl_inventory_diff_write(&writer, before == NULL ? NULL : &left, &right,
+                                       request->arena, err);
+        if (code == SL_OK) {
+            sl_write_object_end(&writer);
+            sl_api_finish(&writer, response, request);
+        }
+    }
+    sl_json_free(before);
+    sl_json_free(after);
+    return code;
+}
+
+void
+sl_inventories_diff(void *argument, void *thread, const sl_request *request, sl_response *response)
+{
+    sl_app *app = argument;
+    sl_worker *worker = sl_api_worker(thread, request, response);
+    sl_errors err = {.count = 0};
+
+    if (worker == NULL)
+        return;
+    sl_store *store = sl_api_store(app, worker, &err);
+    if (store == NULL || write_diff(store, request, response, &err) != SL_OK)
+        sl_response_problem(response, request, &err);
 }

@@ -41,6 +41,7 @@ SL_HANDLER(sl_inventories_restore);
 SL_HANDLER(sl_inventories_revisions);
 SL_HANDLER(sl_inventories_revision);
 SL_HANDLER(sl_inventories_audit);
+SL_HANDLER(sl_inventories_diff);
 
 SL_HANDLER(sl_observations_list);
 SL_HANDLER(sl_observations_get);

@@ -65,6 +65,8 @@ const sl_route sl_api_routes[] = {
      10.0, "dry_run, view"},
     {SL_GET, "/api/v1/inventories/{slug}/audit", SL_LANE_STORE, sl_inventories_audit, NULL, 0, 10.0,
      "limit, cursor"},
+    {SL_GET, "/api/v1/inventories/{slug}/diff", SL_LANE_STORE, sl_inventories_diff, NULL, 0, 10.0,
+     "from, to"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions", SL_LANE_STORE, sl_inventories_revisions, NULL,
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,
