@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "shardline/version.h"
 
 void
 sl_app_init(sl_app *app)
@@ -14,6 +15,8 @@ sl_app_init(sl_app *app)
     const sl_embedded *contract = sl_api_contract();
 
     sl_hash_text(contract->data, contract->size, app->contract_tag);
+    (void)sl_text_format(app->software, sizeof app->software, "%s %s", SL_ENGINE_VERSION,
+                         sl_catalog_revision(app->catalog));
     atomic_init(&app->migrated, false);
 }
 

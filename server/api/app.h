@@ -15,12 +15,17 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
+/** Judges saved plans (plan_keeper.h). */
+typedef struct sl_plan_keeper sl_plan_keeper;
+
 typedef struct sl_app {
     const sl_settings *settings;
     const sl_catalog *catalog;
     const sl_hub *hub;
     char contract_tag[SL_HASH_TEXT_SIZE]; /* of /openapi.json */
-    atomic_bool migrated;                 /* the schema was brought up to date by this process */
+    char software[64];      /* versions of engine and catalogue: equal ones, equal answers */
+    sl_plan_keeper *keeper; /* the caller's to set and to stop; NULL: none */
+    atomic_bool migrated;   /* the schema was brought up to date by this process */
 } sl_app;
 
 /** The rest of `app` is the caller's to fill. */

@@ -5,6 +5,7 @@
 
 #include "api/conditions.h"
 #include "api/inventories.h"
+#include "api/plan_keeper.h"
 #include "api/resources.h"
 #include "base/text.h"
 #include "codec/inventory.h"
@@ -135,6 +136,8 @@ answer_write(const sl_app *app, sl_worker *worker, const sl_inventory_row *row,
     sl_api_joined joined = {.hosts = NULL};
     sl_errors err = {.count = 0};
 
+    if (!options->dry_run)
+        sl_plan_keeper_stir(app->keeper);
     if (!options->dry_run && !options->spec_only &&
         sl_api_join(app, worker->store, row, request->arena, &joined, &err) != SL_OK) {
         sl_response_problem(response, request, &err);
@@ -303,6 +306,8 @@ sl_inventories_delete(void *argument, void *thread, const sl_request *request,
         sl_response_problem(response, request, &err);
         return;
     }
+    if (!options.dry_run)
+        sl_plan_keeper_stir(app->keeper);
     sl_writer_init(&writer, &response->body);
     sl_write_object(&writer);
     sl_row_members(&writer, &row);

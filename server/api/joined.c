@@ -2,10 +2,12 @@
 
 #include <string.h>
 
+#include "api/plans.h"
 #include "base/buffer.h"
+#include "base/text.h"
 #include "store/observation.h"
 
-enum { TAG_DIGITS = 12 };
+enum { TAG_DIGITS = 12, PLANS_SHOWN_MAX = 100 };
 
 static sl_code
 out_of_memory(sl_errors *err)
@@ -70,6 +72,30 @@ write_hosts(const sl_host_status *status, sl_arena *arena, const char **out, sl_
     return code == SL_OK && *out == NULL ? out_of_memory(err) : code;
 }
 
+/* *out: the saved plans of an inventory as JSON. */
+static sl_code
+write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *arena, const char **out,
+            sl_errors *err)
+{
+    const sl_plan_query query = {.after = "", .limit = PLANS_SHOWN_MAX, .inventory = slug};
+    sl_plan_row *rows = NULL;
+    uint32_t count = 0;
+    bool more = false;
+    sl_writer writer;
+    sl_buffer text;
+
+    const sl_code code =
+        sl_plan_list(store, &query, app->software, arena, &rows, &count, &more, err);
+    if (code != SL_OK)
+        return code;
+    sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
+    sl_writer_init(&writer, &text);
+    sl_plan_items_write(&writer, rows, count, arena);
+    *out = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
+    sl_buffer_clear(&text);
+    return *out == NULL ? out_of_memory(err) : SL_OK;
+}
+
 sl_code
 sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_arena *arena,
             sl_api_joined *out, sl_errors *err)
@@ -85,9 +111,14 @@ sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_
         code = sl_api_host_status(app, row->spec, observations, count, arena, &status, err);
     if (code == SL_OK)
         code = write_hosts(status, arena, &out->hosts, err);
-    if (code != SL_OK || count == 0)
+    if (code == SL_OK)
+        code = write_plans(app, store, row->slug, arena, &out->plans, err);
+    if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
         return code;
-    sl_hash_text(out->hosts, strlen(out->hosts), hash);
+    const char *const both = sl_arena_format(arena, "%s %s", out->hosts, out->plans);
+    if (both == NULL)
+        return out_of_memory(err);
+    sl_hash_text(both, strlen(both), hash);
     out->tag = sl_arena_copy_bytes(arena, hash, TAG_DIGITS);
     return out->tag == NULL ? out_of_memory(err) : SL_OK;
 }
@@ -100,4 +131,9 @@ sl_api_joined_write(sl_writer *writer, const sl_api_joined *joined)
         sl_write_null(writer);
     else
         sl_write_raw(writer, joined->hosts, strlen(joined->hosts));
+    sl_write_key(writer, "plans");
+    if (joined->plans == NULL)
+        sl_write_null(writer);
+    else
+        sl_write_raw(writer, joined->plans, strlen(joined->plans));
 }

@@ -7,6 +7,7 @@
 
 #include "api/conditions.h"
 #include "api/inventories.h"
+#include "api/plan_keeper.h"
 #include "api/raw_body.h"
 #include "api/resources.h"
 #include "base/instant.h"
@@ -232,6 +233,7 @@ sl_observations_put(void *argument, void *thread, const sl_request *request, sl_
         sl_response_problem(response, request, &err);
         return;
     }
+    sl_plan_keeper_stir(app->keeper);
     response->status = created ? 201 : 200;
     answer_row(&row, request, response);
 }
@@ -275,6 +277,7 @@ sl_observations_delete(void *argument, void *thread, const sl_request *request,
     if (store != NULL &&
         sl_observation_get(store, slug, source, request->arena, &row, &err) == SL_OK &&
         sl_observation_delete(store, slug, source, &precondition, &err) == SL_OK) {
+        sl_plan_keeper_stir(app->keeper);
         row.facts = NULL;
         sl_writer_init(&writer, &response->body);
         write_row(&writer, slug, &row);

@@ -43,6 +43,11 @@ SL_HANDLER(sl_inventories_revision);
 SL_HANDLER(sl_inventories_audit);
 SL_HANDLER(sl_inventories_diff);
 
+SL_HANDLER(sl_plans_list);
+SL_HANDLER(sl_plans_get);
+SL_HANDLER(sl_plans_put);
+SL_HANDLER(sl_plans_delete);
+
 SL_HANDLER(sl_observations_list);
 SL_HANDLER(sl_observations_get);
 SL_HANDLER(sl_observations_put);

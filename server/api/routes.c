@@ -80,5 +80,12 @@ const sl_route sl_api_routes[] = {
      sl_observations_put, "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
     {SL_DELETE, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE,
      sl_observations_delete, NULL, 0, 10.0, NULL},
+
+    {SL_GET, "/api/v1/plans", SL_LANE_STORE, sl_plans_list, NULL, 0, 10.0,
+     "limit, cursor, inventory, fits"},
+    {SL_GET, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_get, NULL, 0, 30.0, "view"},
+    {SL_PUT, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_put, JSON_BODY, 0, 30.0,
+     "dry_run, view"},
+    {SL_DELETE, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_delete, NULL, 0, 10.0, NULL},
 };
 const size_t sl_api_route_count = sizeof sl_api_routes / sizeof sl_api_routes[0];

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "store/inventory_rows.h"
+#include "store/precondition.h"
 #include "store/query.h"
 
 /* How often a put may find its slug taken and then gone again before it calls the database busy. */
@@ -41,34 +42,11 @@ standing_of(const PGresult *held)
                       .revision = sl_rows_uint(held, 0, SL_COLUMN_REVISION)};
 }
 
-/* `there`: in the eyes of this action. A put does not see a deleted one, a restore nothing else. */
-static sl_code
-check_precondition(const sl_precondition *asked, bool there, uint64_t revision, sl_errors *err)
-{
-    if (asked->create_only && there)
-        return sl_fail(err, SL_E_PRECONDITION, "inventory_exists", "",
-                       "must not exist yet, and is at revision %" PRIu64, revision);
-    if (asked->count == 0)
-        return SL_OK;
-    for (uint32_t i = 0; there && i < asked->count; i++)
-        if (asked->revisions[i] == SL_REVISION_ANY || asked->revisions[i] == revision)
-            return SL_OK;
-    if (asked->revisions[0] == SL_REVISION_ANY)
-        return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                       "must exist already, and does not");
-    if (!there)
-        return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                       "must be at revision %" PRIu64 ", and does not exist", asked->revisions[0]);
-    return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                   "must be at revision %" PRIu64 ", and is at %" PRIu64, asked->revisions[0],
-                   revision);
-}
-
 static sl_code
 check_standing(const sl_inventory_write *write, const standing *found, sl_errors *err)
 {
     const bool there = found->exists && !found->deleted;
-    bool seen = there;
+    bool seen = there; /* in the eyes of this action: a put does not see a deleted one */
 
     switch (write->action) {
     case SL_INVENTORY_PUT:
@@ -90,7 +68,8 @@ check_standing(const sl_inventory_write *write, const standing *found, sl_errors
     case SL_INVENTORY_ACTION_COUNT:
         assert(false);
     }
-    return check_precondition(&write->precondition, seen, found->revision, err);
+    return sl_precondition_check(&write->precondition, seen, found->revision, "inventory_exists",
+                                 err);
 }
 
 /* Completes a write: its revision, where it made one, and its row in the audit. */

@@ -1,12 +1,10 @@
 #include "store/observation.h"
 
 #include <assert.h>
-#include <inttypes.h>
 
-#include "base/text.h"
+#include "store/inventory_rows.h"
+#include "store/precondition.h"
 #include "store/query.h"
-
-enum { NUMBER_SIZE = 24 };
 
 /* Columns as the statements of sql.c list them. */
 enum {
@@ -21,66 +19,30 @@ enum {
     COLUMN_CHANGED_AT,
     COLUMN_STALE_AFTER,
     COLUMN_STALE,
-    COLUMN_FACTS,
-    COLUMN_CREATED
+    COLUMN_FACTS
 };
-
-static uint64_t
-number_at(const PGresult *result, int row, int column)
-{
-    uint64_t value = 0;
-    const bool understood = sl_text_to_uint(PQgetvalue(result, row, column), &value);
-    assert(understood);
-    return value;
-}
-
-static void
-number_text(uint64_t value, char out[NUMBER_SIZE])
-{
-    const uint64_t bound = INT64_MAX;
-    const bool fits = sl_text_format(out, NUMBER_SIZE, "%" PRIu64, value < bound ? value : bound);
-    assert(fits);
-}
 
 static sl_code
 row_from(const PGresult *result, int row, sl_arena *arena, sl_observation_row *out, sl_errors *err)
 {
-    static const int texts[] = {COLUMN_SOURCE,     COLUMN_FORMAT,      COLUMN_RAW_HASH,
-                                COLUMN_FACTS_HASH, COLUMN_OBSERVED_AT, COLUMN_RECEIVED_AT,
-                                COLUMN_CHANGED_AT, COLUMN_FACTS};
-    const char *copies[COLUMN_CREATED] = {NULL};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        const int column = texts[i];
-        if (PQgetisnull(result, row, column))
-            continue;
-        copies[column] = sl_arena_copy_bytes(arena, PQgetvalue(result, row, column),
-                                             (size_t)PQgetlength(result, row, column));
-        if (copies[column] == NULL)
-            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
-                           "the stored observation exceeds the memory of one request");
-    }
+    bool failed = false;
     *out = (sl_observation_row){
-        .source = copies[COLUMN_SOURCE],
-        .revision = number_at(result, row, COLUMN_REVISION),
-        .format = copies[COLUMN_FORMAT],
-        .raw_hash = copies[COLUMN_RAW_HASH],
-        .facts_hash = copies[COLUMN_FACTS_HASH],
-        .hosts = number_at(result, row, COLUMN_HOSTS),
-        .observed_at = copies[COLUMN_OBSERVED_AT],
-        .received_at = copies[COLUMN_RECEIVED_AT],
-        .changed_at = copies[COLUMN_CHANGED_AT],
-        .stale_after_s = number_at(result, row, COLUMN_STALE_AFTER),
+        .source = sl_rows_text(result, row, COLUMN_SOURCE, arena, &failed),
+        .revision = sl_rows_uint(result, row, COLUMN_REVISION),
+        .format = sl_rows_text(result, row, COLUMN_FORMAT, arena, &failed),
+        .raw_hash = sl_rows_text(result, row, COLUMN_RAW_HASH, arena, &failed),
+        .facts_hash = sl_rows_text(result, row, COLUMN_FACTS_HASH, arena, &failed),
+        .hosts = sl_rows_uint(result, row, COLUMN_HOSTS),
+        .observed_at = sl_rows_text(result, row, COLUMN_OBSERVED_AT, arena, &failed),
+        .received_at = sl_rows_text(result, row, COLUMN_RECEIVED_AT, arena, &failed),
+        .changed_at = sl_rows_text(result, row, COLUMN_CHANGED_AT, arena, &failed),
+        .stale_after_s = sl_rows_uint(result, row, COLUMN_STALE_AFTER),
         .stale = PQgetvalue(result, row, COLUMN_STALE)[0] == 't',
-        .facts = copies[COLUMN_FACTS],
+        .facts = sl_rows_text(result, row, COLUMN_FACTS, arena, &failed),
     };
-    return SL_OK;
-}
-
-static sl_code
-no_inventory(const char *slug, sl_errors *err)
-{
-    return sl_fail(err, SL_E_NOT_FOUND, "inventory_not_found", "",
-                   "must name a stored inventory, got '%s'", slug);
+    return failed ? sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
+                            "the stored observation exceeds the memory of one request")
+                  : SL_OK;
 }
 
 static sl_code
@@ -88,26 +50,6 @@ no_observation(const char *slug, const char *source, sl_errors *err)
 {
     return sl_fail(err, SL_E_NOT_FOUND, "observation_not_found", "",
                    "the inventory '%s' has no observation of the source '%s'", slug, source);
-}
-
-static sl_code
-check_match(const sl_precondition *asked, bool exists, uint64_t revision, sl_errors *err)
-{
-    bool matches = asked->count == 0;
-    if (asked->create_only && exists)
-        return sl_fail(err, SL_E_PRECONDITION, "observation_exists", "",
-                       "must not exist yet, and is at revision %" PRIu64, revision);
-    for (uint32_t i = 0; i < asked->count && exists; i++)
-        matches =
-            matches || asked->revisions[i] == SL_REVISION_ANY || asked->revisions[i] == revision;
-    if (matches)
-        return SL_OK;
-    if (!exists)
-        return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                       "must exist already, and does not");
-    return sl_fail(err, SL_E_PRECONDITION, "revision_mismatch", "",
-                   "must be at revision %" PRIu64 ", and is at %" PRIu64, asked->revisions[0],
-                   revision);
 }
 
 typedef struct put_task {
@@ -127,7 +69,7 @@ hold(sl_store *store, const char *slug, const char *source, PGresult **found, sl
     if (code != SL_OK)
         return code;
     if (PQntuples(held) == 0)
-        code = no_inventory(slug, err);
+        code = sl_rows_not_found(slug, "", err);
     PQclear(held);
     if (code == SL_OK)
         code =
@@ -152,17 +94,18 @@ put_once(sl_store *store, void *context, sl_errors *err)
     const sl_observation_write *const write = task->write;
     PGresult *last = NULL;
     PGresult *written = NULL;
-    char hosts[NUMBER_SIZE];
-    char stale_after[NUMBER_SIZE];
+    char hosts[SL_NUMBER_TEXT_SIZE];
+    char stale_after[SL_NUMBER_TEXT_SIZE];
 
     sl_code code = hold(store, write->slug, write->source, &last, err);
     if (code != SL_OK)
         return code;
     const bool exists = PQntuples(last) == 1;
-    code = check_match(&write->precondition, exists,
-                       exists ? number_at(last, 0, COLUMN_REVISION) : 0, err);
-    number_text(write->hosts, hosts);
-    number_text(write->stale_after_s, stale_after);
+    code = sl_precondition_check(&write->precondition, exists,
+                                 exists ? sl_rows_uint(last, 0, COLUMN_REVISION) : 0,
+                                 "observation_exists", err);
+    sl_rows_number(write->hosts, hosts);
+    sl_rows_number(write->stale_after_s, stale_after);
     if (code == SL_OK)
         code = sl_query_run(store, SL_SQL_OBSERVATION_PUT,
                             (const char *[]){write->slug, write->source, write->format,
@@ -210,7 +153,7 @@ missing(sl_store *store, const char *slug, const char *source, sl_errors *err)
         return code;
     const bool there = PQntuples(result) == 1;
     PQclear(result);
-    return there ? no_observation(slug, source, err) : no_inventory(slug, err);
+    return there ? no_observation(slug, source, err) : sl_rows_not_found(slug, "", err);
 }
 
 sl_code
@@ -246,7 +189,9 @@ delete_once(sl_store *store, void *context, sl_errors *err)
     if (PQntuples(last) == 0)
         code = no_observation(task->slug, task->source, err);
     else
-        code = check_match(task->precondition, true, number_at(last, 0, COLUMN_REVISION), err);
+        code =
+            sl_precondition_check(task->precondition, true, sl_rows_uint(last, 0, COLUMN_REVISION),
+                                  "observation_exists", err);
     PQclear(last);
     if (code == SL_OK)
         code = sl_query_do(store, SL_SQL_OBSERVATION_DELETE,
@@ -291,9 +236,9 @@ sl_observation_list(sl_store *store, const char *slug, const char *after, uint32
 {
     assert(limit > 0 && rows != NULL && count != NULL && more != NULL);
 
-    char fetch[NUMBER_SIZE];
+    char fetch[SL_NUMBER_TEXT_SIZE];
     PGresult *result = NULL;
-    number_text((uint64_t)limit + 1, fetch);
+    sl_rows_number((uint64_t)limit + 1, fetch);
     sl_code code =
         sl_query_read(store, with_facts ? SL_SQL_OBSERVATION_FACTS : SL_SQL_OBSERVATION_LIST,
                       (const char *[]){slug, after, fetch}, &result, err);
@@ -301,7 +246,7 @@ sl_observation_list(sl_store *store, const char *slug, const char *after, uint32
         return code;
     /* An inventory without observations gives one row without a source. */
     if (PQntuples(result) == 0) {
-        code = no_inventory(slug, err);
+        code = sl_rows_not_found(slug, "", err);
     } else if (PQgetisnull(result, 0, COLUMN_SOURCE)) {
         *rows = NULL;
         *count = 0;

@@ -40,6 +40,29 @@
     " to_char(o.observed_at" RFC_3339 ", to_char(o.received_at" RFC_3339                           \
     ", to_char(o.changed_at" RFC_3339 ", o.stale_after_s, " STALE
 
+/* What counts of the observations of a plan's inventory, in the order in which the last word wins. */
+#define OBSERVATIONS_HASH                                                                          \
+    "coalesce((SELECT md5(string_agg(concat_ws(' ', o.source, o.facts_hash, " STALE "), ','"       \
+    " ORDER BY o.observed_at, o.source)) FROM observations o WHERE o.slug = p.inventory), '')"
+
+/* Plans p, with the inventory i that each names, and what a verdict on it would hold for; software
+ * is the placeholder of its versions. */
+#define PLANS_OF(software)                                                                         \
+    " FROM plans p LEFT JOIN inventories i ON i.slug = p.inventory"                                \
+    " CROSS JOIN LATERAL (SELECT " OBSERVATIONS_HASH " AS observations_hash) o"                    \
+    " CROSS JOIN LATERAL (SELECT concat_ws(' ', p.revision, i.revision,"                           \
+    " i.deleted_at IS NOT NULL, o.observations_hash, " software "::text) AS holds_for) h"          \
+    " WHERE p.deleted_at IS NULL"
+
+/* Whether the verdict on a plan is one on what is there now. */
+#define CURRENT "p.evaluated_for IS NOT DISTINCT FROM h.holds_for"
+
+/* The columns of an sl_plan_row in the order that plan.c reads them. */
+#define PLAN                                                                                       \
+    "p.slug, p.revision, p.name, p.spec, p.inventory, to_char(p.created_at" RFC_3339               \
+    ", to_char(p.updated_at" RFC_3339 ", p.verdict, p.evaluation, to_char(p.evaluated_at" RFC_3339 \
+    ", p.reason, h.holds_for, i.revision, o.observations_hash, " CURRENT
+
 /* The lock of the migrations: an arbitrary number that only this program takes. */
 #define MIGRATION_KEY "8317987319222330741"
 
@@ -239,6 +262,60 @@ static const sl_sql statements[] = {
                                     " WHERE (" NAME_KEY ", slug) > ($1::text, $9::text)" FILTERS
                                     " ORDER BY " NAME_KEY ", slug LIMIT $2::bigint",
                                     9},
+
+    [SL_SQL_PLAN_LOCK] = {"plan_lock",
+                          "SELECT revision, spec_hash, deleted_at IS NOT NULL FROM plans"
+                          " WHERE slug = $1::text FOR UPDATE",
+                          1},
+    [SL_SQL_PLAN_INSERT] = {"plan_insert",
+                            "INSERT INTO plans (slug, revision, name, spec, spec_hash, inventory,"
+                            " created_at, updated_at)"
+                            " VALUES ($1::text, $2::bigint, $3::text, $4::json, $5::text, $6::text,"
+                            " statement_timestamp(), statement_timestamp())"
+                            " ON CONFLICT (slug) DO NOTHING RETURNING 1",
+                            6},
+    /* Another plan: what was found of the one before it says nothing. */
+    [SL_SQL_PLAN_UPDATE] = {"plan_update",
+                            "UPDATE plans SET revision = $2::bigint, name = $3::text,"
+                            " spec = $4::json, spec_hash = $5::text, inventory = $6::text,"
+                            " updated_at = statement_timestamp(), deleted_at = NULL,"
+                            " verdict = NULL, evaluation = NULL, reason = NULL,"
+                            " evaluated_at = NULL, evaluated_for = NULL"
+                            " WHERE slug = $1::text RETURNING 1",
+                            6},
+    [SL_SQL_PLAN_RECORD] = {"plan_record",
+                            "INSERT INTO plan_revisions"
+                            " (slug, revision, name, spec, spec_hash, created_at)"
+                            " SELECT slug, revision, name, spec, spec_hash, updated_at"
+                            " FROM plans WHERE slug = $1::text",
+                            1},
+    [SL_SQL_PLAN_GET] = {"plan_get", "SELECT " PLAN PLANS_OF("$2") " AND p.slug = $1::text", 2},
+    [SL_SQL_PLAN_DELETE] = {"plan_delete",
+                            "UPDATE plans SET deleted_at = statement_timestamp(),"
+                            " updated_at = statement_timestamp() WHERE slug = $1::text",
+                            1},
+    [SL_SQL_PLAN_LIST] = {"plan_list",
+                          "SELECT " PLAN PLANS_OF(
+                              "$2") " AND p.slug > $1::text"
+                                    " AND ($4::text IS NULL OR p.inventory = $4::text)"
+                                    " AND CASE WHEN $5::text IS NULL THEN true"
+                                    " WHEN $5::text = 'pending' THEN NOT (" CURRENT ")"
+                                    " WHEN $5::text = 'not_fits' THEN " CURRENT
+                                    " AND p.verdict <> 'fits'"
+                                    " ELSE " CURRENT " AND p.verdict = $5::text END"
+                                    " ORDER BY p.slug LIMIT $3::bigint",
+                          5},
+    [SL_SQL_PLAN_JUDGE] = {"plan_judge",
+                           "UPDATE plans SET verdict = $3::text, evaluation = $4::json,"
+                           " reason = $5::text, evaluated_for = $6::text,"
+                           " evaluated_at = statement_timestamp()"
+                           " WHERE slug = $1::text AND revision = $2::bigint"
+                           " AND deleted_at IS NULL",
+                           6},
+    [SL_SQL_PLAN_COUNT] = {"plan_count",
+                           "SELECT CASE WHEN " CURRENT " THEN p.verdict ELSE 'pending' END,"
+                           " count(*)" PLANS_OF("$1") " GROUP BY 1",
+                           1},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");
