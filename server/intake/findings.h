@@ -21,7 +21,8 @@ typedef enum sl_field {
     SL_FIELD_ACCELERATORS,         /* devices in a node, slices not counted */
     SL_FIELD_MEMORY_BYTES,         /* of one device, all that the tool printed */
     SL_FIELD_RESERVED_BYTES,       /* of it, what the driver keeps */
-    SL_FIELD_NOMINAL_MEMORY_BYTES, /* of one device, as somebody stated it: not measured */
+    SL_FIELD_NOMINAL_MEMORY_BYTES, /* of one device, as somebody calls it, "80gb": a hint that tells
+                                      variants of a part apart, never what there is */
     SL_FIELD_POWER_LIMIT_W,        /* of one device, where it is below the part's own */
     SL_FIELD_SLICED_ACCELERATORS,  /* devices cut by MIG, or shared between containers */
     SL_FIELD_SLICE,                /* text: what they are cut into, "MIG 1g.5gb", "shared by 4" */

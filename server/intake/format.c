@@ -4,9 +4,16 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/kubernetes.h"
+#include "intake/nvidia.h"
+#include "intake/slurm.h"
 
 /* One line per family; each lists its formats in a file of its own. */
-static const sl_formats *const families[] = {NULL};
+static const sl_formats *const families[] = {
+    &sl_kubernetes_formats,
+    &sl_nvidia_formats,
+    &sl_slurm_formats,
+};
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
 
