@@ -85,7 +85,7 @@ judge(sl_plan_keeper *keeper, const sl_plan_row *row, sl_arena *arena, sl_errors
                                 .cancelled = &keeper->stopping};
     sl_plan_document document;
     sl_errors unseen = {.count = 0};
-    sl_plan_trial trial = {.slug = row->slug, .basis = sl_plan_basis(keeper->app, row)};
+    sl_plan_trial trial = {.basis = sl_plan_basis(keeper->app, row)};
 
     if (sl_plan_document_request(row->spec, arena, &document, &unseen) != SL_OK)
         return SL_OK;

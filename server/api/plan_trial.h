@@ -6,10 +6,9 @@
 #include "codec/verdict.h"
 #include "store/plan.h"
 
-/** Set the first three, zero the rest. In the request's arena. */
+/** Set the first two, zero the rest. In the request's arena. */
 typedef struct sl_plan_trial {
     const char *request_text;
-    const char *slug;
     sl_verdict_basis basis;
     sl_request asked;
     void *inner; /* state of the estimate, between its lanes */

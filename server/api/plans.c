@@ -139,9 +139,8 @@ answer_current(const sl_app *app, plan_job *job, const char *request_text,
         return;
     }
     job->phase = PHASE_TRIAL;
-    job->trial = (sl_plan_trial){.request_text = request_text,
-                                 .slug = job->row.slug,
-                                 .basis = sl_plan_basis(app, &job->row)};
+    job->trial =
+        (sl_plan_trial){.request_text = request_text, .basis = sl_plan_basis(app, &job->row)};
     sl_response_continue(response, SL_LANE_COMPUTE, job);
 }
 
@@ -181,6 +180,7 @@ go_on(sl_app *app, sl_worker *worker, plan_job *job, const sl_request *request,
                        : sl_plan_trial_keep(store, &job->trial, &job->row, request->arena, &err);
     if (code == SL_OK)
         code = sl_plan_get(store, job->row.slug, app->software, request->arena, &job->row, &err);
+    sl_plan_keeper_stir(app->keeper);
     if (code == SL_OK)
         answer(job, request, response);
     else
@@ -290,7 +290,6 @@ sl_plans_put(void *argument, void *thread, const sl_request *request, sl_respons
         sl_response_problem(response, request, &err);
         return;
     }
-    sl_plan_keeper_stir(app->keeper);
     answer_current(app, job, document.request, request, response);
 }
 

@@ -305,11 +305,13 @@ static const sl_sql statements[] = {
                                     " ELSE " CURRENT " AND p.verdict = $5::text END"
                                     " ORDER BY p.slug LIMIT $3::bigint",
                           5},
+    /* Of two that judge at once the first one is heard: both say the same. */
     [SL_SQL_PLAN_JUDGE] = {"plan_judge",
                            "UPDATE plans SET verdict = $3::text, evaluation = $4::json,"
                            " reason = $5::text, evaluated_for = $6::text,"
                            " evaluated_at = statement_timestamp()"
                            " WHERE slug = $1::text AND revision = $2::bigint"
+                           " AND evaluated_for IS DISTINCT FROM $6::text"
                            " AND deleted_at IS NULL",
                            6},
     [SL_SQL_PLAN_COUNT] = {"plan_count",
