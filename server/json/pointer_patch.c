@@ -197,7 +197,7 @@ add(patched *at, const operation *op, const char *value, size_t size, sl_errors 
     sl_buffer middle;
     sl_buffer_init(&middle, SIZE_MAX);
     const char *from = own;
-    const char *behind = own + to.part.value.size;
+    const char *behind = own == NULL ? NULL : own + to.part.value.size;
     if (to.whole || (object && to.found)) {
         sl_buffer_append(&middle, value, size);
     } else if (!object && to.found) { /* before the element of that index */
@@ -237,6 +237,7 @@ removed(patched *at, const operation *op, const char *pointer, sl_errors *err)
     if (where.whole)
         return sl_node_fail(&op->node, err, SL_E_RANGE, "malformed_pointer",
                             "must not remove the whole document");
+    assert(where.part.value.text != NULL);
     const char *const behind = where.part.value.text + where.part.value.size;
     const sl_buffer nothing = {.data = NULL};
     /* With its comma: the one behind it, or at the end the one before. */
@@ -277,6 +278,7 @@ static sl_code
 transfer(patched *at, const operation *op, sl_errors *err)
 {
     place source;
+    assert(op->from != NULL);
     const size_t length = strlen(op->from);
     if (!locate(at, op->from, &source) || !source.found)
         return no_path(op, op->from, err);
