@@ -265,7 +265,7 @@ test('a stream is passed on as it comes, and the proxy names nobody but whom it 
         for (const encoding of ['identity', 'gzip', 'gzip, zstd;q=0.5']) {
             const pieces = await readInPieces(before.url, { 'X-Type': type,
                 'Accept-Encoding': encoding, 'X-Forwarded-For': '203.0.113.9' }, standIn.goOn);
-            assert.deepEqual(pieces, [firstPiece, 'data: second\n\n'], `${type}, ${encoding}`);
+            assert.deepEqual(pieces, [firstPiece, 'data: second\n\n'], `${type} ${encoding}`);
         }
     }
     const asked = standIn.seen.find(({ path }) => path === '/stream');
@@ -274,7 +274,7 @@ test('a stream is passed on as it comes, and the proxy names nobody but whom it 
         path === '/healthz' && headers.host === 'localhost'), 'asked whether it lives');
 });
 
-/** The proxy's lookup of replicas, as its file has it, of servers on another port and name server. */
+/** The proxy's lookup of replicas as its file has it, but for the port and the name server. */
 async function lookup(port, resolver) {
     const text = await readFile(join(root, 'docker/Caddyfile'), 'utf8');
     const start = text.indexOf('dynamic a {');
@@ -301,7 +301,8 @@ test('replicas that come and go under one name are found, and nobody notices', a
     t.after(() => before.stop());
 
     const asking = askSteadily(before.url);
-    const reached = (server) => eventually(async () => await versionsAnswered(server) > 0, 'reached');
+    const reached = (server) => eventually(
+        async () => await versionsAnswered(server) > 0, `${server.url} is reached`);
     await reached(first);
     await reached(second);
     first.signal('SIGKILL');
