@@ -216,9 +216,12 @@ sl_observations_put(void *argument, void *thread, const sl_request *request, sl_
     if (job == NULL) {
         const sl_format *format = NULL;
         job = sl_arena_alloc(request->arena, 1, sizeof *job);
-        code = job == NULL
-                   ? sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory to read with")
-                   : read_options(request, job, &format, &err);
+        if (job == NULL) {
+            (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory to read with");
+            sl_response_problem(response, request, &err);
+            return;
+        }
+        code = read_options(request, job, &format, &err);
         if (code == SL_OK)
             code = read_text(request, format, job, &err);
         if (code == SL_OK) {

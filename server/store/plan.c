@@ -44,6 +44,7 @@ static sl_code
 row_from(const PGresult *result, int row, sl_arena *arena, sl_plan_row *out, sl_errors *err)
 {
     bool failed = false;
+    assert(out != NULL);
     *out = (sl_plan_row){
         .slug = sl_rows_text(result, row, COLUMN_SLUG, arena, &failed),
         .revision = sl_rows_uint(result, row, COLUMN_REVISION),
