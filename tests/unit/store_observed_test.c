@@ -90,6 +90,12 @@ observations_never_go_back_and_count_their_changes(void)
     CU_ASSERT_EQUAL(row.revision, 2);
     CU_ASSERT_EQUAL(observe(&b, "s", "2026-01-31T12:01:59Z", HASH_A, &row), SL_E_CONFLICT);
     expect_error(&b, "stale_observation");
+    char audit[64];
+    sl_postgres_ask(&postgres,
+                    "SELECT string_agg(action || ' ' || revision, ',' ORDER BY id)"
+                    " FROM observation_audit",
+                    audit, sizeof audit);
+    sl_expect_text(audit, "put 1,put 2", "what changed something is noted");
     bench_close(&b);
 }
 
@@ -146,15 +152,17 @@ every_table_and_column_says_what_it_is(void)
                     "SELECT coalesce(string_agg(c.relname || '.' || a.attname, ','), 'all do')"
                     " FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
                     " AND a.attnum >= 0 AND NOT a.attisdropped"
-                    " WHERE c.relname IN ('observations', 'plans', 'plan_revisions')"
+                    " WHERE c.relname IN ('observations', 'plans', 'plan_revisions',"
+                    " 'observation_audit', 'plan_audit')"
                     " AND col_description(c.oid, a.attnum) IS NULL",
                     answer, sizeof answer);
     sl_expect_text(answer, "all do", "columns");
     sl_postgres_ask(&postgres,
                     "SELECT count(*) FROM pg_class c WHERE obj_description(c.oid) IS NOT NULL"
-                    " AND c.relname IN ('observations', 'plans', 'plan_revisions')",
+                    " AND c.relname IN ('observations', 'plans', 'plan_revisions',"
+                    " 'observation_audit', 'plan_audit')",
                     answer, sizeof answer);
-    sl_expect_text(answer, "3", "tables");
+    sl_expect_text(answer, "5", "tables");
     bench_close(&b);
 }
 
