@@ -25,6 +25,24 @@ CREATE TABLE observations (
     CONSTRAINT observations_order_check CHECK (changed_at <= received_at)
 );
 
+-- Only what changed what is known: cron says the same all day.
+CREATE TABLE observation_audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    slug text COLLATE "C" NOT NULL REFERENCES inventories (slug),
+    source text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    action text NOT NULL,
+    written_at timestamptz NOT NULL,
+    remote_address inet,
+    user_agent text,
+    request_id text,
+    CONSTRAINT observation_audit_revision_check CHECK (revision >= 1),
+    CONSTRAINT observation_audit_action_check CHECK (action IN ('put', 'delete')),
+    CONSTRAINT observation_audit_user_agent_check CHECK (char_length(user_agent) <= 256),
+    CONSTRAINT observation_audit_request_id_check CHECK (request_id ~ '^[0-9A-Za-z._-]{1,64}$')
+);
+CREATE INDEX observation_audit_slug_index ON observation_audit (slug, id);
+
 COMMENT ON TABLE observations IS 'What the tools of a cluster say of it: the latest word of each source, beside the spec of its inventory.';
 COMMENT ON COLUMN observations.slug IS 'Inventory that was observed.';
 COMMENT ON COLUMN observations.source IS 'Name that the sender gave the source: the grammar of a slug.';
@@ -38,3 +56,14 @@ COMMENT ON COLUMN observations.observed_at IS 'When the tool was run, as the sen
 COMMENT ON COLUMN observations.stale_after_s IS 'Seconds from observed_at after which it no longer counts.';
 COMMENT ON COLUMN observations.received_at IS 'When it arrived here.';
 COMMENT ON COLUMN observations.changed_at IS 'When what was read last changed.';
+
+COMMENT ON TABLE observation_audit IS 'Every write that changed what a source says, in the transaction that made the change. Rows are added and never change.';
+COMMENT ON COLUMN observation_audit.id IS 'Grows with each write; within one inventory it gives their order.';
+COMMENT ON COLUMN observation_audit.slug IS 'Inventory that was observed.';
+COMMENT ON COLUMN observation_audit.source IS 'Source that was written.';
+COMMENT ON COLUMN observation_audit.revision IS 'Revision that the write made; of a delete the one that it deleted.';
+COMMENT ON COLUMN observation_audit.action IS 'What was asked: put or delete.';
+COMMENT ON COLUMN observation_audit.written_at IS 'When.';
+COMMENT ON COLUMN observation_audit.remote_address IS 'Other end of the connection, or whom a trusted proxy forwarded; null where it is no address.';
+COMMENT ON COLUMN observation_audit.user_agent IS 'What the client said of itself, cut to 256 characters; null where it said nothing.';
+COMMENT ON COLUMN observation_audit.request_id IS 'Id of the request in logs and in its answer.';

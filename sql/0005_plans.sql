@@ -38,6 +38,22 @@ CREATE TABLE plan_revisions (
     CONSTRAINT plan_revisions_revision_check CHECK (revision >= 1)
 );
 
+CREATE TABLE plan_audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    slug text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    action text NOT NULL,
+    written_at timestamptz NOT NULL,
+    remote_address inet,
+    user_agent text,
+    request_id text,
+    CONSTRAINT plan_audit_revision_fkey FOREIGN KEY (slug, revision) REFERENCES plan_revisions (slug, revision),
+    CONSTRAINT plan_audit_action_check CHECK (action IN ('put', 'delete')),
+    CONSTRAINT plan_audit_user_agent_check CHECK (char_length(user_agent) <= 256),
+    CONSTRAINT plan_audit_request_id_check CHECK (request_id ~ '^[0-9A-Za-z._-]{1,64}$')
+);
+CREATE INDEX plan_audit_slug_index ON plan_audit (slug, id);
+
 COMMENT ON TABLE plans IS 'Saved plans: one row per slug, with what is current and the last verdict on it.';
 COMMENT ON COLUMN plans.slug IS 'Identity of the plan in URLs: 1 to 63 of a-z, 0-9 and inner dashes.';
 COMMENT ON COLUMN plans.revision IS 'Number of the current revision; counts accepted changes from 1 and never goes back.';
@@ -61,3 +77,13 @@ COMMENT ON COLUMN plan_revisions.name IS 'Name in the document of this revision.
 COMMENT ON COLUMN plan_revisions.spec IS 'The document byte for byte as it was accepted.';
 COMMENT ON COLUMN plan_revisions.spec_hash IS 'SHA-256 of the canonical document.';
 COMMENT ON COLUMN plan_revisions.created_at IS 'When it was accepted.';
+
+COMMENT ON TABLE plan_audit IS 'Every write that changed a plan, in the transaction that made the change. Rows are added and never change.';
+COMMENT ON COLUMN plan_audit.id IS 'Grows with each write; within one plan it gives their order.';
+COMMENT ON COLUMN plan_audit.slug IS 'Plan that was written.';
+COMMENT ON COLUMN plan_audit.revision IS 'Revision that the write made; of a delete the one that it deleted.';
+COMMENT ON COLUMN plan_audit.action IS 'What was asked: put or delete.';
+COMMENT ON COLUMN plan_audit.written_at IS 'When.';
+COMMENT ON COLUMN plan_audit.remote_address IS 'Other end of the connection, or whom a trusted proxy forwarded; null where it is no address.';
+COMMENT ON COLUMN plan_audit.user_agent IS 'What the client said of itself, cut to 256 characters; null where it said nothing.';
+COMMENT ON COLUMN plan_audit.request_id IS 'Id of the request in logs and in its answer.';

@@ -63,3 +63,25 @@ sl_api_precondition(const sl_request *request, sl_precondition *out, sl_errors *
     out->create_only = true;
     return SL_OK;
 }
+
+/* A client's own words as they can stand in any table and terminal; NULL where it said nothing. */
+static const char *
+agent_of(const sl_request *request)
+{
+    if (request->user_agent == NULL)
+        return NULL;
+    char *const text = sl_arena_copy_bytes(request->arena, request->user_agent,
+                                           strnlen(request->user_agent, SL_USER_AGENT_MAX));
+    for (char *at = text; at != NULL && *at != '\0'; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return text;
+}
+
+sl_requester
+sl_api_requester(const sl_request *request)
+{
+    return (sl_requester){.remote_address = request->remote_address,
+                          .user_agent = agent_of(request),
+                          .request_id = request->id};
+}

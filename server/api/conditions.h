@@ -1,4 +1,4 @@
-/** What a write asks of the thing it is about to replace. */
+/** What a write asks of the thing it is about to replace, and who asks. */
 #ifndef SL_API_CONDITIONS_H
 #define SL_API_CONDITIONS_H
 
@@ -11,5 +11,8 @@
  */
 sl_code sl_api_precondition(const sl_request *request, sl_precondition *out,
                             sl_errors *err) SL_MUST_CHECK;
+
+/** For the audit; in the request's arena. */
+sl_requester sl_api_requester(const sl_request *request);
 
 #endif

@@ -36,29 +36,13 @@ read_options(const sl_request *request, write_options *out, sl_errors *err)
     return code;
 }
 
-/* A client's own words as they can stand in any table and terminal; NULL where it said nothing. */
-static const char *
-agent_of(const sl_request *request)
-{
-    if (request->user_agent == NULL)
-        return NULL;
-    char *const text = sl_arena_copy_bytes(request->arena, request->user_agent,
-                                           strnlen(request->user_agent, SL_USER_AGENT_MAX));
-    for (char *at = text; at != NULL && *at != '\0'; at++)
-        if (*at < ' ' || *at > '~')
-            *at = '?';
-    return text;
-}
-
 static sl_inventory_write
 write_of(sl_inventory_action action, const write_options *options, const sl_request *request)
 {
     return (sl_inventory_write){.action = action,
                                 .slug = sl_request_parameter(request, "slug"),
                                 .precondition = options->precondition,
-                                .requester = {.remote_address = request->remote_address,
-                                              .user_agent = agent_of(request),
-                                              .request_id = request->id}};
+                                .requester = sl_api_requester(request)};
 }
 
 static const char *

@@ -126,6 +126,7 @@ read_options(const sl_request *request, put_job *job, const sl_format **format, 
     write->slug = sl_request_parameter(request, "slug");
     write->source = sl_request_parameter(request, "source");
     write->observed_at = job->observed_at;
+    write->requester = sl_api_requester(request);
     write->raw_hash = job->raw_hash;
     write->facts_hash = job->facts_hash;
 
@@ -216,9 +217,12 @@ sl_observations_put(void *argument, void *thread, const sl_request *request, sl_
     if (job == NULL) {
         const sl_format *format = NULL;
         job = sl_arena_alloc(request->arena, 1, sizeof *job);
-        code = job == NULL
-                   ? sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory to read with")
-                   : read_options(request, job, &format, &err);
+        if (job == NULL) {
+            (void)sl_fail(&err, SL_E_MEMORY, "out_of_memory", "", "no memory to read with");
+            sl_response_problem(response, request, &err);
+            return;
+        }
+        code = read_options(request, job, &format, &err);
         if (code == SL_OK)
             code = read_text(request, format, job, &err);
         if (code == SL_OK) {
@@ -263,24 +267,24 @@ sl_observations_delete(void *argument, void *thread, const sl_request *request,
 {
     sl_app *app = argument;
     sl_worker *worker = sl_api_worker(thread, request, response);
-    const char *const slug = sl_request_parameter(request, "slug");
-    const char *const source = sl_request_parameter(request, "source");
+    sl_observation_write write = {.slug = sl_request_parameter(request, "slug"),
+                                  .source = sl_request_parameter(request, "source"),
+                                  .requester = sl_api_requester(request)};
     sl_errors err = {.count = 0};
     sl_observation_row row;
-    sl_precondition precondition;
     sl_writer writer;
 
     if (worker == NULL)
         return;
-    sl_code code = sl_api_precondition(request, &precondition, &err);
+    sl_code code = sl_api_precondition(request, &write.precondition, &err);
     sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
     if (store != NULL &&
-        sl_observation_get(store, slug, source, request->arena, &row, &err) == SL_OK &&
-        sl_observation_delete(store, slug, source, &precondition, &err) == SL_OK) {
+        sl_observation_get(store, write.slug, write.source, request->arena, &row, &err) == SL_OK &&
+        sl_observation_delete(store, &write, &err) == SL_OK) {
         sl_plan_keeper_stir(app->keeper);
         row.facts = NULL;
         sl_writer_init(&writer, &response->body);
-        write_row(&writer, slug, &row);
+        write_row(&writer, write.slug, &row);
         sl_api_finish(&writer, response, request);
         return;
     }

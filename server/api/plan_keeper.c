@@ -1,4 +1,3 @@
-#define _DEFAULT_SOURCE /* setpriority of one thread */
 #include "api/plan_keeper.h"
 
 #include <pthread.h>

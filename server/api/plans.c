@@ -241,6 +241,7 @@ read_put(const sl_app *app, const sl_request *request, plan_job *job, sl_plan_wr
         code = sl_plan_document_read(request->body, request->body_size, app->catalog,
                                      request->arena, document, err);
     write->name = document->name;
+    write->requester = sl_api_requester(request);
     write->spec = request->body;
     write->spec_hash = document->hash;
     write->inventory = document->inventory;
@@ -298,19 +299,19 @@ sl_plans_delete(void *argument, void *thread, const sl_request *request, sl_resp
 {
     sl_app *app = argument;
     sl_worker *worker = sl_api_worker(thread, request, response);
-    const char *const slug = sl_request_parameter(request, "slug");
+    sl_plan_write write = {.slug = sl_request_parameter(request, "slug"),
+                           .requester = sl_api_requester(request)};
     sl_errors err = {.count = 0};
-    sl_precondition precondition;
     sl_plan_row row;
     sl_writer writer;
 
     if (worker == NULL)
         return;
-    const sl_code code = sl_api_precondition(request, &precondition, &err);
+    const sl_code code = sl_api_precondition(request, &write.precondition, &err);
     sl_store *const store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
     if (store == NULL ||
-        sl_plan_get(store, slug, app->software, request->arena, &row, &err) != SL_OK ||
-        sl_plan_delete(store, slug, &precondition, &err) != SL_OK) {
+        sl_plan_get(store, write.slug, app->software, request->arena, &row, &err) != SL_OK ||
+        sl_plan_delete(store, &write, &err) != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }

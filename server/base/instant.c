@@ -115,8 +115,9 @@ sl_instant_read(const char *text, double *out_s)
     const double fraction = read_fraction(&at);
     if (!read_offset(&at, &offset_s) || *at != '\0')
         return false;
-    const double instant_s =
-        (double)(days * SECONDS_A_DAY + hour * 3600 + minute * 60 + second - offset_s) + fraction;
+    const double instant_s = (double)(days * SECONDS_A_DAY + (int64_t)hour * 3600 +
+                                      (int64_t)minute * 60 + second - offset_s) +
+                             fraction;
     if (instant_s < 0 || instant_s > LAST_S)
         return false;
     *out_s = instant_s;

@@ -54,7 +54,7 @@ grow(sl_host_status *status)
     uint32_t *const slots = sl_arena_alloc(status->arena, (size_t)room * 2, sizeof *slots);
     if (hosts == NULL || slots == NULL)
         return false;
-    if (status->host_count > 0)
+    if (status->hosts != NULL)
         memcpy(hosts, status->hosts, status->host_count * sizeof *hosts);
     status->hosts = hosts;
     status->host_room = room;
@@ -68,7 +68,7 @@ grow(sl_host_status *status)
 sl_joined_host *
 sl_join_find(const sl_host_status *status, const char *name)
 {
-    if (status->slot_count == 0)
+    if (status->hosts == NULL)
         return NULL;
     const uint32_t slot = *slot_of(status, name, strlen(name));
     return slot == 0 ? NULL : &status->hosts[slot - 1];
@@ -85,6 +85,7 @@ sl_join_host(sl_host_status *status, const char *name)
     const char *const copy = sl_arena_copy(status->arena, name);
     if (copy == NULL)
         return NULL;
+    assert(status->hosts != NULL);
     sl_joined_host *const host = &status->hosts[status->host_count++];
     *host = (sl_joined_host){.name = copy, .pool = SL_NO_POOL};
     *slot_of(status, copy, strlen(copy)) = status->host_count;
@@ -97,7 +98,7 @@ observed_host(sl_host_status *status, const char *name)
 {
     sl_joined_host *const known = sl_join_find(status, name);
     const size_t length = strcspn(name, ".");
-    if (known != NULL || name[length] == '\0' || status->slot_count == 0)
+    if (known != NULL || name[length] == '\0' || status->hosts == NULL)
         return known != NULL ? known : sl_join_host(status, name);
     const uint32_t slot = *slot_of(status, name, length);
     return slot != 0 && status->hosts[slot - 1].pool != SL_NO_POOL ? &status->hosts[slot - 1]

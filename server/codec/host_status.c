@@ -113,13 +113,13 @@ take_observations(sl_host_status *status, sl_errors *err)
 {
     const uint32_t count = status->observation_count;
     const sl_observation **const order =
-        sl_arena_alloc(status->arena, count > 0 ? count : 1, sizeof *order);
+        sl_arena_alloc(status->arena, count > 0 ? count : 1, sizeof(const sl_observation *));
     if (order == NULL)
         return out_of_memory(err);
     for (uint32_t i = 0; i < count; i++)
         order[i] = &status->observations[i];
     if (count > 1)
-        qsort(order, count, sizeof *order, by_time);
+        qsort(order, count, sizeof(const sl_observation *), by_time);
     for (uint32_t i = 0; i < count; i++) {
         const sl_code code = order[i]->stale ? SL_OK : sl_join_observation(status, order[i], err);
         if (code != SL_OK)

@@ -78,6 +78,17 @@ hold(sl_store *store, const char *slug, const char *source, PGresult **found, sl
 }
 
 static sl_code
+note(sl_store *store, const sl_observation_write *write, const char *action, sl_errors *err)
+{
+    const sl_requester *const requester = &write->requester;
+    return sl_query_do(store, SL_SQL_OBSERVATION_NOTE,
+                       (const char *[]){write->slug, write->source, action,
+                                        requester->remote_address, requester->user_agent,
+                                        requester->request_id},
+                       err);
+}
+
+static sl_code
 refuse_stale(const put_task *task, const PGresult *last, sl_errors *err)
 {
     (void)sl_fail(err, SL_E_CONFLICT, "stale_observation", "",
@@ -101,9 +112,8 @@ put_once(sl_store *store, void *context, sl_errors *err)
     if (code != SL_OK)
         return code;
     const bool exists = PQntuples(last) == 1;
-    code = sl_precondition_check(&write->precondition, exists,
-                                 exists ? sl_rows_uint(last, 0, COLUMN_REVISION) : 0,
-                                 "observation_exists", err);
+    const uint64_t revision = exists ? sl_rows_uint(last, 0, COLUMN_REVISION) : 0;
+    code = sl_precondition_check(&write->precondition, exists, revision, "observation_exists", err);
     sl_rows_number(write->hosts, hosts);
     sl_rows_number(write->stale_after_s, stale_after);
     if (code == SL_OK)
@@ -116,6 +126,8 @@ put_once(sl_store *store, void *context, sl_errors *err)
     if (code == SL_OK && PQntuples(written) == 1) {
         code = row_from(written, 0, task->arena, &task->row, err);
         task->created = !exists;
+        if (code == SL_OK && task->row.revision != revision)
+            code = note(store, write, "put", err);
     } else if (code == SL_OK && exists) {
         code = refuse_stale(task, last, err);
     } else if (code == SL_OK) {
@@ -171,39 +183,34 @@ sl_observation_get(sl_store *store, const char *slug, const char *source, sl_are
     return code;
 }
 
-typedef struct delete_task {
-    const char *slug;
-    const char *source;
-    const sl_precondition *precondition;
-} delete_task;
-
 static sl_code
 delete_once(sl_store *store, void *context, sl_errors *err)
 {
-    const delete_task *const task = context;
+    const sl_observation_write *const write = context;
     PGresult *last = NULL;
 
-    sl_code code = hold(store, task->slug, task->source, &last, err);
+    sl_code code = hold(store, write->slug, write->source, &last, err);
     if (code != SL_OK)
         return code;
     if (PQntuples(last) == 0)
-        code = no_observation(task->slug, task->source, err);
+        code = no_observation(write->slug, write->source, err);
     else
-        code =
-            sl_precondition_check(task->precondition, true, sl_rows_uint(last, 0, COLUMN_REVISION),
-                                  "observation_exists", err);
+        code = sl_precondition_check(&write->precondition, true,
+                                     sl_rows_uint(last, 0, COLUMN_REVISION), "observation_exists",
+                                     err);
     PQclear(last);
     if (code == SL_OK)
+        code = note(store, write, "delete", err);
+    if (code == SL_OK)
         code = sl_query_do(store, SL_SQL_OBSERVATION_DELETE,
-                           (const char *[]){task->slug, task->source}, err);
+                           (const char *[]){write->slug, write->source}, err);
     return code;
 }
 
 sl_code
-sl_observation_delete(sl_store *store, const char *slug, const char *source,
-                      const sl_precondition *precondition, sl_errors *err)
+sl_observation_delete(sl_store *store, const sl_observation_write *write, sl_errors *err)
 {
-    delete_task task = {.slug = slug, .source = source, .precondition = precondition};
+    sl_observation_write task = *write;
     return sl_query_transact(store, delete_once, &task, err);
 }
 

@@ -35,10 +35,12 @@ typedef struct sl_observation_write {
     const char *observed_at; /* RFC 3339 */
     uint64_t stale_after_s;  /* 0: as before, or a day */
     sl_precondition precondition;
+    sl_requester requester;
 } sl_observation_write;
 
 /**
- * Stores it in place of what the source said before. *created: it is the first.
+ * Stores it in place of what the source said before, with a row in the audit when that changed.
+ * *created: it is the first.
  * Rules: inventory_not_found; stale_observation (SL_E_CONFLICT) when a later one is there;
  * revision_mismatch and observation_exists (SL_E_PRECONDITION); too_many (SL_E_RANGE) sources.
  */
@@ -49,9 +51,9 @@ sl_code sl_observation_put(sl_store *store, const sl_observation_write *write, s
 sl_code sl_observation_get(sl_store *store, const char *slug, const char *source, sl_arena *arena,
                            sl_observation_row *out, sl_errors *err) SL_MUST_CHECK;
 
-/** Removes it; the same errors, and revision_mismatch. */
-sl_code sl_observation_delete(sl_store *store, const char *slug, const char *source,
-                              const sl_precondition *precondition, sl_errors *err) SL_MUST_CHECK;
+/** Removes it; the same errors, and revision_mismatch. Of `write` what names it, and who asks. */
+sl_code sl_observation_delete(sl_store *store, const sl_observation_write *write,
+                              sl_errors *err) SL_MUST_CHECK;
 
 /** Ordered by source, those after `after`, at most `limit`; with their facts where these are wanted. */
 sl_code sl_observation_list(sl_store *store, const char *slug, const char *after, uint32_t limit,

@@ -44,6 +44,7 @@ static sl_code
 row_from(const PGresult *result, int row, sl_arena *arena, sl_plan_row *out, sl_errors *err)
 {
     bool failed = false;
+    assert(out != NULL);
     *out = (sl_plan_row){
         .slug = sl_rows_text(result, row, COLUMN_SLUG, arena, &failed),
         .revision = sl_rows_uint(result, row, COLUMN_REVISION),
@@ -104,6 +105,16 @@ check_inventory(sl_store *store, const char *inventory, sl_errors *err)
     return code;
 }
 
+static sl_code
+note(sl_store *store, const sl_plan_write *write, const char *action, sl_errors *err)
+{
+    const sl_requester *const requester = &write->requester;
+    return sl_query_do(store, SL_SQL_PLAN_NOTE,
+                       (const char *[]){write->slug, action, requester->remote_address,
+                                        requester->user_agent, requester->request_id},
+                       err);
+}
+
 typedef struct put_task {
     const sl_plan_write *write;
     bool try_only;
@@ -127,6 +138,8 @@ write_row(sl_store *store, const sl_plan_write *write, uint64_t revision, int *w
     PQclear(result);
     if (code == SL_OK && *written == 1)
         code = sl_query_do(store, SL_SQL_PLAN_RECORD, (const char *[]){write->slug}, err);
+    if (code == SL_OK && *written == 1)
+        code = note(store, write, "put", err);
     return code;
 }
 
@@ -203,34 +216,28 @@ sl_plan_get(sl_store *store, const char *slug, const char *software, sl_arena *a
     return code;
 }
 
-typedef struct delete_task {
-    const char *slug;
-    const sl_precondition *precondition;
-} delete_task;
-
 static sl_code
 delete_once(sl_store *store, void *context, sl_errors *err)
 {
-    const delete_task *const task = context;
+    const sl_plan_write *const write = context;
     PGresult *held = NULL;
     uint64_t revision = 0;
     bool there = false;
-    sl_code code = hold(store, task->slug, &held, &revision, &there, err);
+    sl_code code = hold(store, write->slug, &held, &revision, &there, err);
     PQclear(held);
     if (code == SL_OK && !there)
-        code = not_found(task->slug, err);
+        code = not_found(write->slug, err);
     if (code == SL_OK)
-        code = sl_precondition_check(task->precondition, true, revision, "plan_exists", err);
+        code = sl_precondition_check(&write->precondition, true, revision, "plan_exists", err);
     if (code == SL_OK)
-        code = sl_query_do(store, SL_SQL_PLAN_DELETE, (const char *[]){task->slug}, err);
-    return code;
+        code = sl_query_do(store, SL_SQL_PLAN_DELETE, (const char *[]){write->slug}, err);
+    return code == SL_OK ? note(store, write, "delete", err) : code;
 }
 
 sl_code
-sl_plan_delete(sl_store *store, const char *slug, const sl_precondition *precondition,
-               sl_errors *err)
+sl_plan_delete(sl_store *store, const sl_plan_write *write, sl_errors *err)
 {
-    delete_task task = {.slug = slug, .precondition = precondition};
+    sl_plan_write task = *write;
     return sl_query_transact(store, delete_once, &task, err);
 }
 

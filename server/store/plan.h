@@ -37,10 +37,11 @@ typedef struct sl_plan_write {
     const char *spec;
     const char *spec_hash;
     const char *inventory; /* NULL: none */
+    sl_requester requester;
 } sl_plan_write;
 
 /**
- * Creates or replaces. The same document leaves the revision and the verdict alone.
+ * Creates or replaces, with a row in the audit. The same document leaves the revision and the verdict alone.
  * Rules: revision_mismatch and plan_exists (SL_E_PRECONDITION), inventory_not_found at
  * /request/cluster/inventory.
  */
@@ -54,9 +55,8 @@ sl_code sl_plan_put_try(sl_store *store, const sl_plan_write *write, sl_errors *
 sl_code sl_plan_get(sl_store *store, const char *slug, const char *software, sl_arena *arena,
                     sl_plan_row *out, sl_errors *err) SL_MUST_CHECK;
 
-/** Soft, as with inventories; revision_mismatch too. */
-sl_code sl_plan_delete(sl_store *store, const char *slug, const sl_precondition *precondition,
-                       sl_errors *err) SL_MUST_CHECK;
+/** Soft, as with inventories; revision_mismatch too. Of `write` what names it, and who asks. */
+sl_code sl_plan_delete(sl_store *store, const sl_plan_write *write, sl_errors *err) SL_MUST_CHECK;
 
 typedef struct sl_plan_query {
     const char *after; /* slug of the last row seen, "" = from the start */

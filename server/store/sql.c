@@ -263,6 +263,21 @@ static const sl_sql statements[] = {
                                     " ORDER BY " NAME_KEY ", slug LIMIT $2::bigint",
                                     9},
 
+    [SL_SQL_OBSERVATION_NOTE] = {"observation_note",
+                                 "INSERT INTO observation_audit"
+                                 " (slug, source, revision, action, written_at, remote_address,"
+                                 " user_agent, request_id)"
+                                 " SELECT slug, source, revision, $3::text, statement_timestamp(),"
+                                 " $4::inet, $5::text, $6::text FROM observations"
+                                 " WHERE slug = $1::text AND source = $2::text",
+                                 6},
+    [SL_SQL_PLAN_NOTE] = {"plan_note",
+                          "INSERT INTO plan_audit"
+                          " (slug, revision, action, written_at, remote_address, user_agent,"
+                          " request_id)"
+                          " SELECT slug, revision, $2::text, updated_at, $3::inet, $4::text,"
+                          " $5::text FROM plans WHERE slug = $1::text",
+                          5},
     [SL_SQL_PLAN_LOCK] = {"plan_lock",
                           "SELECT revision, spec_hash, deleted_at IS NOT NULL FROM plans"
                           " WHERE slug = $1::text FOR UPDATE",
