@@ -1,6 +1,7 @@
 #include "codec/inventory.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -251,6 +252,45 @@ sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catal
     sl_put_uint(writer, "accelerators", accelerators);
     sl_put_uint(writer, "memory_bytes", memory_bytes);
     sl_write_object_end(writer);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    const char *const *const left = a;
+    const char *const *const right = b;
+    return strcmp(*left, *right);
+}
+
+void
+sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+{
+    assert(writer != NULL && spec != NULL && catalog != NULL);
+
+    const char *ids[SL_INVENTORY_POOLS_MAX];
+    size_t count = 0;
+    sl_errors ignored = {0};
+    sl_inventory_pool found;
+    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
+    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
+        if (!sl_node_at(&found.pools, i, &found.object) ||
+            read_pool(&found, &ignored, &ignored) != SL_OK)
+            continue;
+        const char *const known = count_pool(&found, catalog, &ignored).accelerator;
+        const char *const id = known != NULL ? known : found.pool.accelerator;
+        if (id != NULL)
+            ids[count++] = id;
+    }
+    if (count > 0)
+        qsort(ids, count, sizeof ids[0], by_text);
+    sl_write_array(writer);
+    for (size_t i = 0; i < count; i++) {
+        char bounded[SL_INVENTORY_ID_SIZE]; /* longer ones are found by how they begin */
+        (void)sl_text_copy(bounded, sizeof bounded, ids[i]);
+        if (i == 0 || !sl_text_equal(ids[i], ids[i - 1]))
+            sl_write_text(writer, bounded);
+    }
+    sl_write_array_end(writer);
 }
 
 sl_code
