@@ -1,8 +1,9 @@
 /* Single changes to a plan, each evaluated as a question of its own. */
 #include "engine/evaluate.h"
 #include "engine/schedule.h"
+#include "engine/step_parts.h"
 
-enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20 };
+enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20, LAYOUT_MOVES = 256 };
 
 /* What is tried, and on which cluster. */
 typedef struct trial {
@@ -35,8 +36,7 @@ keep_fix(const trial *t)
     const sl_estimate *tried = t->scratch;
     sl_estimate *out = t->out;
     const uint64_t total = tried->memory.ranks[tried->memory.binding].device_total_bytes;
-    const uint64_t before = out->memory.ranks[out->memory.binding].device_total_bytes;
-    const bool frees = total < before;
+    const bool frees = tried->memory.headroom_bytes > out->memory.headroom_bytes;
     const bool faster = tried->fits && tried->time.step_s < 0.99 * out->time.step_s;
 
     if (out->fits ? !faster : !frees)
@@ -91,7 +91,7 @@ evaluate_changed(const trial *t, sl_combination changed)
     ignored.count = ignored.dropped = 0;
     if (sl_question_check(&asked, &ignored) != SL_OK)
         return false;
-    sl_evaluate_price(&asked, &changed, t->cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate_price(&asked, &changed, SL_CLOCK_HELD, &priced);
     return sl_evaluate(&asked, &changed, &priced, t->scratch);
 }
 
@@ -192,6 +192,84 @@ try_nodes(trial *t, const sl_combination *now)
     t->cluster = t->question->cluster;
 }
 
+/* Blocks of each stage so that all take as long, from what the stages of the plan at hand take of a
+ * micro-batch: of a pool all stages alike, but for what embedding and head add. */
+static bool
+balance_layers(const sl_known *of, sl_plan *plan)
+{
+    double block_s[SL_PIPELINE_MAX]; /* of one block there */
+    double other_s[SL_PIPELINE_MAX]; /* of what is no block */
+    const uint32_t blocks = of->c.question->model->block_count;
+    uint32_t placed = 0;
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_step_split_s(&of->c, r, &block_s[r], &other_s[r]);
+        if (block_s[r] <= 0.0)
+            return false;
+        plan->layout[r] = r > 0 && r + 1 < plan->pipeline;
+        placed += plan->layout[r];
+    }
+    if (placed > blocks)
+        return false;
+    /* One after the other, each to the stage that ends first with it. */
+    for (; placed < blocks; placed++) {
+        uint32_t least = 0;
+        for (uint32_t r = 1; r < plan->pipeline; r++)
+            if (other_s[r] + (plan->layout[r] + 1) * block_s[r] <
+                other_s[least] + (plan->layout[least] + 1) * block_s[least])
+                least = r;
+        plan->layout[least]++;
+    }
+    plan->layout_chunks = plan->pipeline;
+    return true;
+}
+
+/* Blocks go, one by one, from the stage that lacks most memory to the one with most left, as long as
+ * that helps. */
+static void
+try_lighter_layouts(trial *t, sl_combination now)
+{
+    for (uint32_t moves = 0; moves < LAYOUT_MOVES; moves++) {
+        const sl_memory *memory = &t->scratch->memory;
+        uint32_t least = 0;
+        int64_t most_left = INT64_MIN;
+        const uint32_t from = memory->ranks[memory->binding].first_stage;
+        const int64_t before = memory->headroom_bytes;
+        for (uint32_t i = 0; i < memory->rank_count; i++) {
+            const sl_rank_memory *rank = &memory->ranks[i];
+            const int64_t left = (int64_t)rank->usable_bytes - (int64_t)rank->device_total_bytes;
+            if (left > most_left) {
+                most_left = left;
+                least = rank->first_stage;
+            }
+        }
+        if (from == least || now.plan.layout[from] <= 1)
+            return;
+        now.plan.layout[from]--;
+        now.plan.layout[least]++;
+        if (try_named(t, "pipeline_layout", now) || t->scratch->memory.headroom_bytes <= before)
+            return;
+    }
+}
+
+/* Pools of different parts: layers in proportion to their speed, and where that does not fit, to their
+ * memory. */
+static void
+try_layouts(trial *t, const sl_combination *now)
+{
+    sl_combination c = *now;
+    sl_known of;
+
+    if (t->cluster->pool_count == 0 || now->plan.pipeline == 1 || now->plan.virtual_pipeline > 1 ||
+        sl_model_is_plain(t->question->model))
+        return;
+    sl_evaluate_know(t->question, t->out, &of);
+    if (!balance_layers(&of, &c.plan))
+        return;
+    if (!try_named(t, "pipeline_layout", c) && evaluate_changed(t, c))
+        try_lighter_layouts(t, c);
+}
+
 void
 sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out)
 {
@@ -201,9 +279,10 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
     out->fix_count = 0;
     try_recompute(&t, &now);
     try_degrees(&t, &now);
+    try_layouts(&t, &now);
     if (out->fits)
         return;
     try_offload(&t, &now);
-    if (!question->nodes_fixed)
+    if (!question->nodes_fixed && question->cluster->pool_count == 0)
         try_nodes(&t, &now);
 }
