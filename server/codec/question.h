@@ -80,6 +80,8 @@ typedef struct sl_estimate_request {
     const char *balance;            /* of moe, as said; NULL: not said */
     const char *dispatcher;
     sl_cluster cluster;
+    uint32_t pool_count; /* under "pools"; 0: none are listed */
+    sl_cluster pools[SL_POOLS_MAX];
     const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;
     sl_software
