@@ -74,8 +74,11 @@ typedef struct sl_time {
     double ideal_s;      /* model FLOPs at the datasheet peak */
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
-    uint32_t slowest_pool; /* of several that the replicas of one stage are spread over */
-    double flops_again;    /* by recomputation, of one micro-batch in all stages */
+    /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links the
+     * others wait for. */
+    uint32_t slowest_pool;
+    uint32_t slowest_links;
+    double flops_again; /* by recomputation, of one micro-batch in all stages */
     sl_term terms[SL_TIME_TERMS];
     uint32_t communication_count;
     sl_communication communication[SL_COMMUNICATION_MAX];

@@ -37,20 +37,32 @@ island_of(const sl_cluster *cluster)
 static bool
 lines_up_inside(const sl_cluster *cluster, uint64_t block, uint64_t extent)
 {
-    const uint64_t all = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t all =
+        (uint64_t)cluster->nodes * cluster->accelerators_per_node + cluster->beside;
 
     return extent <= block && (block % extent == 0 || all <= block);
 }
 
 sl_group
-sl_group_across(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
+sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
 {
-    assert(ranks >= 2 && stride >= 1);
+    assert(ranks >= 1 && stride >= 1);
+
+    const uint64_t island = island_of(cluster);
+    const uint64_t extent = ranks * stride;
+
+    if (lines_up_inside(cluster, island, extent) || ranks == 1)
+        return (sl_group){
+            .ranks = (double)ranks,
+            .nodes = 1.0,
+            .members_per_node = (double)ranks,
+            .level = ranks == 1 || lines_up_inside(cluster, sl_collective_domain(cluster), extent)
+                         ? SL_LEVEL_SCALE_UP
+                         : SL_LEVEL_HOST,
+        };
 
     /* Spanning whole nodes, each holds island / stride members; otherwise the node with the
      * fewest counts. */
-    const uint64_t island = island_of(cluster);
-    const uint64_t extent = ranks * stride;
     const bool aligned =
         stride >= island ? stride % island == 0 : island % stride == 0 && extent % island == 0;
     uint64_t members = stride >= island ? 1 : island / stride;
@@ -63,25 +75,6 @@ sl_group_across(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
         .members_per_node = (double)members,
         .level = SL_LEVEL_NETWORK,
         .straddles = !aligned,
-    };
-}
-
-sl_group
-sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
-{
-    assert(ranks >= 1 && stride >= 1);
-
-    const uint64_t extent = ranks * stride;
-
-    if (ranks > 1 && !lines_up_inside(cluster, island_of(cluster), extent))
-        return sl_group_across(cluster, ranks, stride);
-    return (sl_group){
-        .ranks = (double)ranks,
-        .nodes = 1.0,
-        .members_per_node = (double)ranks,
-        .level = ranks == 1 || lines_up_inside(cluster, sl_collective_domain(cluster), extent)
-                     ? SL_LEVEL_SCALE_UP
-                     : SL_LEVEL_HOST,
     };
 }
 

@@ -30,9 +30,6 @@ typedef struct sl_group {
  */
 sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
 
-/** The same of ranks that no island holds together, whatever its size. */
-sl_group sl_group_across(const sl_cluster *cluster, uint64_t ranks, uint64_t stride);
-
 /**
  * Ranks of a cluster that share one scale-up domain. A job larger than a domain of several nodes takes
  * as many whole nodes of each, the most that divide it: 64 of 72 for 256 ranks, 72 for 144. Schedulers

@@ -16,6 +16,12 @@ slice_of_pool(sl_priced *priced, uint32_t pool)
     return pool == 0 ? &priced->slice : &priced->others[pool - 1];
 }
 
+static sl_kind_price *
+prices_of_pool(sl_priced *priced, const sl_model *model, uint32_t pool)
+{
+    return &priced->prices[(size_t)pool * model->kind_count];
+}
+
 void
 sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced)
 {
@@ -24,7 +30,7 @@ sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_pric
     assert(recompute != SL_RECOMPUTE_MODULES && priced->slice.recompute != SL_RECOMPUTE_MODULES);
     for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
         sl_slice *slice = slice_of_pool(priced, i);
-        sl_kind_price *prices = &priced->prices[i * kinds];
+        sl_kind_price *prices = prices_of_pool(priced, question->model, i);
         slice->recompute = recompute;
         for (uint32_t k = 0; k < kinds; k++)
             prices[k].again = sl_recompute_rerun(slice, &prices[k]);
@@ -51,14 +57,13 @@ void
 sl_evaluate_price(const sl_question *question, const sl_combination *combination, sl_clock clock,
                   sl_priced *out)
 {
-    const uint32_t kinds = question->model->kind_count;
     sl_question of_pool = *question;
 
     out->pools.count = question->cluster->pool_count;
     for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
         const sl_cluster *pool = sl_pools_at(question->cluster, i);
         sl_slice *slice = slice_of_pool(out, i);
-        sl_kind_price *prices = &out->prices[i * kinds];
+        sl_kind_price *prices = prices_of_pool(out, question->model, i);
         of_pool.cluster = pool;
         *slice = sl_slice_of(&of_pool, combination->software, &combination->workload,
                              &combination->plan, clock_ratio(&pool->accelerator, clock));
@@ -242,6 +247,24 @@ sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_kn
     out->c.plan = &estimate->plan;
 }
 
+/* Spread over pools, all ranks wait for those of the slowest, and what they send each other for the
+ * slowest links, which may be another's. */
+static void
+evaluate_spread_step(const sl_memory_case *c, sl_time *out)
+{
+    out->step_s = 0.0;
+    for (uint32_t i = 0; i < c->pools->count; i++)
+        for (uint32_t links = 0; links < c->pools->count; links++) {
+            sl_memory_case space;
+            sl_time time;
+            sl_step_evaluate(sl_case_of_spread(c, i, links, &space), &time);
+            time.slowest_pool = i;
+            time.slowest_links = links;
+            if (time.step_s > out->step_s)
+                *out = time;
+        }
+}
+
 /* What both kinds of evaluation come to. */
 static bool
 evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate *out)
@@ -252,7 +275,10 @@ evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate
     out->plan = combination->plan;
     if (!sl_memory_evaluate(c, &out->memory))
         return false;
-    sl_step_evaluate(c, &out->time);
+    if (sl_case_is_spread(c))
+        evaluate_spread_step(c, &out->time);
+    else
+        sl_step_evaluate(c, &out->time);
     out->fits = out->memory.headroom_bytes >= 0;
     assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
     return true;

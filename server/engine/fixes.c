@@ -192,6 +192,31 @@ try_nodes(trial *t, const sl_combination *now)
     t->cluster = t->question->cluster;
 }
 
+/* What a stage takes of a micro-batch in all its passes: one of its blocks on the mean, and all that is
+ * no block. */
+static void
+split_stage(const sl_memory_case *c, uint32_t stage, double *block_s, double *other_s)
+{
+    const sl_model *model = c->question->model;
+    const sl_stage *held = &sl_holding_of(c->holdings, stage)->stage;
+    const sl_held all = sl_schedule_all_held(c->plan, stage);
+    sl_memory_case space;
+    const sl_memory_case *at = sl_case_of_stage(c, stage, &space);
+
+    *block_s = *other_s = 0.0;
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        if (held->layers[k] == 0)
+            continue;
+        const bool again = sl_step_layers_again(at, &all, held, k) > 0.0;
+        const sl_rank_time t = sl_step_layer(at, k, again);
+        const double all_s = sl_pass_s(&t.forward) + sl_pass_s(&t.backward) + sl_pass_s(&t.again);
+        if (sl_schedule_is_block(model, k))
+            *block_s += held->layers[k] * all_s / held->blocks;
+        else
+            *other_s += held->layers[k] * all_s;
+    }
+}
+
 /* Blocks of each stage so that all take as long, from what the stages of the plan at hand take of a
  * micro-batch: of a pool all stages alike, but for what embedding and head add. */
 static bool
@@ -203,7 +228,7 @@ balance_layers(const sl_known *of, sl_plan *plan)
     uint32_t placed = 0;
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
-        sl_step_split_s(&of->c, r, &block_s[r], &other_s[r]);
+        split_stage(&of->c, r, &block_s[r], &other_s[r]);
         if (block_s[r] <= 0.0)
             return false;
         plan->layout[r] = r > 0 && r + 1 < plan->pipeline;

@@ -11,13 +11,11 @@
 #include "engine/ranks.h"
 
 const sl_memory_case *
-sl_case_of_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
+sl_case_on_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
 {
-    if (c->pools == NULL)
-        return c;
+    assert(c->pools != NULL && pool < c->pools->count);
 
     const sl_pool_price *price = &c->pools->list[pool];
-    assert(pool < c->pools->count);
     *space = *c;
     space->cluster = price->cluster;
     space->slice = price->slice;
@@ -25,8 +23,17 @@ sl_case_of_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
     return space;
 }
 
-static uint32_t
-pool_of_stage(const sl_memory_case *c, uint32_t stage)
+const sl_memory_case *
+sl_case_of_spread(const sl_memory_case *c, uint32_t pool, uint32_t links, sl_memory_case *space)
+{
+    assert(sl_case_is_spread(c) && links < c->pools->count);
+    (void)sl_case_on_pool(c, pool, space);
+    space->cluster = c->pools->list[links].cluster;
+    return space;
+}
+
+uint32_t
+sl_case_pool_of(const sl_memory_case *c, uint32_t stage)
 {
     uint32_t pool = 0;
 
@@ -34,27 +41,6 @@ pool_of_stage(const sl_memory_case *c, uint32_t stage)
         pool++;
     assert(pool < c->pools->count);
     return pool;
-}
-
-const sl_memory_case *
-sl_case_of_stage(const sl_memory_case *c, uint32_t stage, sl_memory_case *space)
-{
-    if (c->pools == NULL || sl_case_is_spread(c))
-        return c;
-    return sl_case_of_pool(c, pool_of_stage(c, stage), space);
-}
-
-bool
-sl_case_goes_on(const sl_memory_case *c, uint32_t stage)
-{
-    assert(stage > 0);
-    return c->pools == NULL || pool_of_stage(c, stage) == pool_of_stage(c, stage - 1);
-}
-
-bool
-sl_case_is_spread(const sl_memory_case *c)
-{
-    return c->pools != NULL && c->plan->pipeline == 1;
 }
 
 double
@@ -240,7 +226,7 @@ evaluate_stages(const sl_memory_case *c, sl_memory *out)
         if (!evaluate_rank(at, here, r, rank))
             return false;
         if (c->pools != NULL)
-            rank->pool = pool_of_stage(c, r);
+            rank->pool = sl_case_pool_of(c, r);
         add_host_bytes(at, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;

@@ -35,19 +35,44 @@ typedef struct sl_memory_case {
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
 
-/** The case on a pool, which may be kept in *space. */
-const sl_memory_case *sl_case_of_pool(const sl_memory_case *c, uint32_t pool,
+/** Of several pools: the case on one, in *space; the one that a pipeline stage stands on. */
+const sl_memory_case *sl_case_on_pool(const sl_memory_case *c, uint32_t pool,
                                       sl_memory_case *space);
-
-/** The case where a pipeline stage stands; spread over pools, as it is. */
-const sl_memory_case *sl_case_of_stage(const sl_memory_case *c, uint32_t stage,
-                                       sl_memory_case *space);
-
-/** Whether the stage stands on the same pool as the one before it. */
-bool sl_case_goes_on(const sl_memory_case *c, uint32_t stage);
+uint32_t sl_case_pool_of(const sl_memory_case *c, uint32_t stage);
 
 /** Whether the replicas of the one stage are spread over several pools. */
-bool sl_case_is_spread(const sl_memory_case *c);
+static inline bool
+sl_case_is_spread(const sl_memory_case *c)
+{
+    return c->pools != NULL && c->plan->pipeline == 1;
+}
+
+/** Spread over pools: what ranks of one take, when the links of another carry what all of them share. */
+const sl_memory_case *sl_case_of_spread(const sl_memory_case *c, uint32_t pool, uint32_t links,
+                                        sl_memory_case *space);
+
+/** The case on a pool; where there is one, as it is. */
+static inline const sl_memory_case *
+sl_case_of_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
+{
+    return c->pools == NULL ? c : sl_case_on_pool(c, pool, space);
+}
+
+/** The case where a pipeline stage stands; spread over pools, as it is. */
+static inline const sl_memory_case *
+sl_case_of_stage(const sl_memory_case *c, uint32_t stage, sl_memory_case *space)
+{
+    if (c->pools == NULL || sl_case_is_spread(c))
+        return c;
+    return sl_case_on_pool(c, sl_case_pool_of(c, stage), space);
+}
+
+/** Whether a stage above 0 stands on the same pool as the one before it. */
+static inline bool
+sl_case_goes_on(const sl_memory_case *c, uint32_t stage)
+{
+    return c->pools == NULL || sl_case_pool_of(c, stage) == sl_case_pool_of(c, stage - 1);
+}
 
 /** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
  * [bytes]. */

@@ -120,6 +120,8 @@ sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out)
         sl_cluster *pool = &pools[i];
         const uint64_t own = sl_cluster_accelerators(pool);
         pool->beside = accelerators - own;
+        if (pool->accelerator.scale_up_domain > own) /* it ends with its pool */
+            pool->accelerator.scale_up_domain = (uint32_t)own;
         out->nodes += pool->nodes;
         if (pool->accelerators_per_node < out->accelerators_per_node)
             out->accelerators_per_node = pool->accelerators_per_node;

@@ -251,9 +251,7 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     /* The slowest that any of them crosses. */
     for (uint32_t i = 0; i < sl_pools_count(sharding->question->cluster); i++) {
         const sl_cluster *pool = sl_pools_at(sharding->question->cluster, i);
-        const bool across =
-            pool->beside > 0 && size > 1 && sl_cluster_accelerators(pool) % extent != 0;
-        const sl_level own = across ? SL_LEVEL_NETWORK : sl_group_of(pool, size, stride).level;
+        const sl_level own = sl_group_of(pool, size, stride).level;
         level = own > level ? own : level;
     }
 

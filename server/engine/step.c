@@ -119,15 +119,13 @@ typedef struct hops {
     sl_level level;
 } hops;
 
-/* The slowest links between two stages; pools have the network between them. */
+/* The slowest links between two stages of several pools, which have the network between them. */
 static sl_group
-between(const sl_memory_case *c, uint32_t low, uint32_t high)
+between_pools(const sl_memory_case *c, uint32_t low, uint32_t high)
 {
     const sl_group apart = {
         .ranks = 2.0, .nodes = 2.0, .members_per_node = 1.0, .level = SL_LEVEL_NETWORK};
 
-    if (c->pools == NULL)
-        return sl_ranks_between(c->cluster, c->plan, low, high);
     for (uint32_t i = 0; i < c->pools->count; i++) {
         const sl_pool_price *pool = &c->pools->list[i];
         if (low >= pool->first_stage && high < pool->end_stage)
@@ -143,14 +141,15 @@ sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collecti
 {
     sl_memory_case spaces[2];
     const sl_memory_case *one = sl_case_of_stage(c, low, &spaces[0]);
-    const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
-    const sl_group pair = between(c, low, high);
+    const sl_group pair = c->pools == NULL ? sl_ranks_between(c->cluster, c->plan, low, high)
+                                           : between_pools(c, low, high);
     const double seconds = sl_collective_s(one->cluster, kind, &pair, bytes);
 
     *level = pair.level;
-    return one->cluster == other->cluster
-               ? seconds
-               : fmax(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
+    if (c->pools == NULL)
+        return seconds;
+    const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
+    return fmax(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
 }
 
 /* With the gather that follows it where the release splits the hidden state over the tensor group for
@@ -371,8 +370,8 @@ set_overhead(const sl_memory_case *c, sl_time *out)
                 {"slowest_rank_s", waited_s(c, without_s)});
 }
 
-static void
-evaluate_step(const sl_memory_case *c, sl_time *out)
+void
+sl_step_evaluate(const sl_memory_case *c, sl_time *out)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     sl_rank_time times[SL_PIPELINE_MAX];
@@ -397,24 +396,6 @@ evaluate_step(const sl_memory_case *c, sl_time *out)
     sl_step_data(c, times, out);
     sl_step_optimizer(c, times, span.slowest, out);
     set_overhead(c, out);
-}
-
-/* Spread over pools, all wait for the slowest of them. */
-void
-sl_step_evaluate(const sl_memory_case *c, sl_time *out)
-{
-    if (!sl_case_is_spread(c)) {
-        evaluate_step(c, out);
-        return;
-    }
-    for (uint32_t i = 0; i < c->pools->count; i++) {
-        sl_memory_case space;
-        sl_time time;
-        evaluate_step(sl_case_of_pool(c, i, &space), &time);
-        time.slowest_pool = i;
-        if (i == 0 || time.step_s > out->step_s)
-            *out = time;
-    }
 }
 
 void

@@ -15,19 +15,6 @@
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
-/* Of a replica's ranks, or of those that are spread over pools: where these do not line up with the
- * pools, the network is between them. */
-static sl_group
-group_of(const sl_memory_case *c, uint64_t ranks, uint64_t stride)
-{
-    bool apart = false;
-
-    for (uint32_t i = 0; sl_case_is_spread(c) && ranks > 1 && i < c->pools->count; i++)
-        apart = apart || sl_cluster_accelerators(c->pools->list[i].cluster) % (ranks * stride) != 0;
-    return apart ? sl_group_across(c->cluster, ranks, stride)
-                 : sl_group_of(c->cluster, ranks, stride);
-}
-
 sl_data_groups
 sl_step_data_groups(const sl_memory_case *c)
 {
@@ -38,7 +25,7 @@ sl_step_data_groups(const sl_memory_case *c)
     const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
     const uint64_t alike = shard * plan->tensor / spread;
-    sl_group dense = group_of(c, shard, strides.replica);
+    sl_group dense = sl_group_of(cluster, shard, strides.replica);
 
     if (c->software->single_rail && cluster->nics_per_node > 0)
         dense.members_per_node =
@@ -46,43 +33,21 @@ sl_step_data_groups(const sl_memory_case *c)
                  (double)cluster->accelerators_per_node / cluster->nics_per_node);
     return (sl_data_groups){
         .shard = dense,
-        .experts = group_of(c, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
-        .replicas = group_of(c, copies, strides.replica * shard),
+        .experts =
+            sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
+        .replicas = sl_group_of(cluster, copies, strides.replica * shard),
     };
 }
 
-/* What a pool takes, of what is dense, of what is routed, and of copies, each in pieces. */
-typedef struct reach {
-    double pieces, dense, routed, copies;
-} reach;
-
-static double
-over_one_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
-           const reach *bytes)
-{
-    const double pieces = bytes->pieces;
-
-    return pieces * (sl_collective_s(c->cluster, kind, &groups->shard, bytes->dense / pieces) +
-                     sl_collective_s(c->cluster, kind, &groups->experts, bytes->routed / pieces) +
-                     sl_collective_s(c->cluster, kind, &groups->replicas, bytes->copies / pieces));
-}
-
-/* Collectives over the data ranks; spread over pools they go at the pace of the slowest links. */
+/* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
 static double
 over_data_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
-            const reach *bytes)
+            double pieces, double dense, double routed)
 {
-    double slowest_s = 0.0;
+    const sl_cluster *cluster = c->cluster;
 
-    if (!sl_case_is_spread(c))
-        return over_one_s(c, groups, kind, bytes);
-    for (uint32_t i = 0; i < c->pools->count; i++) {
-        sl_memory_case space;
-        const sl_memory_case *pool = sl_case_of_pool(c, i, &space);
-        const sl_data_groups own = sl_step_data_groups(pool);
-        slowest_s = fmax(slowest_s, over_one_s(pool, &own, kind, bytes));
-    }
-    return slowest_s;
+    return pieces * (sl_collective_s(cluster, kind, &groups->shard, dense / pieces) +
+                     sl_collective_s(cluster, kind, &groups->experts, routed / pieces));
 }
 
 /* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
@@ -125,6 +90,7 @@ sl_data_time
 sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
                   uint32_t r, double drained_s)
 {
+    const sl_cluster *cluster = c->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
     const sl_data_rounds rounds = count_rounds(c);
@@ -144,15 +110,13 @@ sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const s
     d.reduce_s =
         rounds.reduces *
         over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                    &(reach){.pieces = edges.reduces,
-                             .dense = (1.0 - routed) * reduce_bytes,
-                             .routed = routed * reduce_bytes});
+                    edges.reduces, (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d.replica_bytes = rounds.reduces * part;
         d.replica_s = rounds.reduces * edges.reduces *
-                      over_data_s(c, groups, SL_COLLECTIVE_ALL_REDUCE,
-                                  &(reach){.pieces = 1.0, .copies = part / edges.reduces});
+                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
+                                      part / edges.reduces);
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
                    rounds.reduces, &d);
@@ -172,11 +136,9 @@ sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const s
         /* Backward, which a second gather runs under, takes about twice the forward. */
         d.gather_bytes = rounds.gathers * gather_bytes;
         d.gather_s =
-            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER,
-                                          &(reach){.pieces = edges.gathers,
-                                                   .dense = (1.0 - routed) * gather_bytes,
-                                                   .routed = routed * gather_bytes}) +
-                              sl_offload_fetch_s(c->cluster, c->workload, c->plan, &elements));
+            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
+                                          (1.0 - routed) * gather_bytes, routed * gather_bytes) +
+                              sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
         d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
         d.gather_exposed_s =
             d.first_s + sl_price_visible_s(c->software, d.gather_s - d.first_s,
@@ -239,7 +201,7 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
     }
 
     sl_data_groups groups = sl_step_data_groups(c);
-    sl_data_groups slowest = groups;
+    uint32_t worst_rank = 0;
     double drained_s = 0.0;
     double tied_bytes = 0.0;
     sl_data_time worst = {0};
@@ -258,7 +220,7 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
                           worst.reduce_exposed_s + worst.gather_exposed_s) {
             worst = d;
-            slowest = groups;
+            worst_rank = r;
         }
         const sl_busy busy = {.backward_s =
                                   times[r].backward.computing_s + times[r].again.computing_s,
@@ -266,6 +228,10 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         drained_s += sl_schedule_drain_s(plan, &busy);
     }
 
+    if (c->pools != NULL) { /* the groups of the last rank are at hand */
+        sl_memory_case space;
+        groups = sl_step_data_groups(sl_case_of_stage(c, worst_rank, &space));
+    }
     const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
     const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
@@ -277,16 +243,15 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
                 {"gradient_exposed_s", worst.reduce_exposed_s},
                 {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
                 {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
-                {"members_per_node", slowest.shard.members_per_node},
-                {"nodes", slowest.shard.nodes}, {"gradient_last_s", worst.last_s},
-                {"parameter_first_s", worst.first_s});
+                {"members_per_node", groups.shard.members_per_node}, {"nodes", groups.shard.nodes},
+                {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
     sl_step_add_communication(
         c, out, "data",
         plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-        slowest.shard.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, slowest.shard.level,
+        groups.shard.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, groups.shard.level,
                               worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
-    sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, slowest.replicas.level,
+    sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
                               worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
     sl_step_add_communication(c, out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
                               worst.copy_bytes, worst.copy_s, exposed * worst.copy_s);
@@ -335,11 +300,11 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_
 {
     const sl_shards shards = c->holdings->shards;
     sl_elements most = {0};
-    double rate = c->cluster->accelerator.memory_bytes_per_s; /* of the stage that takes longest */
+    double rate = c->slice->accelerator->memory_bytes_per_s; /* of the stage that takes longest */
 
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         sl_memory_case space;
-        const double own = sl_case_of_stage(c, r, &space)->cluster->accelerator.memory_bytes_per_s;
+        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
         const sl_elements *elements = &sl_holding_of(c->holdings, r)->elements;
         if (elements->all * rate <= most.all * own)
             continue;

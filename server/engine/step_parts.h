@@ -33,10 +33,6 @@ sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl
 /** One layer of a kind; `again` where it recomputes. */
 sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
 
-/** What a stage takes of a micro-batch in all its passes: one of its blocks on the mean, and all that is
- * no block. */
-void sl_step_split_s(const sl_memory_case *c, uint32_t stage, double *block_s, double *other_s);
-
 /** Layers of a kind there, those of all copies, that run a part of their forward again. */
 double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                             uint32_t kind);

@@ -150,24 +150,3 @@ sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again)
     add_kind(c, &c->prices[kind], 1.0, again ? 1.0 : 0.0, &t);
     return t;
 }
-
-void
-sl_step_split_s(const sl_memory_case *c, uint32_t stage, double *block_s, double *other_s)
-{
-    const sl_model *model = c->question->model;
-    const sl_stage *held = &sl_holding_of(c->holdings, stage)->stage;
-    const sl_held all = sl_schedule_all_held(c->plan, stage);
-    sl_memory_case space;
-    const sl_memory_case *at = sl_case_of_stage(c, stage, &space);
-    const sl_rank_time t = sl_step_rank(at, &all, held);
-    double others_s = 0.0;
-
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        const sl_rank_time one = sl_step_layer(at, k, false);
-        if (!sl_schedule_is_block(model, k))
-            others_s += held->layers[k] * (sl_pass_s(&one.forward) + sl_pass_s(&one.backward));
-    }
-    const double all_s = sl_pass_s(&t.forward) + sl_pass_s(&t.backward) + sl_pass_s(&t.again);
-    *other_s = others_s;
-    *block_s = held->blocks > 0 ? (all_s - others_s) / held->blocks : 0.0;
-}

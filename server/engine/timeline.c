@@ -155,9 +155,13 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
                          .by_layer = goes_by_layer(&estimate->plan)};
     if (out->by_layer) {
         const sl_layers_run *run = NULL;
+        const sl_time *time = &estimate->time;
         sl_memory_case space;
-        sl_layers_simulate(sl_case_of_pool(&of.c, estimate->time.slowest_pool, &space),
-                           &estimate->time, slowness == NULL ? 1.0 : slowness[0], scratch, &run);
+        const sl_memory_case *c =
+            sl_case_is_spread(&of.c)
+                ? sl_case_of_spread(&of.c, time->slowest_pool, time->slowest_links, &space)
+                : &of.c;
+        sl_layers_simulate(c, time, slowness == NULL ? 1.0 : slowness[0], scratch, &run);
         sum_layers(run, out);
         out->run = run;
     } else {
