@@ -403,8 +403,9 @@ fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_c
     if (code != SL_OK)
         return inner.count > 0 ? sl_refail_at(&inner, "/cluster/inventory", err) : code;
 
+    sl_errors said = {0}; /* of unknown fields, when the document was read */
     sl_pool pool = found.pool;
-    code = sl_question_read_cluster(request, &pool, NULL, err);
+    code = sl_question_read_cluster(request, &pool, &said, err);
     if (code == SL_OK)
         code = sl_question_check_nodes(&request->cluster_object, &found.pool, &pool, err);
     if (code != SL_OK)

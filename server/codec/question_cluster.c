@@ -245,10 +245,11 @@ add_stored(sl_estimate_request *request, const sl_inventory_pool *found, const s
            const sl_catalog *catalog, sl_errors *err)
 {
     sl_errors inner = {0};
+    sl_errors said = {0}; /* of unknown fields, when the document was read */
     sl_pool pool = found->pool;
-    sl_code code = sl_question_read_cluster(request, &pool, NULL, err);
+    sl_code code = sl_question_read_cluster(request, &pool, &said, err);
     if (code == SL_OK && entry != NULL)
-        code = read_nodes(entry, &pool, NULL, err);
+        code = read_nodes(entry, &pool, &said, err);
     if (code == SL_OK && entry != NULL)
         code = sl_question_check_nodes(entry, &found->pool, &pool, err);
     if (code != SL_OK)

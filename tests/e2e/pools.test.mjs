@@ -144,4 +144,8 @@ test('ranks, nodes and lanes are numbered pool by pool', async () => {
         assert.equal(rank, 8 * stage);
     }
     assert.ok(Math.abs(timeline.step_s / timeline.closed_form_s - 1) < 0.05);
+    const { json } = await client.post('/api/v1/timelines', estimate(asked),
+        { headers: { Accept: 'application/vnd.chrome-trace+json' } });
+    assert.deepEqual(json.traceEvents.filter(({ name }) => name === 'process_name')
+        .map(({ args }) => args.name), ['stage 0, rank 0, pool fast', 'stage 1, rank 8, pool slow']);
 });

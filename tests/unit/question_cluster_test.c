@@ -290,6 +290,30 @@ pools_of_an_inventory_come_in_the_order_asked_for(void)
     clear(&r);
 }
 
+static void
+unknown_fields_that_are_warnings_stay_so_with_an_inventory(void)
+{
+    static const char *const clusters[] = {
+        "{\"inventory\":\"prod\",\"pool\":\"h100\",\"nodess\":4}",
+        "{\"inventory\":\"prod\",\"pools\":[{\"pool\":\"h100\",\"nodess\":4}]}",
+    };
+    for (size_t i = 0; i < sizeof clusters / sizeof clusters[0]; i++) {
+        reading r;
+        char text[512];
+        CU_ASSERT_TRUE_FATAL(sl_text_format(
+            text, sizeof text,
+            "{\"model\":{\"hub\":\"org/name\"},\"workload\":{\"sequence_length\":2048,"
+            "\"global_batch_size\":64},\"cluster\":%s,\"parallelism\":{}}",
+            clusters[i]));
+        read_request(&r, text, true);
+        CU_ASSERT_EQUAL_FATAL(r.code, SL_OK);
+        CU_ASSERT_EQUAL(r.warnings.count, 1);
+        r.code = sl_estimate_request_pool(&r.request, several, strlen(several), catalog, &r.err);
+        CU_ASSERT_EQUAL(r.code, SL_OK);
+        clear(&r);
+    }
+}
+
 static sl_model *
 small_model(void)
 {
@@ -457,6 +481,7 @@ main(int argc, char **argv)
         SL_CASE(cluster_overrides_reach_the_engine),
         SL_CASE(a_node_type_gives_the_shape_the_network_and_the_price),
         SL_CASE(the_kind_of_network_is_the_nearest_that_was_said),
+        SL_CASE(unknown_fields_that_are_warnings_stay_so_with_an_inventory),
         SL_CASE(a_list_of_pools_becomes_one_cluster),
         SL_CASE(faults_of_a_list_of_pools_point_into_it),
         SL_CASE(pools_of_an_inventory_come_in_the_order_asked_for),
