@@ -192,6 +192,23 @@ add_inline(sl_estimate_request *request, const sl_pool *common, const sl_node *e
     return first != SL_OK ? first : add_pool(request, &pool, name, catalog, entry, err);
 }
 
+/* A pool of an inventory, as far as the document alone can be judged. */
+static sl_code
+check_stored(const sl_node *entry, sl_errors *warnings, sl_errors *err)
+{
+    sl_pool ignored = {0};
+    sl_node needed;
+    const char *name = NULL;
+    sl_code first = sl_node_object(entry, err);
+    if (first != SL_OK)
+        return first;
+    sl_keep(&first, sl_members_check(entry, stored_members, COUNT(stored_members), warnings, err));
+    sl_keep(&first, sl_node_required(entry, "pool", &needed, err));
+    sl_keep(&first, sl_node_text(entry, "pool", &name, NULL, err));
+    sl_keep(&first, read_nodes(entry, &ignored, warnings, err));
+    return first;
+}
+
 sl_code
 sl_question_read_pools(sl_estimate_request *request, const sl_pool *common,
                        const sl_catalog *catalog, sl_errors *warnings, sl_errors *err)
@@ -202,26 +219,10 @@ sl_question_read_pools(sl_estimate_request *request, const sl_pool *common,
     sl_code first = SL_OK;
     if (!sl_node_member(&request->cluster_object, "pools", &pools))
         return SL_OK;
-    for (size_t i = 0; sl_node_at(&pools, i, &entry); i++) {
-        const sl_pool *const begun = common;
-        const char *name = NULL;
-        sl_pool ignored = *begun;
-        if (request->inventory == NULL) {
-            sl_keep(&first, add_inline(request, begun, &entry, catalog, warnings, err));
-            continue;
-        }
-        /* As far as the document alone can be judged. */
-        const sl_code code = sl_node_object(&entry, err);
-        sl_keep(&first, code);
-        if (code != SL_OK)
-            continue;
-        sl_node needed;
-        sl_keep(&first,
-                sl_members_check(&entry, stored_members, COUNT(stored_members), warnings, err));
-        sl_keep(&first, sl_node_required(&entry, "pool", &needed, err));
-        sl_keep(&first, sl_node_text(&entry, "pool", &name, NULL, err));
-        sl_keep(&first, read_nodes(&entry, &ignored, warnings, err));
-    }
+    for (size_t i = 0; sl_node_at(&pools, i, &entry); i++)
+        sl_keep(&first, request->inventory != NULL
+                            ? check_stored(&entry, warnings, err)
+                            : add_inline(request, common, &entry, catalog, warnings, err));
     return first;
 }
 

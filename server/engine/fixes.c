@@ -217,13 +217,36 @@ split_stage(const sl_memory_case *c, uint32_t stage, double *block_s, double *ot
     }
 }
 
-/* Blocks of each stage so that all take as long, from what the stages of the plan at hand take of a
- * micro-batch: of a pool all stages alike, but for what embedding and head add. */
+/* Blocks of each rank, dealt out over its chunks. */
+static void
+deal_blocks(const uint32_t blocks[SL_PIPELINE_MAX], sl_plan *plan)
+{
+    const uint32_t held = sl_schedule_held(plan);
+
+    plan->layout_chunks = sl_schedule_chunks(plan);
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        for (uint32_t i = 0; i < held; i++)
+            plan->layout[sl_schedule_chunk(plan, r, i)] =
+                (uint16_t)(blocks[r] / held + (i < blocks[r] % held));
+}
+
+/* A block in each chunk, but in those that have embedding or head alone. */
+static uint32_t
+fewest_blocks(const sl_plan *plan, uint32_t rank)
+{
+    const bool end = rank == 0 || rank + 1 == plan->pipeline;
+
+    return plan->virtual_pipeline == 1 && end ? 0 : plan->virtual_pipeline;
+}
+
+/* Blocks of each rank so that all take as long, from what ranks of the plan at hand take of a
+ * micro-batch. */
 static bool
-balance_layers(const sl_known *of, sl_plan *plan)
+balance_blocks(const sl_known *of, uint32_t out[SL_PIPELINE_MAX])
 {
     double block_s[SL_PIPELINE_MAX]; /* of one block there */
     double other_s[SL_PIPELINE_MAX]; /* of what is no block */
+    const sl_plan *plan = of->c.plan;
     const uint32_t blocks = of->c.question->model->block_count;
     uint32_t placed = 0;
 
@@ -231,48 +254,55 @@ balance_layers(const sl_known *of, sl_plan *plan)
         split_stage(&of->c, r, &block_s[r], &other_s[r]);
         if (block_s[r] <= 0.0)
             return false;
-        plan->layout[r] = r > 0 && r + 1 < plan->pipeline;
-        placed += plan->layout[r];
+        out[r] = fewest_blocks(plan, r);
+        placed += out[r];
     }
-    if (placed > blocks)
-        return false;
-    /* One after the other, each to the stage that ends first with it. */
+    /* One after the other, each to the rank that ends first with it. */
     for (; placed < blocks; placed++) {
         uint32_t least = 0;
         for (uint32_t r = 1; r < plan->pipeline; r++)
-            if (other_s[r] + (plan->layout[r] + 1) * block_s[r] <
-                other_s[least] + (plan->layout[least] + 1) * block_s[least])
+            if (other_s[r] + (out[r] + 1) * block_s[r] <
+                other_s[least] + (out[least] + 1) * block_s[least])
                 least = r;
-        plan->layout[least]++;
+        out[least]++;
     }
-    plan->layout_chunks = plan->pipeline;
-    return true;
+    return placed == blocks;
 }
 
-/* Blocks go, one by one, from the stage that lacks most memory to the one with most left, as long as
+/* The stage of the ranks that have most memory left. */
+static uint32_t
+emptiest_stage(const sl_memory *memory)
+{
+    int64_t most_left = INT64_MIN;
+    uint32_t stage = 0;
+
+    for (uint32_t i = 0; i < memory->rank_count; i++) {
+        const sl_rank_memory *rank = &memory->ranks[i];
+        const int64_t left = (int64_t)rank->usable_bytes - (int64_t)rank->device_total_bytes;
+        if (left <= most_left)
+            continue;
+        most_left = left;
+        stage = rank->first_stage;
+    }
+    return stage;
+}
+
+/* Blocks go, one by one, from the rank that lacks most memory to the one with most left, as long as
  * that helps. */
 static void
-try_lighter_layouts(trial *t, sl_combination now)
+try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX])
 {
     for (uint32_t moves = 0; moves < LAYOUT_MOVES; moves++) {
         const sl_memory *memory = &t->scratch->memory;
-        uint32_t least = 0;
-        int64_t most_left = INT64_MIN;
         const uint32_t from = memory->ranks[memory->binding].first_stage;
+        const uint32_t to = emptiest_stage(memory);
         const int64_t before = memory->headroom_bytes;
-        for (uint32_t i = 0; i < memory->rank_count; i++) {
-            const sl_rank_memory *rank = &memory->ranks[i];
-            const int64_t left = (int64_t)rank->usable_bytes - (int64_t)rank->device_total_bytes;
-            if (left > most_left) {
-                most_left = left;
-                least = rank->first_stage;
-            }
-        }
-        if (from == least || now.plan.layout[from] <= 1)
+        if (from == to || blocks[from] <= fewest_blocks(&c.plan, from))
             return;
-        now.plan.layout[from]--;
-        now.plan.layout[least]++;
-        if (try_named(t, "pipeline_layout", now) || t->scratch->memory.headroom_bytes <= before)
+        blocks[from]--;
+        blocks[to]++;
+        deal_blocks(blocks, &c.plan);
+        if (try_named(t, "pipeline_layout", c) || t->scratch->memory.headroom_bytes <= before)
             return;
     }
 }
@@ -282,17 +312,20 @@ try_lighter_layouts(trial *t, sl_combination now)
 static void
 try_layouts(trial *t, const sl_combination *now)
 {
+    uint32_t blocks[SL_PIPELINE_MAX];
     sl_combination c = *now;
     sl_known of;
 
-    if (t->cluster->pool_count == 0 || now->plan.pipeline == 1 || now->plan.virtual_pipeline > 1 ||
+    if (t->cluster->pool_count == 0 || now->plan.pipeline == 1 ||
+        sl_schedule_chunks(&now->plan) > SL_LAYOUT_CHUNKS_MAX ||
         sl_model_is_plain(t->question->model))
         return;
     sl_evaluate_know(t->question, t->out, &of);
-    if (!balance_layers(&of, &c.plan))
+    if (!balance_blocks(&of, blocks))
         return;
+    deal_blocks(blocks, &c.plan);
     if (!try_named(t, "pipeline_layout", c) && evaluate_changed(t, c))
-        try_lighter_layouts(t, c);
+        try_lighter_layouts(t, c, blocks);
 }
 
 void

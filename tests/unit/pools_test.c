@@ -130,6 +130,44 @@ two_pools_of_one_part_are_one_pool_of_both(void)
 }
 
 static void
+three_pools_of_one_part_are_one_pool_of_all(void)
+{
+    static sl_estimate whole;
+
+    for (uint32_t i = 0; i < SHAPES; i++) {
+        if (shapes[i].pipeline == 2) /* a stage would lie in two */
+            continue;
+        single = sl_fixture_cluster(2 * NODES);
+        const sl_question one = question_of(&shapes[i], &single);
+        whole = *sl_fixture_answer(&one);
+        pools[0] = pools[1] = sl_fixture_cluster(1);
+        pools[2] = sl_fixture_cluster(2);
+        const sl_question three = question_of(&shapes[i], join(3));
+        expect_equal(sl_fixture_answer(&three), &whole, shapes[i].name);
+    }
+}
+
+/* Nodes of a rack reach each other by its links; those of two pools by the network. */
+static void
+a_scale_up_domain_ends_with_its_pool(void)
+{
+    sl_cluster rack = sl_fixture_cluster(1);
+
+    rack.accelerators_per_node = 4;
+    rack.nics_per_node = 4;
+    rack.accelerator.scale_up_domain = 72;
+    sl_question q = question_of(&shapes[9], two_pools(rack, rack));
+    q.plan.data = 8;
+    const double apart_s = sl_fixture_answer(&q)->time.step_s;
+    single = rack;
+    single.nodes = 2;
+    q.cluster = &single;
+    CU_ASSERT_TRUE(apart_s > 1.1 * sl_fixture_answer(&q)->time.step_s);
+    single.accelerator.scale_up_domain = 4;
+    sl_expect_near(apart_s, sl_fixture_answer(&q)->time.step_s, 1e-12, "over the network");
+}
+
+static void
 a_slower_second_pool_never_makes_it_faster(void)
 {
     for (uint32_t i = 0; i < SHAPES; i++) {
@@ -422,6 +460,21 @@ a_layout_that_balances_time_is_suggested_and_evaluated(void)
     }
 }
 
+/* Chunks of a rank go with its speed, too. */
+static void
+a_layout_of_chunks_is_suggested_where_they_are_interleaved(void)
+{
+    const sl_question q = question_of(&shapes[4], two_pools(sl_fixture_cluster(2), slow_pool(2)));
+    const sl_estimate *estimate = sl_fixture_answer(&q);
+    const sl_fix *fix = layout_fix(estimate);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(fix);
+    CU_ASSERT_EQUAL(fix->plan.layout_chunks, 8);
+    CU_ASSERT_TRUE(fix->plan.layout[0] + fix->plan.layout[4] >
+                   fix->plan.layout[3] + fix->plan.layout[7]);
+    CU_ASSERT_TRUE(fix->step_s < 0.9 * estimate->time.step_s);
+}
+
 static void
 a_layout_that_fits_is_suggested_where_a_pool_lacks_memory(void)
 {
@@ -467,6 +520,8 @@ several_pools_have_in_common_what_all_of_them_have(void)
 
 static const sl_case cases[] = {
     SL_CASE(two_pools_of_one_part_are_one_pool_of_both),
+    SL_CASE(three_pools_of_one_part_are_one_pool_of_all),
+    SL_CASE(a_scale_up_domain_ends_with_its_pool),
     SL_CASE(a_slower_second_pool_never_makes_it_faster),
     SL_CASE(uneven_replicas_take_as_long_as_on_the_slowest_part_alone),
     SL_CASE(collectives_of_uneven_replicas_go_at_the_slowest_links),
@@ -477,6 +532,7 @@ static const sl_case cases[] = {
     SL_CASE(experts_stay_inside_a_pool),
     SL_CASE(ranks_are_numbered_pool_by_pool),
     SL_CASE(a_layout_that_balances_time_is_suggested_and_evaluated),
+    SL_CASE(a_layout_of_chunks_is_suggested_where_they_are_interleaved),
     SL_CASE(a_layout_that_fits_is_suggested_where_a_pool_lacks_memory),
     SL_CASE(several_pools_have_in_common_what_all_of_them_have),
 };
