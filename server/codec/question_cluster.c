@@ -152,7 +152,8 @@ bool
 sl_question_has_pools(const sl_estimate_request *request)
 {
     sl_node pools;
-    return sl_node_member(&request->cluster_object, "pools", &pools);
+    return request->cluster_object.value != NULL &&
+           sl_node_member(&request->cluster_object, "pools", &pools);
 }
 
 /* One pool of the list, complete; its name is told apart from those before it. */

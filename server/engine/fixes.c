@@ -312,7 +312,7 @@ try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX]
 static void
 try_layouts(trial *t, const sl_combination *now)
 {
-    uint32_t blocks[SL_PIPELINE_MAX];
+    uint32_t blocks[SL_PIPELINE_MAX] = {0};
     sl_combination c = *now;
     sl_known of;
 

@@ -469,6 +469,8 @@ a_layout_of_chunks_is_suggested_where_they_are_interleaved(void)
     const sl_fix *fix = layout_fix(estimate);
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(fix);
+    if (fix == NULL) /* for the analyser, which knows no fatal assertion */
+        return;
     CU_ASSERT_EQUAL(fix->plan.layout_chunks, 8);
     CU_ASSERT_TRUE(fix->plan.layout[0] + fix->plan.layout[4] >
                    fix->plan.layout[3] + fix->plan.layout[7]);
