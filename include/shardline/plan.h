@@ -346,7 +346,8 @@ uint64_t sl_cluster_accelerators(const sl_cluster *cluster);
  * Several pools as one cluster, borrowing them: nodes are of all, price, power and peak rates the mean
  * of a node's and an accelerator's; of the rest what every pool has: the least memory and the fewest
  * accelerators in a node, no precision and no attention kernel that one of them lacks, the release
- * year of the newest. Each pool is told how many accelerators stand beside it. 2 to SL_POOLS_MAX.
+ * year of the newest. Each pool is told how many accelerators stand beside it, and a scale-up domain
+ * ends with its pool. 2 to SL_POOLS_MAX.
  */
 void sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out);
 

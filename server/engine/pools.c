@@ -17,12 +17,6 @@ sl_pools_at(const sl_cluster *cluster, uint32_t pool)
     return cluster->pool_count == 0 ? cluster : &cluster->pools[pool];
 }
 
-bool
-sl_pools_spread(const sl_cluster *cluster, const sl_plan *plan)
-{
-    return cluster->pool_count > 0 && plan->pipeline == 1;
-}
-
 void
 sl_pools_stages(const sl_cluster *cluster, const sl_plan *plan, uint32_t pool, uint32_t *first,
                 uint32_t *end)

@@ -16,9 +16,6 @@ uint32_t sl_pools_count(const sl_cluster *cluster);
 /** One of them; the cluster itself where it is the only one. */
 const sl_cluster *sl_pools_at(const sl_cluster *cluster, uint32_t pool);
 
-/** Whether the replicas of the one stage are spread over several pools. */
-bool sl_pools_spread(const sl_cluster *cluster, const sl_plan *plan);
-
 /** The first pipeline stage on a pool, and the one after its last; spread, all have stage 0. */
 void sl_pools_stages(const sl_cluster *cluster, const sl_plan *plan, uint32_t pool, uint32_t *first,
                      uint32_t *end);
