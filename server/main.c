@@ -75,6 +75,15 @@ migrate(sl_app *app)
     sl_store_free(store);
 }
 
+/* Private hardware is another's to change too. Without the thread what was read once stays. */
+static void
+watch(sl_app *app)
+{
+    if (app->settings->database_url[0] != '\0' &&
+        !sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
+        sl_log(SL_LOG_ERROR, "private hardware is not watched: no thread", NULL, 0);
+}
+
 static uint32_t
 at_least(uint32_t value, uint32_t least)
 {
@@ -95,6 +104,8 @@ serve(sl_app *app, const sigset_t *signals)
         .lane_depth = {[SL_LANE_COMPUTE] = 1024, [SL_LANE_STORE] = 256, [SL_LANE_HUB] = 256},
         .worker_new = sl_worker_new,
         .worker_free = sl_worker_free,
+        .enter = sl_api_enter,
+        .leave = sl_api_leave,
     };
     sl_errors err = {.count = 0};
     sl_server *server = NULL;
@@ -112,11 +123,13 @@ serve(sl_app *app, const sigset_t *signals)
     (void)fflush(stdout);
     warn_settings(app->settings);
     migrate(app);
+    watch(app);
 
     (void)sigwait(signals, &received);
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
     const uint32_t cancelled = sl_server_stop(server, grace_s);
+    sl_stock_stop(app->stock);
     sl_log(SL_LOG_INFO, "stopped",
            (const sl_log_field[]){sl_log_count("requests_cancelled", cancelled)}, 1);
     return EXIT_SUCCESS;
@@ -128,16 +141,20 @@ run(const sl_settings *settings, const sigset_t *signals)
     sl_errors err = {.count = 0};
     sl_hub *hub = NULL;
     sl_catalog *catalog = sl_catalog_new(&err);
+    sl_stock *stock = catalog != NULL ? sl_stock_new(catalog) : NULL;
     int status = EXIT_FAILURE;
 
-    if (catalog != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
-        sl_app app = {.settings = settings, .catalog = catalog, .hub = hub};
+    if (catalog != NULL && settings->database_url[0] != '\0')
+        sl_catalog_await_own(catalog);
+    if (stock != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
+        sl_app app = {.settings = settings, .catalog = catalog, .hub = hub, .stock = stock};
         sl_app_init(&app);
         status = serve(&app, signals);
     } else {
         print_errors(&err);
     }
     sl_hub_free(hub);
+    sl_stock_free(stock);
     sl_catalog_free(catalog);
     return status;
 }
