@@ -334,6 +334,38 @@ static const sl_sql statements[] = {
                            "SELECT CASE WHEN " CURRENT " THEN p.verdict ELSE 'pending' END,"
                            " count(*)" PLANS_OF("$1") " GROUP BY 1",
                            1},
+    [SL_SQL_HARDWARE_STATE] = {"hardware_state", "SELECT revision FROM private_hardware_state", 0},
+    /* State and rows in one statement, thus of one moment. Without rows there is one of nulls. */
+    [SL_SQL_HARDWARE_LIST] = {"hardware_list",
+                              "SELECT s.revision, h.kind, h.id, h.revision,"
+                              " to_char(h.created_at" RFC_3339 ", to_char(h.updated_at" RFC_3339
+                              ", h.spec"
+                              " FROM private_hardware_state s LEFT JOIN private_hardware h ON true"
+                              " ORDER BY h.kind, h.id",
+                              0},
+    [SL_SQL_HARDWARE_LOCK] = {"hardware_lock",
+                              "SELECT revision FROM private_hardware_state FOR UPDATE", 0},
+    [SL_SQL_HARDWARE_GET] = {"hardware_get",
+                             "SELECT revision, spec_hash FROM private_hardware"
+                             " WHERE kind = $1::text AND id = $2::text",
+                             2},
+    [SL_SQL_HARDWARE_COUNT] = {"hardware_count", "SELECT count(*) FROM private_hardware", 0},
+    [SL_SQL_HARDWARE_ADVANCE] = {"hardware_advance",
+                                 "UPDATE private_hardware_state SET revision = revision + 1", 0},
+    [SL_SQL_HARDWARE_PUT] = {"hardware_put",
+                             "INSERT INTO private_hardware (kind, id, revision, spec, spec_hash,"
+                             " uses, created_at, updated_at)"
+                             " SELECT $1::text, $2::text, revision, $3::json, $4::text, $5::text,"
+                             " statement_timestamp(), statement_timestamp()"
+                             " FROM private_hardware_state"
+                             " ON CONFLICT (kind, id) DO UPDATE SET revision = excluded.revision,"
+                             " spec = excluded.spec, spec_hash = excluded.spec_hash,"
+                             " uses = excluded.uses, updated_at = excluded.updated_at",
+                             5},
+    [SL_SQL_HARDWARE_DELETE] = {"hardware_delete",
+                                "DELETE FROM private_hardware"
+                                " WHERE kind = $1::text AND id = $2::text",
+                                2},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");
