@@ -171,16 +171,20 @@ visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     return add(r, &node, err);
 }
 
-/* The smallest of a group's nodes, where it is the largest too. */
+/* The smallest of a group's nodes, where it is the largest too, or the only one. */
 static void
 say_if_all_agree(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item,
                  const char *name)
 {
     sl_node least[2], most[2];
     uint64_t a = 0, b = 0;
+    const char *const names = node->item[SL_SLURM_NAME].text;
 
-    if (member_of(element, name, "minimum", least) && member_of(element, name, "maximum", most) &&
-        read_number(&least[1], &a) && read_number(&most[1], &b) && a == b)
+    if (!member_of(element, name, "minimum", least) || !read_number(&least[1], &a))
+        return;
+    if (member_of(element, name, "maximum", most) && read_number(&most[1], &b)
+            ? a == b
+            : names != NULL && sl_hosts_count(names, &b) && b == 1)
         say(r, node, element, item, name, "minimum", NULL);
 }
 
@@ -204,8 +208,11 @@ visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
         return SL_OK;
     say(r, &node, element, SL_SLURM_GRES, "gres", "total", ",");
     say(r, &node, element, SL_SLURM_FEATURES, "features", "total", ",");
+    if (r->texts[SL_SLURM_FEATURES].size == 0)
+        say(r, &node, element, SL_SLURM_FEATURES, "features", "active", ",");
     say(r, &node, element, SL_SLURM_STATE, "node", "state", "+");
     say(r, &node, element, SL_SLURM_REASON, "reason", "description", " ");
+    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
     say_if_all_agree(r, &node, element, SL_SLURM_MEMORY, "memory");
     say_if_all_agree(r, &node, element, SL_SLURM_CPUS, "cpus");
     if (sl_node_text(element, "cluster", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)

@@ -359,8 +359,7 @@ take_line(reading *r, uint32_t number, sl_errors *err)
     return r->has_header ? take_row(r, number, err) : SL_OK;
 }
 
-/* Whether the first line is a row whose header was left out: a cell with devices, another with a
- * state. */
+/* Whether a line is a row of a table without a header: a cell with devices, another with a state. */
 static bool
 is_row_alone(const char *line)
 {
@@ -390,17 +389,15 @@ sl_slurm_sinfo_text_recognise(const sl_sample *sample)
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
     sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
-    bool cut = false, first = true;
+    bool cut = false, rows = false;
     while (lines.number < HEADER_LINES_MAX && sl_lines_copy(&lines, line, sizeof line, &cut)) {
         if (line[strspn(line, " ")] == '\0')
             continue;
         if (read_header(line, &header))
             return header.count >= 2 ? 95 : 60;
-        if (first && is_row_alone(line))
-            return 50;
-        first = false;
+        rows = rows || is_row_alone(line);
     }
-    return 0;
+    return rows ? 50 : 0;
 }
 
 static bool
