@@ -449,6 +449,16 @@ slurm_conf_is_read(void)
 }
 
 static void
+a_byte_order_mark_is_of_no_line(void)
+{
+    expect_text("\xEF\xBB\xBFNodeName=a CPUs=4\r\n", "slurm_conf", "a unknown cpus 4\n");
+    expect_text("\xEF\xBB\xBFNODELIST STATE\r\nb idle\r\n", "slurm_sinfo_text", "b usable\n");
+    expect_text("\xEF\xBB\xBF{\"nodes\":[{\"name\":\"c\",\"gres\":\"gpu:1\",\"real_memory\":9,"
+                "\"tres_weighted\":NaN}]}",
+                "slurm_nodes_json", "c unknown 1 mem 9\n");
+}
+
+static void
 gres_conf_is_read(void)
 {
     expect_fixture("slurm_gres.conf", "slurm_gres_conf",
@@ -640,6 +650,7 @@ static const sl_case cases[] = {
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(columns_that_run_together_are_told),
     SL_CASE(slurm_conf_is_read),
+    SL_CASE(a_byte_order_mark_is_of_no_line),
     SL_CASE(gres_conf_is_read),
     SL_CASE(topology_conf_is_read),
     SL_CASE(real_nodes_say_what_they_say),
