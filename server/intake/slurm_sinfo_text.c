@@ -365,7 +365,8 @@ is_row_alone(const char *line)
 {
     cell cells[CELLS_MAX];
     bool devices = false, state = false;
-    char unknown[32], word[32];
+    sl_slurm_state read;
+    char word[32];
 
     const uint32_t count = split(line, strchr(line, '|') != NULL ? '|' : ' ', cells);
     for (uint32_t i = 0; i < count; i++) {
@@ -374,8 +375,8 @@ is_row_alone(const char *line)
             continue;
         memcpy(word, cells[i].at, cells[i].length);
         word[cells[i].length] = '\0';
-        state = state || (sl_slurm_state(word, unknown, sizeof unknown) != SL_HOST_UNSAID &&
-                          *unknown == '\0');
+        sl_slurm_state_read(word, &read);
+        state = state || (read.state != SL_HOST_UNSAID && read.unknown[0] == '\0');
     }
     return devices && state;
 }

@@ -257,19 +257,23 @@ states_come_to_what_can_be_used(void)
         {SL_HOST_UNSAID, "unk,UNKNOWN,FUTURE,futr,CLOUD,n/a"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char word[64], unknown[32];
+        sl_slurm_state read;
+        char word[64];
         for (const char *at = rows[i].words; *at != '\0';) {
             const size_t length = strcspn(at, ",");
             memcpy(word, at, length);
             word[length] = '\0';
-            if (sl_slurm_state(word, unknown, sizeof unknown) != rows[i].state || *unknown != '\0')
+            sl_slurm_state_read(word, &read);
+            if (read.state != rows[i].state || read.unknown[0] != '\0')
                 sl_fail_for(word);
             at += length + (at[length] == ',');
         }
     }
-    char unknown[32];
-    CU_ASSERT_EQUAL(sl_slurm_state("IDLE+SLEEPY", unknown, sizeof unknown), SL_HOST_USABLE);
-    sl_expect_text(unknown, "SLEEPY", "a word of a later version");
+    sl_slurm_state read;
+    sl_slurm_state_read("IDLE+SLEEPY+RESERVED", &read);
+    CU_ASSERT_EQUAL(read.state, SL_HOST_USABLE);
+    CU_ASSERT_TRUE(read.reserved && !read.future);
+    sl_expect_text(read.unknown, "SLEEPY", "a word of a later version");
 }
 
 static void
@@ -580,12 +584,13 @@ odd_nodes_are_warned_of(void)
         "NodeName=a CPUTot=4 State=IDLE Gres=gpu:a100:4 CfgTRES=cpu=4,gres/gpu=3\n"
         "NodeName=b[ CPUTot=4 State=IDLE\n"
         "NodeName=c CPUTot=4 State=IDLE+SLEEPY Gres=gpu:5000\n"
-        "NodeName=d CPUTot=4 State=IDLE AvailableFeatures=p4d.24xlarge,p5.48xlarge\n"
+        "NodeName=d CPUTot=4 State=IDLE+RESERVED AvailableFeatures=p4d.24xlarge,p5.48xlarge\n"
         "NodeName=e CPUTot=4 State=IDLE Gres=gpu:2 AvailableFeatures=40gb,80gb,gpu_mem:9G\n",
         "slurm_nodes_text",
         "a usable 4 a100 cpus 4\nc usable cpus 4\nd usable cpus 4\ne usable 2 cpus 4\n"
         "! counts_differ 1\n! malformed_hosts 1\n! odd_gres 1\n! unknown_state 1\n"
-        "! several_instance_types 1\n! memory_in_features 1\n! memory_in_features 1\n"
+        "! several_instance_types 1\n! reserved_nodes 1\n! memory_in_features 1\n! "
+        "memory_in_features 1\n"
         "! memory_in_features 1\n");
 }
 
