@@ -58,7 +58,10 @@ sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
             break;
         }
         const char c = line[i++];
-        to[used++] = c == '\0' || c == '\t' ? ' ' : c;
+        to[used] = c;
+        if (c == '\0' || c == '\t')
+            to[used] = ' ';
+        used++;
     }
     to[used] = '\0';
     return true;
