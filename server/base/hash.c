@@ -97,3 +97,11 @@ sl_hash_text(const void *bytes, size_t size, char out[SL_HASH_TEXT_SIZE])
         out[i] = digits[state[i / 8] >> (28 - 4 * (i % 8)) & 0xFu];
     out[SL_HASH_TEXT_SIZE - 1] = '\0';
 }
+
+uint64_t
+sl_hash_quick(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
+    return hash;
+}

@@ -73,6 +73,49 @@ reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
     out[size] = '\0';
 }
 
+/* Words of free text that no part is called by alone: kinds and sizes of memory, generations. */
+static bool
+is_decoration(const char *word)
+{
+    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",  "hbm3e",
+                                        "blackwell", "hopper", "ampere", "module"};
+    const size_t digits = strspn(word, "0123456789");
+
+    return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||
+           (digits > 0 &&
+            (sl_text_equal(word + digits, "gb") || sl_text_equal(word + digits, "g") ||
+             sl_text_equal(word + digits, "gib")));
+}
+
+/* Reduced, without decoration: "AMD Instinct MI300X 192GB HBM3" is mi300x, "Blackwell GPU (GB200)"
+ * gb200. */
+static void
+loosen(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    char folded[SL_CATALOG_NAME_SIZE], plain[SL_CATALOG_NAME_SIZE];
+    size_t size = 0;
+
+    fold(name, folded);
+    for (char *at = folded; *at != '\0'; at++)
+        if (*at == '(' || *at == ')')
+            *at = '-';
+    plain[0] = '\0';
+    for (const char *at = folded; *at != '\0';) {
+        char word[SL_CATALOG_NAME_SIZE];
+        const size_t length = strcspn(at, "-");
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (length > 0 && !is_decoration(word)) {
+            memcpy(plain + size, at, length);
+            size += length;
+            plain[size++] = '-';
+        }
+        at += length + (at[length] == '-');
+    }
+    plain[size] = '\0';
+    reduce(plain, out);
+}
+
 typedef void (*normaliser)(const char *name, char out[SL_CATALOG_NAME_SIZE]);
 
 /* Parts one of whose names is the same after `normalise`. */
@@ -161,6 +204,62 @@ sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *po
         return fail_ambiguous(catalog, name, pointer, candidates, count, err);
     *out = &catalog->parts[candidates[0]];
     return SL_OK;
+}
+
+/* The longest word of a folded name that has a digit: what sets a model apart; "" when there is
+ * none. */
+static void
+model_word(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    char folded[SL_CATALOG_NAME_SIZE];
+    size_t best = 0;
+
+    fold(name, folded);
+    *out = '\0';
+    for (const char *at = folded; *at != '\0';) {
+        const size_t length = strcspn(at, "-");
+        const size_t plain = strcspn(at, "0123456789-");
+        const bool size_word = length > 2 && memcmp(at + length - 2, "gb", 2) == 0;
+        if (plain < length && length > best && length > 1 && !size_word) {
+            best = length;
+            memcpy(out, at, length);
+            out[length] = '\0';
+        }
+        at += length + (at[length] == '-');
+    }
+}
+
+uint32_t
+sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part **out,
+                      uint32_t most, bool *near)
+{
+    assert(catalog != NULL && name != NULL && out != NULL && near != NULL);
+
+    uint32_t found[CANDIDATES_MAX];
+    uint32_t count = 0;
+    const sl_part *const exact = sl_catalog_part_by_id(catalog, name);
+    *near = false;
+    if (exact != NULL && most > 0) {
+        out[0] = exact;
+        return 1;
+    }
+    uint32_t matched = matches(catalog, name, fold, found);
+    if (matched == 0)
+        matched = matches(catalog, name, reduce, found);
+    if (matched == 0)
+        matched = matches(catalog, name, loosen, found);
+    for (; count < matched && count < most; count++)
+        out[count] = &catalog->parts[found[count]];
+    if (count > 0)
+        return count;
+
+    char word[SL_CATALOG_NAME_SIZE];
+    model_word(name, word);
+    *near = true;
+    for (uint32_t i = 0; *word != '\0' && i < catalog->part_count && count < most; i++)
+        if (sl_text_holds_ignoring_case(catalog->parts[i].accelerator.id, word))
+            out[count++] = &catalog->parts[i];
+    return count;
 }
 
 static bool

@@ -82,6 +82,10 @@ sl_pool_read_node(const sl_node *object, sl_pool *pool, sl_errors *warnings, sl_
                                  &pool->accelerators, NULL, err));
     sl_keep(&first, sl_node_uint(object, "memory_bytes", 1 << 20, BYTES_MAX, &pool->memory_bytes,
                                  NULL, err));
+    bool reserved_said = false;
+    sl_keep(&first, sl_node_uint(object, "reserved_bytes", 0, BYTES_MAX, &pool->reserved_bytes,
+                                 &reserved_said, err));
+    pool->reserved_said = pool->reserved_said || reserved_said;
     sl_keep(&first, sl_node_double(object, "scale_up_bytes_per_s", 1, RATE_MAX,
                                    &pool->scale_up_bytes_per_s, NULL, err));
     sl_keep(&first, sl_node_uint(object, "scale_up_domain", 1, SL_CLUSTER_NODES_MAX,
@@ -259,6 +263,10 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
 {
     if (pool->memory_bytes > 0)
         a->memory_bytes = pool->memory_bytes;
+    if (pool->reserved_said) {
+        a->reserved_bytes = pool->reserved_bytes;
+        a->reserved_assumed = false;
+    }
     if (a->reserved_assumed)
         a->reserved_bytes = a->memory_bytes / 100;
     if (a->reserved_bytes > a->memory_bytes)

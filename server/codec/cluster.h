@@ -22,6 +22,8 @@ typedef struct sl_pool {
     uint64_t nodes;
     uint64_t accelerators; /* per node */
     uint64_t memory_bytes;
+    uint64_t reserved_bytes; /* of them, what the driver keeps */
+    bool reserved_said;
     double memory_bytes_per_s;
     double power_limit_w;
     double sustained_ratio; /* 0 = the catalogue's */

@@ -1,10 +1,11 @@
 #include "codec/inventory.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/hosts.h"
+#include "codec/inventory_hosts.h"
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -20,53 +21,10 @@ static const sl_member pool_members[] = {{"name", NULL},   {"nodes", NULL},
                                          {"hosts", NULL},  {"node", NULL},
                                          {"fabric", NULL}, {"price_per_node_hour", NULL}};
 
-static const sl_member node_members[] = {{"node_type", NULL},
-                                         {"accelerator", NULL},
-                                         {"accelerators", NULL},
-                                         {"memory_bytes", NULL},
-                                         {"scale_up_bytes_per_s", NULL},
-                                         {"scale_up_domain", NULL},
-                                         {"host_memory_bytes", NULL},
-                                         {"nics", NULL}};
-
-static sl_code
-check_hosts(const sl_node *pool, uint64_t nodes, sl_errors *err)
-{
-    sl_node hosts;
-    if (!sl_node_member(pool, "hosts", &hosts))
-        return SL_OK;
-    const size_t entries = sl_node_count(&hosts);
-    if (sl_node_kind(&hosts) != SL_JSON_ARRAY)
-        return sl_node_fail(&hosts, err, SL_E_RANGE, "wrong_type", "must be an array");
-    if (entries > SL_INVENTORY_HOSTS_MAX)
-        return sl_node_fail(&hosts, err, SL_E_RANGE, "out_of_range",
-                            "must have at most %d entries, got %zu", SL_INVENTORY_HOSTS_MAX,
-                            entries);
-    sl_code first = SL_OK;
-    uint64_t total = 0;
-    for (size_t i = 0; i < entries; i++) {
-        sl_node item;
-        const char *entry = NULL;
-        uint64_t count = 0;
-        if (!sl_node_at(&hosts, i, &item))
-            continue;
-        const sl_code code = sl_node_as_text(&item, &entry, err);
-        sl_keep(&first, code);
-        if (code == SL_OK && !sl_hosts_count(entry, &count)) {
-            sl_keep(&first, sl_node_fail(&item, err, SL_E_RANGE, "malformed_hosts",
-                                         "must be a host name or a range, got \"%.60s\"", entry));
-            sl_hint(err, "gpu[001-032]");
-        }
-        total += count;
-    }
-    if (first == SL_OK && nodes > 0 && entries > 0 && total != nodes) {
-        first = sl_node_fail(&hosts, err, SL_E_RANGE, "inconsistent",
-                             "must name the %llu nodes of the pool, got %llu",
-                             (unsigned long long)nodes, (unsigned long long)total);
-        sl_hint(err, "nodes %llu", (unsigned long long)total);
-    }
-    return first;
-}
+static const sl_member node_members[] = {
+    {"node_type", NULL},       {"accelerator", NULL},       {"accelerators", NULL},
+    {"memory_bytes", NULL},    {"reserved_bytes", NULL},    {"scale_up_bytes_per_s", NULL},
+    {"scale_up_domain", NULL}, {"host_memory_bytes", NULL}, {"nics", NULL}};
 
 /* A pool's members into *out, whose pools and object are set. */
 static sl_code
@@ -108,6 +66,14 @@ typedef struct pool_totals {
     uint64_t usable_bytes; /* of one */
 } pool_totals;
 
+/* What a tool printed, or what the catalogue takes where none did. */
+static uint64_t
+reserved_of_unknown(const sl_pool *pool)
+{
+    const uint64_t reserved = pool->reserved_said ? pool->reserved_bytes : pool->memory_bytes / 100;
+    return reserved < pool->memory_bytes ? reserved : pool->memory_bytes;
+}
+
 static pool_totals
 count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *faults)
 {
@@ -117,7 +83,7 @@ count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors 
     if (sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, faults) != SL_OK)
         return (pool_totals){.accelerators = pool->nodes * pool->accelerators,
                              .memory_bytes = pool->memory_bytes,
-                             .usable_bytes = pool->memory_bytes - pool->memory_bytes / 100};
+                             .usable_bytes = pool->memory_bytes - reserved_of_unknown(pool)};
     const sl_part *part = NULL;
     sl_errors ignored = {0};
     const sl_code code = sl_catalog_find_part(catalog, cluster.accelerator.id, "", &part, &ignored);
@@ -235,6 +201,7 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
     if (code != SL_OK)
         return first != SL_OK ? first : code;
     double bytes = 0;
+    sl_host_names names = {0};
     for (size_t i = 0; i < sl_node_count(&found.pools); i++) {
         if (!sl_node_at(&found.pools, i, &found.object))
             continue;
@@ -242,9 +209,10 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
         sl_keep(&first, read);
         if (read == SL_OK)
             sl_keep(&first, check_hardware(&found, catalog, &bytes, err));
-        sl_keep(&first, check_hosts(&found.object, found.pool.nodes, err));
+        sl_keep(&first, sl_hosts_check(&found.object, found.pool.nodes, &names, err));
         sl_keep(&first, check_name(&found.pools, i, found.name, &found.object, err));
     }
+    sl_host_names_clear(&names);
     if (bytes > TOTAL_BYTES_MAX)
         sl_keep(&first, sl_node_fail(&found.pools, err, SL_E_RANGE, "out_of_range",
                                      "must have a total memory that can be counted in 64 bits"));
@@ -284,6 +252,45 @@ sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catal
     sl_put_uint(writer, "accelerators", accelerators);
     sl_put_uint(writer, "memory_bytes", memory_bytes);
     sl_write_object_end(writer);
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+    const char *const *const left = a;
+    const char *const *const right = b;
+    return strcmp(*left, *right);
+}
+
+void
+sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+{
+    assert(writer != NULL && spec != NULL && catalog != NULL);
+
+    const char *ids[SL_INVENTORY_POOLS_MAX];
+    size_t count = 0;
+    sl_errors ignored = {0};
+    sl_inventory_pool found;
+    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
+    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
+        if (!sl_node_at(&found.pools, i, &found.object) ||
+            read_pool(&found, &ignored, &ignored) != SL_OK)
+            continue;
+        const char *const known = count_pool(&found, catalog, &ignored).accelerator;
+        const char *const id = known != NULL ? known : found.pool.accelerator;
+        if (id != NULL)
+            ids[count++] = id;
+    }
+    if (count > 0)
+        qsort(ids, count, sizeof ids[0], by_text);
+    sl_write_array(writer);
+    for (size_t i = 0; i < count; i++) {
+        char bounded[SL_INVENTORY_ID_SIZE]; /* longer ones are found by how they begin */
+        (void)sl_text_copy(bounded, sizeof bounded, ids[i]);
+        if (i == 0 || !sl_text_equal(ids[i], ids[i - 1]))
+            sl_write_text(writer, bounded);
+    }
+    sl_write_array_end(writer);
 }
 
 sl_code

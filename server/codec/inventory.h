@@ -8,7 +8,11 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-enum { SL_INVENTORY_POOLS_MAX = 256, SL_INVENTORY_HOSTS_MAX = 4096 };
+enum {
+    SL_INVENTORY_POOLS_MAX = 256,
+    SL_INVENTORY_HOSTS_MAX = 4096,
+    SL_INVENTORY_ID_SIZE = 129 /* of an accelerator, where inventories are found by it */
+};
 
 /** A pool of a spec, borrowed from its document. Its nodes point at one another: it stays where it
  * was read. */
@@ -32,6 +36,11 @@ sl_code sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_er
 /** The `status` object of a spec that passed the check: totals, and per pool the part it resolved
  * to (null when the catalogue does not know it). */
 void sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog);
+
+/** The accelerators of a spec that passed the check, as a JSON array of texts in order, each once:
+ * ids of the catalogue, or what the spec says where the catalogue does not know it. */
+void sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec,
+                                     const sl_catalog *catalog);
 
 /** Content address of a spec: equal documents, equal hash, whatever their spelling. */
 sl_code sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE],

@@ -407,6 +407,8 @@ fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_c
     code = sl_question_read_cluster(request, &pool, NULL, err);
     if (code == SL_OK)
         code = check_nodes(request, &found.pool, &pool, err);
+    if (code == SL_OK)
+        code = sl_question_check_hosts(request, found.name, &pool.nodes, err);
     if (code != SL_OK)
         return code;
     code = sl_pool_resolve(&pool, catalog, &found.node, &request->notes, &request->cluster, &inner);

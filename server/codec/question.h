@@ -54,6 +54,9 @@ typedef struct sl_estimate_request {
 
     const char *inventory; /* slug; NULL: the cluster stands inline or not at all */
     const char *pool;      /* NULL: the only one */
+    bool all_hosts;        /* whatever state they are in */
+    const struct sl_host_status *hosts; /* of the inventory, the caller's to set before
+                                           sl_estimate_request_pool; NULL: nobody observed it */
     char inventory_hash[SL_HASH_TEXT_SIZE];
 
     sl_purpose purpose;
@@ -122,7 +125,7 @@ sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalo
  * Fills the cluster from the spec of the inventory that the request names; the members of the
  * request's own cluster override the pool's. spec: its JSON text, not kept.
  * SL_E_RANGE: required_field when there are several pools and none is named, unknown_value for
- * another pool's name, out_of_range above its nodes, unknown_accelerator and the like for a pool
+ * another pool's name, out_of_range above its nodes, not_enough_hosts above its usable ones, unknown_accelerator and the like for a pool
  * the catalogue cannot price; SL_E_INTERNAL when the text is no inventory.
  */
 sl_code sl_estimate_request_pool(sl_estimate_request *request, const char *spec, size_t size,

@@ -28,6 +28,14 @@ sl_code sl_question_read_traffic(sl_estimate_request *request, sl_errors *warnin
 sl_code sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings,
                               sl_errors *err) SL_MUST_CHECK;
 
+/* "hosts" of a cluster that names an inventory. */
+sl_code sl_question_read_hosts(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
+
+/* Keeps to the usable nodes of a pool: *nodes becomes their number where none was asked for.
+ * pool: its name. */
+sl_code sl_question_check_hosts(sl_estimate_request *request, const char *pool, uint64_t *nodes,
+                                sl_errors *err) SL_MUST_CHECK;
+
 /* What a comparison compares; needs the workload's kind. */
 sl_code sl_question_read_comparison(sl_estimate_request *request, sl_errors *err) SL_MUST_CHECK;
 

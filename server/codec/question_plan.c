@@ -44,6 +44,7 @@ static const sl_member cluster_members[] = {
     {"scale_up_bytes_per_s", NULL},
     {"scale_up_domain", NULL},
     {"host_memory_bytes", NULL},
+    {"reserved_bytes", NULL},
     {"nics", NULL},
     {"fabric", NULL},
     {"kind", NULL},
@@ -53,6 +54,7 @@ static const sl_member cluster_members[] = {
     {"accelerator_overrides", NULL},
     {"inventory", NULL},
     {"pool", NULL},
+    {"hosts", NULL},
     {"pools", ""},
 };
 
@@ -369,6 +371,7 @@ sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors 
             sl_members_check(object, cluster_members, COUNT(cluster_members), warnings, err));
     sl_keep(&first, sl_node_text(object, "inventory", &request->inventory, NULL, err));
     sl_keep(&first, sl_node_text(object, "pool", &request->pool, NULL, err));
+    sl_keep(&first, sl_question_read_hosts(request, err));
     sl_keep(&first, sl_node_text(object, "kind", &pool->fabric_kind, NULL, err));
     sl_keep(&first,
             sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &pool->nodes, NULL, err));

@@ -4,12 +4,17 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/queue.h"
 #include "http/exposition.h"
 
 static const char *const lane_names[] = {
-    [SL_LANE_COMPUTE] = "compute", [SL_LANE_STORE] = "store", [SL_LANE_HUB] = "hub"};
+    [SL_LANE_COMPUTE] = "compute",
+    [SL_LANE_STORE] = "store",
+    [SL_LANE_HUB] = "hub",
+    [SL_LANE_BULK] = "bulk",
+};
 _Static_assert(sizeof lane_names / sizeof lane_names[0] == SL_LANE_COUNT, "every lane has a name");
 
 typedef struct worker_thread {
@@ -28,6 +33,8 @@ struct sl_lanes {
     uint32_t thread_count; /* started */
 };
 
+enum { BULK_NICENESS = 10 };
+
 static void *
 worker_main(void *argument)
 {
@@ -35,6 +42,9 @@ worker_main(void *argument)
     const sl_server_config *const config = self->lanes->config;
     void *worker = config->worker_new == NULL ? NULL : config->worker_new(config->app, self->lane);
 
+    /* On Linux this is the thread's own. Where it is refused, the lane is only one among others. */
+    if (self->lane == SL_LANE_BULK)
+        (void)setpriority(PRIO_PROCESS, 0, BULK_NICENESS);
     sl_queue *const queue = self->lanes->queues[self->lane];
     for (void *job = sl_queue_pop(queue); job != NULL; job = sl_queue_pop(queue)) {
         (void)atomic_fetch_sub(&self->lanes->waiting[self->lane], 1);

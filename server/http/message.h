@@ -16,6 +16,7 @@ typedef enum sl_lane {
     SL_LANE_COMPUTE, /* pure work, one thread per core */
     SL_LANE_STORE,   /* one database connection per thread */
     SL_LANE_HUB,     /* one curl handle per thread */
+    SL_LANE_BULK,    /* seconds of work on one upload, behind whatever else wants the cores */
     SL_LANE_COUNT
 } sl_lane;
 
@@ -25,7 +26,7 @@ typedef struct sl_server sl_server;
 /** A body on disk (spool.h). */
 typedef struct sl_spool sl_spool;
 
-typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_DELETE, SL_METHOD_COUNT } sl_method;
+typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_PATCH, SL_DELETE, SL_METHOD_COUNT } sl_method;
 
 enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
 
@@ -55,6 +56,9 @@ typedef struct sl_request {
     const char *accept_encoding; /* NULL when absent */
     const char *if_match;        /* NULL when absent */
     const char *if_none_match;   /* NULL when absent */
+    const char *user_agent;      /* NULL when absent; what a client says of itself */
+    const char *remote_address;  /* of the connection's other end, no name a header gives; NULL when
+                                    it is no address */
     sl_arena *arena;
     double deadline_s;            /* on sl_clock_now_s() */
     const atomic_bool *cancelled; /* set when the deadline passed or the server drains */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/files.h"
@@ -17,6 +18,9 @@ struct sl_spool {
 
 /* Of the process: whoever shares its disk shares the bound. */
 static atomic_uint_fast32_t spools_open;
+static atomic_uint_fast64_t bytes_held;
+
+const uint64_t sl_spools_max_bytes = 2048ULL * 1024 * 1024;
 
 /* A file that nobody else can open; -1 where there can be none. */
 static int
@@ -66,6 +70,7 @@ sl_spool_free(sl_spool *spool)
     if (spool == NULL)
         return;
     (void)close(spool->fd);
+    (void)atomic_fetch_sub(&bytes_held, spool->size);
     free(spool);
     (void)atomic_fetch_sub(&spools_open, 1);
 }
@@ -74,8 +79,11 @@ bool
 sl_spool_append(sl_spool *spool, const char *bytes, size_t size)
 {
     assert(spool != NULL);
-    if (!sl_write_all(spool->fd, bytes, size))
+    if (atomic_fetch_add(&bytes_held, size) + size > sl_spools_max_bytes ||
+        !sl_write_all(spool->fd, bytes, size)) {
+        (void)atomic_fetch_sub(&bytes_held, size);
         return false;
+    }
     spool->size += size;
     return true;
 }
@@ -105,4 +113,34 @@ sl_spool_read(const sl_spool *spool, uint64_t offset, char *to, size_t size, siz
     }
     *got = have;
     return true;
+}
+
+bool
+sl_spool_view_open(const sl_spool *spool, sl_spool_view *out)
+{
+    assert(spool != NULL && out != NULL);
+
+    *out = (sl_spool_view){.text = "", .size = (size_t)spool->size};
+    if (spool->size == 0)
+        return true;
+    void *const mapped = mmap(NULL, out->size, PROT_READ, MAP_PRIVATE, spool->fd, 0);
+    if (mapped == MAP_FAILED)
+        return false;
+    out->text = mapped;
+    return true;
+}
+
+void
+sl_spool_view_clear(sl_spool_view *view)
+{
+    assert(view != NULL);
+    if (view->size > 0) {
+        /* munmap takes what mmap gave: nothing is written through it. */
+        union {
+            const char *text;
+            void *mapped;
+        } both = {.text = view->text};
+        (void)munmap(both.mapped, view->size);
+    }
+    *view = (sl_spool_view){.text = "", .size = 0};
 }

@@ -5,6 +5,7 @@
 #ifndef SL_INTAKE_ELEMENTS_H
 #define SL_INTAKE_ELEMENTS_H
 
+#include "base/buffer.h"
 #include "json/reader.h"
 
 enum {
@@ -27,10 +28,19 @@ typedef sl_code (*sl_element_visit)(void *context, const sl_node *element, uint3
 sl_code sl_json_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
                          void *context, bool *found, sl_errors *err) SL_MUST_CHECK;
 
-/** The same of YAML, with what YAML can say and JSON can (aliases, tags and complex keys are refused
+/**
+ * The same of YAML, with what YAML can say and JSON can (aliases, tags and complex keys are refused
  * by name: unsupported_yaml). Several documents of one stream count as elements of a list; a document
- * that has no such list is itself one element when `list` is not found in it. */
+ * that has no such list is itself one element when `list` is not found in it. *found: whether any
+ * document has the list.
+ * Plain scalars are values by the core schema, see yaml_scalar.h. SL_E_SYNTAX malformed_yaml.
+ */
 sl_code sl_yaml_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
                          void *context, bool *found, sl_errors *err) SL_MUST_CHECK;
+
+/** The only document of a stream as JSON, whose buffer is the caller's to clear. SL_E_SYNTAX as
+ * above, also for a second document and for none; SL_E_TOO_LARGE past SL_DOCUMENT_MAX_BYTES. */
+sl_code sl_yaml_document(const char *text, size_t size, sl_buffer *json,
+                         sl_errors *err) SL_MUST_CHECK;
 
 #endif

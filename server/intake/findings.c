@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 
 enum {
@@ -23,6 +24,7 @@ static const struct {
     [SL_FIELD_ACCELERATORS] = {"accelerators", false},
     [SL_FIELD_MEMORY_BYTES] = {"memory_bytes", false},
     [SL_FIELD_RESERVED_BYTES] = {"reserved_bytes", false},
+    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
     [SL_FIELD_POWER_LIMIT_W] = {"power_limit_w", false},
     [SL_FIELD_SLICED_ACCELERATORS] = {"sliced_accelerators", false},
     [SL_FIELD_SLICE] = {"slice", true},
@@ -38,7 +40,6 @@ static const struct {
     [SL_FIELD_NIC_BYTES_PER_S] = {"nic_bytes_per_s", false},
     [SL_FIELD_NIC_KIND] = {"nic_kind", true},
     [SL_FIELD_PRICE_PER_NODE_HOUR] = {"price_per_node_hour", false},
-    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
 };
 _Static_assert(sizeof fields / sizeof fields[0] == SL_FIELD_COUNT, "every field has its name");
 
@@ -136,28 +137,18 @@ sl_findings_file(sl_findings *findings, const char *name, const char *format, sl
     return SL_OK;
 }
 
-static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return hash;
-}
-
-static const uint64_t HASH_START = 14695981039346656037u;
-
-/* Of values, not of where they stand. */
+/* Of values, not of where they stand; but for what may differ a little between equals. */
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
-    uint64_t hash = HASH_START;
+    uint64_t hash = SL_QUICK_HASH_START;
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
         const sl_fact *const f = &facts->field[i];
-        if (!f->said)
+        if (!f->said || i == SL_FIELD_HOST_MEMORY_BYTES)
             continue;
-        hash = hash_bytes(hash, &i, sizeof i);
-        hash = f->text != NULL ? hash_bytes(hash, f->text, strlen(f->text))
-                               : hash_bytes(hash, &f->number, sizeof f->number);
+        hash = sl_hash_quick(hash, &i, sizeof i);
+        hash = f->text != NULL ? sl_hash_quick(hash, f->text, strlen(f->text))
+                               : sl_hash_quick(hash, &f->number, sizeof f->number);
     }
     return hash;
 }
@@ -172,12 +163,20 @@ fact_equal(const sl_fact *a, const sl_fact *b)
     return a->text == b->text && a->number == b->number;
 }
 
+/* Firmware and kernels keep another bit of the host's memory on each of a thousand like nodes: within
+ * this share they are of one kind, with the memory of the first. */
+static const double HOST_MEMORY_SHARE = 0.02;
+
 static bool
 facts_equal(const sl_facts *a, const sl_facts *b)
 {
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
-        if (!fact_equal(&a->field[i], &b->field[i]))
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
+        const sl_fact *const x = &a->field[i], *const y = &b->field[i];
+        const bool near = i == SL_FIELD_HOST_MEMORY_BYTES && x->said && y->said &&
+                          fabs(x->number - y->number) <= HOST_MEMORY_SHARE * x->number;
+        if (!near && !fact_equal(x, y))
             return false;
+    }
     return true;
 }
 
@@ -201,7 +200,7 @@ keep_fact(sl_findings *findings, sl_fact *fact)
 static sl_code
 intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *kind, sl_errors *err)
 {
-    const uint64_t hash = hash_bytes(facts_hash(facts), &file, sizeof file);
+    const uint64_t hash = sl_hash_quick(facts_hash(facts), &file, sizeof file);
 
     for (uint32_t i = findings->kind_count; i-- > 0;) {
         if (findings->kind_hashes[i] == hash && facts_equal(findings->kinds[i], facts)) {
@@ -236,7 +235,7 @@ static uint32_t *
 slot_of(const sl_findings *findings, const char *name)
 {
     const uint32_t mask = findings->slot_count - 1;
-    for (uint32_t at = (uint32_t)hash_bytes(HASH_START, name, strlen(name));; at++) {
+    for (uint32_t at = (uint32_t)sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));; at++) {
         uint32_t *const slot = &findings->slots[at & mask];
         if (*slot == 0 || sl_text_equal(host_at(findings, *slot - 1)->name, name))
             return slot;

@@ -17,15 +17,17 @@ enum { SL_FINDINGS_KINDS_MAX = 4096, SL_FINDINGS_FILES_MAX = 32, SL_FINDINGS_WAR
 
 /** What a text may say of a node. Numbers in bytes, seconds, watts and counts. */
 typedef enum sl_field {
-    SL_FIELD_ACCELERATOR,         /* text, as printed: "NVIDIA H200", "h100", "Tesla-T4" */
-    SL_FIELD_ACCELERATORS,        /* devices in a node, slices not counted */
-    SL_FIELD_MEMORY_BYTES,        /* of one device, all that the tool printed */
-    SL_FIELD_RESERVED_BYTES,      /* of it, what the driver keeps */
-    SL_FIELD_POWER_LIMIT_W,       /* of one device, where it is below the part's own */
-    SL_FIELD_SLICED_ACCELERATORS, /* devices cut by MIG, or shared between containers */
-    SL_FIELD_SLICE,               /* text: what they are cut into, "MIG 1g.5gb", "shared by 4" */
-    SL_FIELD_DRIVER,              /* text */
-    SL_FIELD_NODE_TYPE,           /* text: instance type, machine, "p5.48xlarge" */
+    SL_FIELD_ACCELERATOR,          /* text, as printed: "NVIDIA H200", "h100", "Tesla-T4" */
+    SL_FIELD_ACCELERATORS,         /* devices in a node, slices not counted */
+    SL_FIELD_MEMORY_BYTES,         /* of one device, all that the tool printed */
+    SL_FIELD_RESERVED_BYTES,       /* of it, what the driver keeps */
+    SL_FIELD_NOMINAL_MEMORY_BYTES, /* of one device, as somebody calls it, "80gb": a hint that tells
+                                      variants of a part apart, never what there is */
+    SL_FIELD_POWER_LIMIT_W,        /* of one device, where it is below the part's own */
+    SL_FIELD_SLICED_ACCELERATORS,  /* devices cut by MIG, or shared between containers */
+    SL_FIELD_SLICE,                /* text: what they are cut into, "MIG 1g.5gb", "shared by 4" */
+    SL_FIELD_DRIVER,               /* text */
+    SL_FIELD_NODE_TYPE,            /* text: instance type, machine, "p5.48xlarge" */
     SL_FIELD_HOST_MEMORY_BYTES,
     SL_FIELD_CPUS,                 /* as the operating system counts */
     SL_FIELD_LINKS,                /* scale-up links of one device */
@@ -36,9 +38,6 @@ typedef enum sl_field {
     SL_FIELD_NIC_BYTES_PER_S, /* of one card, one direction */
     SL_FIELD_NIC_KIND,        /* text: "infiniband", "ethernet", "efa" */
     SL_FIELD_PRICE_PER_NODE_HOUR,
-    /* Of one device, as a label of its node calls it: "80gb". A hint that tells variants of a part
-     * apart, never what there is: that is SL_FIELD_MEMORY_BYTES. */
-    SL_FIELD_NOMINAL_MEMORY_BYTES,
     SL_FIELD_COUNT
 } sl_field;
 

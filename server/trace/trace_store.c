@@ -1,18 +1,17 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "trace/trace_parts.h"
 
 static const int64_t day_and_a_half_ns = (int64_t)1 << (SL_TRACE_TIME_BITS - 1);
 
-/* FNV-1a, 64 bits; never 0, which is a free place. */
+/* Never 0, which is a free place. */
 static uint64_t
 hash_of(const char *bytes, size_t size)
 {
-    uint64_t hash = 14695981039346656037U;
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211U;
+    const uint64_t hash = sl_hash_quick(SL_QUICK_HASH_START, bytes, size);
     return hash == 0 ? 1 : hash;
 }
 

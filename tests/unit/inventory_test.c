@@ -111,7 +111,7 @@ hosts_count_the_nodes(void)
         {"[\"n[2-1]\"]", 1, "malformed_hosts"},
         {"[\"n[1-\"]", 1, "malformed_hosts"},
         {"[\"n[]\"]", 1, "malformed_hosts"},
-        {"[\"n1,n2\"]", 2, "malformed_hosts"},
+        {"[\"n1,n[2-3]\"]", 3, NULL}, {"[\"n1,\"]", 1, "malformed_hosts"}, {"[\"n[1-3]\",\"n2\"]", 4, "duplicate_host"},
         {"[\"\"]", 1, "malformed_hosts"},
         {"[\"n[0-999999999]\"]", 1, "malformed_hosts"},
         {"[\"n[1-1000][1-1000][1-1000]\"]", 1, "malformed_hosts"},

@@ -1,0 +1,133 @@
+#include "intake/captures.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static const char host_bytes[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[],";
+
+/* Bytes of a host's name, or list of names, at `at`; 0 where none stands. A name has a letter and
+ * begins with a letter or a digit; a word that tools print themselves is none. */
+static size_t
+host_length(const char *at)
+{
+    static const char *const words[] = {"Legend", "NIC",  "WARNING", "Warning", "ERROR",
+                                        "Error",  "Note", "nvidia-", "rocm-",   "amd-smi"};
+    const size_t length = strspn(at, host_bytes);
+
+    if (length == 0 || length > SL_HOST_NAME_MAX || strchr("-._[],", *at) != NULL ||
+        at[length - 1] == ',' || at[length - 1] == '-' ||
+        strcspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") >= length)
+        return 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncmp(at, words[i], strlen(words[i])) == 0)
+            return 0;
+    char name[SL_HOST_NAME_MAX + 1];
+    uint64_t count = 0;
+    memcpy(name, at, length);
+    name[length] = '\0';
+    return sl_hosts_count(name, &count) ? length : 0;
+}
+
+/* "gpu001 | CHANGED | rc=0 >>", "gpu001 | SUCCESS => {" */
+static bool
+is_verdict(const char *at)
+{
+    return strncmp(at, " | CHANGED", 10) == 0 || strncmp(at, " | SUCCESS", 10) == 0 ||
+           strncmp(at, " | FAILED", 9) == 0;
+}
+
+static bool
+take(const char *at, size_t length, char host[SL_HOST_NAME_MAX + 1])
+{
+    memcpy(host, at, length);
+    host[length] = '\0';
+    return true;
+}
+
+bool
+sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1])
+{
+    assert(line != NULL && host != NULL);
+
+    const char *at = line + strspn(line, " ");
+    const size_t marks = strspn(at, "#=-*>");
+    at += marks + strspn(at + marks, " ");
+    if (strncmp(at, "host: ", 6) == 0 || strncmp(at, "Host: ", 6) == 0)
+        at += 6;
+    const size_t length = host_length(at);
+    if (length == 0)
+        return false;
+    const char *behind = at + length;
+    if (marks == 0 && is_verdict(behind))
+        return take(at, length, host);
+    const bool colon = *behind == ':';
+    behind += colon;
+    behind += strspn(behind, " ");
+    if (*behind == '(') /* clush: how many hosts said the same */
+        behind += strspn(behind, "(0123456789)");
+    behind += strspn(behind, "#=-*< ");
+    if (*behind != '\0' || (marks == 0 && !colon && !ruled))
+        return false;
+    return take(at, length, host);
+}
+
+/* The host that a line stands behind, "gpu001: ...". */
+static size_t
+prefix_length(const char *line)
+{
+    const size_t length = host_length(line);
+    return length > 0 && line[length] == ':' &&
+                   (line[length + 1] == ' ' || line[length + 1] == '\0')
+               ? length
+               : 0;
+}
+
+void
+sl_captures_open(sl_captures *captures, const char *text, size_t size)
+{
+    assert(captures != NULL && (text != NULL || size == 0));
+
+    *captures = (sl_captures){.lines = {.at = text, .end = text + size}};
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        captures->lines.at += 3;
+
+    /* Every line of the beginning is behind a host, or none is. */
+    sl_lines ahead = captures->lines;
+    char line[512];
+    bool cut = false;
+    uint32_t seen = 0;
+    uint32_t prefixed = 0;
+    while (seen < 4 && sl_lines_copy(&ahead, line, sizeof line, &cut)) {
+        seen++;
+        prefixed += prefix_length(line) > 0;
+    }
+    captures->prefixed = seen >= 2 && prefixed == seen;
+}
+
+bool
+sl_captures_next(sl_captures *captures, char *to, size_t size)
+{
+    assert(captures != NULL && to != NULL && size > 0);
+
+    if (!sl_lines_copy(&captures->lines, to, size, &captures->cut))
+        return false;
+    captures->named = false;
+    if (captures->prefixed) {
+        const size_t length = prefix_length(to);
+        if (length > 0) {
+            (void)take(to, length, captures->host);
+            const size_t skip = length + 1 + (to[length + 1] == ' ');
+            memmove(to, to + skip, strlen(to + skip) + 1);
+        }
+        return true;
+    }
+    captures->named = sl_capture_heading(to, captures->ruled, captures->host);
+    const size_t dashes = strspn(to, "-=");
+    captures->ruled = dashes >= 4 && to[dashes] == '\0';
+    if (captures->named)
+        to[0] = '\0';
+    return true;
+}

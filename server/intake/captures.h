@@ -1,0 +1,30 @@
+/**
+ * Outputs of one tool on many hosts, as they are collected into one text: each under a line that
+ * names its host ("# gpu001", "==> gpu001 <==", "gpu001 | CHANGED | rc=0 >>", "gpu001:"), or every
+ * line behind its host ("gpu001: ..."). Hosts of the second sort take turns.
+ */
+#ifndef SL_INTAKE_CAPTURES_H
+#define SL_INTAKE_CAPTURES_H
+
+#include "codec/hosts.h"
+#include "intake/lines.h"
+
+typedef struct sl_captures {
+    sl_lines lines;
+    bool prefixed;                   /* every line begins with its host */
+    bool ruled;                      /* the line before was dashes */
+    bool named;                      /* the line read last names a host and says nothing else */
+    bool cut;                        /* the line read last was longer than its room */
+    char host[SL_HOST_NAME_MAX + 1]; /* of the line read last; "": not named */
+} sl_captures;
+
+void sl_captures_open(sl_captures *captures, const char *text, size_t size);
+
+/** As sl_lines_copy; what only names the host is not of the line. */
+bool sl_captures_next(sl_captures *captures, char *to, size_t size);
+
+/** Whether a line is nothing but the name of a host, with the marks of a tool around it. Writes it
+ * to `host`. A bare word counts where `ruled`. */
+bool sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]);
+
+#endif

@@ -1,0 +1,581 @@
+#include "intake/draft.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "intake/merge.h"
+
+enum { FIRST_POOLS = 8 };
+
+/* While pools are made. */
+typedef struct making {
+    sl_merge merge;
+    sl_draft *draft;
+    sl_arena *arena;
+    uint32_t pools_max; /* that there is room for */
+} making;
+
+static sl_code
+out_of_memory(sl_errors *err)
+{
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to merge the files");
+}
+
+static double
+number_of(const sl_class *class, sl_field field)
+{
+    return sl_value_number(&class->value[field]);
+}
+
+static bool
+near_number(const sl_class *a, const sl_class *b, sl_field field, double share)
+{
+    const double x = number_of(a, field), y = number_of(b, field);
+    return x <= 0 || y <= 0 || fabs(x - y) <= share * fmax(x, y);
+}
+
+static bool
+same_text(const sl_class *a, const sl_class *b, sl_field field)
+{
+    const char *const x = sl_value_text(&a->value[field]), *const y =
+                                                               sl_value_text(&b->value[field]);
+    return x == NULL || y == NULL ? x == y : sl_text_equal_ignoring_case(x, y);
+}
+
+/* What an inventory says of a node is the same for both; drivers and the like are not of it. */
+static bool
+one_pool(const sl_class *a, const sl_class *b)
+{
+    const bool one_part = a->candidate_count == 1 && b->candidate_count == 1 &&
+                          !a->candidates_near && !b->candidates_near;
+    if (one_part ? a->candidates[0] != b->candidates[0] : !same_text(a, b, SL_FIELD_ACCELERATOR))
+        return false;
+    return a->node == b->node && same_text(a, b, SL_FIELD_SLICE) &&
+           number_of(a, SL_FIELD_ACCELERATORS) == number_of(b, SL_FIELD_ACCELERATORS) &&
+           number_of(a, SL_FIELD_SLICED_ACCELERATORS) ==
+               number_of(b, SL_FIELD_SLICED_ACCELERATORS) &&
+           near_number(a, b, SL_FIELD_MEMORY_BYTES, 0.005) &&
+           near_number(a, b, SL_FIELD_HOST_MEMORY_BYTES, 0.05) &&
+           near_number(a, b, SL_FIELD_NIC_COUNT, 0) &&
+           near_number(a, b, SL_FIELD_NIC_BYTES_PER_S, 0.01) &&
+           (a->pool == b->pool ||
+            (a->pool != NULL && b->pool != NULL && sl_text_equal(a->pool, b->pool)));
+}
+
+/* "h100-sxm5-80gb" of "nvidia-h100-sxm5-80gb": short, and said by the user's own words where there are
+ * some. */
+static void
+name_pool(const sl_draft *draft, sl_draft_pool *pool, const char *given)
+{
+    char base[48];
+    size_t size = 0;
+    const char *from = given;
+
+    if (from == NULL && pool->part != NULL) {
+        const char *const dash = strchr(pool->part->accelerator.id, '-');
+        from = dash != NULL ? dash + 1 : pool->part->accelerator.id;
+    }
+    if (from == NULL)
+        from = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    for (const char *at = from != NULL ? from : "accelerators";
+         *at != '\0' && size + 1 < sizeof base; at++)
+        base[size++] = *at >= 'A' && *at <= 'Z' && given == NULL ? (char)(*at - 'A' + 'a')
+                       : *at == ' '                              ? '-'
+                                                                 : *at;
+    base[size] = '\0';
+    (void)sl_text_copy(pool->name, sizeof pool->name, base);
+    for (uint32_t copy = 2, i = 0; i < draft->pool_count; i++) {
+        if (&draft->pools[i] == pool || !sl_text_equal(draft->pools[i].name, pool->name))
+            continue;
+        (void)sl_text_format(pool->name, sizeof pool->name, "%s-%u", base, copy++);
+        i = UINT32_MAX; /* the new name against all again */
+    }
+}
+
+/* What the catalogue knows where no file says. */
+static void
+take_known(sl_draft_pool *pool, sl_field field, double number, sl_from origin, const char *reason)
+{
+    if (pool->value[field].origin == SL_FROM_NOBODY && number > 0)
+        pool->value[field] = (sl_value){
+            .fact = {.said = true, .number = number}, .origin = origin, .reason = reason};
+}
+
+static void
+take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
+{
+    const sl_node_type *const reference =
+        pool->part == NULL ? NULL : sl_catalog_reference_node(catalog, &pool->part->accelerator);
+    const sl_node_type *const shape = pool->node != NULL ? pool->node : reference;
+    const sl_from origin = pool->node != NULL ? SL_FROM_CATALOG : SL_FROM_DEFAULT;
+    const char *const usual =
+        pool->node != NULL ? NULL : "of the node usually built around this part";
+
+    if (pool->node != NULL)
+        take_known(pool, SL_FIELD_ACCELERATORS, pool->node->accelerators, SL_FROM_CATALOG, NULL);
+    if (pool->part == NULL)
+        return;
+    const sl_accelerator *const a = &pool->part->accelerator;
+    take_known(pool, SL_FIELD_MEMORY_BYTES, (double)a->memory_bytes, SL_FROM_CATALOG, NULL);
+    take_known(pool, SL_FIELD_RESERVED_BYTES,
+               a->reserved_assumed ? (double)(a->memory_bytes / 100) : (double)a->reserved_bytes,
+               a->reserved_assumed ? SL_FROM_DEFAULT : SL_FROM_CATALOG,
+               a->reserved_assumed ? "no tool's figure is known: 1 % of the memory" : NULL);
+    take_known(pool, SL_FIELD_SCALE_UP_BYTES_PER_S, a->scale_up_bytes_per_s, SL_FROM_CATALOG, NULL);
+    if (shape == NULL)
+        return;
+    if (pool->value[SL_FIELD_ACCELERATOR].origin != SL_FROM_NOBODY || pool->node != NULL)
+        take_known(pool, SL_FIELD_ACCELERATORS, shape->accelerators, SL_FROM_DEFAULT, usual);
+    take_known(pool, SL_FIELD_SCALE_UP_DOMAIN, shape->scale_up_domain, origin, usual);
+    if (pool->value[SL_FIELD_NIC_BYTES_PER_S].origin == SL_FROM_NOBODY) {
+        take_known(pool, SL_FIELD_NIC_COUNT, shape->nic_count, origin, usual);
+        take_known(pool, SL_FIELD_NIC_BYTES_PER_S, shape->nic_bytes_per_s, origin, usual);
+    }
+    if (pool->node != NULL)
+        take_known(pool, SL_FIELD_HOST_MEMORY_BYTES, (double)pool->node->host_memory_bytes,
+                   SL_FROM_CATALOG, NULL);
+}
+
+/* NVLink's raw rate is some 6 % above the data it carries: near the datasheet that one is meant. */
+static void
+settle_link_rate(sl_draft_pool *pool)
+{
+    sl_value *const rate = &pool->value[SL_FIELD_SCALE_UP_BYTES_PER_S];
+    const double known = pool->part == NULL ? 0 : pool->part->accelerator.scale_up_bytes_per_s;
+
+    if (rate->origin == SL_FROM_NOBODY || known <= 0 ||
+        fabs(rate->fact.number - known) > 0.1 * known)
+        return;
+    rate->fact.number = known;
+    rate->origin = SL_FROM_CATALOG;
+    rate->reason = "a tool prints the raw rate of the links; this is what they carry of data";
+}
+
+/* Pools are few and large: room for them doubles. */
+static bool
+make_room(making *m)
+{
+    sl_draft *const draft = m->draft;
+    if (draft->pool_count < m->pools_max)
+        return true;
+    const uint32_t most = m->pools_max > 0 ? 2 * m->pools_max : FIRST_POOLS;
+    sl_draft_pool *const pools = sl_arena_alloc(m->arena, most, sizeof *pools);
+    if (pools == NULL)
+        return false;
+    if (draft->pool_count > 0)
+        memcpy(pools, draft->pools, draft->pool_count * sizeof *pools);
+    draft->pools = pools;
+    m->pools_max = most;
+    return true;
+}
+
+static sl_code
+pool_from(making *m, const sl_class *class, sl_errors *err)
+{
+    sl_draft *const draft = m->draft;
+
+    if (draft->pool_count == SL_INVENTORY_POOLS_MAX)
+        return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d pools",
+                       SL_INVENTORY_POOLS_MAX);
+    if (!make_room(m))
+        return out_of_memory(err);
+    sl_draft_pool *const pool = &draft->pools[draft->pool_count++];
+    *pool = (sl_draft_pool){.node = class->node,
+                            .candidate_count = class->candidate_count,
+                            .candidates_near = class->candidates_near};
+    memcpy(pool->value, class->value, sizeof pool->value);
+    memcpy(pool->candidates, class->candidates, sizeof pool->candidates);
+    if (class->candidate_count == 1 && !class->candidates_near)
+        pool->part = class->candidates[0];
+    if (pool->part != NULL && pool->value[SL_FIELD_ACCELERATOR].origin == SL_FROM_NOBODY)
+        pool->value[SL_FIELD_ACCELERATOR] =
+            (sl_value){.fact = {.said = true, .text = pool->part->accelerator.id},
+                       .origin = SL_FROM_CATALOG,
+                       .reason = "the part of the node type"};
+    name_pool(draft, pool, class->pool);
+    return SL_OK;
+}
+
+/* Each class with accelerators is a pool, or joins one of like hardware. */
+static sl_code
+make_pools(making *m, sl_errors *err)
+{
+    sl_draft *const draft = m->draft;
+
+    for (uint32_t i = 0; i < m->merge.class_count; i++) {
+        sl_class *const class = m->merge.classes[i];
+        class->pool_index = UINT32_MAX;
+        if (class->absorbed)
+            continue;
+        draft->hosts += class->nodes;
+        if (!sl_class_has_accelerators(class)) {
+            draft->without_accelerators += class->nodes;
+            continue;
+        }
+        for (uint32_t j = 0; j < i && class->pool_index == UINT32_MAX; j++)
+            if (m->merge.classes[j]->pool_index != UINT32_MAX && !m->merge.classes[j]->absorbed &&
+                one_pool(m->merge.classes[j], class))
+                class->pool_index = m->merge.classes[j]->pool_index;
+        if (class->pool_index == UINT32_MAX) {
+            const sl_code code = pool_from(m, class, err);
+            if (code != SL_OK)
+                return code;
+            class->pool_index = draft->pool_count - 1;
+        }
+        draft->pools[class->pool_index].nodes += class->nodes;
+    }
+    return SL_OK;
+}
+
+/* One host with all that its files say of its state. */
+typedef struct member {
+    const char *name;
+    const char *domain;
+    const char *reason;
+    uint32_t pool; /* UINT32_MAX: no accelerators */
+    sl_host_state state;
+} member;
+
+static member
+member_of(const making *m, uint32_t first)
+{
+    const sl_findings *const findings = m->merge.findings;
+    const sl_class *const class = m->merge.classes[m->merge.class_of[first]];
+    member out = {.name = sl_findings_host(findings, first)->name, .pool = class->pool_index};
+
+    for (uint32_t at = first; at != SL_FOUND_NONE; at = sl_findings_host(findings, at)->next) {
+        const sl_found_host *const host = sl_findings_host(findings, at);
+        if (host->state > out.state) {
+            out.state = host->state;
+            out.reason = host->reason;
+        }
+        if (out.domain == NULL)
+            out.domain = host->domain;
+    }
+    return out;
+}
+
+static int
+text_order(const char *a, const char *b)
+{
+    return a == b ? 0 : a == NULL ? -1 : b == NULL ? 1 : strcmp(a, b);
+}
+
+static int
+by_group(const void *a, const void *b)
+{
+    const member *const x = a, *const y = b;
+    if (x->pool != y->pool)
+        return x->pool < y->pool ? -1 : 1;
+    if (x->state != y->state)
+        return x->state < y->state ? -1 : 1;
+    const int order = text_order(x->reason, y->reason);
+    return order != 0 ? order : sl_hosts_compare(&x->name, &y->name);
+}
+
+static int
+by_domain(const void *a, const void *b)
+{
+    const member *const x = a, *const y = b;
+    if (x->pool != y->pool)
+        return x->pool < y->pool ? -1 : 1;
+    const int order = text_order(x->domain, y->domain);
+    return order != 0 ? order : sl_hosts_compare(&x->name, &y->name);
+}
+
+/* The names of members [0, count), compressed. */
+static sl_code
+compress(making *m, const member *members, uint32_t count, const char *const **hosts,
+         size_t *entries, sl_errors *err)
+{
+    const char **const names = sl_arena_alloc(m->arena, count > 0 ? count : 1, sizeof *names);
+    if (names == NULL)
+        return out_of_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = members[i].name;
+    return sl_hosts_compress(names, count, m->arena, hosts, entries, err);
+}
+
+static bool
+one_group(const member *a, const member *b)
+{
+    return a->state == b->state && text_order(a->reason, b->reason) == 0;
+}
+
+/* A pool's hosts by state and reason; members are those of the pool, in that order. */
+static sl_code
+group_pool(making *m, sl_draft_pool *pool, member *members, uint32_t count, sl_errors *err)
+{
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < count; i++)
+        groups += i == 0 || !one_group(&members[i - 1], &members[i]);
+    pool->groups = sl_arena_alloc(m->arena, groups > 0 ? groups : 1, sizeof *pool->groups);
+    if (pool->groups == NULL)
+        return out_of_memory(err);
+    for (uint32_t from = 0, to = 0; from < count; from = to) {
+        for (to = from + 1; to < count && one_group(&members[from], &members[to]);)
+            to++;
+        sl_draft_group *const group = &pool->groups[pool->group_count++];
+        *group = (sl_draft_group){
+            .state = members[from].state, .reason = members[from].reason, .count = to - from};
+        pool->in_state[group->state] += group->count;
+        const sl_code code =
+            compress(m, members + from, to - from, &group->hosts, &group->host_entries, err);
+        if (code != SL_OK)
+            return code;
+    }
+    return compress(m, members, count, &pool->hosts, &pool->host_entries, err);
+}
+
+/* Hosts of one domain reach one another over the scale-up links: the domain is larger than a node.
+ * members: of the pool, sorted by domain. */
+static void
+size_domain(making *m, uint32_t index, const member *members, uint32_t count)
+{
+    sl_draft_pool *const pool = &m->draft->pools[index];
+    const double per_node = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
+    uint32_t usual = 0, domains = 0;
+    bool differ = false;
+
+    for (uint32_t from = 0, to = 0; from < count; from = to) {
+        for (to = from + 1;
+             to < count && text_order(members[from].domain, members[to].domain) == 0;)
+            to++;
+        if (members[from].domain == NULL)
+            continue;
+        differ = differ || (domains > 0 && to - from != usual);
+        usual = to - from > usual ? to - from : usual;
+        domains++;
+    }
+    if (usual <= 1 || per_node <= 0)
+        return;
+    pool->value[SL_FIELD_SCALE_UP_DOMAIN] =
+        (sl_value){.fact = {.said = true, .number = usual * per_node},
+                   .origin = SL_FROM_LIKE,
+                   .reason = "nodes that a file puts into one scale-up domain, times their parts"};
+    if (differ)
+        sl_draft_note_add(m->draft, m->arena, "domains_differ", true, "",
+                          "the %u scale-up domains of the pool are of several sizes; the largest, "
+                          "%u nodes, is taken",
+                          domains, usual);
+}
+
+static sl_draft_pool *
+pool_of(sl_draft *draft, uint32_t index)
+{
+    return index == UINT32_MAX ? &draft->bare : &draft->pools[index];
+}
+
+/* Every named host into the groups of its pool, or of those without accelerators. */
+static sl_code
+place_hosts(making *m, sl_errors *err)
+{
+    const uint32_t records = sl_findings_count(m->merge.findings);
+    sl_draft *const draft = m->draft;
+    member *const members = sl_arena_alloc(m->arena, records > 0 ? records : 1, sizeof *members);
+    uint32_t count = 0;
+
+    if (members == NULL)
+        return out_of_memory(err);
+    for (uint32_t i = 0; i < records; i++) {
+        const sl_found_host *const host = sl_findings_host(m->merge.findings, i);
+        if (m->merge.class_of[i] == SL_FOUND_NONE)
+            continue;
+        const sl_class *const class = m->merge.classes[m->merge.class_of[i]];
+        sl_draft_pool *const pool = pool_of(draft, class->pool_index);
+        if (host->name != NULL) {
+            members[count++] = member_of(m, i);
+        } else if (!class->absorbed) {
+            pool->unnamed += host->count;
+            pool->in_state[host->state] += host->count;
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        qsort(members, count, sizeof *members, pass == 0 ? by_domain : by_group);
+        for (uint32_t from = 0, to = 0; from < count; from = to) {
+            const uint32_t pool = members[from].pool;
+            sl_code code = SL_OK;
+            for (to = from + 1; to < count && members[to].pool == pool;)
+                to++;
+            if (pass == 0 && pool != UINT32_MAX)
+                size_domain(m, pool, members + from, to - from);
+            else if (pass == 1)
+                code = group_pool(m, pool_of(draft, pool), members + from, to - from, err);
+            if (code != SL_OK)
+                return code;
+        }
+    }
+    return SL_OK;
+}
+
+bool
+sl_draft_pool_planned(const sl_draft_pool *pool)
+{
+    return pool->whole > 0 || pool->value[SL_FIELD_ACCELERATORS].origin == SL_FROM_NOBODY;
+}
+
+/* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
+static void
+spec_pointer(const sl_draft *draft, uint32_t index, const char *field, char out[64])
+{
+    uint32_t before = 0;
+
+    *out = '\0';
+    for (uint32_t i = 0; i < index; i++)
+        before += sl_draft_pool_planned(&draft->pools[i]);
+    if (sl_draft_pool_planned(&draft->pools[index]))
+        (void)sl_text_format(out, 64, "/pools/%u/node/%s", before, field);
+}
+
+/* Slices are not what a plan is made of. */
+static void
+count_whole(sl_draft_pool *pool)
+{
+    const double count = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
+    const double sliced = sl_value_number(&pool->value[SL_FIELD_SLICED_ACCELERATORS]);
+
+    pool->whole = count > sliced ? (uint32_t)(count - sliced) : 0;
+}
+
+static const char *
+mebibytes(double bytes, char out[32])
+{
+    (void)sl_text_format(out, 32, "%.0f MiB", bytes / 1048576);
+    return out;
+}
+
+/* What the user has to decide, or should know, of a pool. */
+static void
+note_name(making *m, uint32_t index)
+{
+    const sl_draft_pool *const pool = &m->draft->pools[index];
+    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    char pointer[64];
+
+    spec_pointer(m->draft, index, "accelerator", pointer);
+    if (pool->part != NULL)
+        return;
+    if (name == NULL)
+        sl_draft_note_add(m->draft, m->arena, "accelerator_unnamed", true, pointer,
+                          "no file says what the accelerators of pool %s are: choose one",
+                          pool->name);
+    else if (pool->candidate_count > 0 && !pool->candidates_near)
+        sl_draft_note_add(m->draft, m->arena, "ambiguous_accelerator", true, pointer,
+                          "\"%.60s\" is any of %u parts: choose one, or add what nvidia-smi prints "
+                          "on one of the nodes",
+                          name, pool->candidate_count);
+    else
+        sl_draft_note_add(
+            m->draft, m->arena, "unknown_accelerator", true, pointer,
+            "\"%.60s\" is not in the catalogue: choose a part like it, or add it as a "
+            "private one",
+            name);
+}
+
+static void
+note_pool(making *m, uint32_t index)
+{
+    sl_draft_pool *const pool = &m->draft->pools[index];
+    const double count = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
+    const double sliced = sl_value_number(&pool->value[SL_FIELD_SLICED_ACCELERATORS]);
+    const sl_value *const memory = &pool->value[SL_FIELD_MEMORY_BYTES];
+    char pointer[64], printed[32], known[32];
+
+    note_name(m, index);
+    if (sliced > 0) {
+        const char *const slice = sl_value_text(&pool->value[SL_FIELD_SLICE]);
+        sl_draft_note_add(
+            m->draft, m->arena, "sliced", false, "",
+            "%.0f of %.0f accelerators of a node of pool %s are cut up or shared (%.60s): "
+            "a plan can have %u",
+            sliced, count, pool->name, slice != NULL ? slice : "MIG", pool->whole);
+    }
+    spec_pointer(m->draft, index, "accelerators", pointer);
+    if (count <= 0)
+        sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
+                          "no file says how many accelerators a node of pool %s has", pool->name);
+    if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
+        fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
+            0.03 * memory->fact.number)
+        sl_draft_note_add(m->draft, m->arena, "memory_differs", false, "",
+                          "%s print %s each, the catalogue has %s of %s: what was printed counts",
+                          pool->name, mebibytes(memory->fact.number, printed),
+                          mebibytes((double)pool->part->accelerator.memory_bytes, known),
+                          pool->part->accelerator.id);
+    const char *const type = sl_value_text(&pool->value[SL_FIELD_NODE_TYPE]);
+    if (type != NULL && pool->node == NULL)
+        sl_draft_note_add(
+            m->draft, m->arena, "unknown_node_type", false, "",
+            "node type \"%.60s\" is not in the catalogue: only what files say of it is "
+            "known",
+            type);
+}
+
+static void
+take_fabric(making *m)
+{
+    const sl_found_fabric *const network = sl_findings_network(m->merge.findings);
+
+    if (network->kind.said)
+        m->draft->fabric_kind =
+            (sl_value){.fact = network->kind, .origin = SL_FROM_FILE, .file = network->file};
+    if (network->oversubscription.said)
+        m->draft->oversubscription = (sl_value){
+            .fact = network->oversubscription, .origin = SL_FROM_FILE, .file = network->file};
+    else
+        m->draft->oversubscription =
+            (sl_value){.fact = {.said = true, .number = 1},
+                       .origin = SL_FROM_DEFAULT,
+                       .reason = "no file says how much narrower the network is above the leaves"};
+}
+
+sl_code
+sl_draft_make(const sl_findings *findings, const sl_catalog *catalog, sl_arena *arena,
+              sl_draft *out, sl_errors *err)
+{
+    assert(findings != NULL && catalog != NULL && arena != NULL && out != NULL && err != NULL);
+
+    making m = {.merge = {.findings = findings, .catalog = catalog, .arena = arena, .draft = out},
+                .draft = out,
+                .arena = arena};
+    *out =
+        (sl_draft){.findings = findings, .catalog = catalog, .name = sl_findings_cluster(findings)};
+    sl_code code = sl_merge_make(&m.merge, err);
+    if (code == SL_OK)
+        code = make_pools(&m, err);
+    if (code == SL_OK)
+        code = place_hosts(&m, err);
+    if (code != SL_OK)
+        return code;
+    for (uint32_t i = 0; i < out->pool_count; i++) {
+        settle_link_rate(&out->pools[i]);
+        take_catalog(catalog, &out->pools[i]);
+        count_whole(&out->pools[i]);
+    }
+    for (uint32_t i = 0; i < out->pool_count; i++)
+        note_pool(&m, i);
+    take_fabric(&m);
+    if (out->pool_count == 0)
+        sl_draft_note_add(out, arena, "no_accelerators", true, "",
+                          "no accelerators found on %u nodes", out->hosts);
+    return SL_OK;
+}
+
+sl_code
+sl_draft_strict(const sl_draft *draft, sl_errors *err)
+{
+    assert(draft != NULL && err != NULL);
+
+    sl_code first = SL_OK;
+    for (uint32_t i = 0; i < draft->note_count; i++) {
+        const sl_draft_note *const note = &draft->notes[i];
+        if (!note->guess)
+            continue;
+        const sl_code code = sl_fail(err, SL_E_RANGE, note->code, note->pointer, "%s", note->text);
+        first = first == SL_OK ? code : first;
+    }
+    return first;
+}

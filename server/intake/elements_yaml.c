@@ -1,0 +1,347 @@
+#include <assert.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "base/buffer.h"
+#include "intake/elements.h"
+#include "intake/yaml_scalar.h"
+
+enum { LIST_DEPTH_MAX = 4 };
+
+/* A collection that is open. */
+typedef struct level {
+    bool mapping;
+    bool elements;  /* the list that is wanted */
+    uint32_t count; /* nodes in it; of a mapping an even number says that a key comes next */
+} level;
+
+/**
+ * A stream on its way to JSON, event by event: no tree is built and no alias followed.
+ *
+ * What stands around the wanted list is written as well: it is the element itself where a document
+ * holds no such list, and says of a key that it is there twice.
+ */
+typedef struct walk {
+    yaml_parser_t parser;
+    const char *list; /* NULL: the root */
+    size_t most;      /* bytes of an element's JSON */
+    sl_element_visit visit;
+    void *context;
+    level open[SL_ELEMENTS_DEPTH_MAX];
+    uint32_t depth;
+    uint32_t around; /* levels that are open around the elements; 0: not in the list */
+    bool wanted;     /* the key read last is the list's */
+    bool listed;     /* this document had the list */
+    bool found;      /* any document had it */
+    uint32_t documents;
+    uint32_t document_line, element_line;
+    sl_buffer document, element; /* their JSON so far */
+    sl_buffer *whole;            /* takes the only document; no list is looked for then */
+} walk;
+
+static uint32_t
+line_of(const yaml_event_t *event)
+{
+    return (uint32_t)event->start_mark.line + 1;
+}
+
+static sl_code
+refuse(const yaml_event_t *event, const char *what, sl_errors *err)
+{
+    return sl_fail(err, SL_E_SYNTAX, "unsupported_yaml", "", "line %u: %s", line_of(event), what);
+}
+
+static sl_code
+malformed(const yaml_parser_t *parser, sl_errors *err)
+{
+    if (parser->error == YAML_MEMORY_ERROR)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
+    const bool unread = parser->error == YAML_READER_ERROR;
+    return sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line %zu: %s",
+                   (unread ? parser->mark.line : parser->problem_mark.line) + 1,
+                   parser->problem != NULL ? parser->problem : "not YAML");
+}
+
+/* What is complete is decoded and, but for the rest around a list, visited. */
+static sl_code
+finish(walk *w, sl_buffer *json, uint32_t line, bool visited, sl_errors *err)
+{
+    const sl_json_limits limits = {.max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX};
+    sl_errors inner = {0};
+    sl_json *decoded = NULL;
+
+    if (json->failed)
+        return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
+                       "the element from line %u: must have at most %zu bytes", line, w->most);
+    sl_code code = sl_json_parse(json->data, json->size, &limits, &decoded, &inner);
+    json->size = 0;
+    if (code != SL_OK)
+        return sl_fail(err, code, inner.list[0].rule, "", "the element from line %u: %s", line,
+                       inner.list[0].message);
+    const sl_node root = sl_json_root(decoded);
+    if (visited)
+        code = w->visit(w->context, &root, line, err);
+    sl_json_free(decoded);
+    return code;
+}
+
+/* Where JSON goes now. */
+static sl_buffer *
+target(walk *w)
+{
+    return w->around > 0 ? &w->element : &w->document;
+}
+
+static bool
+key_is_next(const walk *w)
+{
+    return w->depth > 0 && w->open[w->depth - 1].mapping && w->open[w->depth - 1].count % 2 == 0;
+}
+
+/* Before a node: what separates it from the one before, or the beginning of an element. */
+static void
+begin_node(walk *w, const yaml_event_t *event)
+{
+    if (w->depth == 0)
+        return;
+    level *const in = &w->open[w->depth - 1];
+    if (in->elements)
+        w->element_line = line_of(event);
+    else if (in->mapping && in->count % 2 == 1)
+        sl_buffer_append(target(w), ":", 1);
+    else if (in->count > 0)
+        sl_buffer_append(target(w), ",", 1);
+    in->count++;
+}
+
+/* Behind a node: an element may be complete. */
+static sl_code
+end_node(walk *w, sl_errors *err)
+{
+    if (w->around == 0 || w->depth != w->around)
+        return SL_OK;
+    return finish(w, &w->element, w->element_line, true, err);
+}
+
+/* NULL where a tag says no more than the node's kind does. */
+static const char *
+odd_tag(const yaml_char_t *tag, const char *const *known)
+{
+    const char *const name = (const char *)tag;
+    if (name == NULL || strcmp(name, "!") == 0)
+        return NULL;
+    for (; *known != NULL; known++)
+        if (strcmp(name, *known) == 0)
+            return NULL;
+    return name;
+}
+
+static sl_code
+refuse_tag(const yaml_event_t *event, const char *tag, sl_errors *err)
+{
+    return sl_fail(err, SL_E_SYNTAX, "unsupported_yaml", "", "line %u: the tag %.60s is not read",
+                   line_of(event), tag);
+}
+
+static sl_code
+put_key(walk *w, const yaml_event_t *event)
+{
+    const char *const text = (const char *)event->data.scalar.value;
+    const size_t size = event->data.scalar.length;
+
+    begin_node(w, event);
+    sl_yaml_quoted(target(w), text, size);
+    w->wanted = w->list != NULL && !w->listed && w->depth <= LIST_DEPTH_MAX &&
+                size == strlen(w->list) && memcmp(text, w->list, size) == 0;
+    for (uint32_t i = 0; i < w->depth && w->wanted; i++)
+        w->wanted = w->open[i].mapping; /* as in JSON: in objects only */
+    return SL_OK;
+}
+
+/* The last two mark texts of Ansible. */
+static const char *const text_tags[] = {YAML_STR_TAG, "!vault", "!unsafe", NULL};
+static const char *const value_tags[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG,
+                                         NULL};
+
+static sl_code
+put_scalar(walk *w, const yaml_event_t *event, sl_errors *err)
+{
+    const char *const text = (const char *)event->data.scalar.value;
+    const size_t size = event->data.scalar.length;
+    const yaml_char_t *const tag = event->data.scalar.tag;
+
+    if (event->data.scalar.anchor != NULL)
+        return refuse(event, "anchors are not read", err);
+    const bool is_value =
+        tag != NULL && strcmp((const char *)tag, "!") != 0 && odd_tag(tag, value_tags) == NULL;
+    if (!is_value && odd_tag(tag, text_tags) != NULL)
+        return refuse_tag(event, (const char *)tag, err);
+    if (key_is_next(w))
+        return put_key(w, event);
+    begin_node(w, event);
+    w->wanted = false;
+    const bool plain = tag == NULL && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if ((!plain && !is_value) || !sl_yaml_plain(target(w), text, size))
+        sl_yaml_quoted(target(w), text, size);
+    return end_node(w, err);
+}
+
+static sl_code
+open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
+{
+    static const char *const tags[] = {YAML_MAP_TAG, YAML_SEQ_TAG, NULL};
+    const yaml_char_t *const anchor =
+        mapping ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
+    const yaml_char_t *const tag =
+        mapping ? event->data.mapping_start.tag : event->data.sequence_start.tag;
+
+    if (anchor != NULL)
+        return refuse(event, "anchors are not read", err);
+    if (odd_tag(tag, tags) != NULL)
+        return refuse_tag(event, (const char *)tag, err);
+    if (key_is_next(w))
+        return refuse(event, "a key must be a text", err);
+    if (w->depth == SL_ELEMENTS_DEPTH_MAX)
+        return sl_fail(err, SL_E_SYNTAX, "too_deep", "", "line %u: over %d levels", line_of(event),
+                       SL_ELEMENTS_DEPTH_MAX);
+    const bool elements = !mapping && !w->listed && w->whole == NULL &&
+                          (w->list == NULL ? w->depth == 0 : w->wanted && w->depth > 0);
+    begin_node(w, event);
+    w->wanted = false;
+    w->open[w->depth++] = (level){.mapping = mapping, .elements = elements};
+    if (elements) {
+        w->around = w->depth;
+        w->listed = w->found = true;
+    } else {
+        sl_buffer_append(target(w), mapping ? "{" : "[", 1);
+    }
+    return SL_OK;
+}
+
+static sl_code
+close_level(walk *w, sl_errors *err)
+{
+    assert(w->depth > 0);
+    const level closed = w->open[--w->depth];
+    if (closed.elements) {
+        w->around = 0;
+        sl_buffer_text(&w->document, "null");
+        return SL_OK;
+    }
+    sl_buffer_append(target(w), closed.mapping ? "}" : "]", 1);
+    return end_node(w, err);
+}
+
+/* The only document goes to the caller, who decodes it. */
+static sl_code
+take_whole(walk *w, const yaml_event_t *event, sl_errors *err)
+{
+    if (w->document.failed)
+        return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
+                       "the document: must have at most %zu bytes", w->most);
+    if (w->whole->data != NULL)
+        return refuse(event, "a second document is not read", err);
+    *w->whole = w->document;
+    sl_buffer_init(&w->document, w->most);
+    return SL_OK;
+}
+
+static sl_code
+end_document(walk *w, const yaml_event_t *event, sl_errors *err)
+{
+    /* "---" with nothing behind it, as between files that were joined. */
+    const bool empty = w->document.size == 4 && memcmp(w->document.data, "null", 4) == 0;
+    if (w->whole != NULL && !empty)
+        return take_whole(w, event, err);
+    /* What stands around a list may be of any size; only a document without one must be decoded. */
+    const bool checked = !empty && !(w->listed && w->document.failed);
+    const sl_code code =
+        checked ? finish(w, &w->document, w->document_line, !w->listed, err) : SL_OK;
+    sl_buffer_clear(&w->document);
+    sl_buffer_init(&w->document, w->most);
+    return code;
+}
+
+static sl_code
+take_event(walk *w, const yaml_event_t *event, sl_errors *err)
+{
+    switch (event->type) {
+    case YAML_DOCUMENT_START_EVENT:
+        w->documents++;
+        w->listed = w->wanted = false;
+        w->document_line = line_of(event);
+        return SL_OK;
+    case YAML_DOCUMENT_END_EVENT:
+        return end_document(w, event, err);
+    case YAML_SCALAR_EVENT:
+        return put_scalar(w, event, err);
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT:
+        return open_level(w, event, event->type == YAML_MAPPING_START_EVENT, err);
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        return close_level(w, err);
+    case YAML_ALIAS_EVENT:
+        return refuse(event, "aliases are not read", err);
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+        break;
+    }
+    return SL_OK;
+}
+
+/* The whole stream. w: list, most, visit and context are set. */
+static sl_code
+walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
+{
+    sl_code code = SL_OK;
+    bool over = false;
+
+    if (yaml_parser_initialize(&w->parser) == 0)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
+    yaml_parser_set_input_string(&w->parser, (const unsigned char *)(size > 0 ? text : ""), size);
+    sl_buffer_init(&w->document, w->most);
+    sl_buffer_init(&w->element, w->most);
+    while (code == SL_OK && !over) {
+        yaml_event_t event;
+        if (yaml_parser_parse(&w->parser, &event) == 0) {
+            code = malformed(&w->parser, err);
+            break;
+        }
+        over = event.type == YAML_STREAM_END_EVENT;
+        code = take_event(w, &event, err);
+        yaml_event_delete(&event);
+    }
+    sl_buffer_clear(&w->element);
+    sl_buffer_clear(&w->document);
+    yaml_parser_delete(&w->parser);
+    return code;
+}
+
+sl_code
+sl_yaml_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
+                 void *context, bool *found, sl_errors *err)
+{
+    assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
+
+    walk w = {.list = list, .most = SL_ELEMENT_MAX_BYTES, .visit = visit, .context = context};
+    const sl_code code = walk_stream(&w, text, size, err);
+    *found = w.found;
+    return code;
+}
+
+sl_code
+sl_yaml_document(const char *text, size_t size, sl_buffer *json, sl_errors *err)
+{
+    assert((text != NULL || size == 0) && json != NULL && err != NULL);
+
+    walk w = {.most = SL_DOCUMENT_MAX_BYTES, .whole = json};
+    sl_buffer_init(json, SL_DOCUMENT_MAX_BYTES);
+    sl_code code = walk_stream(&w, text, size, err);
+    if (code == SL_OK && json->data == NULL)
+        code = sl_fail(err, SL_E_SYNTAX, "malformed_yaml", "", "line 1: there is no document");
+    if (code != SL_OK)
+        sl_buffer_clear(json);
+    return code;
+}

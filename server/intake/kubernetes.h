@@ -1,0 +1,37 @@
+/** Nodes of Kubernetes: labels, resources and conditions of one, as facts. */
+#ifndef SL_INTAKE_KUBERNETES_H
+#define SL_INTAKE_KUBERNETES_H
+
+#include "intake/document.h"
+
+extern const sl_formats sl_kubernetes_formats;
+
+enum { SL_KUBERNETES_TEXT_SIZE = 128 };
+
+/** A node while it is read; texts that facts point at until they are added. */
+typedef struct sl_kubernetes_node {
+    const char *name;
+    uint32_t line;
+    sl_node labels, capacity, allocatable;
+    bool labelled, has_capacity, has_allocatable;
+    sl_findings *findings;
+    char accelerator[SL_KUBERNETES_TEXT_SIZE], slice[SL_KUBERNETES_TEXT_SIZE];
+    char driver[SL_KUBERNETES_TEXT_SIZE], reason[2 * SL_KUBERNETES_TEXT_SIZE];
+} sl_kubernetes_node;
+
+/** A label that is not empty, or NULL. */
+const char *sl_kubernetes_label(const sl_kubernetes_node *node, const char *name);
+
+/** A quantity of Kubernetes: "8", "1k", "31850m", "123662920Ki", "1e3". */
+bool sl_kubernetes_quantity(const sl_node *value, double *out);
+
+/** What the capacity names of a resource; 0 where it does not. */
+double sl_kubernetes_capacity(const sl_kubernetes_node *node, const char *resource);
+
+/** Accelerators of any vendor, whole or cut, into facts. */
+void sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts);
+
+/** Network cards that are offered to containers, into facts. */
+void sl_kubernetes_nics(const sl_kubernetes_node *node, sl_facts *facts);
+
+#endif

@@ -1,0 +1,65 @@
+/** Hosts of several files, and nodes without a name, merged into classes of equal nodes. Inside
+ * server/intake only. */
+#ifndef SL_INTAKE_MERGE_H
+#define SL_INTAKE_MERGE_H
+
+#include "intake/draft.h"
+
+enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX, SL_NAMES_KEPT = 16 };
+
+/** What a name was found to be: thousands of nodes have few names. */
+typedef struct sl_looked_up {
+    const char *name;
+    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
+    uint32_t candidate_count;
+    bool near;
+} sl_looked_up;
+
+/** Nodes of which the same kinds are said, over all files. */
+typedef struct sl_class {
+    uint16_t kinds[SL_CLASS_KINDS_MAX]; /* that say anything, in the order of the files */
+    uint32_t kind_count;
+    const char *pool; /* a name that a file gives, or NULL */
+    bool named;       /* its hosts are */
+    bool absorbed;    /* what it says was of a node of other classes */
+    uint32_t nodes;
+    sl_value value[SL_FIELD_COUNT];
+    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
+    uint32_t candidate_count;
+    bool candidates_near;
+    const sl_node_type *node;
+    uint32_t pool_index; /* set when pools are made */
+} sl_class;
+
+typedef struct sl_merge {
+    const sl_findings *findings;
+    const sl_catalog *catalog;
+    sl_arena *arena;
+    sl_draft *draft; /* takes the notes */
+    sl_class **classes;
+    uint32_t class_count;
+    sl_looked_up names[SL_NAMES_KEPT]; /* the last ones, in a ring */
+    uint32_t names_used;
+    uint32_t
+        *class_of; /* of each record of the findings; SL_FOUND_NONE for all but a host's first */
+} sl_merge;
+
+/** Classes with their values, candidates found and nameless ones joined. */
+sl_code sl_merge_make(sl_merge *merge, sl_errors *err) SL_MUST_CHECK;
+
+/** Finds the part and node type of a class as far as what is said decides (resolve.c). */
+void sl_class_resolve(sl_merge *merge, sl_class *class);
+
+/** Whether any file says that these nodes have some. */
+bool sl_class_has_accelerators(const sl_class *class);
+
+/** Whether two classes may be of one part: they share a candidate, or a name nobody knows. */
+bool sl_class_alike(const sl_class *a, const sl_class *b);
+
+void sl_draft_note_add(sl_draft *draft, sl_arena *arena, const char *code, bool guess,
+                       const char *pointer, const char *format, ...) SL_PRINTF(6, 7);
+
+double sl_value_number(const sl_value *value);    /* 0: not known */
+const char *sl_value_text(const sl_value *value); /* NULL: not known */
+
+#endif

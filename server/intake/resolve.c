@@ -1,0 +1,131 @@
+/* Which part of the catalogue a class of nodes has, as far as what files say decides it. */
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "intake/merge.h"
+
+/* Of one part, tools print the same memory within this share; sizes that people state are rounder. */
+static const double MEASURED_SHARE = 0.03, STATED_SHARE = 0.12;
+
+static bool
+memory_fits(const sl_class *class, const sl_part *part)
+{
+    const double measured = sl_value_number(&class->value[SL_FIELD_MEMORY_BYTES]);
+    const double stated = sl_value_number(&class->value[SL_FIELD_NOMINAL_MEMORY_BYTES]);
+    const double has = (double)part->accelerator.memory_bytes;
+
+    if (measured > 0)
+        return fabs(measured - has) <= MEASURED_SHARE * has;
+    return stated <= 0 || fabs(stated - has) <= STATED_SHARE * has;
+}
+
+/* Links between the parts of a node tell a module from a card; their absence tells nothing. */
+static bool
+links_fit(const sl_class *class, const sl_part *part)
+{
+    const double domain = sl_value_number(&class->value[SL_FIELD_SCALE_UP_DOMAIN]);
+    const bool linked = sl_value_number(&class->value[SL_FIELD_LINKS]) > 0 ||
+                        sl_value_number(&class->value[SL_FIELD_SCALE_UP_BYTES_PER_S]) > 0;
+
+    if (linked && part->accelerator.scale_up_domain <= 1)
+        return false;
+    return domain <= 2 || part->accelerator.scale_up_domain == 0 ||
+           part->accelerator.scale_up_domain > 2;
+}
+
+static bool
+node_fits(const sl_class *class, const sl_part *part)
+{
+    return class->node == NULL || class->node->accelerator == NULL ||
+           sl_text_equal(class->node->accelerator->id, part->accelerator.id);
+}
+
+typedef bool (*test)(const sl_class *class, const sl_part *part);
+
+/* Keeps the candidates that pass; all of them where none does, for then the test is the odd one. */
+static bool
+narrow(sl_class *class, test passes)
+{
+    const sl_part *kept[SL_DRAFT_CANDIDATES_MAX];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < class->candidate_count; i++)
+        if (passes(class, class->candidates[i]))
+            kept[count++] = class->candidates[i];
+    if (count == 0 || count == class->candidate_count)
+        return false;
+    memcpy(class->candidates, kept, count * sizeof kept[0]);
+    class->candidate_count = count;
+    return true;
+}
+
+static void
+find_node(const sl_merge *merge, sl_class *class)
+{
+    sl_errors ignored = {0};
+    const char *const name = sl_value_text(&class->value[SL_FIELD_NODE_TYPE]);
+
+    class->node = NULL;
+    if (name != NULL &&
+        sl_catalog_find_node(merge->catalog, name, "", &class->node, &ignored) != SL_OK)
+        class->node = NULL;
+}
+
+/* The part that a node type has, when nobody named one. */
+static void
+part_of_node(const sl_merge *merge, sl_class *class)
+{
+    sl_errors ignored = {0};
+
+    if (class->node == NULL || class->node->accelerator == NULL)
+        return;
+    if (sl_catalog_find_part(merge->catalog, class->node->accelerator->id, "",
+                             &class->candidates[0], &ignored) == SL_OK)
+        class->candidate_count = 1;
+}
+
+/* Comparing with all names of the catalogue takes a while: the last names are remembered. */
+static const sl_looked_up *
+look_up(sl_merge *merge, const char *name)
+{
+    const uint32_t kept = merge->names_used < SL_NAMES_KEPT ? merge->names_used : SL_NAMES_KEPT;
+    for (uint32_t i = 0; i < kept; i++)
+        if (sl_text_equal(merge->names[i].name, name))
+            return &merge->names[i];
+    sl_looked_up *const found = &merge->names[merge->names_used++ % SL_NAMES_KEPT];
+    found->name = name;
+    found->candidate_count = sl_catalog_candidates(merge->catalog, name, found->candidates,
+                                                   SL_DRAFT_CANDIDATES_MAX, &found->near);
+    return found;
+}
+
+void
+sl_class_resolve(sl_merge *merge, sl_class *class)
+{
+    assert(merge != NULL && class != NULL);
+
+    const char *const name = sl_value_text(&class->value[SL_FIELD_ACCELERATOR]);
+    class->candidate_count = 0;
+    class->candidates_near = false;
+    find_node(merge, class);
+    if (name == NULL) {
+        part_of_node(merge, class);
+        return;
+    }
+    const sl_looked_up *const found = look_up(merge, name);
+    memcpy(class->candidates, found->candidates, sizeof class->candidates);
+    class->candidate_count = found->candidate_count;
+    class->candidates_near = found->near;
+    sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
+    const bool several = class->candidate_count > 1;
+    const bool by_memory = narrow(class, memory_fits);
+    const bool by_links = narrow(class, links_fit);
+    const bool by_node = narrow(class, node_fits);
+    if (several && class->candidate_count == 1 && !class->candidates_near)
+        value->reason = by_memory  ? "the name fits several parts; its memory fits this one"
+                        : by_links ? "the name fits several parts; its links fit this one"
+                        : by_node  ? "the name fits several parts; the node type has this one"
+                                   : NULL;
+}

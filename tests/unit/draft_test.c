@@ -1,0 +1,363 @@
+/* Files that say different things of one cluster, merged into an inventory to look at. */
+#include "intake/draft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "harness.h"
+
+static const double MIB = 1048576;
+
+static sl_catalog *catalog;
+
+/* One cluster on the way from what files say to a spec. */
+typedef struct drafting {
+    sl_arena *arena;
+    sl_findings *findings;
+    sl_draft *draft;
+    sl_errors err;
+} drafting;
+
+static drafting
+begin(void)
+{
+    drafting d = {.arena = sl_arena_new(64 << 20)};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.arena);
+    d.findings = sl_findings_new(d.arena);
+    d.draft = calloc(1, sizeof *d.draft);
+    CU_ASSERT_FATAL(d.findings != NULL && d.draft != NULL);
+    return d;
+}
+
+static void
+end(drafting *d)
+{
+    free(d->draft);
+    sl_arena_free(d->arena);
+}
+
+static void
+file(drafting *d, const char *format)
+{
+    CU_ASSERT_EQUAL_FATAL(sl_findings_file(d->findings, "", format, &d->err), SL_OK);
+}
+
+static void
+add(drafting *d, const sl_found_host *host, const sl_facts *facts)
+{
+    CU_ASSERT_EQUAL_FATAL(sl_findings_add(d->findings, host, facts, &d->err), SL_OK);
+}
+
+/* Nodes as a scheduler tells of them: a type and a count. */
+static void
+hosts(drafting *d, const char *list, const char *type, double count, sl_host_state state)
+{
+    sl_facts facts = {0};
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, type, 3, "Gres");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, count, 3, "Gres");
+    add(d, &(sl_found_host){.name = list, .state = state, .line = 1}, &facts);
+}
+
+/* A node that nobody names, as nvidia-smi tells of it. */
+static void
+machine(drafting *d, const char *name, double count, double mebibytes)
+{
+    sl_facts facts = {0};
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, name, 9, "gpu/product_name");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, count, 5, "attached_gpus");
+    sl_facts_number(&facts, SL_FIELD_MEMORY_BYTES, mebibytes * MIB, 20,
+                    "gpu/fb_memory_usage/total");
+    sl_facts_number(&facts, SL_FIELD_RESERVED_BYTES, 518 * MIB, 21, "gpu/fb_memory_usage/reserved");
+    add(d, &(sl_found_host){.count = 1}, &facts);
+}
+
+static void
+make(drafting *d)
+{
+    CU_ASSERT_EQUAL_FATAL(sl_draft_make(d->findings, catalog, d->arena, d->draft, &d->err), SL_OK);
+}
+
+/* The spec as text; the caller frees it. */
+static char *
+spec_text(const sl_draft *draft)
+{
+    sl_buffer text;
+    sl_writer writer;
+    sl_buffer_init(&text, 16 << 20);
+    sl_writer_init(&writer, &text);
+    sl_draft_spec_write(&writer, draft);
+    CU_ASSERT_TRUE(sl_writer_ok(&writer));
+    return sl_buffer_take(&text, NULL);
+}
+
+static void
+expect_spec(const sl_draft *draft, sl_code expected, const char *rule)
+{
+    static const sl_json_limits limits = {.max_bytes = 16 << 20, .max_depth = 32};
+    sl_errors err = {0};
+    sl_json *json = NULL;
+    char *const text = spec_text(draft);
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(text, strlen(text), &limits, &json, &err), SL_OK);
+    const sl_node root = sl_json_root(json);
+    CU_ASSERT_EQUAL(sl_inventory_check(&root, catalog, NULL, &err), expected);
+    sl_expect_text(err.count > 0 ? err.list[0].rule : "", rule, "rule of the spec");
+    sl_json_free(json);
+    free(text);
+}
+
+static bool
+noted(const sl_draft *draft, const char *code)
+{
+    for (uint32_t i = 0; i < draft->note_count; i++)
+        if (sl_text_equal(draft->notes[i].code, code))
+            return true;
+    return false;
+}
+
+static void
+an_ambiguous_name_stays_ambiguous_with_its_candidates(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_json");
+    hosts(&d, "gpu[1-4]", "h100", 8, SL_HOST_USABLE);
+    make(&d);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    CU_ASSERT_EQUAL(d.draft->pool_count, 1);
+    CU_ASSERT_PTR_NULL(pool->part);
+    CU_ASSERT(pool->candidate_count >= 3 && !pool->candidates_near);
+    CU_ASSERT_TRUE(noted(d.draft, "ambiguous_accelerator"));
+    CU_ASSERT_EQUAL(sl_draft_strict(d.draft, &d.err), SL_E_RANGE);
+    sl_expect_text(d.err.list[0].pointer, "/pools/0/node/accelerator", "place of the guess");
+    expect_spec(d.draft, SL_E_RANGE, "ambiguous_accelerator");
+    end(&d);
+}
+
+static void
+one_nvidia_smi_speaks_for_its_class_of_nodes(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_text");
+    hosts(&d, "gpu[01-30]", "a100", 4, SL_HOST_USABLE);
+    hosts(&d, "old[1-2]", "v100", 4, SL_HOST_USABLE);
+    file(&d, "nvidia_smi_xml");
+    machine(&d, "NVIDIA A100-SXM4-40GB", 4, 40960);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 2);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool->part);
+    sl_expect_text(pool->part->accelerator.id, "nvidia-a100-sxm4-40gb", "part");
+    CU_ASSERT_EQUAL(pool->nodes, 30);
+    sl_expect_text(pool->hosts[0], "gpu[01-30]", "hosts");
+    const sl_value *const memory = &pool->value[SL_FIELD_MEMORY_BYTES];
+    CU_ASSERT_EQUAL(memory->origin, SL_FROM_LIKE);
+    CU_ASSERT_EQUAL(memory->fact.number, 40960 * MIB);
+    CU_ASSERT_EQUAL(memory->fact.place.line, 20);
+    CU_ASSERT_EQUAL(d.draft->pools[1].value[SL_FIELD_MEMORY_BYTES].origin, SL_FROM_NOBODY);
+    CU_ASSERT_EQUAL(d.draft->hosts, 32);
+    end(&d);
+}
+
+static void
+memory_that_was_printed_decides_between_parts_of_one_name(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "kubernetes_nodes");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "a100-sxm4", 1, "labels/product");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 1, "labels/count");
+    sl_facts_number(&facts, SL_FIELD_MEMORY_BYTES, 81920 * MIB, 1, "labels/memory");
+    add(&d, &(sl_found_host){.name = "n1"}, &facts);
+    make(&d);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(pool->part);
+    sl_expect_text(pool->part->accelerator.id, "nvidia-a100-sxm4-80gb", "part");
+    CU_ASSERT_PTR_NOT_NULL(pool->value[SL_FIELD_ACCELERATOR].reason);
+    CU_ASSERT_EQUAL(sl_draft_strict(d.draft, &d.err), SL_OK);
+    expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+static void
+states_are_told_apart_and_hosts_stay_in_the_spec(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_json");
+    hosts(&d, "gpu[1-6]", "NVIDIA-L40S", 8, SL_HOST_USABLE);
+    sl_facts facts = {0};
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "NVIDIA-L40S", 3, "Gres");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 3, "Gres");
+    add(&d, &(sl_found_host){.name = "gpu7", .state = SL_HOST_DRAINED, .reason = "ECC"}, &facts);
+    add(&d, &(sl_found_host){.name = "gpu8", .state = SL_HOST_DOWN, .reason = "no power"}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    const sl_draft_pool *const pool = &d.draft->pools[0];
+    CU_ASSERT_EQUAL(pool->nodes, 8);
+    CU_ASSERT_EQUAL(pool->in_state[SL_HOST_USABLE], 6);
+    CU_ASSERT_EQUAL(pool->in_state[SL_HOST_DRAINED], 1);
+    CU_ASSERT_EQUAL(pool->in_state[SL_HOST_DOWN], 1);
+    CU_ASSERT_EQUAL_FATAL(pool->group_count, 3);
+    sl_expect_text(pool->groups[1].reason, "ECC", "reason");
+    sl_expect_text(pool->groups[1].hosts[0], "gpu7", "drained host");
+    expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+static void
+sliced_devices_are_no_part_of_a_plan(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "kubernetes_nodes");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "NVIDIA-A100-SXM4-40GB", 1, "product");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 1, "count");
+    add(&d, &(sl_found_host){.name = "whole[1-2]"}, &facts);
+    sl_facts_number(&facts, SL_FIELD_SLICED_ACCELERATORS, 2, 1, "mig");
+    sl_facts_text(&facts, SL_FIELD_SLICE, "MIG 1g.5gb", 1, "mig");
+    add(&d, &(sl_found_host){.name = "some1"}, &facts);
+    sl_facts_number(&facts, SL_FIELD_SLICED_ACCELERATORS, 8, 1, "mig");
+    add(&d, &(sl_found_host){.name = "all1"}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 3);
+    CU_ASSERT_EQUAL(d.draft->pools[1].whole, 6);
+    CU_ASSERT_FALSE(sl_draft_pool_planned(&d.draft->pools[2]));
+    CU_ASSERT_TRUE(noted(d.draft, "sliced"));
+    char *const text = spec_text(d.draft);
+    CU_ASSERT_PTR_NULL(strstr(text, "all1"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"accelerators\":6"));
+    free(text);
+    expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+static void
+blocks_of_a_topology_make_the_scale_up_domain(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_json");
+    hosts(&d, "r[1-2]n[01-18]", "gb200", 4, SL_HOST_USABLE);
+    file(&d, "slurm_topology_conf");
+    add(&d, &(sl_found_host){.name = "r1n[01-18]", .domain = "rack1"}, NULL);
+    add(&d, &(sl_found_host){.name = "r2n[01-18]", .domain = "rack2"}, NULL);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_EQUAL(d.draft->hosts, 36);
+    const sl_value *const domain = &d.draft->pools[0].value[SL_FIELD_SCALE_UP_DOMAIN];
+    CU_ASSERT_EQUAL(domain->fact.number, 72);
+    CU_ASSERT_EQUAL(domain->origin, SL_FROM_LIKE);
+    end(&d);
+}
+
+static void
+no_accelerators_are_an_answer(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "slurm_sinfo_json");
+    sl_facts_number(&facts, SL_FIELD_HOST_MEMORY_BYTES, 500000 * MIB, 1, "real_memory");
+    add(&d, &(sl_found_host){.name = "cs[1-5]"}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL(d.draft->pool_count, 0);
+    CU_ASSERT_EQUAL(d.draft->without_accelerators, 5);
+    CU_ASSERT_EQUAL_FATAL(d.draft->bare.host_entries, 1);
+    sl_expect_text(d.draft->bare.hosts[0], "cs[1-5]", "bare hosts");
+    CU_ASSERT_TRUE(noted(d.draft, "no_accelerators"));
+    char *const text = spec_text(d.draft);
+    sl_expect_text(text, "null", "spec");
+    free(text);
+    end(&d);
+}
+
+static void
+sources_that_differ_are_told_and_the_nearer_to_the_hardware_counts(void)
+{
+    drafting d = begin();
+    file(&d, "kubernetes_nodes");
+    hosts(&d, "n1", "NVIDIA-H200", 8, SL_HOST_UNSAID);
+    file(&d, "slurm_nodes_text");
+    hosts(&d, "n1", "h200", 4, SL_HOST_DRAINED);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_EQUAL(d.draft->pools[0].value[SL_FIELD_ACCELERATORS].fact.number, 8);
+    CU_ASSERT_EQUAL(d.draft->pools[0].in_state[SL_HOST_DRAINED], 1);
+    CU_ASSERT_TRUE(noted(d.draft, "sources_differ"));
+    end(&d);
+}
+
+static void
+like_nodes_with_a_bit_more_or_less_memory_are_one_pool(void)
+{
+    drafting d = begin();
+    char name[32];
+    file(&d, "kubernetes_nodes");
+    for (int i = 0; i < 6000; i++) {
+        sl_facts facts = {0};
+        sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "NVIDIA-H200", 1, "product");
+        sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 1, "count");
+        sl_facts_number(&facts, SL_FIELD_HOST_MEMORY_BYTES, 2e12 + i * 4096.0, 1, "memory");
+        (void)sl_text_format(name, sizeof name, "node-%d", i);
+        add(&d, &(sl_found_host){.name = name}, &facts);
+    }
+    make(&d);
+    CU_ASSERT_EQUAL(sl_findings_kind_count(d.findings), 1);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_EQUAL(d.draft->pools[0].nodes, 6000);
+    sl_expect_text(d.draft->pools[0].hosts[0], "node-[0-5999]", "hosts");
+    end(&d);
+}
+
+static void
+an_unknown_part_keeps_its_printed_name(void)
+{
+    drafting d = begin();
+    file(&d, "nvidia_smi_csv");
+    machine(&d, "NVIDIA Quantum-X 9000", 8, 500000);
+    make(&d);
+    CU_ASSERT_TRUE(noted(d.draft, "unknown_accelerator"));
+    expect_spec(d.draft, SL_OK, ""); /* memory and number are known, so it can be kept */
+    end(&d);
+}
+
+static void
+files_of_one_machine_join_where_no_host_is_named(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "nvidia_smi_csv");
+    machine(&d, "NVIDIA H200", 8, 143771);
+    file(&d, "nvidia_topo");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 1, "GPU7");
+    sl_facts_number(&facts, SL_FIELD_LINKS, 18, 1, "GPU0");
+    add(&d, &(sl_found_host){.count = 1}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_EQUAL(d.draft->pools[0].nodes, 1);
+    CU_ASSERT_EQUAL(d.draft->pools[0].value[SL_FIELD_LINKS].fact.number, 18);
+    expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(an_ambiguous_name_stays_ambiguous_with_its_candidates),
+        SL_CASE(one_nvidia_smi_speaks_for_its_class_of_nodes),
+        SL_CASE(memory_that_was_printed_decides_between_parts_of_one_name),
+        SL_CASE(states_are_told_apart_and_hosts_stay_in_the_spec),
+        SL_CASE(sliced_devices_are_no_part_of_a_plan),
+        SL_CASE(blocks_of_a_topology_make_the_scale_up_domain),
+        SL_CASE(no_accelerators_are_an_answer),
+        SL_CASE(sources_that_differ_are_told_and_the_nearer_to_the_hardware_counts),
+        SL_CASE(like_nodes_with_a_bit_more_or_less_memory_are_one_pool),
+        SL_CASE(an_unknown_part_keeps_its_printed_name),
+        SL_CASE(files_of_one_machine_join_where_no_host_is_named),
+    };
+    sl_errors err = {0};
+    catalog = sl_catalog_new(&err);
+    if (catalog == NULL)
+        return 1;
+    const int outcome = sl_run_cases(argc, argv, "draft", cases, sizeof cases / sizeof cases[0]);
+    sl_catalog_free(catalog);
+    return outcome;
+}

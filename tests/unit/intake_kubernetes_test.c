@@ -1,0 +1,235 @@
+#include <string.h>
+
+#include "harness.h"
+#include "intake_document_fixture.h"
+#include "json/reader.h"
+
+static const double MIB = 1024.0 * 1024.0, GIB = 1024.0 * 1024.0 * 1024.0;
+
+static void
+nodes_of_a_list_are_hosts_with_what_their_labels_say(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 25);
+    sl_expect_words("h100-1", SL_FIELD_ACCELERATOR, "NVIDIA-H100-80GB-HBM3");
+    sl_expect_number("h100-1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("h100-1", SL_FIELD_MEMORY_BYTES, 81559 * MIB);
+    sl_expect_words("h100-1", SL_FIELD_DRIVER, "550.90.07");
+    sl_expect_words("h100-1", SL_FIELD_NODE_TYPE, "PowerEdge-XE9680");
+    sl_expect_number("h100-1", SL_FIELD_HOST_MEMORY_BYTES, 2113540396.0 * 1024.0);
+    sl_expect_number("h100-1", SL_FIELD_CPUS, 192);
+    sl_expect_number("h100-1", SL_FIELD_NIC_COUNT, 8);
+    sl_expect_unsaid("h100-1", SL_FIELD_SLICE);
+    sl_expect_text(sl_read_host("h100-1")->leaf, "sw-7", "leaf");
+    sl_expect_warned("not_a_node", 1);
+    /* A control plane is a host without accelerators. */
+    sl_expect_unsaid("cp-1", SL_FIELD_ACCELERATORS);
+    sl_expect_number("cp-1", SL_FIELD_CPUS, 7);
+    sl_expect_number("cp-1", SL_FIELD_HOST_MEMORY_BYTES, 16 * GIB);
+    sl_expect_state("cp-1", SL_HOST_USABLE, NULL);
+    sl_read_end();
+}
+
+static void
+states_are_told_apart(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    sl_expect_state("h100-1", SL_HOST_USABLE, NULL);
+    sl_expect_state("h100-2", SL_HOST_DRAINED, "cordoned");
+    sl_expect_state("h100-3", SL_HOST_DOWN,
+                    "not ready: NodeStatusUnknown, Kubelet stopped posting node status.");
+    sl_expect_state("leaving", SL_HOST_DRAINED, "being deleted");
+    sl_expect_state("karpenter-1", SL_HOST_UNSAID, NULL);
+    sl_expect_warned("fewer_offered", 1);
+    sl_expect_warned("shared_nics", 1);
+    sl_expect_number("h100-4", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("h100-2", SL_FIELD_NIC_COUNT);
+    /* Some KiB of memory make no other kind. */
+    CU_ASSERT_EQUAL(sl_read_host("h100-2")->kind, sl_read_host("h100-3")->kind);
+    sl_read_end();
+}
+
+static void
+slices_and_shares_are_not_devices(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    sl_expect_words("mig-single", SL_FIELD_ACCELERATOR, "NVIDIA-A100-SXM4-40GB");
+    sl_expect_words("mig-single", SL_FIELD_SLICE, "MIG 1g.5gb");
+    sl_expect_unsaid("mig-single", SL_FIELD_ACCELERATORS);
+    sl_expect_unsaid("mig-single", SL_FIELD_MEMORY_BYTES);
+    sl_expect_warned("mig_invalid", 1);
+    sl_expect_unsaid("mig-invalid", SL_FIELD_ACCELERATORS);
+
+    sl_expect_words("mig-mixed", SL_FIELD_SLICE, "MIG 1g.10gb, MIG 3g.40gb");
+    sl_expect_number("mig-mixed", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("mig-mixed", SL_FIELD_SLICED_ACCELERATORS, 3);
+    sl_expect_number("mig-mixed", SL_FIELD_MEMORY_BYTES, 81920 * MIB);
+
+    sl_expect_words("sliced", SL_FIELD_ACCELERATOR, "Tesla-T4");
+    sl_expect_number("sliced", SL_FIELD_ACCELERATORS, 2);
+    sl_expect_number("sliced", SL_FIELD_SLICED_ACCELERATORS, 2);
+    sl_expect_words("sliced", SL_FIELD_SLICE, "shared by 4");
+    sl_expect_number("sliced", SL_FIELD_MEMORY_BYTES, 15360 * MIB);
+    sl_expect_number("renamed", SL_FIELD_ACCELERATORS, 1);
+    sl_expect_words("renamed", SL_FIELD_SLICE, "shared by 10 (MPS)");
+
+    sl_expect_number("gke-l4", SL_FIELD_ACCELERATORS, 2);
+    sl_expect_words("gke-l4", SL_FIELD_SLICE, "shared by 3");
+    sl_expect_unsaid("gke-mig", SL_FIELD_ACCELERATORS);
+    sl_expect_words("gke-mig", SL_FIELD_SLICE, "MIG 1g.5gb");
+    sl_expect_warned("mig_slices", 2);
+    sl_read_end();
+}
+
+static void
+nodes_of_one_clique_are_one_domain(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    sl_expect_number("gb200-1", SL_FIELD_ACCELERATORS, 4);
+    sl_expect_text(sl_read_host("gb200-1")->domain, "3f0b1c2d-0000-4a5b-8c9d-112233445566.32766",
+                   "domain");
+    sl_expect_text(sl_read_host("gb200-2")->domain, sl_read_host("gb200-1")->domain, "the same");
+    CU_ASSERT_PTR_NULL(sl_read_host("h100-1")->domain);
+    sl_read_end();
+}
+
+static void
+clouds_say_types_and_cards(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    sl_expect_words("bare-p5", SL_FIELD_NODE_TYPE, "p5.48xlarge");
+    sl_expect_number("bare-p5", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("bare-p5", SL_FIELD_ACCELERATOR);
+    sl_expect_number("bare-p5", SL_FIELD_NIC_COUNT, 32);
+    sl_expect_words("bare-p5", SL_FIELD_NIC_KIND, "efa");
+    sl_expect_text(sl_read_host("bare-p5")->pool, "train", "pool");
+    sl_expect_text(sl_read_host("bare-p5")->leaf, "nn-c", "leaf");
+    sl_expect_words("karpenter-1", SL_FIELD_ACCELERATOR, "a100");
+    sl_expect_number("karpenter-1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("karpenter-1", SL_FIELD_MEMORY_BYTES);
+    sl_expect_number("karpenter-1", SL_FIELD_NOMINAL_MEMORY_BYTES, 40960 * MIB);
+    sl_expect_words("gke-a3", SL_FIELD_ACCELERATOR, "nvidia-h100-mega-80gb");
+    sl_expect_number("gke-a3", SL_FIELD_NIC_COUNT, 8);
+    sl_expect_text(sl_read_host("gke-a3")->leaf, "sb-1", "leaf");
+    sl_read_end();
+}
+
+static void
+other_vendors_are_read(void)
+{
+    sl_read_fixture("kubernetes_nodes.json", "kubernetes_nodes");
+    sl_expect_words("mi300x-1", SL_FIELD_ACCELERATOR, "AMD_Instinct_MI300X_OAM");
+    sl_expect_number("mi300x-1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("mi300x-1", SL_FIELD_NOMINAL_MEMORY_BYTES, 192 * GIB);
+    sl_expect_unsaid("mi300x-1", SL_FIELD_MEMORY_BYTES);
+    sl_expect_number("mi250-old", SL_FIELD_NOMINAL_MEMORY_BYTES, 64 * GIB);
+    sl_expect_unsaid("mi300x-cpx", SL_FIELD_ACCELERATORS);
+    sl_expect_words("mi300x-cpx", SL_FIELD_SLICE, "cpx_nps4");
+    sl_expect_words("tpu-1", SL_FIELD_ACCELERATOR, "tpu-v5p-slice");
+    sl_expect_number("tpu-1", SL_FIELD_ACCELERATORS, 4);
+    sl_expect_number("tpu-1", SL_FIELD_SCALE_UP_DOMAIN, 16);
+    sl_expect_words("gaudi-1", SL_FIELD_ACCELERATOR, "gaudi");
+    sl_expect_unsaid("gaudi-1", SL_FIELD_NODE_TYPE);
+    sl_expect_number("trn-1", SL_FIELD_ACCELERATORS, 16);
+    sl_expect_words("trn-1", SL_FIELD_NODE_TYPE, "trn1.32xlarge");
+    sl_expect_words("max-1", SL_FIELD_ACCELERATOR, "Max_1550");
+    sl_expect_number("max-1", SL_FIELD_ACCELERATORS, 8);
+    sl_read_end();
+}
+
+static void
+several_documents_are_one_list(void)
+{
+    sl_read_fixture("kubernetes_nodes.yaml", "kubernetes_nodes");
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 3);
+    sl_expect_state("worker-a", SL_HOST_DRAINED, "cordoned");
+    sl_expect_words("worker-a", SL_FIELD_DRIVER, "535.104");
+    sl_expect_number("worker-a", SL_FIELD_ACCELERATORS, 4);
+    sl_expect_number("worker-a", SL_FIELD_HOST_MEMORY_BYTES, 395 * GIB);
+    sl_expect_state("worker-b", SL_HOST_UNSAID, NULL);
+    sl_expect_state("worker-c", SL_HOST_DOWN, "not ready: KubeletNotReady, network is not ready");
+    CU_ASSERT_EQUAL(sl_read_host("worker-c")->line, 32);
+    sl_read_end();
+}
+
+static void
+lists_come_in_several_shapes(void)
+{
+    static const char *const shapes[] = {
+        "{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n1\"}}",
+        "{\"kind\": \"NodeList\", \"apiVersion\": \"v1\", \"items\": [{\"metadata\": {\"name\": "
+        "\"n1\"}}]}",
+        "[{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"n1\"}}]",
+        "\xEF\xBB\xBF{\"kind\": \"Node\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": "
+        "\"n1\"}}",
+        "kind: Node\napiVersion: v1\nmetadata: {name: n1}\n",
+    };
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        CU_ASSERT_EQUAL(sl_read_text(shapes[i], NULL), SL_OK);
+        CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 1);
+        sl_expect_state("n1", SL_HOST_UNSAID, NULL);
+    }
+    sl_read_end();
+}
+
+static void
+what_is_no_list_of_nodes_is_refused(void)
+{
+    sl_expect_refused("{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": []}", NULL,
+                      SL_E_UNSUPPORTED, "no_nodes", "holds no nodes, and 0 objects of other kinds");
+    sl_expect_refused("{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": [{]}", NULL,
+                      SL_E_SYNTAX, "malformed_json", NULL);
+    sl_expect_refused("apiVersion: v1\nkind: List\nitems:\n- kind: [\n", NULL, SL_E_SYNTAX,
+                      "malformed_yaml", NULL);
+    sl_expect_refused("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "kubernetes_nodes",
+                      SL_E_UNSUPPORTED, "no_nodes", NULL);
+    sl_expect_refused("", "kubernetes_nodes", SL_E_UNSUPPORTED, "no_nodes", NULL);
+    /* A name that is a list of names stays one node. */
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: 'n[1-3]'}\n", NULL),
+                    SL_OK);
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 1);
+    sl_expect_warned("odd_name", 1);
+    sl_read_end();
+}
+
+static void
+a_real_node_is_read(void)
+{
+    if (!sl_read_shared("k8s_node_t4_gfd.yaml", "kubernetes_nodes")) {
+        sl_skip("no real files beside the checkout");
+        return;
+    }
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 1);
+    const sl_found_host *const host = sl_findings_host(sl_read.findings, 0);
+    sl_expect_state(host->name, SL_HOST_USABLE, NULL);
+    sl_expect_words(host->name, SL_FIELD_ACCELERATOR, "Tesla-T4");
+    sl_expect_number(host->name, SL_FIELD_ACCELERATORS, 2);
+    sl_expect_number(host->name, SL_FIELD_MEMORY_BYTES, 15360 * MIB);
+    sl_expect_words(host->name, SL_FIELD_DRIVER, "525.60.13");
+    sl_expect_words(host->name, SL_FIELD_NODE_TYPE, "Google-Compute-Engine");
+    sl_expect_number(host->name, SL_FIELD_HOST_MEMORY_BYTES, 123662920.0 * 1024.0);
+    sl_expect_number(host->name, SL_FIELD_CPUS, 32);
+    sl_expect_unsaid(host->name, SL_FIELD_SLICE);
+    sl_expect_warned("fewer_offered", 0);
+    sl_read_end();
+}
+
+static const sl_case cases[] = {
+    SL_CASE(nodes_of_a_list_are_hosts_with_what_their_labels_say),
+    SL_CASE(states_are_told_apart),
+    SL_CASE(slices_and_shares_are_not_devices),
+    SL_CASE(nodes_of_one_clique_are_one_domain),
+    SL_CASE(clouds_say_types_and_cards),
+    SL_CASE(other_vendors_are_read),
+    SL_CASE(several_documents_are_one_list),
+    SL_CASE(lists_come_in_several_shapes),
+    SL_CASE(what_is_no_list_of_nodes_is_refused),
+    SL_CASE(a_real_node_is_read),
+};
+
+int
+main(int argc, char **argv)
+{
+    sl_json_start();
+    return sl_run_cases(argc, argv, "intake_kubernetes", cases, sizeof cases / sizeof cases[0]);
+}
