@@ -111,6 +111,15 @@ sl_code sl_slurm_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *
 uint32_t sl_slurm_gres_conf_recognise(const sl_sample *sample);
 sl_code sl_slurm_gres_conf_read(const sl_raw *raw, sl_findings *findings,
                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_nodes_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_sinfo_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_topology_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_topology_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                    sl_errors *err) SL_MUST_CHECK;
 uint32_t sl_slurm_topology_conf_recognise(const sl_sample *sample);
 sl_code sl_slurm_topology_conf_read(const sl_raw *raw, sl_findings *findings,
                                     sl_errors *err) SL_MUST_CHECK;

@@ -1,4 +1,4 @@
-/* Nodes and rows of sinfo as JSON, over the versions of its plugins: numbers plain or as {set,
+/* Nodes and rows of sinfo as JSON or YAML, over the versions of its plugins: numbers plain or as {set,
  * infinite, number}, states and features as a text or a list, in wrappers or bare. */
 #include <assert.h>
 #include <string.h>
@@ -337,4 +337,50 @@ sl_slurm_sinfo_json_read(const sl_raw *raw, sl_findings *findings, sl_errors *er
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_list(raw, "sinfo", visit_row, findings, err);
+}
+
+uint32_t
+sl_slurm_nodes_yaml_recognise(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "gres:") &&
+                   sl_sample_holds(sample, "real_memory:")
+               ? 95
+               : 0;
+}
+
+uint32_t
+sl_slurm_sinfo_yaml_recognise(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_line_begins(sample, "sinfo:") &&
+                   sl_sample_holds(sample, "gres:")
+               ? 96
+               : 0;
+}
+
+static sl_code
+read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
+          sl_errors *err)
+{
+    const uint32_t before = sl_findings_count(findings);
+    bool found = false;
+    reading r;
+
+    reading_init(&r, findings);
+    const sl_code code = sl_yaml_elements(raw->text, raw->size, list, visit, &r, &found, err);
+    reading_clear(&r);
+    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
+}
+
+sl_code
+sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "nodes", visit_node, findings, err);
+}
+
+sl_code
+sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "sinfo", visit_row, findings, err);
 }

@@ -510,6 +510,21 @@ topology_conf_is_read(void)
 }
 
 static void
+yaml_says_what_json_does(void)
+{
+    expect_text("nodes:\n- name: a\n  state: [IDLE, DRAIN]\n  gres: gpu:h100:8\n  cpus: 4\n"
+                "  real_memory: {set: true, infinite: false, number: 9000}\n  reason: dust\n"
+                "meta: {slurm: {release: 25.05.1, cluster: x}}\n",
+                "slurm_nodes_yaml", "a drained 8 h100 mem 9000 cpus 4 (dust)\n");
+    expect_text("sinfo:\n- node: {state: [MIXED]}\n  nodes: {total: 2, nodes: [a, b]}\n"
+                "  gres: {total: 'gpu:l4:2(S:0)'}\n",
+                "slurm_sinfo_yaml", "a usable 2 l4\nb usable 2 l4\n");
+    expect_fixture("slurm_topology.yaml", "slurm_topology_yaml",
+                   "y1 unknown domain rack1 leaf leaf1\ny2 unknown domain rack1 leaf leaf1\n"
+                   "y3 unknown domain rack1 leaf leaf2\nfabric fat_tree of 3\n");
+}
+
+static void
 real_nodes_say_what_they_say(void)
 {
     expect_shared("slurm_scontrol_show_node.txt", "slurm_nodes_text",
@@ -658,6 +673,7 @@ static const sl_case cases[] = {
     SL_CASE(a_byte_order_mark_is_of_no_line),
     SL_CASE(gres_conf_is_read),
     SL_CASE(topology_conf_is_read),
+    SL_CASE(yaml_says_what_json_does),
     SL_CASE(real_nodes_say_what_they_say),
     SL_CASE(real_configurations_say_what_they_say),
     SL_CASE(odd_nodes_are_warned_of),
