@@ -29,7 +29,7 @@ typedef struct sl_joined_kind {
     const char *part; /* id in the catalogue of its accelerator; NULL: not known */
 } sl_joined_kind;
 
-enum { SL_NO_POOL = UINT32_MAX };
+#define SL_NO_POOL UINT32_MAX
 
 typedef struct sl_joined_host {
     const char *name;
