@@ -66,7 +66,7 @@ sl_document_decode(const sl_raw *raw, sl_json **json, sl_buffer *text, sl_errors
 }
 
 const char *
-sl_document_text(const sl_node *object, const char *name)
+sl_document_words(const sl_node *object, const char *name)
 {
     sl_errors ignored = {0};
     sl_node member;

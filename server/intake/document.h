@@ -27,7 +27,7 @@ sl_code sl_document_decode(const sl_raw *raw, sl_json **json, sl_buffer *text,
                            sl_errors *err) SL_MUST_CHECK;
 
 /** A member that is a text and not empty, or NULL. */
-const char *sl_document_text(const sl_node *object, const char *name);
+const char *sl_document_words(const sl_node *object, const char *name);
 
 /** A member of that kind. */
 bool sl_document_object(const sl_node *object, const char *name, sl_node *out);

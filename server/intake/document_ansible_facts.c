@@ -24,8 +24,8 @@ fact_text(const sl_node *gathered, const char *name)
 {
     char prefixed[CELL_SIZE];
     (void)sl_text_format(prefixed, sizeof prefixed, "ansible_%s", name);
-    const char *const text = sl_document_text(gathered, prefixed);
-    return text != NULL ? text : sl_document_text(gathered, name);
+    const char *const text = sl_document_words(gathered, prefixed);
+    return text != NULL ? text : sl_document_words(gathered, name);
 }
 
 static void
@@ -59,7 +59,7 @@ read_nics(const sl_node *gathered, uint32_t line, sl_facts *facts)
         sl_node device;
         double speed = 0.0;
         const char *const type =
-            sl_node_kind(&member) == SL_JSON_OBJECT ? sl_document_text(&member, "type") : NULL;
+            sl_node_kind(&member) == SL_JSON_OBJECT ? sl_document_words(&member, "type") : NULL;
         if (type == NULL || !sl_document_number(&member, "speed", &speed) ||
             speed <= FAST_MBIT_PER_S || !sl_node_member(&member, "pciid", &device))
             continue;
@@ -273,7 +273,7 @@ static sl_code
 take_failure(sl_findings *findings, const char *name, const sl_node *answer, const char *what,
              uint32_t line, sl_errors *err)
 {
-    const char *const message = sl_document_text(answer, "msg");
+    const char *const message = sl_document_words(answer, "msg");
     char reason[ROW_SIZE];
     (void)sl_text_format(reason, sizeof reason, "%s%s%.200s", what, message != NULL ? ": " : "",
                          message != NULL ? message : "");

@@ -153,8 +153,8 @@ find_type(const sl_node *values, const char *path, char out[PART_SIZE])
     if (sl_node_kind(&at) == SL_JSON_ARRAY && sl_node_at(&at, 0, &first))
         at = first;
     if (sl_node_kind(&at) == SL_JSON_OBJECT) {
-        const char *const platform = sl_document_text(&at, "platform");
-        const char *const preset = sl_document_text(&at, "preset");
+        const char *const platform = sl_document_words(&at, "platform");
+        const char *const preset = sl_document_words(&at, "preset");
         return platform != NULL && preset != NULL &&
                sl_text_format(out, PART_SIZE, "%s_%s", platform, preset);
     }
@@ -171,8 +171,8 @@ find_in_template(const reading *r, const sl_node *values, const char *path, char
         return false;
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
-    const char *const id = sl_document_text(&block, "id");
-    const char *const name = sl_document_text(&block, "name");
+    const char *const id = sl_document_words(&block, "id");
+    const char *const name = sl_document_words(&block, "name");
     for (uint32_t i = 0; i < r->known_count; i++)
         if ((id != NULL && sl_text_equal(id, r->known[i].id)) ||
             (name != NULL && sl_text_equal(name, r->known[i].name)))
@@ -188,8 +188,8 @@ keep_template(reading *r, const char *resource, const sl_node *values)
         if (!sl_text_equal(resource, templates[i].resource) || r->known_count == TEMPLATES_MAX ||
             !find_type(values, templates[i].type, type))
             continue;
-        const char *const id = sl_document_text(values, "id");
-        const char *const name = sl_document_text(values, "name");
+        const char *const id = sl_document_words(values, "id");
+        const char *const name = sl_document_words(values, "name");
         (void)sl_text_copy(r->known[r->known_count].type, PART_SIZE, type);
         (void)sl_text_copy(r->known[r->known_count].id, PART_SIZE, id != NULL ? id : "");
         (void)sl_text_copy(r->known[r->known_count].name, PART_SIZE, name != NULL ? name : "");
@@ -223,7 +223,7 @@ read_devices(const sl_node *values, const char *path, uint32_t line, sl_facts *f
         return;
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_text(&block, "type"), line, path);
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(&block, "type"), line, path);
     if (sl_document_number(&block, "count", &count))
         sl_facts_number(facts, SL_FIELD_ACCELERATORS, count, line, path);
 }
@@ -237,7 +237,7 @@ read_state(const sl_node *values, sl_found_host *host)
                                       "suspended", "deallocated", "terminating"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *const state = sl_document_text(values, names[i]);
+        const char *const state = sl_document_words(values, names[i]);
         if (state == NULL)
             continue;
         if (sl_text_equal_ignoring_case(state, "running"))
@@ -279,10 +279,10 @@ name_machine(const reading *r, const sl_node *values, const char *address,
     static const char *const names[] = {"name", "display_name", "hostname", "computer_name"};
     sl_node tags;
     const char *name =
-        sl_document_object(values, "tags", &tags) ? sl_document_text(&tags, "Name") : NULL;
+        sl_document_object(values, "tags", &tags) ? sl_document_words(&tags, "Name") : NULL;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && name == NULL; i++)
-        name = sl_document_text(values, names[i]);
+        name = sl_document_words(values, names[i]);
     if (name == NULL || !sl_document_is_host(name) ||
         sl_findings_find(r->findings, name) != SL_FOUND_NONE)
         spell_address(address, out);
@@ -350,9 +350,9 @@ take_module(reading *r, const sl_node *module, sl_errors *err)
     if (!sl_document_array(module, "resources", &resources))
         return SL_OK;
     for (size_t i = 0; code == SL_OK && sl_node_at(&resources, i, &resource); i++) {
-        const char *const type = sl_document_text(&resource, "type");
-        const char *const mode = sl_document_text(&resource, "mode");
-        const char *const address = sl_document_text(&resource, "address");
+        const char *const type = sl_document_words(&resource, "type");
+        const char *const mode = sl_document_words(&resource, "mode");
+        const char *const address = sl_document_words(&resource, "address");
         if (type != NULL && address != NULL && (mode == NULL || !sl_text_equal(mode, "data")) &&
             sl_document_object(&resource, "values", &values))
             code = take_resource(r, type, address, &values, err);
@@ -400,15 +400,15 @@ walk_state(reading *r, const sl_node *root, sl_errors *err)
     if (!sl_document_array(root, "resources", &resources))
         return SL_OK;
     for (size_t i = 0; sl_node_at(&resources, i, &resource); i++) {
-        const char *const type = sl_document_text(&resource, "type");
-        const char *const name = sl_document_text(&resource, "name");
-        const char *const mode = sl_document_text(&resource, "mode");
-        const char *const module = sl_document_text(&resource, "module");
+        const char *const type = sl_document_words(&resource, "type");
+        const char *const name = sl_document_words(&resource, "name");
+        const char *const mode = sl_document_words(&resource, "mode");
+        const char *const module = sl_document_words(&resource, "module");
         if (type == NULL || name == NULL || (mode != NULL && sl_text_equal(mode, "data")) ||
             !sl_document_array(&resource, "instances", &instances))
             continue;
         for (size_t j = 0; code == SL_OK && sl_node_at(&instances, j, &instance); j++) {
-            const char *const text = sl_document_text(&instance, "index_key");
+            const char *const text = sl_document_words(&instance, "index_key");
             char address[SL_HOST_NAME_MAX + 1], index[PART_SIZE] = "";
             if (text != NULL)
                 (void)sl_text_format(index, sizeof index, "[%s]", text);

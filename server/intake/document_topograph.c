@@ -66,7 +66,7 @@ static const char *
 find_domain(const sl_node *block)
 {
     static const char *const places[] = {"annotations", "labels", "attributes"};
-    const char *const own = sl_document_text(block, "nvlink");
+    const char *const own = sl_document_words(block, "nvlink");
 
     for (size_t i = 0; i < 3 && own == NULL; i++) {
         void *state = NULL;
@@ -76,7 +76,7 @@ find_domain(const sl_node *block)
         while (sl_node_next(&place, &state, &member))
             if (sl_text_holds_ignoring_case(member.key, "accelerator") ||
                 sl_text_holds_ignoring_case(member.key, "nvlink"))
-                return sl_document_text(&place, member.key);
+                return sl_document_words(&place, member.key);
     }
     return own;
 }
@@ -90,7 +90,7 @@ take_nodes(reading *r, const sl_node *owner, const char *leaf, sl_errors *err)
 
     if (!sl_document_array(owner, "nodes", &nodes))
         return SL_OK;
-    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, sl_document_text(owner, "type"), 0, "type");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, sl_document_words(owner, "type"), 0, "type");
     for (size_t i = 0; i < sl_node_count(&nodes); i++) {
         const char *const name = element_text(&nodes, i);
         uint64_t count = 0;
@@ -137,7 +137,7 @@ take_switches(reading *r, const sl_node *root, sl_errors *err)
     for (size_t i = 0; code == SL_OK; i++) {
         if (named ? !sl_node_next(&switches, &state, &member) : !sl_node_at(&switches, i, &member))
             break;
-        const char *const name = named ? member.key : sl_document_text(&member, "name");
+        const char *const name = named ? member.key : sl_document_words(&member, "name");
         if (name == NULL)
             continue;
         keep_name(&r->switches, name, NULL);
@@ -161,8 +161,8 @@ take_blocks(reading *r, const sl_node *root, const char *list, sl_errors *err)
     for (size_t i = 0; code == SL_OK; i++) {
         if (named ? !sl_node_next(&blocks, &state, &block) : !sl_node_at(&blocks, i, &block))
             break;
-        const char *const name = named ? block.key : sl_document_text(&block, "name");
-        const char *leaf = sl_document_text(&block, "switch");
+        const char *const name = named ? block.key : sl_document_words(&block, "name");
+        const char *leaf = sl_document_words(&block, "switch");
         if (leaf != NULL)
             keep_name(&r->switches, leaf, NULL);
         else if (name != NULL)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/device_tools.h"
 #include "intake/document.h"
 #include "intake/kubernetes.h"
-#include "intake/device_tools.h"
 #include "intake/nvidia.h"
 #include "intake/slurm.h"
 

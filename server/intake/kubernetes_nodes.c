@@ -12,7 +12,7 @@ enum { QUANTITY_SIZE = 40 };
 const char *
 sl_kubernetes_label(const sl_kubernetes_node *node, const char *name)
 {
-    return node->labelled ? sl_document_text(&node->labels, name) : NULL;
+    return node->labelled ? sl_document_words(&node->labels, name) : NULL;
 }
 
 bool
@@ -141,15 +141,15 @@ read_conditions(sl_kubernetes_node *node, const sl_node *status, sl_found_host *
     if (!sl_document_array(status, "conditions", &conditions))
         return;
     for (size_t i = 0; sl_node_at(&conditions, i, &condition); i++) {
-        const char *const type = sl_document_text(&condition, "type");
-        const char *const value = sl_document_text(&condition, "status");
+        const char *const type = sl_document_words(&condition, "type");
+        const char *const value = sl_document_words(&condition, "status");
         if (type == NULL || value == NULL || !sl_text_equal(type, "Ready"))
             continue;
         host->state = sl_text_equal(value, "True") ? SL_HOST_USABLE : SL_HOST_DOWN;
         if (host->state == SL_HOST_USABLE)
             return;
-        const char *const reason = sl_document_text(&condition, "reason");
-        const char *const message = sl_document_text(&condition, "message");
+        const char *const reason = sl_document_words(&condition, "reason");
+        const char *const message = sl_document_words(&condition, "message");
         (void)sl_text_format(node->reason, sizeof node->reason, "not ready%s%s%s%s",
                              reason != NULL ? ": " : "", reason != NULL ? reason : "",
                              message != NULL ? ", " : "", message != NULL ? message : "");
@@ -181,7 +181,7 @@ read_taints(const sl_node *spec, sl_found_host *host)
     if (!sl_document_array(spec, "taints", &taints))
         return;
     for (size_t i = 0; sl_node_at(&taints, i, &taint); i++) {
-        const char *const key = sl_document_text(&taint, "key");
+        const char *const key = sl_document_words(&taint, "key");
         for (size_t j = 0; key != NULL && j < COUNT(known); j++) {
             if (sl_text_equal(key, known[j].key) && known[j].state > host->state) {
                 host->state = known[j].state;
@@ -223,11 +223,11 @@ static sl_code
 take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    const char *const kind = sl_document_text(element, "kind");
+    const char *const kind = sl_document_words(element, "kind");
     sl_node metadata, status;
 
     const char *const name = sl_document_object(element, "metadata", &metadata)
-                                 ? sl_document_text(&metadata, "name")
+                                 ? sl_document_words(&metadata, "name")
                                  : NULL;
     /* Elements of the API's own NodeList do not say what they are. */
     if (name == NULL || (kind != NULL && !sl_text_equal(kind, "Node"))) {
