@@ -394,7 +394,8 @@ sl_ansible_facts_recognise(const sl_sample *sample)
                    ? 90
                    : 0;
     /* A local fact may hold what another tool printed: the frame says more than what is in it. */
-    if (sl_sample_holds(sample, " | SUCCESS => {") && sl_sample_holds(sample, "ansible_facts"))
+    const bool answer = sl_sample_holds(sample, " | SUCCESS => {");
+    if (answer && sl_sample_holds(sample, "ansible_facts"))
         return 99;
-    return sl_sample_holds(sample, " | UNREACHABLE! => {") ? 95 : 0;
+    return answer || sl_sample_holds(sample, " | UNREACHABLE! => {") ? 60 : 0;
 }
