@@ -24,7 +24,7 @@ static const char *
 text_at(const sl_node *device, const char *outer, const char *inner)
 {
     sl_node steps[2];
-    return find(device, outer, inner, steps) ? sl_document_text(&steps[1]) : NULL;
+    return find(device, outer, inner, steps) ? sl_device_text(&steps[1]) : NULL;
 }
 
 /* 196592, "196592 MB" or {"value": 196592, "unit": "MB"}: it changed with the versions. */
@@ -39,12 +39,12 @@ quantity_of(const sl_node *value, const char *unit, double *out)
     if (sl_node_kind(value) == SL_JSON_OBJECT) {
         sl_node own;
         const char *const said =
-            sl_node_member(value, "unit", &own) ? sl_document_text(&own) : NULL;
+            sl_node_member(value, "unit", &own) ? sl_device_text(&own) : NULL;
         return sl_node_member(value, "value", &inner) && sl_node_kind(&inner) != SL_JSON_OBJECT &&
                quantity_of(&inner, said != NULL ? said : unit, out);
     }
-    if (sl_document_text(value) != NULL)
-        return sl_cell_quantity(sl_document_text(value), unit, out);
+    if (sl_device_text(value) != NULL)
+        return sl_cell_quantity(sl_device_text(value), unit, out);
     if (sl_node_as_double(value, 0, 1e18, &number, &ignored) != SL_OK)
         return false;
     (void)sl_text_format(text, sizeof text, "%.3f", number);

@@ -128,7 +128,7 @@ sl_document_find(sl_document_cursor *cursor, const char *key)
 }
 
 const char *
-sl_document_text(const sl_node *value)
+sl_device_text(const sl_node *value)
 {
     sl_errors ignored = {0};
     const char *text = NULL;

@@ -61,6 +61,6 @@ typedef struct sl_document_cursor {
 uint32_t sl_document_find(sl_document_cursor *cursor, const char *key);
 
 /** The text of a value that is one and says something, or NULL. */
-const char *sl_document_text(const sl_node *value);
+const char *sl_device_text(const sl_node *value);
 
 #endif

@@ -343,7 +343,13 @@ size_domain(making *m, uint32_t index, const member *members, uint32_t count)
                           domains, usual);
 }
 
-/* Every named host into its pool's groups, and those without accelerators into a list. */
+static sl_draft_pool *
+pool_of(sl_draft *draft, uint32_t index)
+{
+    return index == UINT32_MAX ? &draft->bare : &draft->pools[index];
+}
+
+/* Every named host into the groups of its pool, or of those without accelerators. */
 static sl_code
 place_hosts(making *m, sl_errors *err)
 {
@@ -359,11 +365,12 @@ place_hosts(making *m, sl_errors *err)
         if (m->merge.class_of[i] == SL_FOUND_NONE)
             continue;
         const sl_class *const class = m->merge.classes[m->merge.class_of[i]];
+        sl_draft_pool *const pool = pool_of(draft, class->pool_index);
         if (host->name != NULL) {
             members[count++] = member_of(m, i);
-        } else if (class->pool_index != UINT32_MAX) {
-            draft->pools[class->pool_index].unnamed += host->count;
-            draft->pools[class->pool_index].in_state[host->state] += host->count;
+        } else if (!class->absorbed) {
+            pool->unnamed += host->count;
+            pool->in_state[host->state] += host->count;
         }
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -375,11 +382,8 @@ place_hosts(making *m, sl_errors *err)
                 to++;
             if (pass == 0 && pool != UINT32_MAX)
                 size_domain(m, pool, members + from, to - from);
-            else if (pass == 1 && pool != UINT32_MAX)
-                code = group_pool(m, &draft->pools[pool], members + from, to - from, err);
             else if (pass == 1)
-                code = compress(m, members + from, to - from, &draft->bare_hosts,
-                                &draft->bare_entries, err);
+                code = group_pool(m, pool_of(draft, pool), members + from, to - from, err);
             if (code != SL_OK)
                 return code;
         }

@@ -32,7 +32,7 @@ value_of(const sl_node *object, const char *name)
     sl_node member;
     while (sl_node_next(object, &state, &member))
         if (sl_text_equal_ignoring_case(member.key, name))
-            return sl_document_text(&member);
+            return sl_device_text(&member);
     return NULL;
 }
 
@@ -121,7 +121,7 @@ say_links(reading *r, const sl_node *system, uint32_t cards, sl_facts *facts, ui
     while (sl_node_next(system, &state, &member)) {
         uint32_t a = 0;
         uint32_t b = 0;
-        const char *const kind = sl_document_text(&member);
+        const char *const kind = sl_device_text(&member);
         if (kind == NULL || !is_link(member.key, &a, &b))
             continue;
         pairs = true;
