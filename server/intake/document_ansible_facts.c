@@ -245,29 +245,6 @@ take_gathered(sl_findings *findings, const char *name, const sl_node *gathered, 
     return sl_document_add(findings, &host, &facts, err);
 }
 
-/* The end of the object that begins at `from`, or NULL where it does not end. */
-static const char *
-object_end(const char *from, const char *end)
-{
-    uint32_t depth = 0;
-    bool text = false;
-
-    for (const char *at = from; at < end; at++) {
-        if (text) {
-            if (*at == '\\')
-                at++;
-            else
-                text = *at != '"';
-            continue;
-        }
-        text = *at == '"';
-        depth += *at == '{' || *at == '[';
-        if ((*at == '}' || *at == ']') && --depth == 0)
-            return at + 1;
-    }
-    return NULL;
-}
-
 /* A host that could not be asked. */
 static sl_code
 take_failure(sl_findings *findings, const char *name, const sl_node *answer, const char *what,
@@ -310,15 +287,6 @@ take_answer(sl_findings *findings, const char *name, const char *what, const cha
     return code;
 }
 
-static uint32_t
-count_lines(const char *from, const char *to)
-{
-    uint32_t count = 0;
-    for (; from < to; from++)
-        count += *from == '\n';
-    return count;
-}
-
 /* "gpu01 | SUCCESS => {...}", host after host. */
 static sl_code
 read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
@@ -338,7 +306,7 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
         if (sign == NULL || sign[strlen(arrow)] != '{')
             continue;
         const char *const from = line + (sign - head) + strlen(arrow);
-        const char *const end = object_end(from, lines.end);
+        const char *const end = sl_document_end(from, lines.end);
         if (end == NULL)
             return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
                            "line %u: the answer of a host does not end", lines.number);
@@ -351,7 +319,7 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
             take_answer(findings, name, what, from, (size_t)(end - from), lines.number, err);
         if (code != SL_OK)
             return code;
-        lines.number += count_lines(lines.at, end);
+        lines.number += sl_document_lines(lines.at, end);
         lines.at = end > lines.at ? end : lines.at;
     }
     return SL_OK;

@@ -7,6 +7,7 @@
 typedef struct reading {
     sl_findings *findings;
     uint32_t nodes;
+    uint32_t elements;
 } reading;
 
 /* Health as it is spelled, plain or "NMX_COMPUTE_NODE_HEALTH_HEALTHY". */
@@ -33,7 +34,10 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     const char *const name = sl_document_words(element, "Name");
     sl_facts facts = {0};
     sl_node devices;
+    const sl_code code = sl_document_count(&r->elements, err);
 
+    if (code != SL_OK)
+        return code;
     if (name == NULL) {
         sl_findings_warn(r->findings, "not_a_node", line, "Name",
                          "an object without a name: passed over");

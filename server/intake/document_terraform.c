@@ -439,27 +439,83 @@ walk(reading *r, const sl_node *root, sl_errors *err)
     return walk_state(r, root, err);
 }
 
+/* Behind a text of JSON that begins at `at`. */
+static const char *
+pass_text(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : end;
+}
+
+/* The object that a member of the root holds; false where there is none. */
+static bool
+cut_member(const sl_raw *raw, const char *member, sl_raw *out)
+{
+    const char *const end = raw->text + raw->size;
+    const size_t length = strlen(member);
+    const char *at = memchr(raw->text, '{', raw->size);
+
+    for (at = at != NULL ? at + 1 : end; at < end && *at != '}';) {
+        if (*at == '{' || *at == '[') {
+            at = sl_document_end(at, end);
+            if (at == NULL)
+                return false;
+        } else if (*at != '"') {
+            at++;
+        } else if ((size_t)(end - at) <= length || memcmp(at, member, length) != 0) {
+            at = pass_text(at, end);
+        } else {
+            at += length;
+            while (at < end && strchr(" \t\r\n:", *at) != NULL && *at != '\0')
+                at++;
+            const char *const behind = at < end && *at == '{' ? sl_document_end(at, end) : NULL;
+            if (behind != NULL)
+                *out = (sl_raw){raw->name, at, (size_t)(behind - at)};
+            return behind != NULL;
+        }
+    }
+    return false;
+}
+
+/* The root; of one that is too large to decode whole the values alone: a plan says every resource
+ * three times, and is read once. */
+static sl_code
+walk_text(reading *r, const sl_raw *raw, sl_errors *err)
+{
+    sl_raw values = *raw;
+    sl_json *json = NULL;
+    sl_node module;
+    const bool cut =
+        raw->size > SL_DOCUMENT_MAX_BYTES &&
+        (cut_member(raw, "\"planned_values\"", &values) || cut_member(raw, "\"values\"", &values));
+    sl_code code = sl_document_decode(&values, &json, NULL, err);
+
+    if (code != SL_OK)
+        return code;
+    const sl_node root = sl_json_root(json);
+    for (int pass = 0; code == SL_OK && pass < 2; pass++) {
+        r->templates_only = pass == 0;
+        if (!cut)
+            code = walk(r, &root, err);
+        else if (sl_document_object(&root, "root_module", &module))
+            code = walk_modules(r, &module, err);
+    }
+    sl_json_free(json);
+    return code;
+}
+
 sl_code
 sl_terraform_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
-    sl_json *json = NULL;
     reading *const r = sl_arena_alloc(sl_findings_arena(findings), 1, sizeof *r);
     if (r == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-    sl_code code = sl_document_decode(raw, &json, NULL, err);
-    if (code != SL_OK)
-        return code;
-    const sl_node root = sl_json_root(json);
     r->findings = findings;
     r->finder = sl_finder_new(raw);
-    r->templates_only = true;
-    code = walk(r, &root, err);
-    r->templates_only = false;
-    if (code == SL_OK)
-        code = walk(r, &root, err);
-    sl_json_free(json);
+    const sl_code code = walk_text(r, raw, err);
     if (code != SL_OK || r->machines > 0)
         return code;
     (void)sl_fail(err, SL_E_UNSUPPORTED, "no_machines", "",

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "intake/document_formats.h"
 
@@ -26,10 +27,8 @@ typedef struct reading {
 static uint32_t
 slot_of(const names *table, const char *name)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *at = name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    uint32_t slot = (uint32_t)(hash >> 32) % NAMES_MAX;
+    uint32_t slot =
+        (uint32_t)(sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name)) >> 32) % NAMES_MAX;
     while (table->slots[slot].name != NULL && !sl_text_equal(table->slots[slot].name, name))
         slot = (slot + 1) % NAMES_MAX;
     return slot;

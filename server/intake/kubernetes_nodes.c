@@ -217,6 +217,8 @@ typedef struct reading {
     sl_findings *findings;
     uint32_t nodes;
     uint32_t others; /* objects of other kinds */
+    uint32_t elements;
+    uint32_t lines; /* before the document that is read */
 } reading;
 
 static sl_code
@@ -225,10 +227,14 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     reading *const r = context;
     const char *const kind = sl_document_words(element, "kind");
     sl_node metadata, status;
+    const sl_code code = sl_document_count(&r->elements, err);
+    if (code != SL_OK)
+        return code;
 
     const char *const name = sl_document_object(element, "metadata", &metadata)
                                  ? sl_document_words(&metadata, "name")
                                  : NULL;
+    line += r->lines;
     /* Elements of the API's own NodeList do not say what they are. */
     if (name == NULL || (kind != NULL && !sl_text_equal(kind, "Node"))) {
         r->others++;
@@ -267,14 +273,38 @@ read_single(const sl_raw *raw, reading *r, sl_errors *err)
     return code;
 }
 
+/* A list, or documents one after another as jq prints them. */
 static sl_code
 read_json(const sl_raw *raw, reading *r, sl_errors *err)
 {
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
+    const char *const end = raw->text + raw->size;
     bool found = false;
-    const sl_code code =
-        sl_json_elements(raw->text, raw->size, sl_document_first(raw) == '[' ? NULL : "items",
-                         take_node, r, &found, err);
-    return code != SL_OK || found ? code : read_single(raw, r, err);
+
+    if (sl_document_first(raw) == '[')
+        return sl_json_elements(raw->text, raw->size, NULL, take_node, r, &found, err);
+    for (const char *at = raw->text; at < end;) {
+        const char *from = at;
+        while (from < end && memchr(blanks, *from, sizeof blanks) != NULL)
+            from++;
+        r->lines += sl_document_lines(at, from);
+        if (from == end)
+            break;
+        if (*from != '{')
+            return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                           "line %u: something follows the document", r->lines + 1);
+        /* One that does not end is read to the end: its fault is said there. */
+        const char *const behind = sl_document_end(from, end);
+        const sl_raw part = {raw->name, from, (size_t)((behind != NULL ? behind : end) - from)};
+        sl_code code = sl_json_elements(part.text, part.size, "items", take_node, r, &found, err);
+        if (code == SL_OK && !found)
+            code = read_single(&part, r, err);
+        if (code != SL_OK)
+            return code;
+        at = part.text + part.size;
+        r->lines += sl_document_lines(from, at);
+    }
+    return SL_OK;
 }
 
 static sl_code
