@@ -238,8 +238,10 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     /* Elements of the API's own NodeList do not say what they are. */
     if (name == NULL || (kind != NULL && !sl_text_equal(kind, "Node"))) {
         r->others++;
-        sl_findings_warn(r->findings, "not_a_node", line, "kind", "a %.60s is no node: passed over",
-                         kind != NULL ? kind : "nameless object");
+        const bool nameless = name == NULL && (kind == NULL || sl_text_equal(kind, "Node"));
+        sl_findings_warn(r->findings, "not_a_node", line, "kind",
+                         "%s%.60s is no node of a cluster: passed over",
+                         nameless ? "an object without a name" : "a ", nameless ? "" : kind);
         return SL_OK;
     }
     sl_kubernetes_node node = {.name = name, .line = line, .findings = r->findings};
