@@ -83,12 +83,24 @@ read_number(reading *r, const char *name, sl_field field, sl_facts *facts)
         sl_facts_number(facts, field, number, sl_finder_line(&r->finder, name), name);
 }
 
+/* The first size in a text: "HBM3e 192 GB", "2TB (32x64GB)". */
+static bool
+find_bytes(const char *text, double *out)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if (isdigit((unsigned char)*at) &&
+            (at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '.' && at[-1] != ',')) &&
+            sl_document_bytes(at, out))
+            return true;
+    return false;
+}
+
 static void
 read_bytes(reading *r, const char *name, sl_field field, sl_facts *facts)
 {
     const char *const text = free_text(r, name);
     double bytes = 0.0;
-    if (text != NULL && sl_document_bytes(text, &bytes))
+    if (text != NULL && find_bytes(text, &bytes))
         sl_facts_number(facts, field, bytes, sl_finder_line(&r->finder, name), name);
 }
 
