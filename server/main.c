@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/app.h"
+#include "api/plan_keeper.h"
 #include "base/log.h"
 #include "shardline/version.h"
 
@@ -106,8 +107,11 @@ serve(sl_app *app, const sigset_t *signals)
     uint16_t port = 0;
     int received = 0;
 
+    if (app->settings->database_url[0] != '\0')
+        app->keeper = sl_plan_keeper_start(app);
     if (sl_server_start(&config, &server, &port, &err) != SL_OK) {
         print_errors(&err);
+        sl_plan_keeper_stop(app->keeper);
         return EXIT_FAILURE;
     }
 
@@ -117,11 +121,13 @@ serve(sl_app *app, const sigset_t *signals)
     (void)fflush(stdout);
     warn_settings(app->settings);
     migrate(app);
+    sl_plan_keeper_stir(app->keeper);
 
     (void)sigwait(signals, &received);
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
     const uint32_t cancelled = sl_server_stop(server, grace_s);
+    sl_plan_keeper_stop(app->keeper);
     sl_log(SL_LOG_INFO, "stopped",
            (const sl_log_field[]){sl_log_count("requests_cancelled", cancelled)}, 1);
     return EXIT_SUCCESS;

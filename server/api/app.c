@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "shardline/version.h"
 
 void
 sl_app_init(sl_app *app)
@@ -14,6 +15,8 @@ sl_app_init(sl_app *app)
     const sl_embedded *contract = sl_api_contract();
 
     sl_hash_text(contract->data, contract->size, app->contract_tag);
+    (void)sl_text_format(app->software, sizeof app->software, "%s %s", SL_ENGINE_VERSION,
+                         sl_catalog_revision(app->catalog));
     atomic_init(&app->migrated, false);
 }
 
@@ -115,6 +118,17 @@ sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t 
                        "limit must be a number from 1 to %" PRIu32 ", got %.32s", most, text);
     *out = (uint32_t)limit;
     return SL_OK;
+}
+
+sl_code
+sl_api_flag(const sl_request *request, const char *name, bool *out, sl_errors *err)
+{
+    static const char *const words[] = {"false", "true", "0", "1"};
+    int chosen = -1;
+    const sl_code code = sl_api_choice(request, name, words, 4, &chosen, err);
+
+    *out = chosen == 1 || chosen == 3;
+    return code;
 }
 
 sl_code

@@ -10,16 +10,22 @@
 #include "http/server.h"
 #include "hub/hub.h"
 #include "shardline/estimate.h"
+#include "store/inventory.h"
 #include "store/store.h"
 #include "json/reader.h"
 #include "json/writer.h"
+
+/** Judges saved plans (plan_keeper.h). */
+typedef struct sl_plan_keeper sl_plan_keeper;
 
 typedef struct sl_app {
     const sl_settings *settings;
     const sl_catalog *catalog;
     const sl_hub *hub;
     char contract_tag[SL_HASH_TEXT_SIZE]; /* of /openapi.json */
-    atomic_bool migrated;                 /* the schema was brought up to date by this process */
+    char software[64];      /* versions of engine and catalogue: equal ones, equal answers */
+    sl_plan_keeper *keeper; /* the caller's to set and to stop; NULL: none */
+    atomic_bool migrated;   /* the schema was brought up to date by this process */
 } sl_app;
 
 /** The rest of `app` is the caller's to fill. */
@@ -59,6 +65,10 @@ sl_code sl_api_choice(const sl_request *request, const char *name, const char *c
 /** Reads ?limit=, from 1 to `most`; `usual` where it is absent. Rule out_of_range. */
 sl_code sl_api_limit(const sl_request *request, uint32_t usual, uint32_t most, uint32_t *out,
                      sl_errors *err) SL_MUST_CHECK;
+
+/** Reads a query parameter that is true or false (1 or 0); false where it is absent. */
+sl_code sl_api_flag(const sl_request *request, const char *name, bool *out,
+                    sl_errors *err) SL_MUST_CHECK;
 
 /** ?unknown=warn: unknown fields of the body become warnings. */
 sl_code sl_api_lenient(const sl_request *request, bool *out, sl_errors *err) SL_MUST_CHECK;

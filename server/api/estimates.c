@@ -4,6 +4,7 @@
  * that a dead backend only keeps its own threads waiting.
  */
 #include "api/estimates.h"
+#include "api/joined.h"
 #include "api/models.h"
 #include "api/resources.h"
 
@@ -23,6 +24,8 @@ typedef struct job {
     sl_api_model model;
     const char *slug; /* NULL: not needed, or already here */
     const char *spec;
+    sl_observation *observations; /* of the inventory */
+    uint32_t observation_count;
 } job;
 
 static const char *
@@ -78,10 +81,13 @@ fetch_spec(sl_app *app, sl_worker *worker, job *needed, const sl_request *reques
     sl_errors err = {.count = 0};
     sl_inventory_row row;
     sl_store *store = sl_api_store(app, worker, &err);
-    const sl_code code = store == NULL ? SL_E_UNAVAILABLE
-                                       : sl_inventory_get(store, needed->slug, "/cluster/inventory",
-                                                          request->arena, &row, &err);
+    sl_code code = store == NULL ? SL_E_UNAVAILABLE
+                                 : sl_inventory_get(store, needed->slug, "/cluster/inventory",
+                                                    request->arena, &row, &err);
 
+    if (code == SL_OK)
+        code = sl_api_observations(store, needed->slug, request->arena, &needed->observations,
+                                   &needed->observation_count, &err);
     if (code != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
@@ -169,13 +175,19 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_
        sl_errors *err)
 {
     sl_code code = SL_OK;
+    sl_host_status *hosts = NULL;
 
     if (a->read.inventory != NULL) {
         if (fetched == NULL || fetched->spec == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the request does not fit in memory");
-        code = sl_estimate_request_pool(&a->read, fetched->spec, strlen(fetched->spec),
-                                        app->catalog, err);
+        if (fetched->observation_count > 0)
+            code = sl_api_host_status(app, fetched->spec, fetched->observations,
+                                      fetched->observation_count, request->arena, &hosts, err);
+        a->read.hosts = hosts;
+        if (code == SL_OK)
+            code = sl_estimate_request_pool(&a->read, fetched->spec, strlen(fetched->spec),
+                                            app->catalog, err);
     }
 
     const sl_code decoded = decode_model(a, fetched, request, err);

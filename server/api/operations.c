@@ -1,4 +1,5 @@
 /* Health, readiness, version, metrics. */
+#include "api/plan_keeper.h"
 #include "api/resources.h"
 
 #include "http/exposition.h"
@@ -94,6 +95,7 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
         {"engine_version", SL_ENGINE_VERSION},
         {"catalog_revision", sl_catalog_revision(app->catalog)},
     };
+    uint64_t plans[SL_PLAN_VERDICTS];
 
     (void)worker;
     response->content_type = SL_EXPOSITION_TYPE;
@@ -105,6 +107,13 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
         sl_exposition_count(out, "shardline_hub_fetch_total",
                             &(sl_pair){"result", sl_hub_result_text((sl_hub_result)i)}, 1,
                             sl_hub_result_count(app->hub, (sl_hub_result)i));
+    if (sl_plan_keeper_counts(app->keeper, plans)) {
+        sl_exposition_family(out, "shardline_plans", "gauge",
+                             "Saved plans by the verdict that holds now.");
+        for (uint32_t i = 0; i < SL_PLAN_VERDICTS; i++)
+            sl_exposition_count(out, "shardline_plans",
+                                &(sl_pair){"verdict", sl_plan_verdict_names[i]}, 1, plans[i]);
+    }
     sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
     sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

@@ -35,7 +35,22 @@ SL_HANDLER(sl_inventories_formats);
 SL_HANDLER(sl_inventories_list);
 SL_HANDLER(sl_inventories_get);
 SL_HANDLER(sl_inventories_put);
+SL_HANDLER(sl_inventories_patch);
+SL_HANDLER(sl_inventories_delete);
+SL_HANDLER(sl_inventories_restore);
 SL_HANDLER(sl_inventories_revisions);
 SL_HANDLER(sl_inventories_revision);
+SL_HANDLER(sl_inventories_audit);
+SL_HANDLER(sl_inventories_diff);
+
+SL_HANDLER(sl_plans_list);
+SL_HANDLER(sl_plans_get);
+SL_HANDLER(sl_plans_put);
+SL_HANDLER(sl_plans_delete);
+
+SL_HANDLER(sl_observations_list);
+SL_HANDLER(sl_observations_get);
+SL_HANDLER(sl_observations_put);
+SL_HANDLER(sl_observations_delete);
 
 #endif

@@ -1,12 +1,15 @@
 #include "api/resources.h"
 
 #define JSON_BODY "application/json"
+#define PATCH_BODY "application/merge-patch+json, application/json-patch+json"
 /* An estimate request and a trace behind it, either packed or not: what it is, is told by its bytes. */
 #define TRACE_BODY "application/octet-stream, application/gzip, application/json"
 enum {
     TRACE_MAX_BYTES = 256 * 1024 * 1024,
     /* Several files of 64 MiB; what is above that lies on disk. */
-    UPLOAD_MAX_BYTES = 128 * 1024 * 1024
+    UPLOAD_MAX_BYTES = 128 * 1024 * 1024,
+    /* One file, and a byte more than stays in memory. */
+    OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1
 };
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
@@ -45,7 +48,7 @@ const sl_route sl_api_routes[] = {
      "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
-     "limit, cursor"},
+     "limit, cursor, sort, gpu, name, label, deleted, updated_since"},
     {SL_POST, "/api/v1/inventories:parse", SL_LANE_BULK, sl_inventories_parse, "*",
      UPLOAD_MAX_BYTES, 60.0, "format, strict"},
     {SL_GET, "/api/v1/inventories:formats", SL_LANE_COMPUTE, sl_inventories_formats, NULL, 0, 5.0,
@@ -54,9 +57,35 @@ const sl_route sl_api_routes[] = {
      "view"},
     {SL_PUT, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_put, JSON_BODY, 0, 10.0,
      "dry_run, unknown, view"},
+    {SL_PATCH, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_patch, PATCH_BODY, 0,
+     10.0, "dry_run, unknown, view"},
+    {SL_DELETE, "/api/v1/inventories/{slug}", SL_LANE_STORE, sl_inventories_delete, NULL, 0, 10.0,
+     "dry_run"},
+    {SL_POST, "/api/v1/inventories/{slug}:restore", SL_LANE_STORE, sl_inventories_restore, NULL, 0,
+     10.0, "dry_run, view"},
+    {SL_GET, "/api/v1/inventories/{slug}/audit", SL_LANE_STORE, sl_inventories_audit, NULL, 0, 10.0,
+     "limit, cursor"},
+    {SL_GET, "/api/v1/inventories/{slug}/diff", SL_LANE_STORE, sl_inventories_diff, NULL, 0, 10.0,
+     "from, to"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions", SL_LANE_STORE, sl_inventories_revisions, NULL,
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,
      NULL, 0, 10.0, "view"},
+
+    {SL_GET, "/api/v1/inventories/{slug}/observations", SL_LANE_STORE, sl_observations_list, NULL,
+     0, 10.0, "limit, cursor"},
+    {SL_GET, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE, sl_observations_get,
+     NULL, 0, 10.0, NULL},
+    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_BULK,
+     sl_observations_put, "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
+    {SL_DELETE, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE,
+     sl_observations_delete, NULL, 0, 10.0, NULL},
+
+    {SL_GET, "/api/v1/plans", SL_LANE_STORE, sl_plans_list, NULL, 0, 10.0,
+     "limit, cursor, inventory, fits"},
+    {SL_GET, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_get, NULL, 0, 30.0, "view"},
+    {SL_PUT, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_put, JSON_BODY, 0, 30.0,
+     "dry_run, view"},
+    {SL_DELETE, "/api/v1/plans/{slug}", SL_LANE_STORE, sl_plans_delete, NULL, 0, 10.0, NULL},
 };
 const size_t sl_api_route_count = sizeof sl_api_routes / sizeof sl_api_routes[0];

@@ -155,34 +155,39 @@ read_max_body(const reader *from)
         from->out->max_body_bytes = (size_t)bytes;
 }
 
+/* A setting that lists names; `letters` is what they are made of. */
+typedef struct name_list {
+    const char *name;
+    const char *letters;
+    const char *fault; /* of what is made of anything else */
+    char (*list)[256];
+    uint32_t *count;
+} name_list;
+
 static void
-add_allowed_host(const reader *from, const char *host, size_t length)
+add_name(const reader *from, const name_list *to, const char *text, size_t length)
 {
-    static const char name[] = "SHARDLINE_ALLOWED_HOSTS";
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                  "-._:[]";
-    sl_settings *const out = from->out;
     if (length == 0)
         return;
-    if (out->allowed_host_count == SL_SETTINGS_HOSTS_MAX) {
-        refuse(from, name, "too_many", "must not list more than 16 names");
+    if (*to->count == SL_SETTINGS_HOSTS_MAX) {
+        refuse(from, to->name, "too_many", "must not list more than 16 names");
         return;
     }
-    if (length >= sizeof out->allowed_hosts[0] || strspn(host, allowed) < length) {
-        refuse(from, name, "invalid_host", "must be host names separated by commas");
+    if (length >= sizeof to->list[0] || strspn(text, to->letters) < length) {
+        refuse(from, to->name, "invalid_host", to->fault);
         return;
     }
-    char *const to = out->allowed_hosts[out->allowed_host_count];
-    memcpy(to, host, length);
-    to[length] = '\0';
-    out->allowed_host_count++;
+    char *const copied = to->list[*to->count];
+    memcpy(copied, text, length);
+    copied[length] = '\0';
+    ++*to->count;
 }
 
 static void
-read_allowed_hosts(const reader *from)
+read_names(const reader *from, const name_list *to)
 {
     static const char blanks[] = " \t";
-    const char *at = value_of(from, "SHARDLINE_ALLOWED_HOSTS");
+    const char *at = value_of(from, to->name);
     const uint32_t faults = from->err->count;
     while (at != NULL && *at != '\0' && from->err->count == faults) {
         at += strspn(at, blanks);
@@ -190,9 +195,28 @@ read_allowed_hosts(const reader *from)
         size_t kept = length;
         while (kept > 0 && strchr(blanks, at[kept - 1]) != NULL)
             kept--;
-        add_allowed_host(from, at, kept);
+        add_name(from, to, at, kept);
         at += at[length] == ',' ? length + 1 : length;
     }
+}
+
+static void
+read_allowed_hosts(const reader *from)
+{
+    const name_list hosts = {"SHARDLINE_ALLOWED_HOSTS",
+                             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:[]",
+                             "must be host names separated by commas", from->out->allowed_hosts,
+                             &from->out->allowed_host_count};
+    read_names(from, &hosts);
+}
+
+static void
+read_trusted_proxies(const reader *from)
+{
+    const name_list proxies = {"SHARDLINE_TRUSTED_PROXIES", "0123456789abcdefABCDEF.:",
+                               "must be addresses in digits separated by commas",
+                               from->out->trusted_proxies, &from->out->trusted_proxy_count};
+    read_names(from, &proxies);
 }
 
 static void
@@ -351,6 +375,7 @@ sl_settings_read(const char *(*get)(const char *name), sl_settings *out, sl_erro
     read_log_level(&from);
     read_max_body(&from);
     read_allowed_hosts(&from);
+    read_trusted_proxies(&from);
     read_hub(&from);
     if (err->count + err->dropped != before)
         return SL_E_RANGE;
@@ -376,6 +401,9 @@ sl_settings_help(void)
            "SHARDLINE_ALLOWED_HOSTS   further Host names to answer to, comma-separated, at most "
            "16\n"
            "                          (loopback names and the address of SHARDLINE_LISTEN)\n"
+           "SHARDLINE_TRUSTED_PROXIES addresses of reverse proxies whose X-Forwarded-For is "
+           "believed\n"
+           "                          in the audit of writes, comma-separated, at most 16 (none)\n"
            "SHARDLINE_HUB_PROXY       http, https, socks5 or socks5h proxy towards the Hub (none)\n"
            "HF_ENDPOINT               address of the Hub (https://huggingface.co)\n"
            "HF_TOKEN                  token for gated and private models\n"

@@ -24,6 +24,9 @@ typedef struct sl_settings {
     char allowed_hosts[SL_SETTINGS_HOSTS_MAX]
                       [256]; /* SHARDLINE_ALLOWED_HOSTS, comma-separated; added to loopback names */
     uint32_t allowed_host_count;
+    char trusted_proxies[SL_SETTINGS_HOSTS_MAX]
+                        [256]; /* SHARDLINE_TRUSTED_PROXIES: whose X-Forwarded-For is believed */
+    uint32_t trusted_proxy_count;
     char hub_proxy[512]; /* SHARDLINE_HUB_PROXY, "" = none (the environment's proxy is not used) */
     char hub_endpoint[512];   /* HF_ENDPOINT without trailing '/', default https://huggingface.co */
     char hub_token[512];      /* HF_TOKEN, else HUGGING_FACE_HUB_TOKEN, "" = none; secret */

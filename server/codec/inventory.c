@@ -1,6 +1,7 @@
 #include "codec/inventory.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -253,6 +254,45 @@ sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catal
     sl_write_object_end(writer);
 }
 
+static int
+by_text(const void *a, const void *b)
+{
+    const char *const *const left = a;
+    const char *const *const right = b;
+    return strcmp(*left, *right);
+}
+
+void
+sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+{
+    assert(writer != NULL && spec != NULL && catalog != NULL);
+
+    const char *ids[SL_INVENTORY_POOLS_MAX];
+    size_t count = 0;
+    sl_errors ignored = {0};
+    sl_inventory_pool found;
+    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
+    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
+        if (!sl_node_at(&found.pools, i, &found.object) ||
+            read_pool(&found, &ignored, &ignored) != SL_OK)
+            continue;
+        const char *const known = count_pool(&found, catalog, &ignored).accelerator;
+        const char *const id = known != NULL ? known : found.pool.accelerator;
+        if (id != NULL)
+            ids[count++] = id;
+    }
+    if (count > 0)
+        qsort(ids, count, sizeof ids[0], by_text);
+    sl_write_array(writer);
+    for (size_t i = 0; i < count; i++) {
+        char bounded[SL_INVENTORY_ID_SIZE]; /* longer ones are found by how they begin */
+        (void)sl_text_copy(bounded, sizeof bounded, ids[i]);
+        if (i == 0 || !sl_text_equal(ids[i], ids[i - 1]))
+            sl_write_text(writer, bounded);
+    }
+    sl_write_array_end(writer);
+}
+
 sl_code
 sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE], sl_errors *err)
 {
@@ -268,7 +308,7 @@ sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE], sl_errors *e
 }
 
 static sl_code
-fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
+fail_pool_name(const sl_node *pools, const char *name, const char *pointer, sl_errors *err)
 {
     const char *names[SL_INVENTORY_POOLS_MAX];
     size_t count = 0;
@@ -287,12 +327,15 @@ fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
         count++;
     }
     if (name == NULL) {
-        (void)sl_fail(err, SL_E_RANGE, "required_field", "/cluster/pool",
-                      "must name one of the inventory's %zu pools", count);
+        (void)sl_fail(
+            err, SL_E_RANGE, "required_field", pointer,
+            "must name one of the inventory's %zu pools; \"pools\" takes several of them, "
+            "or \"all\"",
+            count);
         sl_hint(err, "%s", list);
         return SL_E_RANGE;
     }
-    (void)sl_fail(err, SL_E_RANGE, "unknown_value", "/cluster/pool",
+    (void)sl_fail(err, SL_E_RANGE, "unknown_value", pointer,
                   "must be a pool of the inventory, got \"%.60s\"", name);
     const char *const near = sl_text_nearest(name, names, count);
     sl_hint(err, "%s", near != NULL ? near : list);
@@ -300,8 +343,8 @@ fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
 }
 
 sl_code
-sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
-                       sl_errors *inner, sl_errors *err)
+sl_inventory_find_pool(const sl_node *spec, const char *name, const char *pointer,
+                       sl_inventory_pool *out, sl_errors *inner, sl_errors *err)
 {
     assert(spec != NULL && out != NULL && inner != NULL && err != NULL);
 
@@ -318,5 +361,14 @@ sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool 
         if (name == NULL || (text != NULL && sl_text_equal(text, name)))
             return read_pool(out, NULL, inner);
     }
-    return fail_pool_name(&out->pools, name, err);
+    return fail_pool_name(&out->pools, name, pointer, err);
+}
+
+bool
+sl_inventory_pool_at(const sl_node *spec, size_t index, sl_inventory_pool *out, sl_errors *inner)
+{
+    assert(spec != NULL && out != NULL && inner != NULL);
+
+    return read_pools(spec, &out->pools, inner) == SL_OK &&
+           sl_node_at(&out->pools, index, &out->object) && read_pool(out, NULL, inner) == SL_OK;
 }

@@ -8,7 +8,11 @@
 #include "json/reader.h"
 #include "json/writer.h"
 
-enum { SL_INVENTORY_POOLS_MAX = 256, SL_INVENTORY_HOSTS_MAX = 4096 };
+enum {
+    SL_INVENTORY_POOLS_MAX = 256,
+    SL_INVENTORY_HOSTS_MAX = 4096,
+    SL_INVENTORY_ID_SIZE = 129 /* of an accelerator, where inventories are found by it */
+};
 
 /** A pool of a spec, borrowed from its document. Its nodes point at one another: it stays where it
  * was read. */
@@ -33,15 +37,25 @@ sl_code sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_er
  * to (null when the catalogue does not know it). */
 void sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog);
 
+/** The accelerators of a spec that passed the check, as a JSON array of texts in order, each once:
+ * ids of the catalogue, or what the spec says where the catalogue does not know it. */
+void sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec,
+                                     const sl_catalog *catalog);
+
 /** Content address of a spec: equal documents, equal hash, whatever their spelling. */
 sl_code sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE],
                           sl_errors *err) SL_MUST_CHECK;
 
 /**
  * The pool of that name, or the only one when name is NULL. Faults of the name go to err, at
- * /cluster/pool; faults of the spec, which passed its check when it was stored, to inner.
+ * `pointer`; faults of the spec, which passed its check when it was stored, to inner.
  */
-sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
-                               sl_errors *inner, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, const char *pointer,
+                               sl_inventory_pool *out, sl_errors *inner,
+                               sl_errors *err) SL_MUST_CHECK;
+
+/** Pool `index` of the spec; false when there are fewer. Faults of the spec go to inner, as above. */
+bool sl_inventory_pool_at(const sl_node *spec, size_t index, sl_inventory_pool *out,
+                          sl_errors *inner);
 
 #endif

@@ -11,6 +11,7 @@
 #include "http/metrics.h"
 #include "http/problem.h"
 #include "http/query.h"
+#include "http/remote.h"
 
 static const size_t ARENA_BYTES = (size_t)256 * 1024 * 1024;
 /* A body nobody reads is taken to this length so that the answer arrives, then cut off. */
@@ -62,6 +63,7 @@ fields_copy(sl_exchange *exchange, const sl_head *head)
         {SL_FIELD_ACCEPT_ENCODING, &request->accept_encoding, NULL},
         {SL_FIELD_IF_MATCH, &request->if_match, NULL},
         {SL_FIELD_IF_NONE_MATCH, &request->if_none_match, NULL},
+        {SL_FIELD_USER_AGENT, &request->user_agent, NULL},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         const char *const value = head->value[wanted[i].field];
@@ -138,6 +140,9 @@ answer_allow(sl_exchange *exchange, const sl_match *match, const char *method)
     const char *const allow = sl_arena_copy(exchange->request.arena, text);
     if (allow != NULL)
         sl_response_header(&exchange->response, "Allow", allow);
+    const sl_route *const patch = match->routes[SL_PATCH];
+    if (patch != NULL && patch->body_types != NULL)
+        sl_response_header(&exchange->response, "Accept-Patch", patch->body_types);
 }
 
 /* No route has the path: a file, or nothing. */
@@ -227,7 +232,9 @@ body_check(sl_exchange *exchange, const sl_head *head)
     if (route == NULL || route->body_types == NULL || (head->body_bytes == 0 && !head->chunked) ||
         sl_type_accepted(route->body_types, head->value[SL_FIELD_CONTENT_TYPE]))
         return;
-    const bool post = route->method == SL_POST;
+    const char *const field = route->method == SL_POST    ? "Accept-Post"
+                              : route->method == SL_PATCH ? "Accept-Patch"
+                                                          : "Accept";
     sl_errors err = {.count = 0};
     (void)sl_fail(&err, SL_E_MEDIA_TYPE, "media_type", "",
                   "the body must have a type that is read here, got %s",
@@ -235,7 +242,7 @@ body_check(sl_exchange *exchange, const sl_head *head)
                                                             : exchange->request.content_type);
     sl_hint(&err, "%s", route->body_types);
     refuse_code(exchange, &err);
-    sl_response_header(&exchange->response, post ? "Accept-Post" : "Accept", route->body_types);
+    sl_response_header(&exchange->response, field, route->body_types);
 }
 
 /* A place for a body that is too large for memory, if there is one and somebody will read it. */
@@ -305,6 +312,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
 
     const sl_head head = sl_head_read(connection);
     request_id_set(exchange, head.value[SL_FIELD_REQUEST_ID]);
+    exchange->request.remote_address = sl_remote_address(connection, site->settings, &head, arena);
     if (!fields_copy(exchange, &head)) {
         sl_exchange_free(exchange);
         return NULL;

@@ -26,7 +26,7 @@ typedef struct sl_server sl_server;
 /** A body on disk (spool.h). */
 typedef struct sl_spool sl_spool;
 
-typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_DELETE, SL_METHOD_COUNT } sl_method;
+typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_PATCH, SL_DELETE, SL_METHOD_COUNT } sl_method;
 
 enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
 
@@ -56,6 +56,9 @@ typedef struct sl_request {
     const char *accept_encoding; /* NULL when absent */
     const char *if_match;        /* NULL when absent */
     const char *if_none_match;   /* NULL when absent */
+    const char *user_agent;      /* NULL when absent; what a client says of itself */
+    const char *remote_address;  /* of the connection's other end, no name a header gives; NULL when
+                                    it is no address */
     sl_arena *arena;
     double deadline_s;            /* on sl_clock_now_s() */
     const atomic_bool *cancelled; /* set when the deadline passed or the server drains */

@@ -7,7 +7,9 @@
 #include "http/query.h"
 
 static const char *const method_names[] = {
-    [SL_GET] = "GET", [SL_POST] = "POST", [SL_PUT] = "PUT", [SL_DELETE] = "DELETE"};
+    [SL_GET] = "GET",     [SL_POST] = "POST",     [SL_PUT] = "PUT",
+    [SL_PATCH] = "PATCH", [SL_DELETE] = "DELETE",
+};
 _Static_assert(sizeof method_names / sizeof method_names[0] == SL_METHOD_COUNT,
                "every method has a name");
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json/reader.h"
+#include "json/scan.h"
 
 struct sl_json {
     json_t *root;
@@ -13,17 +14,6 @@ void
 sl_json_start(void)
 {
     json_object_seed(0);
-}
-
-/* `at` stands on the opening quote; the result behind the closing one, or at the end. */
-static size_t
-skip_string(const char *text, size_t size, size_t at)
-{
-    for (at++; at < size && text[at] != '"'; at++) {
-        if (text[at] == '\\')
-            at++;
-    }
-    return at < size ? at + 1 : size;
 }
 
 /* Line and column of a byte, counted from 1 in characters. */
@@ -73,7 +63,7 @@ check_depth(const char *text, size_t size, uint32_t max_depth, sl_errors *err)
     uint32_t depth = 0;
     for (size_t at = 0; at < size;) {
         if (text[at] == '"') {
-            at = skip_string(text, size, at);
+            at = sl_scan_string(text, size, at);
             continue;
         }
         if ((text[at] == '[' || text[at] == '{') && ++depth > max_depth)
@@ -126,7 +116,7 @@ replace_python_numbers(const char *text, size_t size, size_t *out_size)
             at += number;
             continue;
         }
-        const size_t next = text[at] == '"' ? skip_string(text, size, at) : at + 1;
+        const size_t next = text[at] == '"' ? sl_scan_string(text, size, at) : at + 1;
         memcpy(copy + to, text + at, next - at);
         to += next - at;
         at = next;

@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "http/head.h"
 #include "http/query.h"
+#include "http/remote.h"
 #include "http/router.h"
 
 static void
@@ -21,6 +22,7 @@ static const sl_route routes[] = {
     {SL_GET, "/things/special", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
     {SL_GET, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
     {SL_PUT, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
+    {SL_PATCH, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
     {SL_DELETE, "/things/{slug}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
     {SL_POST, "/things/{slug}:restore", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
     {SL_GET, "/things/{slug}/revisions/{n}", SL_LANE_COMPUTE, nothing, NULL, 0, 1, NULL},
@@ -106,7 +108,7 @@ allow_names_every_method_of_the_path(void)
     char allow[SL_ALLOW_TEXT_SIZE];
     sl_match match = match_of("/things/x", arena, SL_GET, &request);
     sl_router_allow(&match, allow);
-    sl_expect_text(allow, "GET, HEAD, PUT, DELETE, OPTIONS", "Allow");
+    sl_expect_text(allow, "GET, HEAD, PUT, PATCH, DELETE, OPTIONS", "Allow");
     match = match_of("/things:inspect", arena, SL_POST, &request);
     sl_router_allow(&match, allow);
     sl_expect_text(allow, "POST, OPTIONS", "Allow");
@@ -121,7 +123,8 @@ head_is_a_get_and_unknown_methods_are_none(void)
     CU_ASSERT_TRUE(head);
     CU_ASSERT_EQUAL(sl_method_parse("DELETE", &head), SL_DELETE);
     CU_ASSERT_FALSE(head);
-    CU_ASSERT_EQUAL(sl_method_parse("PATCH", &head), SL_METHOD_COUNT);
+    CU_ASSERT_EQUAL(sl_method_parse("PATCH", &head), SL_PATCH);
+    CU_ASSERT_EQUAL(sl_method_parse("BREW", &head), SL_METHOD_COUNT);
     CU_ASSERT_EQUAL(sl_method_parse("get", &head), SL_METHOD_COUNT);
 }
 
@@ -183,6 +186,35 @@ path_text_is_the_decoded_path(void)
         sl_expect_text(path.text, pairs[i][1], pairs[i][0]);
         sl_arena_free(arena);
     }
+}
+
+static void
+only_a_trusted_proxy_is_believed_about_whom_it_forwards(void)
+{
+    static const sl_settings settings = {.trusted_proxies = {"10.0.0.1", "2001:db8::1"},
+                                         .trusted_proxy_count = 2};
+    static const char *const rows[][3] = {
+        /* the other end, X-Forwarded-For, who it was */
+        {"10.0.0.1", "192.0.2.7", "192.0.2.7"},
+        {"10.0.0.1", "203.0.113.9, 192.0.2.7", "192.0.2.7"},
+        {"2001:db8::1", "2001:db8::77", "2001:db8::77"},
+        {"10.0.0.1", NULL, "10.0.0.1"},
+        {"10.0.0.1", "", "10.0.0.1"},
+        {"10.0.0.1", "unknown", "10.0.0.1"},
+        {"10.0.0.1", "192.0.2.7,", "10.0.0.1"},
+        {"10.0.0.2", "192.0.2.7", "10.0.0.2"},
+        {"10.0.0.10", "192.0.2.7", "10.0.0.10"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_head head = {.clear = true};
+        head.value[SL_FIELD_FORWARDED_FOR] = rows[i][1];
+        head.times[SL_FIELD_FORWARDED_FOR] = rows[i][1] != NULL;
+        sl_expect_text(sl_remote_believed(&settings, rows[i][0], &head), rows[i][2], rows[i][0]);
+    }
+    sl_head twice = {.clear = true};
+    twice.value[SL_FIELD_FORWARDED_FOR] = "192.0.2.7";
+    twice.times[SL_FIELD_FORWARDED_FOR] = 2;
+    sl_expect_text(sl_remote_believed(&settings, "10.0.0.1", &twice), "10.0.0.1", "two of them");
 }
 
 static void
@@ -287,6 +319,7 @@ static const sl_case cases[] = {
     SL_CASE(head_is_a_get_and_unknown_methods_are_none),
     SL_CASE(malformed_paths_are_refused),
     SL_CASE(path_text_is_the_decoded_path),
+    SL_CASE(only_a_trusted_proxy_is_believed_about_whom_it_forwards),
     SL_CASE(only_loopback_listening_and_allowed_hosts_pass),
     SL_CASE(allowed_hosts_may_be_written_as_in_a_url),
     SL_CASE(unknown_query_parameters_are_refused_with_the_nearest_known),

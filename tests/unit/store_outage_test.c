@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "harness.h"
 #include "postgres_fixture.h"
-#include "store/store.h"
+#include "store/inventory.h"
 
 enum { ARENA_BYTES = 1 << 20, URL_SIZE = 256, RECOVERY_STEPS = 1200, STEP_NS = 50000000 };
 
@@ -50,8 +50,13 @@ put(sl_store *store, const char *hash, sl_errors *err)
     sl_arena *arena = sl_arena_new(ARENA_BYTES);
     sl_inventory_row row = {0};
     bool created = false;
-    const sl_code code =
-        sl_inventory_put(store, "a", "name", "{}", hash, 0, false, arena, &row, &created, err);
+    const sl_inventory_write write = {.action = SL_INVENTORY_PUT,
+                                      .slug = "a",
+                                      .name = "name",
+                                      .spec = "{}",
+                                      .spec_hash = hash,
+                                      .accelerators = "[]"};
+    const sl_code code = sl_inventory_write_do(store, &write, arena, &row, &created, err);
     sl_arena_free(arena);
     return code;
 }

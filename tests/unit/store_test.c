@@ -1,96 +1,7 @@
 #include <pthread.h>
 #include <stdint.h>
-#include <string.h>
 
-#include "base/arena.h"
-#include "base/text.h"
-#include "harness.h"
-#include "postgres_fixture.h"
-#include "store/store.h"
-
-enum { ARENA_BYTES = 4 << 20, URL_SIZE = 256 };
-
-static sl_postgres postgres;
-static bool have_postgres;
-
-/* What a case works with: an empty migrated database, one store, one arena, one error list. */
-typedef struct store_bench {
-    sl_store *store;
-    sl_arena *arena;
-    sl_errors err;
-    sl_inventory_row row;
-    bool created;
-} store_bench;
-
-static bool
-bench_open(store_bench *bench)
-{
-    memset(bench, 0, sizeof *bench);
-    if (!have_postgres) {
-        sl_skip("no PostgreSQL is installed");
-        return false;
-    }
-    sl_postgres_empty(&postgres);
-    bench->store = sl_store_new(postgres.url);
-    bench->arena = sl_arena_new(ARENA_BYTES);
-    CU_ASSERT_EQUAL(sl_store_migrate(bench->store, &bench->err), SL_OK);
-    return true;
-}
-
-static void
-bench_close(store_bench *bench)
-{
-    sl_store_free(bench->store);
-    sl_arena_free(bench->arena);
-}
-
-/* The store again, with more said in its URL. */
-static void
-bench_reconnect(store_bench *bench, char url[URL_SIZE], const char *more)
-{
-    CU_ASSERT(sl_text_format(url, URL_SIZE, "%s%s", postgres.url, more));
-    sl_store_free(bench->store);
-    bench->store = sl_store_new(url);
-}
-
-static sl_code
-put(store_bench *bench, const char *slug, const char *spec, const char *hash)
-{
-    return sl_inventory_put(bench->store, slug, "a name", spec, hash, 0, false, bench->arena,
-                            &bench->row, &bench->created, &bench->err);
-}
-
-static sl_code
-put_if(store_bench *bench, const char *slug, const char *hash, uint64_t if_match, bool only_create)
-{
-    return sl_inventory_put(bench->store, slug, "a name", "{}", hash, if_match, only_create,
-                            bench->arena, &bench->row, &bench->created, &bench->err);
-}
-
-static sl_code
-get(store_bench *bench, const char *slug)
-{
-    return sl_inventory_get(bench->store, slug, "/cluster/inventory", bench->arena, &bench->row,
-                            &bench->err);
-}
-
-/* Exactly one error, then an empty list again. */
-static void
-expect_error(store_bench *bench, sl_code code, const char *rule)
-{
-    CU_ASSERT_EQUAL(bench->err.count, 1);
-    CU_ASSERT_EQUAL(bench->err.list[0].code, code);
-    sl_expect_text(bench->err.count > 0 ? bench->err.list[0].rule : "", rule, "rule");
-    bench->err.count = 0;
-}
-
-static void
-expect_answer(const char *sql, const char *expected)
-{
-    char answer[256];
-    sl_postgres_ask(&postgres, sql, answer, sizeof answer);
-    sl_expect_text(answer, expected, sql);
-}
+#include "store_bench.h"
 
 static void
 a_put_creates_revision_one_and_get_returns_it(void)
@@ -246,14 +157,14 @@ what_a_put_would_be_refused_for_is_known_without_it(void)
     store_bench b;
     if (!bench_open(&b))
         return;
-    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 0, true, &b.err), SL_OK);
-    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 1, false, &b.err), SL_E_PRECONDITION);
+    CU_ASSERT_EQUAL(try_put_if(&b, 0, true), SL_OK);
+    CU_ASSERT_EQUAL(try_put_if(&b, 1, false), SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
     CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
-    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 1, false, &b.err), SL_OK);
-    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 2, false, &b.err), SL_E_PRECONDITION);
+    CU_ASSERT_EQUAL(try_put_if(&b, 1, false), SL_OK);
+    CU_ASSERT_EQUAL(try_put_if(&b, 2, false), SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
-    CU_ASSERT_EQUAL(sl_inventory_put_allowed(b.store, "a", 0, true, &b.err), SL_E_PRECONDITION);
+    CU_ASSERT_EQUAL(try_put_if(&b, 0, true), SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "inventory_exists");
     bench_close(&b);
 }
@@ -275,25 +186,22 @@ static void
 a_deleted_inventory_is_gone_and_a_put_brings_it_back_with_the_next_revision(void)
 {
     store_bench b;
-    uint32_t count = 9;
-    bool more = true;
-    sl_inventory_row *rows = NULL;
+    sl_inventory_history history;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
-    sl_postgres_do(&postgres, "UPDATE inventories SET deleted_at = now()");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 0), SL_OK);
+    CU_ASSERT_EQUAL(b.row.revision, 1);
+    CU_ASSERT_PTR_NOT_NULL(b.row.deleted_at);
     CU_ASSERT_EQUAL(get(&b, "a"), SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
-    CU_ASSERT_EQUAL(sl_inventory_list(b.store, "", 5, b.arena, &rows, &count, &more, &b.err),
-                    SL_OK);
-    CU_ASSERT_EQUAL(count, 0);
-    CU_ASSERT_FALSE(more);
+    expect_page(&b, &(sl_inventory_query){.limit = 5}, "", false);
+    expect_page(&b, &(sl_inventory_query){.limit = 5, .deleted = true}, "a", false);
     CU_ASSERT_EQUAL(sl_inventory_revision(b.store, "a", 1, b.arena, &b.row, &b.err),
                     SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "revision_not_found");
-    CU_ASSERT_EQUAL(
-        sl_inventory_revisions(b.store, "a", 0, 5, b.arena, &rows, &count, &more, &b.err),
-        SL_E_NOT_FOUND);
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 0, 5, b.arena, &history, &b.err),
+                    SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
     CU_ASSERT_EQUAL(put_if(&b, "a", "h1", 1, false), SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
@@ -301,6 +209,7 @@ a_deleted_inventory_is_gone_and_a_put_brings_it_back_with_the_next_revision(void
     CU_ASSERT_EQUAL(put_if(&b, "a", "h1", 0, true), SL_OK);
     CU_ASSERT(b.created);
     CU_ASSERT_EQUAL(b.row.revision, 2);
+    CU_ASSERT_PTR_NULL(b.row.deleted_at);
     CU_ASSERT_EQUAL(get(&b, "a"), SL_OK);
     bench_close(&b);
 }
@@ -310,31 +219,23 @@ a_list_is_paged_by_slug_in_byte_order(void)
 {
     static const char *const slugs[] = {"a", "a-b", "a0", "ab", "b"};
     store_bench b;
-    sl_inventory_row *rows = NULL;
-    uint32_t count = 0;
-    bool more = false;
-    const char *after = "";
     if (!bench_open(&b))
         return;
     for (int i = 4; i >= 0; i--)
         CU_ASSERT_EQUAL(put(&b, slugs[i], "{}", "h1"), SL_OK);
 
-    for (uint32_t seen = 0; seen < 5; seen += count) {
-        CU_ASSERT_EQUAL(sl_inventory_list(b.store, after, 2, b.arena, &rows, &count, &more, &b.err),
-                        SL_OK);
-        CU_ASSERT_EQUAL(count, seen < 4 ? 2 : 1);
-        CU_ASSERT_EQUAL(more, seen < 3);
-        if (count == 0)
-            break;
-        for (uint32_t i = 0; i < count; i++) {
-            sl_expect_text(rows[i].slug, slugs[seen + i], "slug");
-            CU_ASSERT_PTR_NULL(rows[i].spec);
-        }
-        after = rows[count - 1].slug;
-    }
-    CU_ASSERT_EQUAL(sl_inventory_list(b.store, "b", 2, b.arena, &rows, &count, &more, &b.err),
-                    SL_OK);
-    CU_ASSERT_EQUAL(count, 0);
+    expect_page(&b, &(sl_inventory_query){.limit = 2}, "a a-b", true);
+    expect_page(&b, &(sl_inventory_query){.limit = 2, .after_key = "a-b", .after_slug = "a-b"},
+                "a0 ab", true);
+    expect_page(&b, &(sl_inventory_query){.limit = 2, .after_key = "ab", .after_slug = "ab"}, "b",
+                false);
+    expect_page(&b, &(sl_inventory_query){.limit = 2, .after_key = "b", .after_slug = "b"}, "",
+                false);
+    expect_page(&b, &(sl_inventory_query){.sort = SL_SORT_SLUG_DOWN, .limit = 2}, "b ab", true);
+    expect_page(&b,
+                &(sl_inventory_query){
+                    .sort = SL_SORT_SLUG_DOWN, .limit = 9, .after_key = "ab", .after_slug = "ab"},
+                "a0 a-b a", false);
     bench_close(&b);
 }
 
@@ -342,29 +243,22 @@ static void
 revisions_come_newest_first_in_pages(void)
 {
     store_bench b;
-    sl_inventory_row *rows = NULL;
-    uint32_t count = 0;
-    bool more = false;
+    sl_inventory_history page;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
     CU_ASSERT_EQUAL(put(&b, "a", "{}", "h2"), SL_OK);
     CU_ASSERT_EQUAL(put(&b, "a", "{}", "h3"), SL_OK);
 
-    CU_ASSERT_EQUAL(
-        sl_inventory_revisions(b.store, "a", 0, 2, b.arena, &rows, &count, &more, &b.err), SL_OK);
-    CU_ASSERT_EQUAL(count, 2);
-    CU_ASSERT(more);
-    CU_ASSERT(count == 2 && rows[0].revision == 3 && rows[1].revision == 2);
-    CU_ASSERT_EQUAL(
-        sl_inventory_revisions(b.store, "a", 2, 2, b.arena, &rows, &count, &more, &b.err), SL_OK);
-    CU_ASSERT(count == 1 && rows[0].revision == 1 && !more);
-    CU_ASSERT_EQUAL(
-        sl_inventory_revisions(b.store, "a", 1, 2, b.arena, &rows, &count, &more, &b.err), SL_OK);
-    CU_ASSERT(count == 0 && !more);
-    CU_ASSERT_EQUAL(
-        sl_inventory_revisions(b.store, "no", 0, 2, b.arena, &rows, &count, &more, &b.err),
-        SL_E_NOT_FOUND);
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 0, 2, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT(page.more);
+    CU_ASSERT(page.count == 2 && page.rows[0].revision == 3 && page.rows[1].revision == 2);
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 2, 2, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT(page.count == 1 && page.rows[0].revision == 1 && !page.more);
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 1, 2, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT(page.count == 0 && !page.more);
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "no", 0, 2, b.arena, &page, &b.err),
+                    SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
     bench_close(&b);
 }
@@ -418,15 +312,15 @@ any_name_is_kept_as_it_is_and_broken_utf_8_is_refused(void)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char hash[8];
         CU_ASSERT(sl_text_format(hash, sizeof hash, "h%zu", i));
-        CU_ASSERT_EQUAL(sl_inventory_put(b.store, "a", names[i], "{}", hash, 0, false, b.arena,
-                                         &b.row, &b.created, &b.err),
-                        SL_OK);
+        sl_inventory_write write = write_of("a", "{}", hash);
+        write.name = names[i];
+        CU_ASSERT_EQUAL(do_write(&b, &write), SL_OK);
         CU_ASSERT_EQUAL(get(&b, "a"), SL_OK);
         sl_expect_text(b.row.name, names[i], "name");
     }
-    CU_ASSERT_EQUAL(sl_inventory_put(b.store, "b", "\xff", "{}", "h", 0, false, b.arena, &b.row,
-                                     &b.created, &b.err),
-                    SL_E_RANGE);
+    sl_inventory_write broken = write_of("b", "{}", "h");
+    broken.name = "\xff";
+    CU_ASSERT_EQUAL(do_write(&b, &broken), SL_E_RANGE);
     expect_error(&b, SL_E_RANGE, "not_storable");
     CU_ASSERT_EQUAL(put(&b, "b", "{not json", "h"), SL_E_RANGE);
     CU_ASSERT_PTR_NULL(strstr(b.err.list[0].message, "not json"));
@@ -440,7 +334,8 @@ a_row_larger_than_the_arena_is_an_error_and_leaves_the_row_alone(void)
     store_bench b;
     if (!bench_open(&b))
         return;
-    CU_ASSERT_EQUAL(put(&b, "a", "[\"0123456789012345678901234567890123456789\"]", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "a", "{\"a\":\"0123456789012345678901234567890123456789\"}", "h1"),
+                    SL_OK);
     sl_arena *small = sl_arena_new(32);
     sl_inventory_row row = {.revision = 77};
     CU_ASSERT_EQUAL(sl_inventory_get(b.store, "a", "", small, &row, &b.err), SL_E_MEMORY);
@@ -471,8 +366,8 @@ put_in_thread(void *context)
         bool created = false;
         char hash[32];
         (void)sl_text_format(hash, sizeof hash, "thread %d put %d", own->number, i);
-        if (sl_inventory_put(store, "one", "n", "{}", hash, 0, false, arena, &row, &created,
-                             &err) != SL_OK)
+        const sl_inventory_write write = write_of("one", "{}", hash);
+        if (sl_inventory_write_do(store, &write, arena, &row, &created, &err) != SL_OK)
             own->failed++;
         own->created += created;
         own->revisions[i] = row.revision;
@@ -511,6 +406,8 @@ concurrent_puts_of_one_slug_give_consecutive_revisions(void)
     CU_ASSERT_EQUAL(get(&b, "one"), SL_OK);
     CU_ASSERT_EQUAL(b.row.revision, PUTS);
     expect_answer("SELECT count(*) FROM inventory_revisions", "40");
+    expect_answer("SELECT count(DISTINCT revision) FROM inventory_audit WHERE action = 'put'",
+                  "40");
     bench_close(&b);
 }
 

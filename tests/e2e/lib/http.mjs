@@ -60,6 +60,8 @@ export async function connectTo(server) {
         get: (path, options) => request('GET', path, options),
         post: (path, json, options) => request('POST', path, { json, ...options }),
         put: (path, json, options) => request('PUT', path, { json, ...options }),
+        patch: (path, json, { headers, ...options } = {}) => request('PATCH', path, { json,
+            headers: { 'Content-Type': 'application/merge-patch+json', ...headers }, ...options }),
         delete: (path, options) => request('DELETE', path, options),
     };
 }

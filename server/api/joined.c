@@ -1,0 +1,139 @@
+#include "api/joined.h"
+
+#include <string.h>
+
+#include "api/plans.h"
+#include "base/buffer.h"
+#include "base/text.h"
+#include "store/observation.h"
+
+enum { TAG_DIGITS = 12, PLANS_SHOWN_MAX = 100 };
+
+static sl_code
+out_of_memory(sl_errors *err)
+{
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
+                   "what was observed exceeds the memory of one request");
+}
+
+sl_code
+sl_api_observations(sl_store *store, const char *slug, sl_arena *arena, sl_observation **out,
+                    uint32_t *count, sl_errors *err)
+{
+    sl_observation_row *rows = NULL;
+    bool more = false;
+    const sl_code code = sl_observation_list(store, slug, "", SL_OBSERVATION_SOURCES_MAX, true,
+                                             arena, &rows, count, &more, err);
+    if (code != SL_OK)
+        return code;
+    sl_observation *const list = sl_arena_alloc(arena, *count > 0 ? *count : 1, sizeof *list);
+    if (list == NULL)
+        return out_of_memory(err);
+    for (uint32_t i = 0; i < *count; i++)
+        list[i] = (sl_observation){.source = rows[i].source,
+                                   .format = rows[i].format,
+                                   .observed_at = rows[i].observed_at,
+                                   .stale_after_s = rows[i].stale_after_s,
+                                   .stale = rows[i].stale,
+                                   .hosts = rows[i].hosts,
+                                   .facts = rows[i].facts};
+    *out = list;
+    return SL_OK;
+}
+
+sl_code
+sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
+                   uint32_t count, sl_arena *arena, sl_host_status **out, sl_errors *err)
+{
+    static const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
+    sl_json *json = NULL;
+    sl_code code = sl_json_parse(spec, strlen(spec), &limits, &json, err);
+    if (code == SL_OK) {
+        const sl_node root = sl_json_root(json);
+        code = sl_host_status_join(&root, app->catalog, observations, count, arena, out, err);
+    }
+    sl_json_free(json);
+    return code;
+}
+
+/* *out: the status of hosts as JSON. */
+static sl_code
+write_hosts(const sl_host_status *status, sl_arena *arena, const char **out, sl_errors *err)
+{
+    sl_writer writer;
+    sl_buffer text;
+
+    sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
+    sl_writer_init(&writer, &text);
+    sl_code code = sl_host_status_write(&writer, status, arena, err);
+    if (code == SL_OK)
+        *out = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
+    sl_buffer_clear(&text);
+    return code == SL_OK && *out == NULL ? out_of_memory(err) : code;
+}
+
+/* *out: the saved plans of an inventory as JSON. */
+static sl_code
+write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *arena, const char **out,
+            sl_errors *err)
+{
+    const sl_plan_query query = {.after = "", .limit = PLANS_SHOWN_MAX, .inventory = slug};
+    sl_plan_row *rows = NULL;
+    uint32_t count = 0;
+    bool more = false;
+    sl_writer writer;
+    sl_buffer text;
+
+    const sl_code code =
+        sl_plan_list(store, &query, app->software, arena, &rows, &count, &more, err);
+    if (code != SL_OK)
+        return code;
+    sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
+    sl_writer_init(&writer, &text);
+    sl_plan_items_write(&writer, rows, count, arena);
+    *out = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
+    sl_buffer_clear(&text);
+    return *out == NULL ? out_of_memory(err) : SL_OK;
+}
+
+sl_code
+sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_arena *arena,
+            sl_api_joined *out, sl_errors *err)
+{
+    sl_observation *observations = NULL;
+    sl_host_status *status = NULL;
+    uint32_t count = 0;
+    char hash[SL_HASH_TEXT_SIZE];
+
+    *out = (sl_api_joined){.hosts = NULL};
+    sl_code code = sl_api_observations(store, row->slug, arena, &observations, &count, err);
+    if (code == SL_OK)
+        code = sl_api_host_status(app, row->spec, observations, count, arena, &status, err);
+    if (code == SL_OK)
+        code = write_hosts(status, arena, &out->hosts, err);
+    if (code == SL_OK)
+        code = write_plans(app, store, row->slug, arena, &out->plans, err);
+    if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
+        return code;
+    const char *const both = sl_arena_format(arena, "%s %s", out->hosts, out->plans);
+    if (both == NULL)
+        return out_of_memory(err);
+    sl_hash_text(both, strlen(both), hash);
+    out->tag = sl_arena_copy_bytes(arena, hash, TAG_DIGITS);
+    return out->tag == NULL ? out_of_memory(err) : SL_OK;
+}
+
+void
+sl_api_joined_write(sl_writer *writer, const sl_api_joined *joined)
+{
+    sl_write_key(writer, "hosts");
+    if (joined->hosts == NULL)
+        sl_write_null(writer);
+    else
+        sl_write_raw(writer, joined->hosts, strlen(joined->hosts));
+    sl_write_key(writer, "plans");
+    if (joined->plans == NULL)
+        sl_write_null(writer);
+    else
+        sl_write_raw(writer, joined->plans, strlen(joined->plans));
+}

@@ -1,0 +1,31 @@
+/** A stored inventory beside what its sources observed, and what that means for it. */
+#ifndef SL_API_JOINED_H
+#define SL_API_JOINED_H
+
+#include "api/app.h"
+#include "codec/host_status.h"
+
+/** All observations of an inventory, in the arena. */
+sl_code sl_api_observations(sl_store *store, const char *slug, sl_arena *arena,
+                            sl_observation **out, uint32_t *count, sl_errors *err) SL_MUST_CHECK;
+
+/** Spec and observations joined, in the arena; the spec's text may go afterwards. */
+sl_code sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
+                           uint32_t count, sl_arena *arena, sl_host_status **out,
+                           sl_errors *err) SL_MUST_CHECK;
+
+/** Members of an inventory's status that come from elsewhere than its spec. */
+typedef struct sl_api_joined {
+    const char *hosts; /* JSON; NULL: not joined */
+    const char *plans; /* JSON likewise: the saved plans that name it */
+    const char *tag;   /* changes with them; NULL while nothing but the spec speaks */
+} sl_api_joined;
+
+/** In the arena. */
+sl_code sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row,
+                    sl_arena *arena, sl_api_joined *out, sl_errors *err) SL_MUST_CHECK;
+
+/** As members of the object that is open. */
+void sl_api_joined_write(sl_writer *writer, const sl_api_joined *joined);
+
+#endif

@@ -1,0 +1,278 @@
+/* Hosts by name, and what one source after the other says of them. */
+#include "codec/host_join.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "codec/hosts.h"
+
+enum { FIRST_ROOM = 256 };
+
+const char *const sl_compared_fields[SL_COMPARED_COUNT] = {
+    [SL_COMPARED_ACCELERATOR] = "accelerator",    [SL_COMPARED_ACCELERATORS] = "accelerators",
+    [SL_COMPARED_MEMORY] = "memory_bytes",        [SL_COMPARED_HOST_MEMORY] = "host_memory_bytes",
+    [SL_COMPARED_SLICED] = "sliced_accelerators",
+};
+
+static sl_code
+out_of_memory(sl_errors *err)
+{
+    return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the hosts");
+}
+
+/* FNV-1a. */
+static uint32_t
+hash_name(const char *name, size_t length)
+{
+    uint32_t hash = 2166136261U;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619U;
+    return hash;
+}
+
+/* Where a name stands, or where it would. */
+static uint32_t *
+slot_of(const sl_host_status *status, const char *name, size_t length)
+{
+    const uint32_t mask = status->slot_count - 1;
+    for (uint32_t at = hash_name(name, length);; at++) {
+        uint32_t *const slot = &status->slots[at & mask];
+        if (*slot == 0)
+            return slot;
+        const char *const there = status->hosts[*slot - 1].name;
+        if (strncmp(there, name, length) == 0 && there[length] == '\0')
+            return slot;
+    }
+}
+
+static bool
+grow(sl_host_status *status)
+{
+    const uint32_t room = status->host_room == 0 ? FIRST_ROOM : status->host_room * 2;
+    sl_joined_host *const hosts = sl_arena_alloc(status->arena, room, sizeof *hosts);
+    uint32_t *const slots = sl_arena_alloc(status->arena, (size_t)room * 2, sizeof *slots);
+    if (hosts == NULL || slots == NULL)
+        return false;
+    if (status->hosts != NULL)
+        memcpy(hosts, status->hosts, status->host_count * sizeof *hosts);
+    status->hosts = hosts;
+    status->host_room = room;
+    status->slots = slots;
+    status->slot_count = room * 2;
+    for (uint32_t i = 0; i < status->host_count; i++)
+        *slot_of(status, hosts[i].name, strlen(hosts[i].name)) = i + 1;
+    return true;
+}
+
+sl_joined_host *
+sl_join_find(const sl_host_status *status, const char *name)
+{
+    if (status->hosts == NULL)
+        return NULL;
+    const uint32_t slot = *slot_of(status, name, strlen(name));
+    return slot == 0 ? NULL : &status->hosts[slot - 1];
+}
+
+sl_joined_host *
+sl_join_host(sl_host_status *status, const char *name)
+{
+    sl_joined_host *const known = sl_join_find(status, name);
+    if (known != NULL)
+        return known;
+    if (status->host_count == status->host_room && !grow(status))
+        return NULL;
+    const char *const copy = sl_arena_copy(status->arena, name);
+    if (copy == NULL)
+        return NULL;
+    assert(status->hosts != NULL);
+    sl_joined_host *const host = &status->hosts[status->host_count++];
+    *host = (sl_joined_host){.name = copy, .pool = SL_NO_POOL};
+    *slot_of(status, copy, strlen(copy)) = status->host_count;
+    return host;
+}
+
+/* A tool may print the full name of a host that the spec names in short. */
+static sl_joined_host *
+observed_host(sl_host_status *status, const char *name)
+{
+    sl_joined_host *const known = sl_join_find(status, name);
+    const size_t length = strcspn(name, ".");
+    if (known != NULL || name[length] == '\0' || status->hosts == NULL)
+        return known != NULL ? known : sl_join_host(status, name);
+    const uint32_t slot = *slot_of(status, name, length);
+    return slot != 0 && status->hosts[slot - 1].pool != SL_NO_POOL ? &status->hosts[slot - 1]
+                                                                   : sl_join_host(status, name);
+}
+
+/* The id of a part that is meant by the name alone; NULL where it is not known or several are. */
+static const char *
+part_of(const sl_catalog *catalog, const char *name)
+{
+    sl_errors ignored = {0};
+    const sl_part *part = NULL;
+    return sl_catalog_find_part(catalog, name, "", &part, &ignored) == SL_OK ? part->accelerator.id
+                                                                             : NULL;
+}
+
+static bool
+read_kind(sl_host_status *status, const sl_observed *observed, size_t index, const char *source,
+          sl_joined_kind *out)
+{
+    for (uint32_t i = 0; i < SL_COMPARED_COUNT; i++) {
+        const char *text = NULL;
+        double number = 0;
+        if (!sl_observed_fact(observed, index, sl_compared_fields[i], &text, &number))
+            continue;
+        sl_joined_fact *const fact = sl_arena_alloc(status->arena, 1, sizeof *fact);
+        const char *const copy = text == NULL ? NULL : sl_arena_copy(status->arena, text);
+        if (fact == NULL || (text != NULL && copy == NULL))
+            return false;
+        *fact = (sl_joined_fact){.text = copy, .number = number, .source = source};
+        out->facts[i] = fact;
+    }
+    const sl_joined_fact *const printed = out->facts[SL_COMPARED_ACCELERATOR];
+    if (printed != NULL && printed->text != NULL)
+        out->part = part_of(status->catalog, printed->text);
+    return true;
+}
+
+/* A group of hosts on its way into the table. */
+typedef struct taking {
+    sl_host_status *status;
+    sl_observed_state state;
+    const char *reason, *since, *source;
+    bool listing;
+    const sl_joined_kind *kind;
+} taking;
+
+static sl_code
+take_host(void *context, const char *name, sl_errors *err)
+{
+    const taking *const group = context;
+    sl_joined_host *const host = observed_host(group->status, name);
+    if (host == NULL)
+        return out_of_memory(err);
+    host->listed = host->listed || group->listing;
+    host->seen_by = group->source;
+    if (group->state != SL_OBSERVED_UNSAID) {
+        host->state = group->state;
+        host->reason = group->reason;
+        host->since = group->since;
+        host->source = group->source;
+    }
+    for (uint32_t i = 0; i < SL_COMPARED_COUNT; i++)
+        if (group->kind->facts[i] != NULL)
+            host->kind.facts[i] = group->kind->facts[i];
+    if (group->kind->facts[SL_COMPARED_ACCELERATOR] != NULL)
+        host->kind.part = group->kind->part;
+    return SL_OK;
+}
+
+static sl_code
+take_group(const sl_observed_group *group, taking *what, sl_errors *err)
+{
+    sl_host_status *const status = what->status;
+    const size_t entries = sl_node_count(&group->hosts);
+    sl_errors ignored = {0};
+
+    what->state = group->state;
+    what->reason = group->reason == NULL ? NULL : sl_arena_copy(status->arena, group->reason);
+    what->since = sl_arena_copy(status->arena, group->since);
+    if (what->since == NULL || (group->reason != NULL && what->reason == NULL))
+        return out_of_memory(err);
+    if (entries == 0) {
+        sl_joined_unnamed *const unnamed = sl_arena_alloc(status->arena, 1, sizeof *unnamed);
+        if (unnamed == NULL)
+            return out_of_memory(err);
+        *unnamed = (sl_joined_unnamed){.next = status->unnamed, .kind = what->kind};
+        status->unnamed = unnamed;
+    }
+    for (size_t i = 0; i < entries; i++) {
+        sl_node entry;
+        const char *list = NULL;
+        if (!sl_node_at(&group->hosts, i, &entry) ||
+            sl_node_as_text(&entry, &list, &ignored) != SL_OK)
+            continue;
+        const sl_code code = sl_hosts_each(list, take_host, what, err);
+        if (code != SL_OK)
+            return code;
+    }
+    return SL_OK;
+}
+
+static sl_code
+take_groups(sl_host_status *status, const sl_observed *observed, const char *source, sl_errors *err)
+{
+    const size_t kind_count = sl_observed_kind_count(observed);
+    sl_joined_kind *const kinds =
+        sl_arena_alloc(status->arena, kind_count > 0 ? kind_count : 1, sizeof *kinds);
+    if (kinds == NULL)
+        return out_of_memory(err);
+    for (size_t i = 0; i < kind_count; i++)
+        if (!read_kind(status, observed, i, source, &kinds[i]))
+            return out_of_memory(err);
+
+    for (size_t i = 0; i < sl_observed_count(observed); i++) {
+        sl_observed_group group;
+        if (!sl_observed_group_at(observed, i, &group))
+            continue;
+        taking what = {.status = status,
+                       .source = source,
+                       .listing = observed->listing,
+                       .kind = &kinds[group.kind]};
+        const sl_code code = take_group(&group, &what, err);
+        if (code != SL_OK)
+            return code;
+    }
+    return SL_OK;
+}
+
+sl_code
+sl_join_observation(sl_host_status *status, const sl_observation *observation, sl_errors *err)
+{
+    assert(status != NULL && observation != NULL && observation->facts != NULL);
+
+    sl_observed observed;
+    sl_code code = sl_observed_open(observation->facts, strlen(observation->facts), &observed, err);
+    if (code == SL_OK) {
+        status->listing = status->listing || observed.listing;
+        code = take_groups(status, &observed, observation->source, err);
+    }
+    sl_observed_close(&observed);
+    return code;
+}
+
+bool
+sl_join_missing(const sl_host_status *status, const sl_joined_host *host)
+{
+    return status->listing && host->pool != SL_NO_POOL && !host->listed;
+}
+
+bool
+sl_join_foreign(const sl_joined_host *host)
+{
+    return host->pool == SL_NO_POOL && (host->kind.facts[SL_COMPARED_ACCELERATOR] != NULL ||
+                                        host->kind.facts[SL_COMPARED_ACCELERATORS] != NULL);
+}
+
+const char *
+sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room)
+{
+    sl_errors ignored = {0};
+    const char *const *entries = NULL;
+    size_t entry_count = 0;
+    if (sl_hosts_compress(names, count, arena, &entries, &entry_count, &ignored) != SL_OK)
+        return NULL;
+    char *const text = sl_arena_alloc(arena, room, 1);
+    if (text == NULL)
+        return NULL;
+    for (size_t i = 0; i < entry_count; i++) {
+        const size_t used = strlen(text);
+        if (!sl_text_format(text + used, room - used, "%s%s", i == 0 ? "" : ",", entries[i])) {
+            (void)sl_text_copy(text + used, room - used, used + 5 < room ? ",..." : "");
+            break;
+        }
+    }
+    return text;
+}

@@ -1,0 +1,111 @@
+/** What host_status.h promises, in its parts. Inside server/codec only. */
+#ifndef SL_CODEC_HOST_JOIN_H
+#define SL_CODEC_HOST_JOIN_H
+
+#include "codec/host_status.h"
+#include "codec/inventory.h"
+
+/** What a spec says or implies of a node, and a tool can contradict. */
+typedef enum sl_compared {
+    SL_COMPARED_ACCELERATOR,
+    SL_COMPARED_ACCELERATORS,
+    SL_COMPARED_MEMORY,
+    SL_COMPARED_HOST_MEMORY,
+    SL_COMPARED_SLICED,
+    SL_COMPARED_COUNT
+} sl_compared;
+
+extern const char *const sl_compared_fields[SL_COMPARED_COUNT];
+
+/** What a source said of a kind. */
+typedef struct sl_joined_fact {
+    const char *text; /* NULL: the number */
+    double number;
+    const char *source;
+} sl_joined_fact;
+
+typedef struct sl_joined_kind {
+    const sl_joined_fact *facts[SL_COMPARED_COUNT]; /* NULL: not said */
+    const char *part; /* id in the catalogue of its accelerator; NULL: not known */
+} sl_joined_kind;
+
+enum { SL_NO_POOL = UINT32_MAX };
+
+typedef struct sl_joined_host {
+    const char *name;
+    uint32_t pool; /* SL_NO_POOL: the spec does not name it */
+    bool listed;   /* by a source that lists hosts */
+    sl_observed_state state;
+    const char *reason, *since;
+    const char *source;  /* of the state; NULL: none said it */
+    const char *seen_by; /* the last source that named it */
+    sl_joined_kind kind; /* the last word on each fact */
+} sl_joined_host;
+
+/** Nodes that a source spoke of without naming them. */
+typedef struct sl_joined_unnamed {
+    struct sl_joined_unnamed *next;
+    const sl_joined_kind *kind;
+} sl_joined_unnamed;
+
+typedef struct sl_joined_pool {
+    sl_pool_hosts hosts;
+    bool named; /* the spec names its hosts */
+    bool resolved;
+    sl_cluster cluster;         /* when resolved */
+    uint64_t host_memory_bytes; /* 0: not said */
+    uint64_t seen;              /* of one that is not named: hosts that are taken for its own */
+    const char *seen_by;
+} sl_joined_pool;
+
+typedef struct sl_contradiction {
+    const char *pool;
+    const char *field;
+    const char *spec_text; /* NULL: the number */
+    double spec_number;
+    const sl_joined_fact *observed;
+    const char **hosts;
+    uint32_t host_count, host_room;
+} sl_contradiction;
+
+enum { SL_CONTRADICTIONS_MAX = 256 };
+
+struct sl_host_status {
+    sl_arena *arena;
+    const sl_catalog *catalog;
+    sl_joined_pool *pools;
+    uint32_t pool_count;
+    sl_joined_host *hosts;
+    uint32_t host_count, host_room;
+    uint32_t *slots; /* index of a host plus one; 0: free */
+    uint32_t slot_count;
+    bool listing; /* a source that counts lists hosts */
+    sl_joined_unnamed *unnamed;
+    sl_contradiction contradictions[SL_CONTRADICTIONS_MAX];
+    uint32_t contradiction_count;
+    const sl_observation *observations;
+    uint32_t observation_count;
+};
+
+/** The host of that name, or a new one that no pool names. NULL without memory. */
+sl_joined_host *sl_join_host(sl_host_status *status, const char *name);
+/** NULL: there is none. */
+sl_joined_host *sl_join_find(const sl_host_status *status, const char *name);
+
+/** Takes the word of one source. */
+sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,
+                            sl_errors *err) SL_MUST_CHECK;
+
+/** Named by the spec and by no source that lists hosts. */
+bool sl_join_missing(const sl_host_status *status, const sl_joined_host *host);
+/** Not named by the spec, yet with accelerators. */
+bool sl_join_foreign(const sl_joined_host *host);
+
+/** Hosts as a list of at most `room` bytes: "gpu[001-004],gpu009"; names is sorted. NULL without
+ * memory. */
+const char *sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room);
+
+/** Compares every fact with the spec. */
+sl_code sl_join_contradict(sl_host_status *status, sl_errors *err) SL_MUST_CHECK;
+
+#endif

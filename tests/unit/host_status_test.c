@@ -1,0 +1,391 @@
+/* What tools observe, as it is kept and joined with a spec: drained, down, missing, not expected,
+ * contradicting, stale. */
+#include "codec/host_status.h"
+
+#include <string.h>
+
+#include "base/instant.h"
+#include "base/text.h"
+#include "harness.h"
+#include "intake/facts_json.h"
+
+enum { ARENA_BYTES = 32 << 20, GIB = 1 << 30 };
+
+static sl_catalog *catalog;
+
+static const char spec[] =
+    "{\"name\":\"a\",\"pools\":[{\"name\":\"h100\",\"nodes\":32,\"hosts\":[\"gpu[001-032]\"],"
+    "\"node\":{\"accelerator\":\"nvidia-h100-sxm5-80gb\",\"accelerators\":8,"
+    "\"host_memory_bytes\":2199023255552}}]}";
+
+static const char at_noon[] = "2026-01-31T12:00:00.000Z";
+static const char at_one[] = "2026-01-31T13:00:00.000Z";
+
+typedef struct bench {
+    sl_arena *arena;
+    sl_findings *findings;
+    sl_observation observations[4];
+    uint32_t count;
+    sl_host_status *status;
+    char *text; /* of the status as JSON */
+    sl_errors err;
+} bench;
+
+static void
+bench_open(bench *b)
+{
+    memset(b, 0, sizeof *b);
+    b->arena = sl_arena_new(ARENA_BYTES);
+    b->findings = sl_findings_new(b->arena);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b->findings);
+    CU_ASSERT_EQUAL(sl_findings_file(b->findings, "", "test", &b->err), SL_OK);
+}
+
+static void
+bench_close(bench *b)
+{
+    for (uint32_t i = 0; i < b->err.count; i++)
+        sl_expect_text(b->err.list[i].message, "", b->err.list[i].rule);
+    sl_arena_free(b->arena);
+}
+
+static sl_facts
+eight(const char *accelerator)
+{
+    sl_facts facts = {0};
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, accelerator, 3, "Gres");
+    sl_facts_number(&facts, SL_FIELD_ACCELERATORS, 8, 3, "Gres");
+    return facts;
+}
+
+static void
+add(bench *b, const char *hosts, sl_host_state state, const char *reason, const sl_facts *facts)
+{
+    const sl_found_host host = {
+        .name = hosts, .count = 1, .state = state, .reason = reason, .line = 1};
+    CU_ASSERT_EQUAL(sl_findings_add(b->findings, &host, facts, &b->err), SL_OK);
+}
+
+/* The findings so far as one more observation; the next one begins anew. */
+static sl_observation *
+observe(bench *b, const char *source, const char *observed_at, const char *previous)
+{
+    uint64_t hosts = 0;
+    sl_writer writer;
+    sl_buffer text;
+    sl_buffer_init(&text, 1 << 22);
+    sl_writer_init(&writer, &text);
+    CU_ASSERT_EQUAL(sl_facts_write(&writer, b->findings, previous, observed_at, &hosts, &b->err),
+                    SL_OK);
+    CU_ASSERT_TRUE(sl_writer_ok(&writer));
+    sl_observation *const out = &b->observations[b->count++];
+    *out = (sl_observation){.source = source,
+                            .format = "test",
+                            .observed_at = observed_at,
+                            .stale_after_s = 86400,
+                            .hosts = hosts,
+                            .facts = sl_arena_copy_bytes(b->arena, text.data, text.size)};
+    sl_buffer_clear(&text);
+    b->findings = sl_findings_new(b->arena);
+    CU_ASSERT_EQUAL(sl_findings_file(b->findings, "", "test", &b->err), SL_OK);
+    return out;
+}
+
+static void
+join(bench *b, const char *with)
+{
+    static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
+    sl_json *json = NULL;
+    sl_writer writer;
+    sl_buffer text;
+    CU_ASSERT_EQUAL_FATAL(sl_json_parse(with, strlen(with), &limits, &json, &b->err), SL_OK);
+    const sl_node root = sl_json_root(json);
+    CU_ASSERT_EQUAL_FATAL(sl_host_status_join(&root, catalog, b->observations, b->count, b->arena,
+                                              &b->status, &b->err),
+                          SL_OK);
+    sl_json_free(json);
+    sl_buffer_init(&text, 1 << 22);
+    sl_writer_init(&writer, &text);
+    CU_ASSERT_EQUAL(sl_host_status_write(&writer, b->status, b->arena, &b->err), SL_OK);
+    CU_ASSERT_TRUE(sl_writer_ok(&writer));
+    b->text = sl_arena_copy_bytes(b->arena, text.data, text.size);
+    sl_buffer_clear(&text);
+}
+
+static void
+expect_holds(const bench *b, const char *part)
+{
+    if (strstr(b->text, part) == NULL)
+        sl_expect_text(b->text, part, "must hold");
+}
+
+static void
+without_observations_every_node_is_usable(void)
+{
+    bench b;
+    bench_open(&b);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":32,");
+    expect_holds(&b, "\"drained\":[],\"down\":[],\"missing\":[],\"unexpected\":[]");
+    CU_ASSERT_PTR_NULL(sl_host_status_pool(b.status, NULL)->left_out);
+    bench_close(&b);
+}
+
+static void
+drained_and_down_hosts_are_not_usable_and_say_why_and_since_when(void)
+{
+    bench b;
+    const sl_facts facts = eight("NVIDIA H100 80GB HBM3");
+    bench_open(&b);
+    add(&b, "gpu[001-016,019-031]", SL_HOST_USABLE, NULL, &facts);
+    add(&b, "gpu[017-018]", SL_HOST_DRAINED, "bad link", &facts);
+    add(&b, "gpu032", SL_HOST_DOWN, NULL, &facts);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":29,");
+    expect_holds(&b, "\"drained\":[{\"hosts\":[\"gpu[017-018]\"],\"count\":2,\"reason\":\"bad "
+                     "link\",\"source\":\"slurm\",\"since\":\"2026-01-31T12:00:00.000Z\"}]");
+    expect_holds(&b, "\"down\":[{\"hosts\":[\"gpu032\"],\"count\":1,\"reason\":null");
+    expect_holds(&b, "\"contradictions\":[]");
+    sl_expect_text(sl_host_status_pool(b.status, "h100")->left_out,
+                   "nodes gpu[017-018] are drained, node gpu032 is down: 29 of 32 nodes are usable",
+                   "the sentence");
+    bench_close(&b);
+}
+
+static void
+one_drained_node_is_named_in_the_singular(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, NULL);
+    add(&b, "gpu017", SL_HOST_DRAINED, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    sl_expect_text(sl_host_status_pool(b.status, NULL)->left_out,
+                   "node gpu017 is drained: 31 of 32 nodes are usable", "the sentence");
+    bench_close(&b);
+}
+
+static void
+who_is_not_listed_is_missing_and_strangers_with_accelerators_are_unexpected(void)
+{
+    bench b;
+    const sl_facts facts = eight("h100");
+    bench_open(&b);
+    add(&b, "gpu[001-030]", SL_HOST_USABLE, NULL, &facts);
+    add(&b, "gpu[101-102]", SL_HOST_USABLE, NULL, &facts);
+    add(&b, "login1", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":30,");
+    expect_holds(&b, "\"missing\":[\"gpu[031-032]\"],\"unexpected\":[\"gpu[101-102]\"]");
+    bench_close(&b);
+}
+
+static void
+the_most_recent_word_on_a_host_counts(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "slurm", at_one, NULL);
+    add(&b, "gpu005", SL_HOST_DOWN, "old news", NULL);
+    (void)observe(&b, "kubernetes", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":32,");
+    b.observations[1].observed_at = "2026-01-31T14:00:00.000Z";
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":31,");
+    expect_holds(&b, "\"reason\":\"old news\",\"source\":\"kubernetes\"");
+    bench_close(&b);
+}
+
+static void
+what_is_stale_does_not_count_and_is_flagged(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-016]", SL_HOST_DRAINED, NULL, NULL);
+    observe(&b, "slurm", at_noon, NULL)->stale = true;
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":32,");
+    expect_holds(&b, "\"missing\":[]");
+    expect_holds(&b, "\"stale\":true,\"hosts\":16");
+    bench_close(&b);
+}
+
+static void
+fields_that_contradict_the_spec_are_named_with_both_values(void)
+{
+    bench b;
+    sl_facts four = eight("NVIDIA A100-SXM4-80GB");
+    bench_open(&b);
+    sl_facts_number(&four, SL_FIELD_ACCELERATORS, 4, 7, "Gres");
+    sl_facts_number(&four, SL_FIELD_HOST_MEMORY_BYTES, 1000.0 * GIB, 8, "RealMemory");
+    sl_facts_number(&four, SL_FIELD_SLICED_ACCELERATORS, 2, 9, "Gres");
+    const sl_facts good = eight("NVIDIA H100 80GB HBM3");
+    add(&b, "gpu[001-031]", SL_HOST_USABLE, NULL, &good);
+    add(&b, "gpu032", SL_HOST_USABLE, NULL, &four);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"pool\":\"h100\",\"hosts\":[\"gpu032\"],\"field\":\"accelerator\",\"spec\":"
+                     "\"nvidia-h100-sxm5-80gb\",\"observed\":\"NVIDIA A100-SXM4-80GB\",\"source\":"
+                     "\"slurm\"}");
+    expect_holds(&b, "\"field\":\"accelerators\",\"spec\":8,\"observed\":4");
+    expect_holds(&b, "\"field\":\"host_memory_bytes\",\"spec\":2199023255552,\"observed\":1073741");
+    expect_holds(&b, "\"field\":\"sliced_accelerators\",\"spec\":0,\"observed\":2");
+    bench_close(&b);
+}
+
+static void
+memory_that_a_tool_rounds_is_no_contradiction(void)
+{
+    bench b;
+    sl_facts facts = eight("NVIDIA H100 80GB HBM3");
+    bench_open(&b);
+    sl_facts_number(&facts, SL_FIELD_MEMORY_BYTES, 81000.0 * (1 << 20), 2, "memory.total");
+    add(&b, NULL, SL_HOST_UNSAID, NULL, &facts);
+    (void)observe(&b, "smi", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "\"contradictions\":[]");
+    expect_holds(&b, "{\"usable\":32,");
+    sl_facts_number(&facts, SL_FIELD_MEMORY_BYTES, 40960.0 * (1 << 20), 2, "memory.total");
+    add(&b, NULL, SL_HOST_UNSAID, NULL, &facts);
+    (void)observe(&b, "smi-b", at_one, NULL);
+    join(&b, spec);
+    expect_holds(&b, "\"hosts\":[],\"field\":\"memory_bytes\",\"spec\":85520809984,\"observed\":"
+                     "42949672960,\"source\":\"smi-b\"");
+    bench_close(&b);
+}
+
+static void
+a_pool_without_names_is_compared_by_numbers(void)
+{
+    static const char nameless[] =
+        "{\"pools\":[{\"name\":\"p\",\"nodes\":4,\"node\":{\"accelerator\":"
+        "\"nvidia-h100-sxm5-80gb\",\"accelerators\":8}}]}";
+    bench b;
+    const sl_facts facts = eight("h100");
+    bench_open(&b);
+    add(&b, "x[1-2]", SL_HOST_USABLE, NULL, &facts);
+    add(&b, "x3", SL_HOST_DRAINED, NULL, &facts);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, nameless);
+    expect_holds(&b, "{\"usable\":2,");
+    expect_holds(&b, "\"unexpected\":[]");
+    expect_holds(&b, "\"field\":\"nodes\",\"spec\":4,\"observed\":3,\"source\":\"slurm\"");
+    sl_expect_text(sl_host_status_pool(b.status, "p")->left_out,
+                   "node x3 is drained: 2 of 4 nodes are usable", "the sentence");
+    bench_close(&b);
+}
+
+static void
+the_full_name_of_a_host_is_the_host(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-032].cluster.example", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "kubernetes", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":32,");
+    expect_holds(&b, "\"missing\":[],\"unexpected\":[]");
+    bench_close(&b);
+}
+
+static void
+a_state_that_goes_on_keeps_its_beginning(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-016]", SL_HOST_USABLE, NULL, NULL);
+    add(&b, "gpu[017-018]", SL_HOST_DRAINED, "bad link", NULL);
+    const char *const before = observe(&b, "slurm", at_noon, NULL)->facts;
+    add(&b, "gpu[001-016]", SL_HOST_USABLE, NULL, NULL);
+    add(&b, "gpu017", SL_HOST_DRAINED, "bad link", NULL);
+    add(&b, "gpu018", SL_HOST_DRAINED, "bad memory", NULL);
+    b.count = 0;
+    (void)observe(&b, "slurm", at_one, before);
+    join(&b, spec);
+    expect_holds(&b, "\"hosts\":[\"gpu017\"],\"count\":1,\"reason\":\"bad link\",\"source\":"
+                     "\"slurm\",\"since\":\"2026-01-31T12:00:00.000Z\"");
+    expect_holds(&b, "\"hosts\":[\"gpu018\"],\"count\":1,\"reason\":\"bad memory\",\"source\":"
+                     "\"slurm\",\"since\":\"2026-01-31T13:00:00.000Z\"");
+    bench_close(&b);
+}
+
+static void
+the_same_findings_again_are_the_same_facts(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, NULL);
+    const char *const before = observe(&b, "slurm", at_noon, NULL)->facts;
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, NULL);
+    sl_expect_text(observe(&b, "slurm", at_one, before)->facts, before, "byte for byte");
+    bench_close(&b);
+}
+
+static void
+facts_that_are_none_of_ours_are_a_fault_of_ours(void)
+{
+    bench b;
+    sl_observed observed;
+    bench_open(&b);
+    CU_ASSERT_EQUAL(sl_observed_open("{}", 2, &observed, &b.err), SL_E_INTERNAL);
+    sl_observed_close(&observed);
+    sl_expect_text(b.err.list[0].rule, "bad_observation", "rule");
+    b.err.count = 0;
+    bench_close(&b);
+}
+
+static void
+moments_are_read_and_written_as_rfc_3339(void)
+{
+    char text[SL_INSTANT_SIZE];
+    double instant_s = 0;
+    CU_ASSERT_TRUE(sl_instant_read("2026-01-31T12:00:00Z", &instant_s));
+    CU_ASSERT_EQUAL(instant_s, 1769860800.0);
+    CU_ASSERT_TRUE(sl_instant_read("2026-01-31t13:30:00.250+01:30", &instant_s));
+    sl_instant_write(instant_s, text);
+    sl_expect_text(text, "2026-01-31T12:00:00.250Z", "in UTC");
+    CU_ASSERT_TRUE(sl_instant_read("2024-02-29T00:00:00-00:00", &instant_s));
+    sl_instant_write(instant_s, text);
+    sl_expect_text(text, "2024-02-29T00:00:00.000Z", "a leap day");
+    for (const char *const *bad =
+             (const char *const[]){"", "now", "2026-01-31", "2026-02-29T00:00:00Z",
+                                   "2026-01-31T24:00:00Z", "2026-01-31T12:00:00",
+                                   "2026-01-31T12:00:00Zx", "1969-12-31T23:59:59Z", NULL};
+         *bad != NULL; bad++)
+        if (sl_instant_read(*bad, &instant_s))
+            sl_fail_for(*bad);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(without_observations_every_node_is_usable),
+        SL_CASE(drained_and_down_hosts_are_not_usable_and_say_why_and_since_when),
+        SL_CASE(one_drained_node_is_named_in_the_singular),
+        SL_CASE(who_is_not_listed_is_missing_and_strangers_with_accelerators_are_unexpected),
+        SL_CASE(the_most_recent_word_on_a_host_counts),
+        SL_CASE(what_is_stale_does_not_count_and_is_flagged),
+        SL_CASE(fields_that_contradict_the_spec_are_named_with_both_values),
+        SL_CASE(memory_that_a_tool_rounds_is_no_contradiction),
+        SL_CASE(a_pool_without_names_is_compared_by_numbers),
+        SL_CASE(the_full_name_of_a_host_is_the_host),
+        SL_CASE(a_state_that_goes_on_keeps_its_beginning),
+        SL_CASE(the_same_findings_again_are_the_same_facts),
+        SL_CASE(facts_that_are_none_of_ours_are_a_fault_of_ours),
+        SL_CASE(moments_are_read_and_written_as_rfc_3339),
+    };
+    sl_errors err = {0};
+    sl_json_start();
+    catalog = sl_catalog_new(&err);
+    const int status = catalog == NULL ? 1
+                                       : sl_run_cases(argc, argv, "host_status", cases,
+                                                      sizeof cases / sizeof cases[0]);
+    sl_catalog_free(catalog);
+    return status;
+}
