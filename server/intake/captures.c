@@ -131,3 +131,17 @@ sl_captures_next(sl_captures *captures, char *to, size_t size)
         to[0] = '\0';
     return true;
 }
+
+void
+sl_captures_pass(sl_captures *captures, const char *at, size_t size)
+{
+    const char *const end = at + size;
+    assert(captures != NULL && at != NULL && end <= captures->lines.end);
+
+    captures->lines.at = end;
+    captures->lines.number--;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        captures->lines.number++;
+        at++;
+    }
+}

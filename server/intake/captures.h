@@ -23,6 +23,10 @@ void sl_captures_open(sl_captures *captures, const char *text, size_t size);
 /** As sl_lines_copy; what only names the host is not of the line. */
 bool sl_captures_next(sl_captures *captures, char *to, size_t size);
 
+/** Goes on behind `size` bytes from `at`, which stands in the line read last. What follows them on their
+ * last line is read as that line again. */
+void sl_captures_pass(sl_captures *captures, const char *at, size_t size);
+
 /** Whether a line is nothing but the name of a host, with the marks of a tool around it. Writes it
  * to `host`. A bare word counts where `ruled`. */
 bool sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]);

@@ -18,20 +18,38 @@ static const sl_format formats[] = {
 
 const sl_formats sl_device_formats = {formats, sizeof formats / sizeof formats[0]};
 
+/* Behind the quote that ends the text which begins at `at`, or `end`. */
+static const char *
+pass_text(const char *at, const char *end)
+{
+    for (at++; at < end; at++) {
+        const char *const quote = memchr(at, '"', (size_t)(end - at));
+        const char *const slash = memchr(at, '\\', (size_t)((quote != NULL ? quote : end) - at));
+        if (slash == NULL)
+            return quote != NULL ? quote + 1 : end;
+        at = slash + 1;
+    }
+    return end;
+}
+
 /* Bytes up to the bracket that closes the first one; all of them where it does not. */
 static size_t
 document_size(const char *text, size_t size)
 {
+    const char *const end = text + size;
+    const char *at = text;
     uint32_t depth = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"') {
-            for (i++; i < size && text[i] != '"'; i++)
-                i += text[i] == '\\';
-        } else if (text[i] == '{' || text[i] == '[') {
-            depth++;
-        } else if ((text[i] == '}' || text[i] == ']') && --depth == 0) {
-            return i + 1;
+    while (at < end) {
+        const char c = *at;
+        if (c == '"') {
+            at = pass_text(at, end);
+            continue;
         }
+        at++;
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && --depth == 0)
+            return (size_t)(at - text);
     }
     return size;
 }
@@ -96,10 +114,7 @@ sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *
         const sl_code code = visit_one(&document, visit, context, err);
         if (code != SL_OK)
             return code;
-        for (size_t i = 0; i < used; i++)
-            captures.lines.number += from[i] == '\n';
-        captures.lines.at = from + used;
-        captures.lines.number--;
+        sl_captures_pass(&captures, from, used);
         captures.host[0] = '\0';
         any = true;
     }

@@ -104,6 +104,10 @@ is_header(const sl_cells *cells)
 {
     uint32_t known = 0;
     bool own = false;
+    /* No column's name begins with a digit, and nearly every row has a cell that does. */
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (*cells->at[i] >= '0' && *cells->at[i] <= '9')
+            return false;
     for (uint32_t i = 0; i < cells->count; i++) {
         char unit[8];
         const uint32_t found = column_of(cells->at[i], unit);

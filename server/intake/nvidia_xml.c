@@ -279,19 +279,6 @@ log_size(const char *text, size_t size)
     return size;
 }
 
-static uint32_t
-count_lines(const char *text, size_t size)
-{
-    uint32_t count = 0;
-    const char *at = text;
-    const char *const end = text + size;
-    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        count++;
-        at++;
-    }
-    return count;
-}
-
 /* Logs with anything between them: lines that name a host say whose the next log is. `first`: the
  * line of the file on which the text begins. */
 static sl_code
@@ -318,9 +305,7 @@ read_logs(reading *r, const char *text, size_t size, uint32_t first, const char 
         const sl_code code = read_log(r, from, used, captures.lines.number, host, err);
         if (code != SL_OK)
             return code;
-        /* What follows the end tag on its line is read as that line again. */
-        captures.lines.at = from + used;
-        captures.lines.number += count_lines(from, used) - 1;
+        sl_captures_pass(&captures, from, used);
         (void)sl_text_copy(host, sizeof host, whose);
         ++*logs;
     }
