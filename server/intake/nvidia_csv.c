@@ -73,6 +73,7 @@ typedef struct reading {
     uint32_t at[COLUMNS];  /* cell of each column, or ABSENT */
     char unit[COLUMNS][8]; /* as the header says it */
     bool header;           /* there is one */
+    char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
     sl_cells cells;
@@ -131,6 +132,9 @@ take_header(reading *r)
         r->at[found] = i;
         memcpy(r->unit[found], unit, sizeof unit);
     }
+    char unit[8];
+    const bool known = column_of(r->cells.at[0], unit) < COLUMNS;
+    (void)sl_text_copy(r->first, sizeof r->first, known ? "" : r->cells.at[0]);
     r->header = true;
     r->node = ABSENT;
 }
@@ -144,6 +148,18 @@ is_product(const char *cell)
         if (strncmp(cell, starts[i], strlen(starts[i])) == 0)
             return true;
     return false;
+}
+
+/* "gpu001", but not "P0", the state of a device's clocks. */
+static bool
+is_host(const char *cell)
+{
+    const size_t letters = strspn(cell, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    const size_t all =
+        letters + strspn(cell + letters, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR"
+                                         "STUVWXYZ0123456789-_.");
+    return letters > 0 && all > letters && all > 2 && all <= SL_HOST_NAME_MAX &&
+           cell[all] == '\0' && !(letters == 1 && *cell == 'P');
 }
 
 /* Rows without a header: a cell says what it is by its looks, or stays unread. */
@@ -163,6 +179,11 @@ guess_columns(reading *r)
         else if (strncmp(cell, "GPU-", 4) == 0)
             r->at[COLUMN_UUID] = i;
         else if (i == 0 && sl_cell_count(cell, &number, &end) && *end == '\0' && number < 1024)
+            r->at[COLUMN_INDEX] = i;
+        else if (i == 0 && is_host(cell))
+            r->at[COLUMN_HOST] = i;
+        else if (i == 1 && r->at[COLUMN_HOST] == 0 && sl_cell_count(cell, &number, &end) &&
+                 *end == '\0' && number < 1024)
             r->at[COLUMN_INDEX] = i;
         else if (sl_text_ends_with(cell, " MiB") && r->at[COLUMN_MEMORY] == ABSENT)
             r->at[COLUMN_MEMORY] = i;
@@ -328,6 +349,9 @@ read_line(reading *r, char *line, const char *host, sl_errors *err)
     }
     if (!r->header && r->at[COLUMN_NAME] == ABSENT && !guess_columns(r))
         return SL_OK;
+    if (r->at[COLUMN_HOST] == ABSENT && *r->first != '\0' &&
+        sl_text_equal(r->first, r->cells.at[0]))
+        r->at[COLUMN_HOST] = 0;
     if (!is_row(r)) {
         sl_findings_warn(r->findings, "row_skipped", r->line, NULL,
                          "a line is no row of the table and is skipped");
