@@ -97,7 +97,7 @@ sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *
 {
     sl_captures captures;
     char line[512];
-    bool any = false;
+    uint32_t count = 0;
     assert((text != NULL || size == 0) && visit != NULL && err != NULL);
 
     sl_captures_open(&captures, text, size);
@@ -108,6 +108,9 @@ sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *
         const char *const from = begin_of(begin, captures.lines.end);
         if (from == NULL)
             continue;
+        if (count++ == SL_HOSTS_MAX)
+            return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d documents",
+                           SL_HOSTS_MAX);
         const size_t used = document_size(from, (size_t)(captures.lines.end - from));
         sl_document document = {
             .host = captures.host, .text = from, .size = used, .line = captures.lines.number};
@@ -116,11 +119,10 @@ sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *
             return code;
         sl_captures_pass(&captures, from, used);
         captures.host[0] = '\0';
-        any = true;
     }
-    return any ? SL_OK
-               : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                         "line 1: no JSON document begins in it");
+    return count > 0 ? SL_OK
+                     : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                               "line 1: no JSON document begins in it");
 }
 
 uint32_t

@@ -251,9 +251,18 @@ say_nics(const reading *r, const host *h, sl_facts *facts)
             h->rate_count);
 }
 
+static void
+join_pairs(reading *r)
+{
+    for (uint32_t t = 0; t < r->target_count; t++)
+        for (uint32_t i = 0; i < r->reach.count; i++)
+            if (sl_text_equal_ignoring_case(r->bus[i], r->targets[t].to))
+                sl_reach_join(&r->reach, r->targets[t].from, i);
+}
+
 /* A switch joins the devices of all nodes of the picture. */
 static void
-say_links(reading *r, sl_facts *facts)
+say_links(const reading *r, sl_facts *facts)
 {
     uint32_t least = UINT32_MAX;
     uint32_t most = 0;
@@ -271,17 +280,13 @@ say_links(reading *r, sl_facts *facts)
                          most);
     sl_facts_number(facts, SL_FIELD_LINKS, least, r->links_line, "gpu/nvlink");
     sl_facts_text(facts, SL_FIELD_LINK_KIND, r->link_kind, r->links_line, "gpu/nvlink");
-    for (uint32_t t = 0; t < r->target_count; t++)
-        for (uint32_t i = 0; i < r->reach.count; i++)
-            if (sl_text_equal_ignoring_case(r->bus[i], r->targets[t].to))
-                sl_reach_join(&r->reach, r->targets[t].from, i);
     const uint32_t domain = r->switched ? r->reach.count : sl_reach_smallest(&r->reach, &uneven);
     if (domain > 1)
         sl_facts_number(facts, SL_FIELD_SCALE_UP_DOMAIN, domain, r->links_line, "gpu/nvlink");
 }
 
 static sl_code
-say_hosts(reading *r, sl_errors *err)
+say_hosts(const reading *r, sl_errors *err)
 {
     for (uint32_t i = 0; i < r->host_count; i++) {
         const host *const h = &r->hosts[i];
@@ -313,8 +318,10 @@ sl_nccl_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     r->findings = findings;
     r->cards.arena = sl_findings_arena(findings);
     sl_code code = sl_xml_read(raw->text, raw->size, 1, &visit, err);
-    if (code == SL_OK)
+    if (code == SL_OK) {
+        join_pairs(r);
         code = say_hosts(r, err);
+    }
     free(r);
     return code;
 }

@@ -74,13 +74,32 @@ is_header(const sl_cells *words)
             sl_text_equal(words->at[1], "CPU"));
 }
 
+/* Clears what the matrix before used and no more: a text may be nothing but headers. */
+static void
+reset(matrix *m)
+{
+    for (uint32_t i = 0; i < m->devices; i++) {
+        m->sum[i] = 0;
+        m->reach.joined[i] = false;
+        m->reach.parent[i] = 0;
+    }
+    for (uint32_t i = 0; i < m->nics; i++) {
+        m->near_device[i] = false;
+        m->nics_named[i] = false;
+    }
+    m->devices = m->nics = m->rows = m->links_line = m->least = m->most = 0;
+    m->pcie = false;
+}
+
 /* The header's words up to those that are no pair's, "CPU Affinity". */
 static void
 take_header(matrix *m, const sl_cells *words, const sl_captures *captures)
 {
     uint32_t index = 0;
     uint32_t at = 0;
-    *m = (matrix){.open = true, .line = captures->lines.number};
+    reset(m);
+    m->open = true;
+    m->line = captures->lines.number;
     memcpy(m->host, captures->host, sizeof m->host);
     while (at < words->count && m->devices < DEVICES_MAX && is_device(words->at[at], &index)) {
         at++;

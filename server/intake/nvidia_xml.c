@@ -88,6 +88,9 @@ read_logs(sl_nvidia_log *log, const char *text, size_t size, uint32_t first, con
             continue;
         const char *const from = memchr(begin, '<', (size_t)(captures.lines.end - begin));
         const size_t used = log_size(from, (size_t)(captures.lines.end - from));
+        if (*logs == SL_HOSTS_MAX)
+            return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d logs",
+                           SL_HOSTS_MAX);
         const sl_code code = read_log(log, from, used, captures.lines.number, host, err);
         if (code != SL_OK)
             return code;
