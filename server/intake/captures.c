@@ -63,7 +63,7 @@ sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]
     const char *behind = at + length;
     if (marks == 0 && is_verdict(behind))
         return take(at, length, host);
-    const bool colon = *behind == ':';
+    const bool colon = *behind == ':' && *line != ' '; /* "    ASIC:" is a section of a tool */
     behind += colon;
     behind += strspn(behind, " ");
     if (*behind == '(') /* clush: how many hosts said the same */

@@ -10,6 +10,8 @@
 static const sl_format formats[] = {
     {"rocm_smi_json", "rocm-smi --json", sl_rocm_smi_recognise, sl_rocm_smi_read},
     {"amd_smi_json", "amd-smi static --json", sl_amd_smi_recognise, sl_amd_smi_read},
+    {"rocm_smi_text", "rocm-smi", sl_rocm_text_recognise, sl_rocm_text_read},
+    {"amd_smi_text", "amd-smi static", sl_amd_text_recognise, sl_amd_text_read},
     {"nccl_topology_xml", "NCCL topology", sl_nccl_recognise, sl_nccl_read},
     {"cloud_csv", "cloud catalogue of instance types", sl_cloud_csv_recognise, sl_cloud_csv_read},
     {"ibnetdiscover", "ibnetdiscover", sl_ibnetdiscover_recognise, sl_ibnetdiscover_read},

@@ -80,6 +80,17 @@ amd_smi_is_read_in_its_shapes(void)
 }
 
 static void
+what_amd_prints_for_people_is_read(void)
+{
+    expect_found(fixture("rocm_smi_text.txt"), "rocm_smi_text",
+                 "- accelerator=Instinct MI210 accelerators=2 memory_bytes=68702699520\n", "");
+    expect_found(fixture("amd_smi_text.txt"), "amd_smi_text",
+                 "nid001 accelerator=AMD Instinct MI300X OAM: 750W SKU accelerators=2 "
+                 "memory_bytes=206141652992 power_limit_w=600 driver=6.10.5\n",
+                 "");
+}
+
+static void
 topologies_count_cards_once_and_links_to_switches(void)
 {
     expect_found(fixture("nccl_topology_dump.xml"), "nccl_topology_xml",
@@ -187,8 +198,9 @@ static void
 other_texts_are_refused_by_every_reader(void)
 {
     static const char *const texts[] = {"", "\n\n", "hello\n", "{}", "[", "<a/>", "1", "\xff\xfe"};
-    static const char *const names[] = {"rocm_smi_json", "amd_smi_json",  "nccl_topology_xml",
-                                        "cloud_csv",     "ibnetdiscover", "ibstat"};
+    static const char *const names[] = {
+        "rocm_smi_json",     "rocm_smi_text", "amd_smi_text",  "amd_smi_json",
+        "nccl_topology_xml", "cloud_csv",     "ibnetdiscover", "ibstat"};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         const sl_format *const format = sl_format_find(names[n]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(format);
@@ -209,6 +221,7 @@ main(int argc, char **argv)
         SL_CASE(cards_are_read_in_the_spelling_of_each_rocm),
         SL_CASE(cards_stand_where_their_member_does),
         SL_CASE(amd_smi_is_read_in_its_shapes),
+        SL_CASE(what_amd_prints_for_people_is_read),
         SL_CASE(topologies_count_cards_once_and_links_to_switches),
         SL_CASE(nodes_of_one_picture_are_told_apart),
         SL_CASE(offers_say_nominal_sizes_and_own_prices_only),
