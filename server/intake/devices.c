@@ -22,6 +22,8 @@ typedef struct node {
     const char *name; /* NULL: nobody named it */
     const char *domain;
     uint32_t line;
+    uint32_t attached, attached_line; /* as the tool says; 0: it does not */
+    const char *attached_path;
     uint32_t common; /* kind of what is said of the whole, or NONE */
     uint32_t kind_count;
     struct {
@@ -216,6 +218,20 @@ move(sl_devices *devices, node *n, uint32_t from, uint32_t to, uint32_t count)
     n->kinds[at].count += count;
 }
 
+void
+sl_devices_attached(sl_devices *devices, uint32_t index, uint32_t count, uint32_t line,
+                    const char *path)
+{
+    assert(devices != NULL && index < devices->node_count);
+
+    node *const n = &devices->nodes[index];
+    if (n->attached > 0)
+        return;
+    n->attached = count;
+    n->attached_line = line;
+    n->attached_path = path;
+}
+
 static uint64_t
 identity_key(uint32_t index, const char *identity)
 {
@@ -404,24 +420,50 @@ warn_of_power(const sl_devices *devices, const node *n, const char *part, const 
                          name_of(n), limit->number);
 }
 
+/* `listed`: devices of all parts; `count`: of the main one. */
+static void
+say_count(const sl_devices *devices, const node *n, uint32_t listed, uint32_t count,
+          const sl_place *place, sl_facts *out)
+{
+    if (listed == 0 || n->attached <= listed)
+        sl_facts_number(out, SL_FIELD_ACCELERATORS, count, place->line, place->path);
+    else
+        sl_facts_number(out, SL_FIELD_ACCELERATORS, count + (n->attached - listed),
+                        n->attached_line, n->attached_path);
+    if (listed == 0 || n->attached == 0 || n->attached == listed)
+        return;
+    if (listed < n->attached)
+        sl_findings_warn(devices->findings, "devices_not_listed", n->attached_line,
+                         n->attached_path,
+                         "%.60s has %u devices and lists %u: the others are taken to be of the "
+                         "same kind",
+                         name_of(n), n->attached, listed);
+    else
+        sl_findings_warn(devices->findings, "devices_contradict", n->attached_line,
+                         n->attached_path,
+                         "%.60s lists %u devices where it says that there are %u: those listed "
+                         "count",
+                         name_of(n), listed, n->attached);
+}
+
 static void
 merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
 {
     const char *const part = main_part(devices, n);
     const uint32_t count = count_part(devices, n, part);
-    uint32_t line = n->line;
-    const char *path = NULL;
+    sl_place place = {.line = n->line};
+    uint32_t listed = 0;
 
     for (uint32_t i = 0; i < n->kind_count; i++) {
         const uint32_t of_it = n->kinds[i].count;
         if (of_it == 0)
             continue;
+        listed += of_it;
         const sl_facts *const kind = devices->kinds[n->kinds[i].kind];
         const sl_fact *const name = &kind->field[SL_FIELD_ACCELERATOR];
         if (sl_text_equal(part_of(devices, n->kinds[i].kind), part)) {
             merge_kind(devices, n, kind, of_it, out);
-            line = name->said ? name->place.line : line;
-            path = name->said ? name->place.path : path;
+            place = name->said ? name->place : place;
         } else {
             sl_findings_warn(
                 devices->findings, "mixed_devices", name->place.line, name->place.path,
@@ -430,8 +472,7 @@ merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
         }
     }
     warn_of_power(devices, n, part, out);
-    if (!out->field[SL_FIELD_ACCELERATORS].said)
-        sl_facts_number(out, SL_FIELD_ACCELERATORS, count, line, path);
+    say_count(devices, n, listed, count, &place, out);
 }
 
 sl_code

@@ -281,7 +281,12 @@ say_node(reading *r, sl_errors *err)
 {
     const char *const cluster = cell(r, COLUMN_CLUSTER);
     sl_facts facts = {0};
+    uint32_t attached = 0;
+    const char *end = NULL;
     char domain[256];
+
+    if (sl_cell_count(cell(r, COLUMN_COUNT_OF_NODE), &attached, &end))
+        sl_devices_attached(r->devices, r->node, attached, r->line, "count");
 
     sl_facts_text(&facts, SL_FIELD_DRIVER, cell(r, COLUMN_DRIVER), r->line, "driver_version");
     const sl_code code = sl_devices_say(r->devices, r->node, &facts, err);
@@ -290,18 +295,6 @@ say_node(reading *r, sl_errors *err)
         return code;
     (void)sl_text_format(domain, sizeof domain, "%.120s.%.120s", cluster, cell(r, COLUMN_CLIQUE));
     return sl_devices_domain(r->devices, r->node, domain, err);
-}
-
-static void
-warn_of_count(const reading *r)
-{
-    uint32_t attached = 0;
-    const char *end = NULL;
-    if (sl_cell_count(cell(r, COLUMN_COUNT_OF_NODE), &attached, &end) &&
-        sl_devices_count(r->devices, r->node) > attached)
-        sl_findings_warn(r->findings, "devices_contradict", r->line, "count",
-                         "%u devices are listed where the column count says %u",
-                         sl_devices_count(r->devices, r->node), attached);
 }
 
 static sl_code
@@ -321,7 +314,6 @@ read_row(reading *r, const char *host, sl_errors *err)
     if (known)
         sl_findings_warn(r->findings, "repeated_sample", r->line, NULL,
                          "rows tell of devices that earlier rows told of: they are counted once");
-    warn_of_count(r);
     return code == SL_OK ? say_node(r, err) : code;
 }
 

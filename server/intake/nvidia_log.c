@@ -160,24 +160,15 @@ sl_nvidia_log_end_gpu(sl_nvidia_log *log, sl_errors *err)
     return sl_devices_domain(log->devices, log->node, domain, err);
 }
 
-/* The number of devices is the log's own where it lists fewer: nvidia-smi -i 0 lists one of them. */
 sl_code
 sl_nvidia_log_end(sl_nvidia_log *log, sl_errors *err)
 {
+    sl_facts facts = {0};
     assert(log != NULL && err != NULL);
 
-    const uint32_t listed = sl_devices_count(log->devices, log->node);
-    sl_facts facts = {0};
-
     sl_facts_text(&facts, SL_FIELD_DRIVER, log->driver, log->driver_line, "driver_version");
-    if (listed > 0 && listed < log->attached) {
-        sl_findings_warn(log->findings, "devices_not_listed", log->attached_line, "attached_gpus",
-                         "%u devices are attached and %u are listed: nothing is known of the "
-                         "others, they are taken to be of the same kind",
-                         log->attached, listed);
-        sl_facts_number(&facts, SL_FIELD_ACCELERATORS, log->attached, log->attached_line,
+    sl_devices_attached(log->devices, log->node, log->attached, log->attached_line,
                         "attached_gpus");
-    }
     return sl_devices_say(log->devices, log->node, &facts, err);
 }
 

@@ -236,6 +236,16 @@ a_script_may_put_the_host_before_each_row(void)
 }
 
 static void
+devices_that_are_not_listed_count(void)
+{
+    expect_found(find_in_text("name, count, index\nNVIDIA L4, 8, 0\n"), "nvidia_smi_csv",
+                 "- accelerator=NVIDIA L4 accelerators=8\n", "devices_not_listed");
+    expect_found(find_in_text("name, count, index\nNVIDIA L4, 1, 0\nNVIDIA L4, 1, 1\n"),
+                 "nvidia_smi_csv", "- accelerator=NVIDIA L4 accelerators=2\n",
+                 "devices_contradict");
+}
+
+static void
 what_is_no_row_is_skipped(void)
 {
     expect_found(find_in_text("$ nvidia-smi --query-gpu=index,name --format=csv\n"
@@ -389,6 +399,7 @@ main(int argc, char **argv)
         SL_CASE(a_header_or_an_index_again_begins_a_node),
         SL_CASE(samples_of_a_device_count_once),
         SL_CASE(a_script_may_put_the_host_before_each_row),
+        SL_CASE(devices_that_are_not_listed_count),
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
         SL_CASE(pasted_boxes_are_read),
