@@ -1,6 +1,7 @@
 #include "intake/captures.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -144,4 +145,49 @@ sl_captures_pass(sl_captures *captures, const char *at, size_t size)
         captures->lines.number++;
         at++;
     }
+}
+
+/* Lines over this are cut: no tool prints such. */
+enum { RUN_LINE_SIZE = 4096 };
+
+static sl_code
+visit_runs(sl_captures *captures, char *stripped, sl_run_visit visit, void *context, sl_errors *err)
+{
+    char line[RUN_LINE_SIZE];
+    char host[SL_HOST_NAME_MAX + 1] = "";
+    uint32_t first = 1;
+    size_t used = 0;
+    sl_code code = SL_OK;
+
+    while (code == SL_OK && sl_captures_next(captures, line, sizeof line)) {
+        if (used > 0 && !sl_text_equal(host, captures->host)) {
+            code = visit(context, stripped, used, host, first, err);
+            used = 0;
+        }
+        if (used == 0)
+            first = captures->lines.number;
+        memcpy(host, captures->host, sizeof host);
+        const size_t length = strlen(line);
+        memcpy(stripped + used, line, length + 1);
+        used += length;
+        stripped[used++] = '\n';
+    }
+    return code == SL_OK && used > 0 ? visit(context, stripped, used, host, first, err) : code;
+}
+
+sl_code
+sl_captures_runs(const char *text, size_t size, sl_run_visit visit, void *context, sl_errors *err)
+{
+    sl_captures captures;
+    assert(visit != NULL && err != NULL);
+
+    sl_captures_open(&captures, text, size);
+    if (!captures.prefixed)
+        return visit(context, text, size, "", 1, err);
+    char *const stripped = malloc(size + 1);
+    if (stripped == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
+    const sl_code code = visit_runs(&captures, stripped, visit, context, err);
+    free(stripped);
+    return code;
 }

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/elements.h"
@@ -93,38 +94,61 @@ begin_of(const char *line, const char *end)
     return NULL;
 }
 
-sl_code
-sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *context,
-                  sl_errors *err)
+/* What is done with each document of each host. */
+typedef struct visiting {
+    sl_document_visit visit;
+    void *context;
+    uint32_t count;
+} visiting;
+
+/* whose: of all of them, or "". */
+static sl_code
+visit_run(void *context, const char *text, size_t size, const char *whose, uint32_t first,
+          sl_errors *err)
 {
+    visiting *const v = context;
     sl_captures captures;
     char line[512];
-    uint32_t count = 0;
-    assert((text != NULL || size == 0) && visit != NULL && err != NULL);
+    char host[SL_HOST_NAME_MAX + 1];
 
+    (void)sl_text_copy(host, sizeof host, whose);
     sl_captures_open(&captures, text, size);
+    captures.lines.number = first - 1;
     for (;;) {
         const char *const begin = captures.lines.at;
         if (!sl_captures_next(&captures, line, sizeof line))
-            break;
+            return SL_OK;
+        if (*captures.host != '\0')
+            memcpy(host, captures.host, sizeof host);
         const char *const from = begin_of(begin, captures.lines.end);
         if (from == NULL)
             continue;
-        if (count++ == SL_HOSTS_MAX)
+        if (v->count++ == SL_HOSTS_MAX)
             return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d documents",
                            SL_HOSTS_MAX);
         const size_t used = document_size(from, (size_t)(captures.lines.end - from));
         sl_document document = {
-            .host = captures.host, .text = from, .size = used, .line = captures.lines.number};
-        const sl_code code = visit_one(&document, visit, context, err);
+            .host = host, .text = from, .size = used, .line = captures.lines.number};
+        const sl_code code = visit_one(&document, v->visit, v->context, err);
         if (code != SL_OK)
             return code;
         sl_captures_pass(&captures, from, used);
         captures.host[0] = '\0';
+        (void)sl_text_copy(host, sizeof host, whose);
     }
-    return count > 0 ? SL_OK
-                     : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                               "line 1: no JSON document begins in it");
+}
+
+sl_code
+sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *context,
+                  sl_errors *err)
+{
+    visiting v = {.visit = visit, .context = context};
+    assert((text != NULL || size == 0) && visit != NULL && err != NULL);
+
+    const sl_code code = sl_captures_runs(text, size, visit_run, &v, err);
+    return code != SL_OK || v.count > 0 ? code
+                                        : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                                                  "line 1: no JSON document begins in it");
 }
 
 uint32_t

@@ -1,5 +1,4 @@
 /* nvidia-smi -q -x: the DTDs from v4 to v13, one document per node, any number of them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -9,6 +8,11 @@
 #include "intake/xml.h"
 
 static const char root_end[] = "</nvidia_smi_log>";
+
+typedef struct reading {
+    sl_nvidia_log log;
+    uint32_t logs;
+} reading;
 
 static sl_code
 on_open(void *context, const char *path, const char *const *attributes, uint32_t line,
@@ -68,9 +72,10 @@ log_size(const char *text, size_t size)
 /* Logs with anything between them: lines that name a host say whose the next log is. `first`: the
  * line of the file on which the text begins. */
 static sl_code
-read_logs(sl_nvidia_log *log, const char *text, size_t size, uint32_t first, const char *whose,
-          uint32_t *logs, sl_errors *err)
+read_logs(void *context, const char *text, size_t size, const char *whose, uint32_t first,
+          sl_errors *err)
 {
+    reading *const r = context;
     sl_captures captures;
     char line[512];
     char host[SL_HOST_NAME_MAX + 1];
@@ -88,69 +93,28 @@ read_logs(sl_nvidia_log *log, const char *text, size_t size, uint32_t first, con
             continue;
         const char *const from = memchr(begin, '<', (size_t)(captures.lines.end - begin));
         const size_t used = log_size(from, (size_t)(captures.lines.end - from));
-        if (*logs == SL_HOSTS_MAX)
+        if (r->logs++ == SL_HOSTS_MAX)
             return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d logs",
                            SL_HOSTS_MAX);
-        const sl_code code = read_log(log, from, used, captures.lines.number, host, err);
+        const sl_code code = read_log(&r->log, from, used, captures.lines.number, host, err);
         if (code != SL_OK)
             return code;
         sl_captures_pass(&captures, from, used);
         (void)sl_text_copy(host, sizeof host, whose);
-        ++*logs;
     }
-}
-
-/* Lines that each begin with their host: the lines of one host in a row are its logs. */
-static sl_code
-read_prefixed(sl_nvidia_log *log, sl_captures *captures, char *stripped, uint32_t *logs,
-              sl_errors *err)
-{
-    char line[1024];
-    char host[SL_HOST_NAME_MAX + 1] = "";
-    uint32_t first = 1;
-    size_t used = 0;
-    sl_code code = SL_OK;
-
-    while (code == SL_OK && sl_captures_next(captures, line, sizeof line)) {
-        if (used > 0 && !sl_text_equal(host, captures->host)) {
-            code = read_logs(log, stripped, used, first, host, logs, err);
-            used = 0;
-        }
-        if (used == 0)
-            first = captures->lines.number;
-        memcpy(host, captures->host, sizeof host);
-        const size_t length = strlen(line);
-        memcpy(stripped + used, line, length + 1);
-        used += length;
-        stripped[used++] = '\n';
-    }
-    return code == SL_OK && used > 0 ? read_logs(log, stripped, used, first, host, logs, err)
-                                     : code;
 }
 
 sl_code
 sl_nvidia_xml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    sl_nvidia_log log = {.findings = findings};
-    sl_captures captures;
-    uint32_t logs = 0;
-    sl_code code = sl_devices_new(findings, &log.devices, err);
+    reading r = {.log = {.findings = findings}};
+    sl_code code = sl_devices_new(findings, &r.log.devices, err);
 
-    if (code != SL_OK)
-        return code;
-    sl_captures_open(&captures, raw->text, raw->size);
-    if (captures.prefixed) {
-        char *const stripped = malloc(raw->size + 1);
-        code = stripped == NULL
-                   ? sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file")
-                   : read_prefixed(&log, &captures, stripped, &logs, err);
-        free(stripped);
-    } else {
-        code = read_logs(&log, raw->text, raw->size, 1, "", &logs, err);
-    }
-    if (code == SL_OK && logs == 0)
+    if (code == SL_OK)
+        code = sl_captures_runs(raw->text, raw->size, read_logs, &r, err);
+    if (code == SL_OK && r.logs == 0)
         return sl_fail(err, SL_E_SYNTAX, "malformed_xml", "", "line 1: no XML begins in it");
-    return code == SL_OK ? sl_devices_finish(log.devices, err) : code;
+    return code == SL_OK ? sl_devices_finish(r.log.devices, err) : code;
 }
 
 uint32_t

@@ -53,6 +53,10 @@ cards_are_read_in_the_spelling_of_each_rocm(void)
                  "nid002 accelerator=AMD Instinct MI300X OAM accelerators=1 "
                  "memory_bytes=206141652992 sliced_accelerators=1 slice=CPX\n",
                  "partitions_listed");
+    expect_found(find_in_text("nid1: {\nnid1: \"card0\": {\"Card series\": \"Instinct MI210\"}\n"
+                              "nid1: }\nnid2: {\"card0\": {}}\n"),
+                 "rocm_smi_json",
+                 "nid1 accelerator=Instinct MI210 accelerators=1\nnid2 accelerators=1\n", "");
     expect_found(find_in_text("{\"card0\": {\"Card series\": \"N/A\", \"Card model\": \"0x1\"}}"),
                  "rocm_smi_json", "- accelerators=1\n", "");
 }
