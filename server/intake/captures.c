@@ -14,8 +14,8 @@ static const char host_bytes[] =
 static size_t
 host_length(const char *at)
 {
-    static const char *const words[] = {"Legend", "NIC",  "WARNING", "Warning", "ERROR",
-                                        "Error",  "Note", "nvidia-", "rocm-",   "amd-smi"};
+    static const char *const words[] = {"Legend", "NIC",     "WARNING", "Warning", "ERROR", "Error",
+                                        "Note",   "nvidia-", "rocm-",   "amd-smi", "GPU["};
     const size_t length = strspn(at, host_bytes);
 
     if (length == 0 || length > SL_HOST_NAME_MAX || strchr("-._[],", *at) != NULL ||
@@ -53,8 +53,12 @@ sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]
 {
     assert(line != NULL && host != NULL);
 
+    /* A title across the page is a section of the tool's own: "===== VBIOS =====". */
+    enum { MARKS_MAX = 16 };
     const char *at = line + strspn(line, " ");
     const size_t marks = strspn(at, "#=-*>");
+    if (marks > MARKS_MAX)
+        return false;
     at += marks + strspn(at + marks, " ");
     if (strncmp(at, "host: ", 6) == 0 || strncmp(at, "Host: ", 6) == 0)
         at += 6;

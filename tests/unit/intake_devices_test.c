@@ -1,5 +1,6 @@
 #include "intake_reading.h"
 
+#include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/infiniband.h"
 
@@ -174,6 +175,40 @@ rates_are_what_ports_are_sold_as(void)
 }
 
 static void
+lines_that_name_a_host_are_told_from_others(void)
+{
+    static const struct {
+        const char *line, *host; /* NULL: none */
+        bool ruled;
+    } lines[] = {
+        {"# gpu001", "gpu001", false},
+        {"=== gpu001.cluster ===", "gpu001.cluster", false},
+        {"==> gpu001 <==", "gpu001", false},
+        {"gpu001 | CHANGED | rc=0 >>", "gpu001", false},
+        {"gpu001 | SUCCESS => {", "gpu001", false},
+        {"gpu001:", "gpu001", false},
+        {"gpu[001-008] (8)", "gpu[001-008]", true},
+        {"gpu001", "gpu001", true},
+        {"gpu001", NULL, false},
+        {"    ASIC:", NULL, false},
+        {"Legend:", NULL, false},
+        {"# nvidia-smi", NULL, false},
+        {"# HELP DCGM_FI_DEV_SM_CLOCK SM clock", NULL, false},
+        {"==============NVSMI LOG==============", NULL, false},
+        {"============================== VBIOS ==============================", NULL, false},
+        {"GPU[0]		: Card Series: 		Instinct MI210", NULL, true},
+        {"", NULL, true},
+        {"# 12", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char host[SL_HOST_NAME_MAX + 1] = "";
+        const bool named = sl_capture_heading(lines[i].line, lines[i].ruled, host);
+        CU_ASSERT_EQUAL(named, lines[i].host != NULL);
+        sl_expect_text(host, lines[i].host != NULL ? lines[i].host : "", lines[i].line);
+    }
+}
+
+static void
 quantities_have_the_units_they_name(void)
 {
     static const struct {
@@ -231,6 +266,7 @@ main(int argc, char **argv)
         SL_CASE(offers_say_nominal_sizes_and_own_prices_only),
         SL_CASE(hosts_of_a_fabric_have_their_cards_and_leaf),
         SL_CASE(rates_are_what_ports_are_sold_as),
+        SL_CASE(lines_that_name_a_host_are_told_from_others),
         SL_CASE(quantities_have_the_units_they_name),
         SL_CASE(other_texts_are_refused_by_every_reader),
     };
