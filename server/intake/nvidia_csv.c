@@ -174,17 +174,16 @@ guess_columns(reading *r)
         const char *const cell = r->cells.at[i];
         uint32_t number = 0;
         const char *end = NULL;
+        const uint32_t counter = r->at[COLUMN_HOST] == 0 ? 1 : 0; /* first, or behind the host */
         if (is_product(cell) && r->at[COLUMN_NAME] == ABSENT)
             r->at[COLUMN_NAME] = i;
         else if (strncmp(cell, "GPU-", 4) == 0)
             r->at[COLUMN_UUID] = i;
-        else if (i == 0 && sl_cell_count(cell, &number, &end) && *end == '\0' && number < 1024)
+        else if (i == counter && sl_cell_count(cell, &number, &end) && *end == '\0' &&
+                 number < 1024)
             r->at[COLUMN_INDEX] = i;
         else if (i == 0 && is_host(cell))
             r->at[COLUMN_HOST] = i;
-        else if (i == 1 && r->at[COLUMN_HOST] == 0 && sl_cell_count(cell, &number, &end) &&
-                 *end == '\0' && number < 1024)
-            r->at[COLUMN_INDEX] = i;
         else if (sl_text_ends_with(cell, " MiB") && r->at[COLUMN_MEMORY] == ABSENT)
             r->at[COLUMN_MEMORY] = i;
     }
