@@ -32,6 +32,7 @@ packages_of() {
         ;;
     example) echo curl jq ;; # what the README asks the service with
     tests) echo libcunit1-dev clang libclang-rt-14-dev ;;
+    deployment) echo caddy docker-compose ansible-core ;; # what reads docker/ as its users do
     browser) echo chromium ;;
     *) fail 1 "no group of packages is called $1" ;;
     esac
@@ -61,6 +62,14 @@ install_packages() {
         drop_in=/etc/postgresql-common/createcluster.d/shardline.conf
         line="mkdir -p ${drop_in%/*} && echo 'create_main_cluster = false' >$drop_in && $line; \
 status=\$?; rm -f $drop_in; (exit \$status)"
+        ;;
+    esac
+    case " $wanted " in
+    *" caddy "*)
+        # Debian's package would serve port 80, now and after every boot. Its unit is masked first,
+        # and stays so until somebody wants it: systemctl unmask caddy.
+        unit=/etc/systemd/system/caddy.service
+        line="mkdir -p ${unit%/*} && { [ -e $unit ] || ln -s /dev/null $unit; } && $line"
         ;;
     esac
     command -v apt-get >/dev/null 2>&1 ||

@@ -16,6 +16,11 @@ ALTER TABLE inventories ADD COLUMN labels jsonb GENERATED ALWAYS AS ((spec -> 'l
 CREATE INDEX inventories_updated_at_index ON inventories (updated_at, slug);
 CREATE INDEX inventories_name_index ON inventories ((left(name, 100) COLLATE "C"), slug);
 
+-- And one for each filter that leaves few rows of many.
+CREATE INDEX inventories_accelerators_index ON inventories USING gin (accelerators);
+CREATE INDEX inventories_labels_index ON inventories USING gin (labels);
+CREATE INDEX inventories_deleted_index ON inventories (slug) WHERE deleted_at IS NOT NULL;
+
 ALTER TABLE inventories
     ADD CONSTRAINT inventories_spec_check CHECK (json_typeof(spec) = 'object'),
     ADD CONSTRAINT inventories_spec_hash_check CHECK (spec_hash <> '');

@@ -29,7 +29,12 @@ byte_of(const char *pair)
     const char *const high = strchr(digits, pair[0]);
     const char *const low = high == NULL || pair[1] == '\0' ? NULL : strchr(digits, pair[1]);
 
-    return low == NULL ? '\0' : (char)((high - digits) * 16 + (low - digits));
+    if (low == NULL)
+        return '\0';
+    const unsigned char byte = (unsigned char)((high - digits) * 16 + (low - digits));
+    char out;
+    memcpy(&out, &byte, 1);
+    return out;
 }
 
 bool

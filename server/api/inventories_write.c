@@ -175,16 +175,20 @@ lists_operations(const sl_request *request)
     return strncasecmp(given, type, sizeof type - 1) == 0;
 }
 
-/* The spec of `row` with the patch of the request applied, in the arena. */
+/* The spec of `row` with the patch of the request applied, in the arena. It may become as large as
+ * what can be put, or as it is: operations that copy could otherwise double it a hundred times. */
 static sl_code
-patch_spec(const sl_inventory_row *row, const sl_request *request, const char **out, sl_errors *err)
+patch_spec(const sl_app *app, const sl_inventory_row *row, const sl_request *request,
+           const char **out, sl_errors *err)
 {
     const sl_patch patch = {request->body, request->body_size};
-    const sl_json_limits limits = {.max_bytes = SL_RESPONSE_BODY_MAX_BYTES,
+    const size_t most = app->settings->max_body_bytes;
+    const size_t now = strlen(row->spec);
+    const sl_json_limits limits = {.max_bytes = now > most ? now : most,
                                    .max_depth = sl_spec_limits.max_depth};
     sl_buffer text;
 
-    sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
+    sl_buffer_init(&text, limits.max_bytes);
     sl_code code = lists_operations(request)
                        ? sl_json_pointer_patch(row->spec, &patch, &limits, &text, err)
                        : sl_json_merge_patch(row->spec, &patch, &limits, &text, err);
@@ -207,7 +211,7 @@ patch_once(const sl_app *app, sl_store *store, const write_options *options,
     *again = false;
     sl_code code = sl_inventory_write_try(store, &write, request->arena, &seen, err);
     if (code == SL_OK)
-        code = patch_spec(&seen, request, &write.spec, err);
+        code = patch_spec(app, &seen, request, &write.spec, err);
     if (code == SL_OK)
         code = check_spec(app, &write, strlen(write.spec), request->arena,
                           options->lenient ? warnings : NULL, err);

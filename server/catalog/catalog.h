@@ -63,7 +63,8 @@ const sl_part *sl_catalog_part(const sl_catalog *catalog, uint32_t index);
 sl_code sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *pointer,
                              const sl_part **out, sl_errors *err) SL_MUST_CHECK;
 
-/** All parts that go by a name, as sl_catalog_find_part compares; where none does, those that its
+/** All parts that go by a name, as sl_catalog_find_part compares, or without the words that free text
+ * adds ("MI300X 192GB HBM3"); where none does, those that its
  * longest word with a digit stands in ("h100" of "H100 NVL2"), and *near says so. At most `most`. */
 uint32_t sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part **out,
                                uint32_t most, bool *near);

@@ -73,6 +73,49 @@ reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
     out[size] = '\0';
 }
 
+/* Words of free text that no part is called by alone: kinds and sizes of memory, generations. */
+static bool
+is_decoration(const char *word)
+{
+    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",  "hbm3e",
+                                        "blackwell", "hopper", "ampere", "module"};
+    const size_t digits = strspn(word, "0123456789");
+
+    return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||
+           (digits > 0 &&
+            (sl_text_equal(word + digits, "gb") || sl_text_equal(word + digits, "g") ||
+             sl_text_equal(word + digits, "gib")));
+}
+
+/* Reduced, without decoration: "AMD Instinct MI300X 192GB HBM3" is mi300x, "Blackwell GPU (GB200)"
+ * gb200. */
+static void
+loosen(const char *name, char out[SL_CATALOG_NAME_SIZE])
+{
+    char folded[SL_CATALOG_NAME_SIZE], plain[SL_CATALOG_NAME_SIZE];
+    size_t size = 0;
+
+    fold(name, folded);
+    for (char *at = folded; *at != '\0'; at++)
+        if (*at == '(' || *at == ')')
+            *at = '-';
+    plain[0] = '\0';
+    for (const char *at = folded; *at != '\0';) {
+        char word[SL_CATALOG_NAME_SIZE];
+        const size_t length = strcspn(at, "-");
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (length > 0 && !is_decoration(word)) {
+            memcpy(plain + size, at, length);
+            size += length;
+            plain[size++] = '-';
+        }
+        at += length + (at[length] == '-');
+    }
+    plain[size] = '\0';
+    reduce(plain, out);
+}
+
 typedef void (*normaliser)(const char *name, char out[SL_CATALOG_NAME_SIZE]);
 
 /* Parts one of whose names is the same after `normalise`. */
@@ -203,6 +246,8 @@ sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part
     uint32_t matched = matches(catalog, name, fold, found);
     if (matched == 0)
         matched = matches(catalog, name, reduce, found);
+    if (matched == 0)
+        matched = matches(catalog, name, loosen, found);
     for (; count < matched && count < most; count++)
         out[count] = &catalog->parts[found[count]];
     if (count > 0)

@@ -11,7 +11,9 @@
 enum {
     HEADLINES_MAX = 3, /* changes that the summary quotes */
     TEXT_SIZE = 320,
+    SUMMARY_SIZE = 1280,
     VALUE_SIZE = 64,
+    PATH_SIZE = 128,
     POINTER_SIZE = 512
 };
 
@@ -41,13 +43,13 @@ value_words(const sl_node *node, char out[VALUE_SIZE])
 
 /* A field within its pool or spec: "labels.site". */
 static void
-path_words(const differ *at, const char *pointer, char out[VALUE_SIZE * 2])
+path_words(const differ *at, const char *pointer, char out[PATH_SIZE])
 {
     const char *path = pointer + 1;
 
     for (int i = 0; at->pool != NULL && i < 2; i++) /* behind "/pools/7" */
         path += strcspn(path, "/") + (path[strcspn(path, "/")] == '/');
-    (void)sl_text_copy(out, VALUE_SIZE * (size_t)2, path);
+    (void)sl_text_copy(out, PATH_SIZE, path);
     for (char *slash = strchr(out, '/'); slash != NULL; slash = strchr(slash, '/'))
         *slash = '.';
 }
@@ -142,7 +144,7 @@ static void
 field_change(differ *at, const sl_node *before, const sl_node *after)
 {
     char pointer[POINTER_SIZE];
-    char path[VALUE_SIZE * 2];
+    char path[PATH_SIZE];
     char text[TEXT_SIZE];
 
     sl_node_pointer(after != NULL ? after : before, pointer, sizeof pointer);
@@ -317,10 +319,10 @@ compare_pools(differ *at, const pool_list *before, const pool_list *after, sl_er
 }
 
 static void
-add_words(char out[TEXT_SIZE * 4], const char *words)
+add_words(char out[SUMMARY_SIZE], const char *words)
 {
     const size_t used = strlen(out);
-    (void)sl_text_format(out + used, TEXT_SIZE * 4 - used, "%s%s", used == 0 ? "" : "; ", words);
+    (void)sl_text_format(out + used, SUMMARY_SIZE - used, "%s%s", used == 0 ? "" : "; ", words);
 }
 
 static void
@@ -330,7 +332,7 @@ write_summary(const differ *at, const sl_hosts_diff *hosts)
         uint64_t count;
         const char *what;
     } moves[] = {{hosts->added, "added"}, {hosts->removed, "removed"}, {hosts->moved, "moved"}};
-    char summary[TEXT_SIZE * 4] = "";
+    char summary[SUMMARY_SIZE] = "";
     char words[TEXT_SIZE];
 
     for (uint32_t i = 0; i < at->count && i < HEADLINES_MAX; i++)

@@ -140,9 +140,9 @@ answer_allow(sl_exchange *exchange, const sl_match *match, const char *method)
     const char *const allow = sl_arena_copy(exchange->request.arena, text);
     if (allow != NULL)
         sl_response_header(&exchange->response, "Allow", allow);
-    if (match->routes[SL_PATCH] != NULL)
-        sl_response_header(&exchange->response, "Accept-Patch",
-                           match->routes[SL_PATCH]->body_types);
+    const sl_route *const patch = match->routes[SL_PATCH];
+    if (patch != NULL && patch->body_types != NULL)
+        sl_response_header(&exchange->response, "Accept-Patch", patch->body_types);
 }
 
 /* No route has the path: a file, or nothing. */
@@ -312,8 +312,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
 
     const sl_head head = sl_head_read(connection);
     request_id_set(exchange, head.value[SL_FIELD_REQUEST_ID]);
-    exchange->request.remote_address =
-        sl_remote_address(connection, site->settings, &head, arena);
+    exchange->request.remote_address = sl_remote_address(connection, site->settings, &head, arena);
     if (!fields_copy(exchange, &head)) {
         sl_exchange_free(exchange);
         return NULL;

@@ -26,14 +26,7 @@ typedef struct sl_server sl_server;
 /** A body on disk (spool.h). */
 typedef struct sl_spool sl_spool;
 
-typedef enum sl_method {
-    SL_GET,
-    SL_POST,
-    SL_PUT,
-    SL_PATCH,
-    SL_DELETE,
-    SL_METHOD_COUNT
-} sl_method;
+typedef enum sl_method { SL_GET, SL_POST, SL_PUT, SL_PATCH, SL_DELETE, SL_METHOD_COUNT } sl_method;
 
 enum { SL_PATH_PARAMETERS_MAX = 4, SL_QUERY_MAX = 16, SL_RESPONSE_HEADERS_MAX = 12 };
 

@@ -17,7 +17,6 @@ const char *sl_remote_address(struct MHD_Connection *connection, const sl_settin
                               const sl_head *head, sl_arena *arena);
 
 /** The same once the other end is known; "" and NULL: it is not. For tests. */
-const char *sl_remote_believed(const sl_settings *settings, const char *peer,
-                               const sl_head *head);
+const char *sl_remote_believed(const sl_settings *settings, const char *peer, const sl_head *head);
 
 #endif

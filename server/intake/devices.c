@@ -5,7 +5,9 @@
 
 #include "base/text.h"
 
-enum { NONE = UINT32_MAX, FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256 };
+
+static const uint32_t NONE = UINT32_MAX; /* not a kind */
 
 /* Fields that are of a device; all others are the node's. */
 static const sl_field device_fields[] = {

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-enum { MISSES_MAX = 32, NUMBER_SIZE = 64 };
+enum { RESTARTS_MAX = 32, NUMBER_SIZE = 64 };
 
 sl_raw
 sl_document_raw(const sl_raw *raw)
@@ -199,13 +199,40 @@ sl_document_add(sl_findings *findings, const sl_found_host *host, const sl_facts
 sl_finder
 sl_finder_new(const sl_raw *raw)
 {
-    return (sl_finder){.at = raw->text, .end = raw->text + raw->size, .line = 1};
+    return (sl_finder){
+        .begin = raw->text, .at = raw->text, .end = raw->text + raw->size, .line = 1};
 }
 
 static bool
 is_of_word(char c)
 {
-    return c != '\0' && (isalnum((unsigned char)c) || strchr("-_.[]:", c) != NULL);
+    return isalnum((unsigned char)c) || c == '-' || c == '_' || c == '.';
+}
+
+/* Whether the word at `at` is whole; "db" is not one in "db[01:03]". */
+static bool
+is_whole(const sl_finder *finder, const char *at, size_t length)
+{
+    if (at > finder->begin && (is_of_word(at[-1]) || at[-1] == ']'))
+        return false;
+    return at + length == finder->end || (!is_of_word(at[length]) && at[length] != '[');
+}
+
+/* From `at` on; false leaves the finder where it was. */
+static bool
+find_on(sl_finder *finder, const char *word, size_t length)
+{
+    uint32_t line = finder->line;
+
+    for (const char *at = finder->at; (size_t)(finder->end - at) >= length; at++) {
+        if (*at == *word && memcmp(at, word, length) == 0 && is_whole(finder, at, length)) {
+            finder->at = at + length;
+            finder->line = line;
+            return true;
+        }
+        line += *at == '\n';
+    }
+    return false;
 }
 
 uint32_t
@@ -214,19 +241,15 @@ sl_finder_line(sl_finder *finder, const char *word)
     assert(finder != NULL && word != NULL);
 
     const size_t length = strlen(word);
-    uint32_t line = finder->line;
-    /* Each miss costs the rest of the text. */
-    if (length == 0 || finder->misses == MISSES_MAX)
+    if (length == 0 || finder->restarts == RESTARTS_MAX)
         return 0;
-    for (const char *at = finder->at; (size_t)(finder->end - at) >= length; at++) {
-        if (memcmp(at, word, length) == 0 && (at == finder->at || !is_of_word(at[-1])) &&
-            (at + length == finder->end || !is_of_word(at[length]) || at[length] == ':')) {
-            finder->at = at + length;
-            finder->line = line;
-            return line;
-        }
-        line += *at == '\n';
-    }
-    finder->misses++;
-    return 0;
+    if (find_on(finder, word, length))
+        return finder->line;
+    finder->restarts++;
+    sl_finder again = {.begin = finder->begin, .at = finder->begin, .end = finder->end, .line = 1};
+    if (!find_on(&again, word, length))
+        return 0;
+    finder->at = again.at;
+    finder->line = again.line;
+    return finder->line;
 }

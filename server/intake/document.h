@@ -58,13 +58,14 @@ sl_code sl_document_add(sl_findings *findings, const sl_found_host *host, const 
  * in the order of the document are found again by going on from the last one.
  */
 typedef struct sl_finder {
-    const char *at, *end;
-    uint32_t line; /* of `at` */
-    uint32_t misses;
+    const char *begin, *at, *end;
+    uint32_t line;     /* of `at` */
+    uint32_t restarts; /* each may cost the whole text: bounded */
 } sl_finder;
 
 sl_finder sl_finder_new(const sl_raw *raw);
-/** Line of the next place where the whole word stands; 0 where none follows. */
+/** Line of the next place where the whole word stands, or of the first one where none follows; 0 where
+ * there is none, or too many were asked for out of order. */
 uint32_t sl_finder_line(sl_finder *finder, const char *word);
 
 #endif

@@ -8,11 +8,14 @@
 #include "base/text.h"
 #include "intake/merge.h"
 
+enum { FIRST_POOLS = 8 };
+
 /* While pools are made. */
 typedef struct making {
     sl_merge merge;
     sl_draft *draft;
     sl_arena *arena;
+    uint32_t pools_max; /* that there is room for */
 } making;
 
 static sl_code
@@ -151,6 +154,24 @@ settle_link_rate(sl_draft_pool *pool)
     rate->reason = "a tool prints the raw rate of the links; this is what they carry of data";
 }
 
+/* Pools are few and large: room for them doubles. */
+static bool
+make_room(making *m)
+{
+    sl_draft *const draft = m->draft;
+    if (draft->pool_count < m->pools_max)
+        return true;
+    const uint32_t most = m->pools_max > 0 ? 2 * m->pools_max : FIRST_POOLS;
+    sl_draft_pool *const pools = sl_arena_alloc(m->arena, most, sizeof *pools);
+    if (pools == NULL)
+        return false;
+    if (draft->pool_count > 0)
+        memcpy(pools, draft->pools, draft->pool_count * sizeof *pools);
+    draft->pools = pools;
+    m->pools_max = most;
+    return true;
+}
+
 static sl_code
 pool_from(making *m, const sl_class *class, sl_errors *err)
 {
@@ -159,6 +180,8 @@ pool_from(making *m, const sl_class *class, sl_errors *err)
     if (draft->pool_count == SL_INVENTORY_POOLS_MAX)
         return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d pools",
                        SL_INVENTORY_POOLS_MAX);
+    if (!make_room(m))
+        return out_of_memory(err);
     sl_draft_pool *const pool = &draft->pools[draft->pool_count++];
     *pool = (sl_draft_pool){.node = class->node,
                             .candidate_count = class->candidate_count,
@@ -182,9 +205,6 @@ make_pools(making *m, sl_errors *err)
 {
     sl_draft *const draft = m->draft;
 
-    draft->pools = sl_arena_alloc(m->arena, SL_INVENTORY_POOLS_MAX, sizeof *draft->pools);
-    if (draft->pools == NULL)
-        return out_of_memory(err);
     for (uint32_t i = 0; i < m->merge.class_count; i++) {
         sl_class *const class = m->merge.classes[i];
         class->pool_index = UINT32_MAX;
@@ -343,7 +363,13 @@ size_domain(making *m, uint32_t index, const member *members, uint32_t count)
                           domains, usual);
 }
 
-/* Every named host into its pool's groups, and those without accelerators into a list. */
+static sl_draft_pool *
+pool_of(sl_draft *draft, uint32_t index)
+{
+    return index == UINT32_MAX ? &draft->bare : &draft->pools[index];
+}
+
+/* Every named host into the groups of its pool, or of those without accelerators. */
 static sl_code
 place_hosts(making *m, sl_errors *err)
 {
@@ -359,11 +385,12 @@ place_hosts(making *m, sl_errors *err)
         if (m->merge.class_of[i] == SL_FOUND_NONE)
             continue;
         const sl_class *const class = m->merge.classes[m->merge.class_of[i]];
+        sl_draft_pool *const pool = pool_of(draft, class->pool_index);
         if (host->name != NULL) {
             members[count++] = member_of(m, i);
-        } else if (class->pool_index != UINT32_MAX) {
-            draft->pools[class->pool_index].unnamed += host->count;
-            draft->pools[class->pool_index].in_state[host->state] += host->count;
+        } else if (!class->absorbed) {
+            pool->unnamed += host->count;
+            pool->in_state[host->state] += host->count;
         }
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -375,11 +402,8 @@ place_hosts(making *m, sl_errors *err)
                 to++;
             if (pass == 0 && pool != UINT32_MAX)
                 size_domain(m, pool, members + from, to - from);
-            else if (pass == 1 && pool != UINT32_MAX)
-                code = group_pool(m, &draft->pools[pool], members + from, to - from, err);
             else if (pass == 1)
-                code = compress(m, members + from, to - from, &draft->bare_hosts,
-                                &draft->bare_entries, err);
+                code = group_pool(m, pool_of(draft, pool), members + from, to - from, err);
             if (code != SL_OK)
                 return code;
         }

@@ -74,8 +74,7 @@ typedef struct sl_draft {
     sl_draft_pool *pools; /* that have accelerators, as they are met */
     uint32_t pool_count;
     uint32_t hosts, without_accelerators; /* nodes in all, and those that have none */
-    const char *const *bare_hosts;        /* those, by name */
-    size_t bare_entries;
+    sl_draft_pool bare;                   /* the latter: hosts and states only */
     sl_value fabric_kind, oversubscription;
     sl_draft_note notes[SL_DRAFT_NOTES_MAX];
     uint32_t note_count, notes_dropped;

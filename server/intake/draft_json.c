@@ -169,18 +169,8 @@ write_states(sl_writer *writer, const uint32_t in_state[SL_HOST_DOWN + 1])
 }
 
 static void
-write_pool(sl_writer *writer, const sl_draft *draft, const sl_draft_pool *pool)
+write_groups(sl_writer *writer, const sl_draft_pool *pool)
 {
-    sl_write_object(writer);
-    sl_put_text(writer, "name", pool->name);
-    sl_put_text(writer, "accelerator", pool->part != NULL ? pool->part->accelerator.id : NULL);
-    sl_put_uint(writer, "nodes", pool->nodes);
-    sl_put_uint(writer, "accelerators", (uint64_t)pool->nodes * pool->whole);
-    sl_write_key(writer, "hosts");
-    write_hosts(writer, pool->hosts, pool->host_entries);
-    sl_write_key(writer, "states");
-    write_states(writer, pool->in_state);
-    sl_write_key(writer, "groups");
     sl_write_array(writer);
     for (uint32_t i = 0; i < pool->group_count; i++) {
         const sl_draft_group *const group = &pool->groups[i];
@@ -193,6 +183,22 @@ write_pool(sl_writer *writer, const sl_draft *draft, const sl_draft_pool *pool)
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);
+}
+
+static void
+write_pool(sl_writer *writer, const sl_draft *draft, const sl_draft_pool *pool)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "name", pool->name);
+    sl_put_text(writer, "accelerator", pool->part != NULL ? pool->part->accelerator.id : NULL);
+    sl_put_uint(writer, "nodes", pool->nodes);
+    sl_put_uint(writer, "accelerators", (uint64_t)pool->nodes * pool->whole);
+    sl_write_key(writer, "hosts");
+    write_hosts(writer, pool->hosts, pool->host_entries);
+    sl_write_key(writer, "states");
+    write_states(writer, pool->in_state);
+    sl_write_key(writer, "groups");
+    write_groups(writer, pool);
     sl_write_key(writer, "fields");
     sl_write_object(writer);
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
@@ -292,9 +298,10 @@ write_warnings(sl_writer *writer, const sl_draft *draft)
 void
 sl_draft_write(sl_writer *writer, const sl_draft *draft)
 {
-    uint32_t in_state[SL_HOST_DOWN + 1] = {0};
+    uint32_t in_state[SL_HOST_DOWN + 1];
 
     assert(writer != NULL && draft != NULL);
+    memcpy(in_state, draft->bare.in_state, sizeof in_state);
     for (uint32_t i = 0; i < draft->pool_count; i++)
         for (int state = SL_HOST_UNSAID; state <= SL_HOST_DOWN; state++)
             in_state[state] += draft->pools[i].in_state[state];
@@ -307,7 +314,7 @@ sl_draft_write(sl_writer *writer, const sl_draft *draft)
     sl_write_key(writer, "states");
     write_states(writer, in_state);
     sl_write_key(writer, "bare");
-    write_hosts(writer, draft->bare_hosts, draft->bare_entries);
+    write_groups(writer, &draft->bare);
     sl_write_object_end(writer);
     sl_write_key(writer, "pools");
     sl_write_array(writer);

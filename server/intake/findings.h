@@ -95,7 +95,7 @@ typedef struct sl_found_host {
     uint32_t next; /* the same host in another file, or SL_FOUND_NONE; set when added */
 } sl_found_host;
 
-enum { SL_FOUND_NONE = UINT32_MAX };
+#define SL_FOUND_NONE UINT32_MAX
 
 typedef struct sl_found_warning {
     const char *code; /* stable, static storage: "gres_null" */

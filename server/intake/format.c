@@ -4,12 +4,17 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/device_tools.h"
+#include "intake/document.h"
+#include "intake/elements.h"
 #include "intake/kubernetes.h"
 #include "intake/nvidia.h"
 #include "intake/slurm.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
+    &sl_device_formats,
+    &sl_document_formats,
     &sl_kubernetes_formats,
     &sl_nvidia_formats,
     &sl_slurm_formats,
@@ -180,6 +185,16 @@ shape_words(sl_shape shape)
     return words[shape];
 }
 
+static sl_code
+ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    (void)context;
+    (void)element;
+    (void)line;
+    (void)err;
+    return SL_OK;
+}
+
 sl_code
 sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings,
                const sl_format **used, uint32_t *confidence, sl_errors *err)
@@ -194,11 +209,18 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
         sl_sample_take(raw, sample);
         *used = sl_format_recognise(sample, confidence);
+        if (*used == NULL && sample->shape == SL_SHAPE_JSON) {
+            /* Half of a document is told as such. */
+            bool found = false;
+            const sl_code whole =
+                sl_json_elements(raw->text, raw->size, "", ignore_element, NULL, &found, err);
+            if (whole != SL_OK)
+                return whole;
+        }
         if (*used == NULL) {
             (void)sl_fail(err, SL_E_UNSUPPORTED, "unknown_format", "",
-                          "no format recognises %s: %s, %zu bytes",
-                          *raw->name == '\0' ? "the body" : raw->name, shape_words(sample->shape),
-                          raw->size);
+                          "no format recognises the text: %s, %zu bytes",
+                          shape_words(sample->shape), raw->size);
             sl_hint(err, "name it with ?format=; GET /api/v1/inventories:formats lists them");
             return SL_E_UNSUPPORTED;
         }

@@ -259,7 +259,7 @@ can_be_of(const sl_class *nameless, const sl_class *class)
 
 /* What is said of one node is taken for all of the class. */
 static void
-absorb(const sl_merge *merge, sl_class *nameless, sl_class *class)
+absorb(sl_merge *merge, sl_class *nameless, sl_class *class)
 {
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
         sl_value said = nameless->value[i];
@@ -276,7 +276,7 @@ absorb(const sl_merge *merge, sl_class *nameless, sl_class *class)
 /* Each node without a name is taken to be one of the named classes it can be of, or where there is
  * none the same as another file's node without a name. */
 static void
-join_nameless(const sl_merge *merge)
+join_nameless(sl_merge *merge)
 {
     for (uint32_t i = 0; i < merge->class_count; i++) {
         sl_class *const nameless = merge->classes[i];

@@ -5,7 +5,15 @@
 
 #include "intake/draft.h"
 
-enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX };
+enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX, SL_NAMES_KEPT = 16 };
+
+/** What a name was found to be: thousands of nodes have few names. */
+typedef struct sl_looked_up {
+    const char *name;
+    const sl_part *candidates[SL_DRAFT_CANDIDATES_MAX];
+    uint32_t candidate_count;
+    bool near;
+} sl_looked_up;
 
 /** Nodes of which the same kinds are said, over all files. */
 typedef struct sl_class {
@@ -30,6 +38,8 @@ typedef struct sl_merge {
     sl_draft *draft; /* takes the notes */
     sl_class **classes;
     uint32_t class_count;
+    sl_looked_up names[SL_NAMES_KEPT]; /* the last ones, in a ring */
+    uint32_t names_used;
     uint32_t
         *class_of; /* of each record of the findings; SL_FOUND_NONE for all but a host's first */
 } sl_merge;
@@ -38,7 +48,7 @@ typedef struct sl_merge {
 sl_code sl_merge_make(sl_merge *merge, sl_errors *err) SL_MUST_CHECK;
 
 /** Finds the part and node type of a class as far as what is said decides (resolve.c). */
-void sl_class_resolve(const sl_merge *merge, sl_class *class);
+void sl_class_resolve(sl_merge *merge, sl_class *class);
 
 /** Whether any file says that these nodes have some. */
 bool sl_class_has_accelerators(const sl_class *class);

@@ -62,7 +62,9 @@ static const struct {
     {"fabric.clique_id", COLUMN_CLIQUE},
 };
 
-enum { COLUMN_NAMES = sizeof columns / sizeof columns[0], ABSENT = UINT32_MAX };
+enum { COLUMN_NAMES = sizeof columns / sizeof columns[0] };
+
+static const uint32_t ABSENT = UINT32_MAX; /* not a cell or column */
 
 typedef struct reading {
     sl_findings *findings;

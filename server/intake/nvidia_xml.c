@@ -345,9 +345,9 @@ read_prefixed(reading *r, sl_captures *captures, char *stripped, uint32_t *logs,
             first = captures->lines.number;
         memcpy(host, captures->host, sizeof host);
         const size_t length = strlen(line);
-        memcpy(stripped + used, line, length);
-        stripped[used + length] = '\n';
-        used += length + 1;
+        memcpy(stripped + used, line, length + 1);
+        used += length;
+        stripped[used++] = '\n';
     }
     return code == SL_OK && used > 0 ? read_logs(r, stripped, used, first, host, logs, err) : code;
 }

@@ -86,8 +86,23 @@ part_of_node(const sl_merge *merge, sl_class *class)
         class->candidate_count = 1;
 }
 
+/* Comparing with all names of the catalogue takes a while: the last names are remembered. */
+static const sl_looked_up *
+look_up(sl_merge *merge, const char *name)
+{
+    const uint32_t kept = merge->names_used < SL_NAMES_KEPT ? merge->names_used : SL_NAMES_KEPT;
+    for (uint32_t i = 0; i < kept; i++)
+        if (sl_text_equal(merge->names[i].name, name))
+            return &merge->names[i];
+    sl_looked_up *const found = &merge->names[merge->names_used++ % SL_NAMES_KEPT];
+    found->name = name;
+    found->candidate_count = sl_catalog_candidates(merge->catalog, name, found->candidates,
+                                                   SL_DRAFT_CANDIDATES_MAX, &found->near);
+    return found;
+}
+
 void
-sl_class_resolve(const sl_merge *merge, sl_class *class)
+sl_class_resolve(sl_merge *merge, sl_class *class)
 {
     assert(merge != NULL && class != NULL);
 
@@ -99,8 +114,10 @@ sl_class_resolve(const sl_merge *merge, sl_class *class)
         part_of_node(merge, class);
         return;
     }
-    class->candidate_count = sl_catalog_candidates(
-        merge->catalog, name, class->candidates, SL_DRAFT_CANDIDATES_MAX, &class->candidates_near);
+    const sl_looked_up *const found = look_up(merge, name);
+    memcpy(class->candidates, found->candidates, sizeof class->candidates);
+    class->candidate_count = found->candidate_count;
+    class->candidates_near = found->near;
     sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
     const bool several = class->candidate_count > 1;
     const bool by_memory = narrow(class, memory_fits);

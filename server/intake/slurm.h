@@ -85,6 +85,9 @@ sl_code sl_slurm_node_add(sl_findings *findings, const sl_slurm_node *node,
 sl_code sl_slurm_need_hosts(const sl_findings *findings, uint32_t before,
                             sl_errors *err) SL_MUST_CHECK;
 
+/** Whether nodes are shown as they are, with keys that no configuration has. */
+bool sl_slurm_is_shown(const sl_sample *sample);
+
 /* The readers, for the family's list. */
 uint32_t sl_slurm_nodes_json_recognise(const sl_sample *sample);
 sl_code sl_slurm_nodes_json_read(const sl_raw *raw, sl_findings *findings,

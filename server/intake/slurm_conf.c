@@ -151,13 +151,15 @@ sl_slurm_conf_recognise(const sl_sample *sample)
                                        "Gres=",         "State=", "Feature",     "NodeAddr=",
                                        "NodeHostname=", "Weight="};
 
-    if (sample->shape != SL_SHAPE_TEXT || sl_sample_holds(sample, "CPUTot="))
+    if (sample->shape != SL_SHAPE_TEXT)
         return 0;
     if (sl_slurm_line_begins(sample, "ClusterName=") &&
         (sl_slurm_line_begins(sample, "SlurmctldHost=") ||
          sl_slurm_line_begins(sample, "ControlMachine=") ||
          sl_slurm_line_begins(sample, "PartitionName=")))
         return 96;
+    if (sl_slurm_is_shown(sample))
+        return 0;
     if (!sl_slurm_line_begins(sample, "NodeName="))
         return sl_slurm_line_begins(sample, "PartitionName=") ? 60 : 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)

@@ -72,7 +72,10 @@ clean(sl_slurm_keys *keys)
 
     for (const char *at = to; at < end; at++) {
         at += *at == '\\' && at[1] == '#';
-        *to++ = *at == '\0' || isspace((unsigned char)*at) ? ' ' : *at;
+        *to = *at;
+        if (*at == '\0' || isspace((unsigned char)*at))
+            *to = ' ';
+        to++;
     }
     *to = '\0';
 }
@@ -97,10 +100,14 @@ cut(sl_slurm_keys *keys)
             keys->list[keys->count].value = value;
             behind = value + strcspn(value, quoted ? "\"" : " ");
         }
+        const bool last = *behind == '\0';
         keys->count++;
-        if (*behind == '\0')
-            return;
         *behind = '\0';
+        /* Slurm takes a list that ends with a comma. */
+        for (char *end = behind; end > at && end[-1] == ',';)
+            *--end = '\0';
+        if (last)
+            return;
         at = behind + 1;
     }
 }

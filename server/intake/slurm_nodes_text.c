@@ -158,13 +158,23 @@ take_line(gathering *g, const char *line, size_t length, uint32_t number, sl_err
     return SL_OK;
 }
 
+bool
+sl_slurm_is_shown(const sl_sample *sample)
+{
+    static const char *const shown[] = {"CPUTot=",   "CPUAlloc=", "CPULoad=",    "CfgTRES=",
+                                        "AllocMem=", "FreeMem=",  "Partitions=", "ActiveFeatures="};
+    for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+        if (sl_sample_holds(sample, shown[i]))
+            return true;
+    return false;
+}
+
 uint32_t
 sl_slurm_nodes_text_recognise(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "NodeName="))
         return 0;
-    const bool counted = sl_sample_holds(sample, "CPUTot=") || sl_sample_holds(sample, "CPUAlloc=");
-    return counted && sl_sample_holds(sample, "State=") ? 97 : counted ? 70 : 0;
+    return sl_slurm_is_shown(sample) ? 97 : 0;
 }
 
 sl_code

@@ -120,13 +120,14 @@ split(const char *line, char between, cell cells[CELLS_MAX])
 static bool
 read_header(const char *line, table *out)
 {
-    static const char separators[] = {'|', ';', ',', ' '};
+    static const char separators[] = {'|', ';', ','};
     cell cells[CELLS_MAX];
     uint32_t known = 0, useful = 0;
 
     *out = (table){.between = ' '};
-    for (size_t i = 0; i < sizeof separators && out->between == ' '; i++)
-        out->between = strchr(line, separators[i]) != NULL ? separators[i] : ' ';
+    for (size_t i = sizeof separators; i-- > 0;)
+        if (strchr(line, separators[i]) != NULL)
+            out->between = separators[i];
     out->count = split(line, out->between, cells);
     while (out->count > 0 && cells[out->count - 1].length == 0)
         out->count--;
@@ -214,6 +215,7 @@ typedef struct reading {
     sl_findings *findings;
     table table;
     bool has_header;
+    uint32_t number; /* of the line */
     char *line;
     char *texts[SL_SLURM_ITEM_COUNT]; /* CELL_SIZE each */
 } reading;
@@ -247,7 +249,11 @@ say_cluster(reading *r, const cell *value)
         return;
     memcpy(name, value->at, value->length);
     name[value->length] = '\0';
-    if (sl_slurm_says(name))
+    const char *const known = sl_findings_cluster(r->findings);
+    if (known != NULL && sl_slurm_says(name) && !sl_text_equal(known, name))
+        sl_findings_warn(r->findings, "several_clusters", r->number, "CLUSTER",
+                         "nodes of %.40s and of other clusters are taken together", known);
+    else if (sl_slurm_says(name))
         sl_findings_cluster_name(r->findings, name);
 }
 
@@ -335,6 +341,7 @@ take_line(reading *r, uint32_t number, sl_errors *err)
     const char *const start = r->line + strspn(r->line, " ");
     table header;
 
+    r->number = number;
     if (*start == '\0')
         return SL_OK;
     if (strncmp(start, "CLUSTER: ", 9) == 0) {
@@ -342,7 +349,9 @@ take_line(reading *r, uint32_t number, sl_errors *err)
         say_cluster(r, &name);
         return SL_OK;
     }
-    if (read_header(r->line, &header)) {
+    /* Names of columns are in capitals: most rows are known by their first letters. */
+    if (isupper((unsigned char)start[0]) && !islower((unsigned char)start[1]) &&
+        read_header(r->line, &header)) {
         r->table = header;
         r->has_header = true;
         return SL_OK;

@@ -92,11 +92,7 @@ suffix_meaning(char c)
     case '$': /* maintenance */
     case '^': /* starting again */
         return DRAINED;
-    case '@': /* to be started again */
-    case '-': /* planned for a job */
-    case '+': /* some of its devices are at work */
-        return NOTHING;
-    default:
+    default: /* '@' to be started again, '-' planned for a job */
         return NOTHING;
     }
 }

@@ -1,10 +1,18 @@
-/* topology.conf: switches above nodes, or blocks of nodes that a scale-up network joins. */
+/* topology.conf, and what scontrol show topology prints: switches above nodes, or blocks of nodes that a scale-up network joins. */
 #include <assert.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/slurm.h"
 #include "intake/slurm_keys.h"
+
+/* scontrol show topology also lists every node that is anywhere below a switch of a higher level. */
+static bool
+is_above_leaves(const sl_slurm_keys *keys)
+{
+    const char *const level = sl_slurm_keys_get(keys, "Level");
+    return level != NULL && !sl_text_equal(level, "0");
+}
 
 /* Adds the nodes of a switch or a block. */
 static sl_code
@@ -47,7 +55,9 @@ take_line(sl_findings *findings, const sl_slurm_keys *keys, sl_found_fabric *fab
                                  .text = leaf != NULL ? "fat_tree" : "block",
                                  .place = {keys->line, leaf != NULL ? "SwitchName" : "BlockName"}};
     fabric->switches += leaf != NULL;
-    return nodes == NULL ? SL_OK : take_nodes(findings, keys, nodes, leaf, block, err);
+    return nodes == NULL || is_above_leaves(keys)
+               ? SL_OK
+               : take_nodes(findings, keys, nodes, leaf, block, err);
 }
 
 uint32_t

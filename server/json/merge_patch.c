@@ -163,10 +163,11 @@ sl_json_merge_patch(const char *document, const sl_patch *patch, const sl_json_l
     if (code == SL_OK) {
         const sl_piece to = sl_piece_root(sl_json_root(before).value, document, strlen(document));
         const sl_piece by = sl_piece_root(sl_json_root(change).value, patch->text, patch->size);
-        ok = merge_all(&at, &to, &by) && !out->failed;
+        ok = merge_all(&at, &to, &by) && !out->failed && out->size <= limits->max_bytes;
         if (!ok)
-            code =
-                sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the patched document does not fit");
+            code = sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
+                           "what the patch makes must not be larger than %zu bytes",
+                           limits->max_bytes);
     }
     sl_json_free(before);
     sl_json_free(change);

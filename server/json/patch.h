@@ -19,7 +19,8 @@ typedef struct sl_patch {
 /**
  * RFC 7396: an object changes the members that it names, null removes one, and anything else (a
  * list too) replaces what was there. `document` was accepted by the parser before. Errors of the
- * patch are those of sl_json_parse; SL_E_MEMORY when the result does not fit `out`.
+ * patch are those of sl_json_parse; SL_E_TOO_LARGE, rule too_large, when the result does not fit
+ * limits->max_bytes or `out`.
  */
 sl_code sl_json_merge_patch(const char *document, const sl_patch *patch,
                             const sl_json_limits *limits, sl_buffer *out,
@@ -28,7 +29,8 @@ sl_code sl_json_merge_patch(const char *document, const sl_patch *patch,
 /**
  * RFC 6902: a list of operations, each on what the ones before it left; all or none. Pointers of
  * errors lead into the patch. SL_E_RANGE: what an operation may be, malformed_pointer; SL_E_CONFLICT
- * where the document is not as an operation needs it: path_not_found, test_failed.
+ * where the document is not as an operation needs it: path_not_found, test_failed; SL_E_TOO_LARGE as
+ * above, after whichever operation.
  */
 sl_code sl_json_pointer_patch(const char *document, const sl_patch *patch,
                               const sl_json_limits *limits, sl_buffer *out,

@@ -134,6 +134,13 @@ no_memory(sl_errors *err)
 }
 
 static sl_code
+too_large(const patched *at, sl_errors *err)
+{
+    return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
+                   "what the patch makes must not be larger than %zu bytes", at->limits->max_bytes);
+}
+
+static sl_code
 no_path(const operation *op, const char *pointer, sl_errors *err)
 {
     return sl_node_fail(&op->node, err, SL_E_CONFLICT, "path_not_found",
@@ -153,7 +160,7 @@ splice(patched *at, const char *from, const char *to, const sl_buffer *middle, s
     sl_buffer_append(&out, to, at->text.size - (size_t)(to - text));
     if (out.failed || middle->failed) {
         sl_buffer_clear(&out);
-        return no_memory(err);
+        return too_large(at, err);
     }
     sl_json *json = NULL;
     const sl_code code = sl_json_parse(out.data, out.size, at->limits, &json, err);
@@ -197,7 +204,7 @@ add(patched *at, const operation *op, const char *value, size_t size, sl_errors 
     sl_buffer middle;
     sl_buffer_init(&middle, SIZE_MAX);
     const char *from = own;
-    const char *behind = own + to.part.value.size;
+    const char *behind = own == NULL ? NULL : own + to.part.value.size;
     if (to.whole || (object && to.found)) {
         sl_buffer_append(&middle, value, size);
     } else if (!object && to.found) { /* before the element of that index */
@@ -237,6 +244,7 @@ removed(patched *at, const operation *op, const char *pointer, sl_errors *err)
     if (where.whole)
         return sl_node_fail(&op->node, err, SL_E_RANGE, "malformed_pointer",
                             "must not remove the whole document");
+    assert(where.part.value.text != NULL);
     const char *const behind = where.part.value.text + where.part.value.size;
     const sl_buffer nothing = {.data = NULL};
     /* With its comma: the one behind it, or at the end the one before. */
@@ -277,6 +285,7 @@ static sl_code
 transfer(patched *at, const operation *op, sl_errors *err)
 {
     place source;
+    assert(op->from != NULL);
     const size_t length = strlen(op->from);
     if (!locate(at, op->from, &source) || !source.found)
         return no_path(op, op->from, err);
@@ -415,7 +424,7 @@ sl_json_pointer_patch(const char *document, const sl_patch *patch, const sl_json
     patched at = {.limits = limits};
     sl_buffer_init(&at.text, limits->max_bytes);
     sl_buffer_text(&at.text, document);
-    sl_code code = at.text.failed ? no_memory(err) : SL_OK;
+    sl_code code = at.text.failed ? too_large(&at, err) : SL_OK;
     if (code == SL_OK)
         code = sl_json_parse(patch->text, patch->size, limits, &change, err);
     if (code == SL_OK)
@@ -426,7 +435,7 @@ sl_json_pointer_patch(const char *document, const sl_patch *patch, const sl_json
     }
     if (code == SL_OK) {
         sl_buffer_append(out, at.text.data, at.text.size);
-        code = out->failed ? no_memory(err) : SL_OK;
+        code = out->failed ? too_large(&at, err) : SL_OK;
     }
     sl_buffer_clear(&at.text);
     sl_json_free(at.json);

@@ -1,9 +1,14 @@
-/** The Docker files, read as an engine would: there is none on a developer's machine. */
+/**
+ * The Docker files, read by the tools of their users and as an engine would: there is none on a
+ * developer's machine. What they start runs as processes in topology.test.mjs.
+ */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { adaptCaddyfile } from './lib/caddy.mjs';
+import { cleanEnvironment, run } from './lib/processes.mjs';
 import { root } from './lib/server.mjs';
 
 const read = (path) => readFileSync(join(root, path), 'utf8');
@@ -110,6 +115,11 @@ test('compose knows every key that is used', () => {
     }
 });
 
+/** Names, whether they stand in a list or have settings of their own. */
+function networksOf({ networks }) {
+    return Array.isArray(networks) ? networks : Object.keys(networks);
+}
+
 test('every volume, network and file that a service names is there', () => {
     for (const [name, service] of Object.entries(compose.services)) {
         for (const volume of service.volumes) {
@@ -119,7 +129,7 @@ test('every volume, network and file that a service names is there', () => {
             else
                 assert.ok(source in compose.volumes, `${name}: ${source}`);
         }
-        for (const network of service.networks)
+        for (const network of networksOf(service))
             assert.ok(network in compose.networks, `${name}: ${network}`);
     }
     const { context, dockerfile } = compose.services.server.build;
@@ -133,15 +143,89 @@ test('only the proxy has ports, and the database cannot be reached from outside'
     assert.equal(proxy.ports.length, 2);
     assert.deepEqual(database.networks, ['storage']);
     assert.equal(compose.networks.storage.internal, true);
-    assert.ok(!proxy.networks.includes('storage'));
+    assert.deepEqual(networksOf(proxy), ['front']);
 });
 
-test('the proxy forwards to the service by name and is ready for TLS', () => {
-    const caddy = read('docker/Caddyfile');
-    assert.match(caddy, /^\{\$SHARDLINE_SITE:/m);
-    assert.match(caddy, /name server\n\s*port 8080/);
-    assert.equal((caddy.match(/\{/g) ?? []).length, (caddy.match(/\}/g) ?? []).length);
+/** The value of `${NAME:-value}` where the shell and .env say nothing. */
+const unset = (text) => text.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+
+test('the servers believe the proxy, and the network gives its address to nobody else', () => {
+    const { server, proxy } = compose.services;
+    const address = proxy.networks.front.ipv4_address;
+    assert.equal(server.environment.SHARDLINE_TRUSTED_PROXIES, address);
+    const [{ subnet, ip_range: range }] = compose.networks.front.ipam.config;
+    const number = (text) => unset(text).split('/')[0].split('.')
+        .reduce((sum, part) => sum * 256 + Number(part), 0);
+    const within = (block) => {
+        const size = 2 ** (32 - Number(unset(block).split('/')[1]));
+        return number(address) >= number(block) && number(address) < number(block) + size;
+    };
+    assert.ok(within(subnet) && !within(range), unset(address));
+});
+
+test('docker-compose takes the file, and .env gives the project its name', async () => {
+    const env = cleanEnvironment();
+    for (const name of Object.keys(env).filter((text) => text.startsWith('COMPOSE_')))
+        delete env[name];
+    const config = (...more) => run('docker-compose',
+        ['-f', join(root, 'docker/compose.yml'), 'config', ...more], { cwd: '/', env });
+    assert.deepEqual(await config('-q'), { code: 0, stdout: '', stderr: '' });
+    const resolved = parse((await config()).stdout);
+    assert.equal(resolved.services.server.deploy.replicas, 2);
+    assert.equal(resolved.services.server.environment.SHARDLINE_TRUSTED_PROXIES,
+        resolved.services.proxy.networks.front.ipv4_address);
+    assert.match(read('docker/.env'), /^COMPOSE_PROJECT_NAME=shardline$/m);
+    assert.equal(compose.name, undefined, 'version 1 refuses it');
+});
+
+test('.env offers every variable of the compose file, networks with what they are unset', () => {
+    const offered = new Map([...read('docker/.env').matchAll(/^#([A-Z_]+)=(.*)$/gm)]
+        .map(([, name, value]) => [name, value]));
+    const used = [...read('docker/compose.yml').matchAll(/\$\{(\w+):-([^}]*)\}/g)];
+    assert.deepEqual(new Set(used.map(([, name]) => name)), new Set(offered.keys()));
+    for (const [, name, value] of used) {
+        if (/^(SHARDLINE_(FRONT|PROXY)|HF)_/.test(name))
+            assert.equal(offered.get(name), value, name);
+    }
+});
+
+test('the proxy takes its file, laid out as its own formatter would', async () => {
+    const path = join(root, 'docker/Caddyfile');
+    for (const command of ['validate', 'fmt']) {
+        const args = command === 'fmt' ? ['fmt', path]
+            : ['validate', '--config', path, '--adapter', 'caddyfile'];
+        const { code, stdout, stderr } = await run('caddy', args, { env: cleanEnvironment() });
+        assert.equal(code, 0, stderr);
+        if (command === 'fmt')
+            assert.equal(stdout, read('docker/Caddyfile'));
+    }
+});
+
+test('the proxy finds the service by name, or the servers that a variable lists', async () => {
+    const { server } = compose.services;
+    assert.ok(server !== undefined, 'the name that is looked up');
+    const { proxy, addresses } = await adaptCaddyfile();
+    assert.deepEqual([proxy.dynamic_upstreams.name, proxy.dynamic_upstreams.port],
+        ['server', '8080']);
+    assert.deepEqual(addresses, [':80']);
+    const listed = await adaptCaddyfile({ SHARDLINE_UPSTREAMS: 'to one:8080 two:8080' });
+    assert.deepEqual(listed.proxy.upstreams, [{ dial: 'one:8080' }, { dial: 'two:8080' }]);
+    assert.equal(listed.proxy.dynamic_upstreams, undefined);
+});
+
+test('with a domain name it speaks TLS, on a port that is published', async () => {
+    const { addresses, hosts } = await adaptCaddyfile({ SHARDLINE_SITE: 'planner.example.org' });
+    assert.deepEqual([addresses, hosts], [[':443'], ['planner.example.org']]);
     assert.ok(compose.services.proxy.ports.some((port) => port.endsWith(':443')));
+});
+
+test('no limit of the proxy is below that of a route', async () => {
+    const routes = read('server/api/routes.c');
+    const limits = [...routes.matchAll(/_MAX_BYTES = (\d+) \* 1024 \* 1024/g)];
+    assert.ok(limits.length > 0);
+    const { bodyMaxBytes } = await adaptCaddyfile();
+    for (const [text, mebibytes] of limits)
+        assert.ok(bodyMaxBytes >= mebibytes * 2 ** 20, text);
 });
 
 test('every setting given to the server is one it reads', () => {
@@ -149,5 +233,5 @@ test('every setting given to the server is one it reads', () => {
     const given = [...Object.keys(compose.services.server.environment),
         ...named('ENV').flatMap(({ words }) => words.map((word) => word.split('=')[0]))];
     for (const name of given.filter((text) => /^(SHARDLINE|HF)_/.test(text)))
-        assert.match(settings, new RegExp(`\\b${name}\\b`), name);
+        assert.ok(new RegExp(`\\b${name}\\b`).test(settings), name);
 });

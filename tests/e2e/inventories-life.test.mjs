@@ -99,6 +99,13 @@ test('a patch is checked like what is put, and refused as a whole', async () => 
         { code: 'malformed_json' });
 });
 
+test('a patch that copies for ever is stopped at the size of a body', async () => {
+    await put('doubled', inventory({ annotations: { a: ['x'.repeat(1000)] } }));
+    const copy = { op: 'copy', from: '/annotations/a', path: '/annotations/a/-' };
+    assertProblem(await client.patch(`${base}/doubled`, Array(25).fill(copy), operations), 413,
+        { code: 'too_large' });
+});
+
 test('a patch of another type is 415 and names those that are taken', async () => {
     await put('typed');
     const types = 'application/merge-patch+json, application/json-patch+json';

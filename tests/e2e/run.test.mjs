@@ -77,6 +77,18 @@ test('without root it prints the exact line, which creates no cluster, and exits
     assert.ok(!/ nodejs| npm/.test(line), 'a Node that is here already is kept');
 });
 
+test('a proxy that is installed for the tests is never started', async () => {
+    const { home, env } = await bareMachine(
+        { 'dpkg-query': 'exit 1', sudo: 'exit 1', id: 'echo 1' });
+    const { code, stderr } = await run(join(home, 'docker/steps.sh'), ['install', 'deployment'],
+        { env, cwd: home });
+    assert.equal(code, 2);
+    const line = stderr.split('\n')[1];
+    const masked = line.indexOf('ln -s /dev/null /etc/systemd/system/caddy.service');
+    assert.ok(masked >= 0 && masked < line.indexOf('apt-get install'), line);
+    assert.equal((await run('sh', ['-n', '-c', line])).code, 0, 'the line is one a shell can run');
+});
+
 test('installed packages are left alone, and missing ones are installed once', async () => {
     const { home, env } = await bareMachine({
         id: 'echo 0',

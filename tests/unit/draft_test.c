@@ -259,8 +259,8 @@ no_accelerators_are_an_answer(void)
     make(&d);
     CU_ASSERT_EQUAL(d.draft->pool_count, 0);
     CU_ASSERT_EQUAL(d.draft->without_accelerators, 5);
-    CU_ASSERT_EQUAL_FATAL(d.draft->bare_entries, 1);
-    sl_expect_text(d.draft->bare_hosts[0], "cs[1-5]", "bare hosts");
+    CU_ASSERT_EQUAL_FATAL(d.draft->bare.host_entries, 1);
+    sl_expect_text(d.draft->bare.hosts[0], "cs[1-5]", "bare hosts");
     CU_ASSERT_TRUE(noted(d.draft, "no_accelerators"));
     char *const text = spec_text(d.draft);
     sl_expect_text(text, "null", "spec");

@@ -1,52 +1,5 @@
 #include "intake_reading.h"
 
-/* A file of tests/fixtures/inventories. */
-static found *
-fixture(const char *name)
-{
-    char relative[128];
-    (void)sl_text_format(relative, sizeof relative, "fixtures/inventories/%s", name);
-    return find_in_path(sl_tests_path(relative));
-}
-
-/* A file of the real outputs beside the checkout; NULL and a skipped case without them. */
-static found *
-real(const char *name)
-{
-    char relative[128];
-    (void)sl_text_format(relative, sizeof relative, "inventories/%s", name);
-    const char *const path = sl_shared_path(relative);
-    if (path != NULL)
-        return find_in_path(path);
-    sl_skip("no real outputs beside the checkout");
-    return NULL;
-}
-
-typedef struct expectation {
-    const char *file, *words, *warnings;
-} expectation;
-
-static void
-expect_real(const expectation *list, size_t count, const char *format)
-{
-    for (size_t i = 0; i < count; i++) {
-        found *const f = real(list[i].file);
-        if (f == NULL)
-            return;
-        expect_found(f, format, list[i].words, list[i].warnings);
-    }
-}
-
-static void
-expect_refused(const char *text, sl_code code, const char *rule)
-{
-    found *const f = find_in_text(text);
-    CU_ASSERT_EQUAL(f->code, code);
-    sl_expect_text(f->err.list[0].rule != NULL ? f->err.list[0].rule : "", rule, text);
-    CU_ASSERT_PTR_NOT_NULL(strstr(f->err.list[0].message, "line "));
-    found_free(f);
-}
-
 static void
 real_logs_are_read_to_the_byte(void)
 {

@@ -60,7 +60,8 @@ find_in(const char *name, const char *text, size_t size, const sl_format *format
 {
     uint32_t confidence = 0;
     found *const f = calloc(1, sizeof *f);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    if (f == NULL)
+        abort();
     f->arena = sl_arena_new(FOUND_ARENA_BYTES);
     CU_ASSERT_PTR_NOT_NULL_FATAL(f->arena);
     f->findings = sl_findings_new(f->arena);
@@ -134,6 +135,54 @@ expect_found(found *f, const char *format, const char *words, const char *warnin
     sl_expect_text(f->words, words, format);
     found_warnings(f, warned, sizeof warned);
     sl_expect_text(warned, warnings, words);
+    found_free(f);
+}
+
+/* A file of tests/fixtures/inventories. */
+static inline found *
+fixture(const char *name)
+{
+    char relative[128];
+    (void)sl_text_format(relative, sizeof relative, "fixtures/inventories/%s", name);
+    return find_in_path(sl_tests_path(relative));
+}
+
+/* A file of the real outputs beside the checkout; NULL and a skipped case without them. */
+static inline found *
+real(const char *name)
+{
+    char relative[128];
+    (void)sl_text_format(relative, sizeof relative, "inventories/%s", name);
+    const char *const path = sl_shared_path(relative);
+    if (path != NULL)
+        return find_in_path(path);
+    sl_skip("no real outputs beside the checkout");
+    return NULL;
+}
+
+/* What a file must yield. */
+typedef struct expectation {
+    const char *file, *words, *warnings;
+} expectation;
+
+static inline void
+expect_real(const expectation *list, size_t count, const char *format)
+{
+    for (size_t i = 0; i < count; i++) {
+        found *const f = real(list[i].file);
+        if (f == NULL)
+            return;
+        expect_found(f, format, list[i].words, list[i].warnings);
+    }
+}
+
+static inline void
+expect_refused(const char *text, sl_code code, const char *rule)
+{
+    found *const f = find_in_text(text);
+    CU_ASSERT_EQUAL(f->code, code);
+    sl_expect_text(f->err.list[0].rule != NULL ? f->err.list[0].rule : "", rule, text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(f->err.list[0].message, "line "));
     found_free(f);
 }
 

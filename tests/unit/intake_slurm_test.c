@@ -380,6 +380,15 @@ sinfo_tables_are_read(void)
                 "c03 drained (Not responding)\n");
     expect_text("CLUSTER: east\nPARTITION GRES STATE NODELIST\ngpu gpu:a40:4 idle e[1-2]\n",
                 "slurm_sinfo_text", "e1 usable 4 a40\ne2 usable 4 a40\ncluster east\n");
+    expect_text("CLUSTER: east\nSTATE NODELIST\nidle e1\n\nCLUSTER: west\nSTATE NODELIST\n"
+                "idle w1\n",
+                "slurm_sinfo_text", "e1 usable\nw1 usable\ncluster east\n! several_clusters 1\n");
+    expect_text("user@login:~$ sinfo -N\nNODELIST   NODES PARTITION STATE\n"
+                "pm-nod052      1 production* idle*\npm-nod146      1     python3 idle\n",
+                "slurm_sinfo_text", "pm-nod052 down (idle*)\npm-nod146 usable\n");
+    expect_text("HOSTNAMES           GRES                GRES_USED           CPUS(A/I/O/T)\n"
+                "a3nodeset-0         gpu:8               gpu:2               52/156/0/208\n",
+                "slurm_sinfo_text", "a3nodeset-0 unknown 8\n");
 }
 
 static void
@@ -433,6 +442,8 @@ gres_conf_is_read(void)
                    "! autodetect 1\n! autodetect 1\n! mig_slices 1\n! shared_gres 1\n");
     expect_text("Name=gpu Type=l4 File=/dev/nvidia[0-1]\nName=gpu Type=l4 File=/dev/nvidia2\n",
                 "slurm_gres_conf", "(1) unknown 3 l4\n! no_node_names 1\n");
+    expect_text("NodeName=a-[7,9-10], AutoDetect=off Name=gpu Type=a100 File=/dev/nvidia[0-7]\n",
+                "slurm_gres_conf", "a-7 unknown 8 a100\na-9 unknown 8 a100\na-10 unknown 8 a100\n");
     expect_text("AutoDetect=nvml\n", "slurm_gres_conf", "error no_hosts\n! autodetect 1\n");
 }
 
@@ -442,6 +453,11 @@ topology_conf_is_read(void)
     expect_fixture("slurm_topology_tree.conf", "slurm_topology_conf",
                    "t1 unknown leaf leaf1\nt2 unknown leaf leaf1\nt3 unknown leaf leaf2\n"
                    "t4 unknown leaf leaf2\nfabric fat_tree of 3\n");
+    expect_text("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=a1\n"
+                "SwitchName=s3 Level=1 LinkSpeed=1 Nodes=a[1-2] Switches=s[1-2]\n"
+                "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=a2\n",
+                "slurm_topology_conf",
+                "a1 unknown leaf s1\na2 unknown leaf s2\nfabric fat_tree of 3\n");
     const char blocks[] =
         "BlockName=b1 Nodes=t[1-18]\nBlockName=b2 Nodes=t[19-36]\nBlockSizes=16\n";
     read_text(blocks, strlen(blocks));

@@ -1,4 +1,3 @@
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -165,19 +164,23 @@ depth_and_size_are_bounded(void)
     deep[130] = '\0';
     expect_fault(deep, SL_E_SYNTAX, "too_deep", "line 1: over 64 levels");
 
-    const size_t size = SL_ELEMENT_MAX_BYTES + 64;
-    char *const text = malloc(size);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    memset(text, 'x', size);
-    memcpy(text, "items: [", 8);
-    memcpy(text + size - 3, "]\n", 3);
-    expect_fault(text, SL_E_TOO_LARGE, "too_large", NULL);
-    /* Around a list it costs nothing. */
-    memset(text, 'x', size);
-    memcpy(text, "a: ", 3);
-    memcpy(text + size - 20, "\nitems: [1, 2]\n", 16);
-    expect_elements(text, "items", true, "2:1\n2:2\n");
-    free(text);
+    /* A text of more than an element may have, in the list and around it. */
+    sl_buffer text;
+    char run[4096];
+    memset(run, 'x', sizeof run);
+    sl_buffer_init(&text, (size_t)2 * SL_ELEMENT_MAX_BYTES);
+    sl_buffer_text(&text, "items: [");
+    for (size_t i = 0; i <= SL_ELEMENT_MAX_BYTES / sizeof run; i++)
+        sl_buffer_append(&text, run, sizeof run);
+    sl_buffer_text(&text, "]\n");
+    expect_fault(text.data, SL_E_TOO_LARGE, "too_large", NULL);
+    text.size = 0;
+    sl_buffer_text(&text, "a: ");
+    for (size_t i = 0; i <= SL_ELEMENT_MAX_BYTES / sizeof run; i++)
+        sl_buffer_append(&text, run, sizeof run);
+    sl_buffer_text(&text, "\nitems: [1, 2]\n");
+    expect_elements(text.data, "items", true, "2:1\n2:2\n");
+    sl_buffer_clear(&text);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* Patches of documents: what RFC 7396 and RFC 6902 say, and that the rest keeps its spelling. */
 #include <string.h>
 
+#include "base/text.h"
 #include "harness.h"
 #include "json/patch.h"
 
@@ -192,6 +193,30 @@ operations_that_are_none_are_refused(void)
         expect_refused(sl_json_pointer_patch, "{\"a\":{}}", rows[i][0], SL_E_RANGE, rows[i][1]);
 }
 
+static void
+a_patch_makes_no_document_beyond_the_limit(void)
+{
+    static const sl_json_limits small = {.max_bytes = 120, .max_depth = 32};
+    static const char copy[] = "{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/a/-\"}";
+    static const char longer[] = "{\"b\":\"01234567890123456789012345678901234567890123456789"
+                                 "0123456789012345678901234567890123456789\"}";
+    static const char document[] = "{\"a\":[\"012345678901234567890123456789\"]}";
+    char twice[120];
+    sl_errors err = {.count = 0};
+    sl_buffer out;
+
+    CU_ASSERT_TRUE(sl_text_format(twice, sizeof twice, "[%s,%s]", copy, copy));
+    const sl_patch patches[] = {{twice, strlen(twice)}, {longer, strlen(longer)}};
+    sl_buffer_init(&out, 1 << 20);
+    CU_ASSERT_EQUAL(sl_json_pointer_patch(document, &patches[0], &small, &out, &err),
+                    SL_E_TOO_LARGE);
+    CU_ASSERT_EQUAL(out.size, 0);
+    CU_ASSERT_EQUAL(sl_json_merge_patch(document, &patches[1], &small, &out, &err), SL_E_TOO_LARGE);
+    sl_buffer_clear(&out);
+    sl_expect_text(err.list[0].rule, "too_large", "operations");
+    sl_expect_text(err.list[1].rule, "too_large", "merge");
+}
+
 static const sl_case cases[] = {
     SL_CASE(a_merge_patch_does_what_its_standard_lists),
     SL_CASE(what_a_merge_patch_leaves_alone_keeps_order_spelling_and_layout),
@@ -200,6 +225,7 @@ static const sl_case cases[] = {
     SL_CASE(operations_do_what_their_standard_lists),
     SL_CASE(operations_that_do_not_find_their_place_are_conflicts),
     SL_CASE(operations_that_are_none_are_refused),
+    SL_CASE(a_patch_makes_no_document_beyond_the_limit),
 };
 
 int

@@ -1,0 +1,162 @@
+/** Raw tool output over HTTP: what is read, what is refused and why, and that it becomes a spec. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { fileURLToPath } from 'node:url';
+import { connectTo } from './lib/http.mjs';
+import { startServer, stopClean } from './lib/server.mjs';
+
+const shared = fileURLToPath(new URL('../../../shared/inventories', import.meta.url));
+let server;
+let client;
+
+before(async () => {
+    server = await startServer({ database: true });
+    client = await connectTo(server);
+});
+after(() => stopClean(server));
+
+const parse = (body, { query = '', type = 'text/plain', headers = {} } = {}) =>
+    client.request('POST', `/api/v1/inventories:parse${query}`,
+        { headers: { 'Content-Type': type, ...headers }, body });
+
+const nodes = `NodeName=gpu[1-3] Arch=x86_64
+   Gres=gpu:h100:8(S:0-1)
+   RealMemory=2063937 State=IDLE
+   CfgTRES=cpu=112,mem=2063937M,gres/gpu=8
+
+NodeName=gpu4 Arch=x86_64
+   Gres=gpu:h100:8(S:0-1)
+   RealMemory=2063937 State=IDLE+DRAIN
+   Reason=row remapping pending [root@2026-11-20T08:00:00]
+`;
+const csv = `name, memory.total [MiB], memory.reserved [MiB]\n${
+    'NVIDIA H100 80GB HBM3, 81559 MiB, 480 MiB\n'.repeat(8)}`;
+
+/** Several files as a form sends them. */
+function form(files) {
+    const boundary = 'x1x2x3';
+    const parts = Object.entries(files).map(([name, text]) =>
+        `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n`
+        + `\r\n${text}\r\n`);
+    return { body: `${parts.join('')}--${boundary}--\r\n`,
+        type: `multipart/form-data; boundary=${boundary}` };
+}
+
+test('what the scheduler calls h100 stays open, and strict refuses it by place', async () => {
+    const { status, json } = await parse(nodes);
+    assert.equal(status, 200);
+    assert.equal(json.format, 'slurm_nodes_text');
+    assert.equal(json.hosts.total, 4);
+    assert.deepEqual(json.hosts.states, { unknown: 0, usable: 3, drained: 1, down: 0 });
+    assert.equal(json.pools[0].groups[1].hosts[0], 'gpu4');
+    assert.match(json.pools[0].groups[1].reason, /row remapping/);
+    const [open] = json.unresolved;
+    assert.equal(open.why, 'ambiguous');
+    assert.equal(open.candidates.length, 3);
+    assert.ok(open.candidates.every(({ accelerator }) => /h100/.test(accelerator)));
+    assert.equal(json.pools[0].fields.accelerator.line, 2);
+
+    const strict = await parse(nodes, { query: '?strict=true' });
+    assert.equal(strict.status, 422);
+    assert.equal(strict.json.errors[0].code, 'ambiguous_accelerator');
+    assert.equal(strict.json.errors[0].pointer, '/pools/0/node/accelerator');
+});
+
+test('one nvidia-smi beside it decides, and what comes of it can be stored', async () => {
+    const { body, type } = form({ 'nodes.txt': nodes, 'smi.csv': csv });
+    const { status, json } = await parse(body, { type });
+    assert.equal(status, 200);
+    assert.deepEqual(json.files.map(({ name, format }) => [name, format]),
+        [['nodes.txt', 'slurm_nodes_text'], ['smi.csv', 'nvidia_smi_csv']]);
+    assert.deepEqual(json.unresolved, []);
+    const [pool] = json.spec.pools;
+    assert.equal(pool.node.accelerator, 'nvidia-h100-sxm5-80gb');
+    assert.equal(pool.node.memory_bytes, 81559 * 2 ** 20);
+    assert.equal(pool.node.reserved_bytes, 480 * 2 ** 20);
+    assert.deepEqual(pool.hosts, ['gpu[1-4]']);
+    const { memory_bytes: memory } = json.pools[0].fields;
+    assert.equal(memory.origin, 'inferred');
+    assert.equal(memory.file, 1);
+
+    const put = await client.request('PUT', '/api/v1/inventories/parsed',
+        { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(json.spec) });
+    assert.equal(put.status, 201, put.text);
+    const [stored] = put.json.status.hardware.pools;
+    assert.equal(stored.usable_bytes_per_accelerator, (81559 - 480) * 2 ** 20);
+});
+
+test('gzip is read as what it holds', async () => {
+    const { status, json } = await parse(gzipSync(nodes),
+        { type: 'application/gzip', headers: { 'Content-Encoding': 'gzip' } });
+    assert.equal(status, 200);
+    assert.equal(json.format, 'slurm_nodes_text');
+});
+
+test('what is no output of a known tool is refused by name', async () => {
+    const unknown = await parse('Dear all,\nthe cluster has many GPUs.\n');
+    assert.equal(unknown.status, 422);
+    assert.equal(unknown.json.errors[0].code, 'unknown_format');
+    const named = await parse(nodes, { query: '?format=slurm_nodes_jso' });
+    assert.equal(named.status, 422);
+    assert.equal(named.json.errors[0].hint, 'slurm_nodes_json');
+    const wrong = await parse(nodes, { query: '?format=slurm_nodes_json' });
+    assert.ok(wrong.status === 400 || wrong.status === 422, wrong.text);
+    const empty = await parse('');
+    assert.equal(empty.status, 400);
+    const cut = await parse('{"nodes":[{"name":"a","gres":"gpu:h100:8"');
+    assert.equal(cut.status, 400);
+    assert.equal(cut.json.errors[0].code, 'malformed_json');
+});
+
+test('every fault of several files is told at once', async () => {
+    const { body, type } = form({ 'a.json': '{"nodes":[{', 'b.txt': 'nothing known\n' });
+    const { status, json } = await parse(body, { type });
+    assert.equal(status, 400);
+    assert.equal(json.errors.length, 2, JSON.stringify(json));
+    assert.match(json.errors[0].detail, /^a\.json: /);
+    assert.match(json.errors[1].detail, /^b\.txt: no format recognises/);
+});
+
+test('the formats are listed', async () => {
+    const { status, json } = await client.request('GET', '/api/v1/inventories:formats');
+    assert.equal(status, 200);
+    const names = json.items.map(({ name }) => name);
+    for (const name of ['slurm_nodes_json', 'slurm_conf', 'kubernetes_nodes', 'nvidia_smi_xml'])
+        assert.ok(names.includes(name), name);
+    assert.equal(new Set(names).size, names.length);
+});
+
+/* File, format, and [accelerator or null, nodes, accelerators of a node] of each pool. */
+const real = [
+    ['k8s_node_t4_gfd.yaml', 'kubernetes_nodes', [['nvidia-t4', 1, 2]]],
+    ['nvidia_smi_query_gpu_h200x8.csv', 'nvidia_smi_csv', [['nvidia-h200-sxm-141gb', 1, 8]]],
+    ['nvidia_smi_qx_a100_mig.xml', 'nvidia_smi_xml', [['nvidia-a100-sxm4-80gb', 1, 4]]],
+    ['nvidia_smi_qx_a100_sxm4_40gb.xml', 'nvidia_smi_xml', [['nvidia-a100-sxm4-40gb', 1, 1]]],
+    ['nvidia_smi_qx_a10g.xml', 'nvidia_smi_xml', [['nvidia-a10g', 1, 1]]],
+    ['nvidia_smi_qx_gb200x4.xml', 'nvidia_smi_xml', [['nvidia-gb200', 1, 4]]],
+    ['nvidia_smi_qx_l40s.xml', 'nvidia_smi_xml', [['nvidia-l40s', 1, 1]]],
+    ['nvidia_smi_topo_m_h200x8.txt', 'nvidia_topo', [[null, 1, 8]]],
+    ['slurm_gres.conf', 'slurm_gres_conf', [[null, 5, 2], [null, 10, 8]]],
+    ['slurm_partition_gpu.conf', 'slurm_conf', [[null, 5, 2], ['nvidia-v100-sxm2-32gb', 10, 8]]],
+    ['slurm_scontrol_show_node.txt', 'slurm_nodes_text',
+        [[null, 2, 8], ['nvidia-quadro-rtx-8000', 1, 8], [null, 1, 8], [null, 1, 8]]],
+    ['slurm_sinfo_pipe.txt', 'slurm_sinfo_text', [[null, 2, 8], [null, 1, 2]]],
+    ['slurm_sinfo_v0.0.37.json', 'slurm_nodes_json', []],
+    ['slurm_topology_block.conf', 'slurm_topology_conf', []],
+    ['slurm_topology_tree.conf', 'slurm_topology_conf', []],
+    ['slurmrestd_v0.0.41_node_gpu.json', 'slurm_nodes_json', [[null, 1, 4]]],
+    ['slurmrestd_v0.0.44_nodes.json', 'slurm_nodes_json', [[null, 2, 4], [null, 2, 4]]],
+];
+test('real outputs are read', { skip: !existsSync(shared) }, async (t) => {
+    for (const [file, format, pools] of real)
+        await t.test(file, async () => {
+            const { status, json, text } = await parse(readFileSync(`${shared}/${file}`));
+            assert.equal(status, 200, text);
+            assert.equal(json.format, format);
+            assert.deepEqual(json.pools.map((pool) => [pool.accelerator, pool.nodes,
+                pool.fields.accelerators?.value]), pools);
+            assert.equal(json.spec === null, pools.length === 0);
+        });
+});

@@ -1,0 +1,235 @@
+/* What becomes of stored inventories: deleted, restored, patched, listed, and written down. */
+#include "store_bench.h"
+
+static void
+a_restore_makes_the_next_revision_of_what_was_deleted(void)
+{
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 0), SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 0), SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+    CU_ASSERT_EQUAL(put(&b, "a", "{\"n\": 1.50}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 0), SL_E_CONFLICT);
+    expect_error(&b, SL_E_CONFLICT, "inventory_not_deleted");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 2), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 1), SL_OK);
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 0), SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 2), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 1), SL_OK);
+    CU_ASSERT_EQUAL(b.row.revision, 2);
+    sl_expect_text(b.row.spec, "{\"n\": 1.50}", "spec");
+    CU_ASSERT_EQUAL(get(&b, "a"), SL_OK);
+    bench_close(&b);
+}
+
+static void
+a_patch_needs_an_inventory_that_is_there(void)
+{
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    sl_inventory_write patch = write_of("a", "{}", "h1");
+    patch.action = SL_INVENTORY_PATCH;
+    CU_ASSERT_EQUAL(do_write(&b, &patch), SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h0"), SL_OK);
+    CU_ASSERT_EQUAL(do_write(&b, &patch), SL_OK);
+    CU_ASSERT_EQUAL(b.row.revision, 2);
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 0), SL_OK);
+    CU_ASSERT_EQUAL(do_write(&b, &patch), SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+    bench_close(&b);
+}
+
+static void
+every_change_has_one_row_in_the_audit_and_no_change_none(void)
+{
+    store_bench b;
+    sl_inventory_history page;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h2", 7, false), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h2"), SL_OK);
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_DELETE, "a", 0), SL_OK);
+    CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 0), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "other", "{}", "h1"), SL_OK);
+
+    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", 0, 3, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(page.count, 3);
+    CU_ASSERT(page.more);
+    sl_expect_text(page.events[0].action, "restore", "the last");
+    CU_ASSERT_EQUAL(page.events[0].revision, 3);
+    sl_expect_text(page.events[1].action, "delete", "before it");
+    CU_ASSERT_EQUAL(page.events[1].revision, 2);
+    sl_expect_text(page.events[2].action, "put", "the second put");
+    sl_expect_text(page.events[2].requester.remote_address, "192.0.2.7", "from where");
+    sl_expect_text(page.events[2].requester.user_agent, "a tool/1.0", "by what");
+    sl_expect_text(page.events[2].requester.request_id, "request-1", "in which request");
+    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", page.events[2].id, 3, b.arena, &page, &b.err),
+                    SL_OK);
+    CU_ASSERT(page.count == 1 && !page.more && page.events[0].revision == 1);
+    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", page.events[0].id, 3, b.arena, &page, &b.err),
+                    SL_OK);
+    CU_ASSERT(page.count == 0 && !page.more);
+    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "no", 0, 3, b.arena, &page, &b.err),
+                    SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
+
+    CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 0, 5, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(page.count, 3);
+    sl_expect_text(page.events[0].action, "restore", "what made revision 3");
+    sl_expect_text(page.events[1].action, "put", "what made revision 2");
+    bench_close(&b);
+}
+
+static void
+a_list_by_time_or_name_breaks_ties_by_slug(void)
+{
+    store_bench b;
+    sl_inventory_page page;
+    if (!bench_open(&b))
+        return;
+    for (const char *const *slug = (const char *const[]){"a", "b", "c", "d", NULL}; *slug != NULL;
+         slug++)
+        CU_ASSERT_EQUAL(put(&b, *slug, "{}", "h1"), SL_OK);
+    sl_postgres_do(&postgres,
+                   "UPDATE inventories SET updated_at = '2026-02-03T04:05:06.123456Z'"
+                   " WHERE slug IN ('b', 'c');"
+                   " UPDATE inventories SET updated_at = '2026-02-03T04:05:06.123457Z',"
+                   " name = 'A name' WHERE slug = 'a';"
+                   " UPDATE inventories SET updated_at = '2026-01-01Z' WHERE slug = 'd'");
+    const sl_inventory_query by_time = {.sort = SL_SORT_UPDATED, .limit = 2};
+    expect_page(&b, &by_time, "d b", true);
+    CU_ASSERT_EQUAL(sl_inventory_list(b.store, &by_time, b.arena, &page, &b.err), SL_OK);
+    sl_expect_text(page.last_key, "2026-02-03T04:05:06.123456Z", "to the microsecond");
+    expect_page(
+        &b,
+        &(sl_inventory_query){
+            .sort = SL_SORT_UPDATED, .limit = 2, .after_key = page.last_key, .after_slug = "b"},
+        "c a", false);
+    expect_page(&b, &(sl_inventory_query){.sort = SL_SORT_UPDATED_DOWN, .limit = 3}, "a c b", true);
+    expect_page(&b,
+                &(sl_inventory_query){.sort = SL_SORT_UPDATED_DOWN,
+                                      .limit = 3,
+                                      .after_key = page.last_key,
+                                      .after_slug = "c"},
+                "b d", false);
+    expect_page(&b, &(sl_inventory_query){.sort = SL_SORT_NAME, .limit = 3}, "a b c", true);
+    expect_page(&b,
+                &(sl_inventory_query){
+                    .sort = SL_SORT_NAME, .limit = 3, .after_key = "a name", .after_slug = "b"},
+                "c d", false);
+    bench_close(&b);
+}
+
+static void
+a_list_is_narrowed_by_what_an_inventory_holds(void)
+{
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    sl_inventory_write write =
+        write_of("a", "{\"labels\":{\"site\":\"one\",\"tier\":\"gold\"}}", "h1");
+    write.accelerators = "[\"part-1\",\"part-2\"]";
+    write.name = "Eu North";
+    CU_ASSERT_EQUAL(do_write(&b, &write), SL_OK);
+    write = write_of("b", "{\"labels\":{\"site\":\"two\"}}", "h1");
+    write.accelerators = "[\"part-2\"]";
+    CU_ASSERT_EQUAL(do_write(&b, &write), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "c", "{\"labels\":null}", "h1"), SL_OK);
+    sl_postgres_do(&postgres,
+                   "UPDATE inventories SET updated_at = '2026-02-03T04:05:06Z' WHERE slug = 'c'");
+
+    static const struct {
+        sl_inventory_query query;
+        const char *expected;
+    } rows[] = {
+        {{.limit = 9, .accelerator = "part-1"}, "a"},
+        {{.limit = 9, .accelerator = "part-2"}, "a b"},
+        {{.limit = 9, .accelerator = "part-3"}, ""},
+        {{.limit = 9, .name_part = "eu n"}, "a"},
+        {{.limit = 9, .name_part = "%"}, ""},
+        {{.limit = 9, .labels = "{\"site\":\"two\"}"}, "b"},
+        {{.limit = 9, .labels = "{\"site\":\"two\",\"tier\":\"gold\"}"}, ""},
+        {{.limit = 9, .label_name = "tier"}, "a"},
+        {{.limit = 9, .label_name = "gold"}, ""},
+        {{.limit = 9, .updated_since = "2026-02-03T06:05:06.001+02:00"}, "a b"},
+        {{.limit = 9, .updated_since = "2026-02-03T04:05:06Z"}, "a b c"},
+        {{.limit = 9, .accelerator = "part-2", .name_part = "NAME"}, "b"},
+        {{.sort = SL_SORT_SLUG_DOWN, .limit = 9, .accelerator = "part-2"}, "b a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect_page(&b, &rows[i].query, rows[i].expected, false);
+    bench_close(&b);
+}
+
+/* What the code promises the schema refuses to break, whoever writes. */
+static void
+the_schema_keeps_a_current_revision_and_one_writing_of_each(void)
+{
+    static const struct {
+        const char *sql;
+        const char *state;
+    } rows[] = {
+        {"UPDATE inventories SET revision = 7", "23503"},
+        {"DELETE FROM inventory_revisions", "23503"},
+        {"INSERT INTO inventory_revisions SELECT slug, 0, name, spec, spec_hash, created_at"
+         " FROM inventories",
+         "23514"},
+        {"UPDATE inventories SET spec = '[]'", "23514"},
+        {"INSERT INTO inventory_audit (slug, revision, action, written_at)"
+         " VALUES ('a', 1, 'patch', now())",
+         "23505"},
+        {"INSERT INTO inventory_audit (slug, revision, action, written_at)"
+         " VALUES ('a', 2, 'put', now())",
+         "23503"},
+        {"INSERT INTO inventory_audit (slug, revision, action, written_at)"
+         " VALUES ('a', 1, 'drop', now())",
+         "23514"},
+    };
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "a", "{}", "h1"), SL_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char sql[512];
+        CU_ASSERT(sl_text_format(sql, sizeof sql,
+                                 "CREATE OR REPLACE FUNCTION attempt() RETURNS text"
+                                 " LANGUAGE plpgsql AS $$ BEGIN SET CONSTRAINTS ALL IMMEDIATE; %s;"
+                                 " RETURN 'accepted'; EXCEPTION WHEN OTHERS THEN RETURN SQLSTATE;"
+                                 " END $$",
+                                 rows[i].sql));
+        sl_postgres_do(&postgres, sql);
+        expect_answer("SELECT attempt()", rows[i].state);
+    }
+    bench_close(&b);
+}
+
+static const sl_case cases[] = {
+    SL_CASE(a_restore_makes_the_next_revision_of_what_was_deleted),
+    SL_CASE(a_patch_needs_an_inventory_that_is_there),
+    SL_CASE(every_change_has_one_row_in_the_audit_and_no_change_none),
+    SL_CASE(a_list_by_time_or_name_breaks_ties_by_slug),
+    SL_CASE(a_list_is_narrowed_by_what_an_inventory_holds),
+    SL_CASE(the_schema_keeps_a_current_revision_and_one_writing_of_each),
+};
+
+int
+main(int argc, char **argv)
+{
+    have_postgres = sl_postgres_create(&postgres);
+    const int status =
+        sl_run_cases(argc, argv, "store_life", cases, sizeof cases / sizeof cases[0]);
+    if (have_postgres)
+        sl_postgres_remove(&postgres);
+    return status;
+}
