@@ -70,8 +70,9 @@ try_plan(sl_plan_keeper *keeper, sl_plan_trial *trial, const sl_request *request
     sl_response_clear(&response);
 }
 
+/* Unless somebody else did meanwhile. */
 static sl_code
-judge(sl_plan_keeper *keeper, const sl_plan_row *row, sl_arena *arena, sl_errors *err)
+judge(sl_plan_keeper *keeper, const char *slug, sl_arena *arena, sl_errors *err)
 {
     const sl_request request = {.method = SL_POST,
                                 .id = "plans",
@@ -82,15 +83,18 @@ judge(sl_plan_keeper *keeper, const sl_plan_row *row, sl_arena *arena, sl_errors
                                 .arena = arena,
                                 .deadline_s = sl_clock_now_s() + TRIAL_S,
                                 .cancelled = &keeper->stopping};
-    sl_plan_document document;
+    sl_store *const store = keeper->workers[SL_LANE_STORE]->store;
     sl_errors unseen = {.count = 0};
-    sl_plan_trial trial = {.basis = sl_plan_basis(keeper->app, row)};
+    sl_plan_row row;
+    sl_plan_document document;
 
-    if (sl_plan_document_request(row->spec, arena, &document, &unseen) != SL_OK)
+    if (sl_plan_get(store, slug, keeper->app->software, arena, &row, &unseen) != SL_OK ||
+        row.current || sl_plan_document_request(row.spec, arena, &document, &unseen) != SL_OK)
         return SL_OK;
-    trial.request_text = document.request;
+    sl_plan_trial trial = {.request_text = document.request,
+                           .basis = sl_plan_basis(keeper->app, &row)};
     try_plan(keeper, &trial, &request);
-    return sl_plan_trial_keep(keeper->workers[SL_LANE_STORE]->store, &trial, row, arena, err);
+    return sl_plan_trial_keep(store, &trial, &row, arena, err);
 }
 
 /* A page of the plans that wait; *after moves behind it. False: there is no more to do. */
@@ -111,7 +115,7 @@ judge_page(sl_plan_keeper *keeper, char after[SL_PLAN_SLUG_SIZE])
                                                 &count, &more, &err);
     for (uint32_t i = 0; i < count && code == SL_OK && !atomic_load(&keeper->stopping); i++) {
         sl_arena *const own = sl_arena_new(ARENA_BYTES);
-        code = own == NULL ? SL_E_MEMORY : judge(keeper, &rows[i], own, &err);
+        code = own == NULL ? SL_E_MEMORY : judge(keeper, rows[i].slug, own, &err);
         sl_arena_free(own);
     }
     if (code == SL_OK && count > 0)

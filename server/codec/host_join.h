@@ -37,7 +37,7 @@ typedef struct sl_joined_kind {
     const sl_joined_parts *parts;                   /* of its accelerator; NULL: not said */
 } sl_joined_kind;
 
-enum { SL_NO_POOL = UINT32_MAX };
+#define SL_NO_POOL UINT32_MAX
 
 typedef struct sl_joined_host {
     const char *name;
