@@ -69,8 +69,9 @@ try_plan(sl_plan_keeper *keeper, sl_app *view, sl_plan_trial *trial, const sl_re
     sl_response_clear(&response);
 }
 
+/* Unless somebody else did meanwhile. */
 static sl_code
-judge(sl_plan_keeper *keeper, sl_app *view, const sl_plan_row *row, sl_arena *arena, sl_errors *err)
+judge(sl_plan_keeper *keeper, sl_app *view, const char *slug, sl_arena *arena, sl_errors *err)
 {
     const sl_request request = {.method = SL_POST,
                                 .id = "plans",
@@ -81,15 +82,18 @@ judge(sl_plan_keeper *keeper, sl_app *view, const sl_plan_row *row, sl_arena *ar
                                 .arena = arena,
                                 .deadline_s = sl_clock_now_s() + TRIAL_S,
                                 .cancelled = &keeper->stopping};
-    sl_plan_document document;
+    sl_store *const store = keeper->workers[SL_LANE_STORE]->store;
     sl_errors unseen = {.count = 0};
-    sl_plan_trial trial = {.basis = sl_plan_basis(view, row, arena)};
+    sl_plan_row row;
+    sl_plan_document document;
 
-    if (sl_plan_document_request(row->spec, arena, &document, &unseen) != SL_OK)
+    if (sl_plan_get(store, slug, view->software, arena, &row, &unseen) != SL_OK || row.current ||
+        sl_plan_document_request(row.spec, arena, &document, &unseen) != SL_OK)
         return SL_OK;
-    trial.request_text = document.request;
+    sl_plan_trial trial = {.request_text = document.request,
+                           .basis = sl_plan_basis(view, &row, arena)};
     try_plan(keeper, view, &trial, &request);
-    return sl_plan_trial_keep(keeper->workers[SL_LANE_STORE]->store, &trial, row, arena, err);
+    return sl_plan_trial_keep(store, &trial, &row, arena, err);
 }
 
 /* A page of the plans that wait; *after moves behind it. False: there is no more to do. */
@@ -110,7 +114,7 @@ judge_page(sl_plan_keeper *keeper, sl_app *view, char after[SL_PLAN_SLUG_SIZE])
                                                 &more, &err);
     for (uint32_t i = 0; i < count && code == SL_OK && !atomic_load(&keeper->stopping); i++) {
         sl_arena *const own = sl_arena_new(ARENA_BYTES);
-        code = own == NULL ? SL_E_MEMORY : judge(keeper, view, &rows[i], own, &err);
+        code = own == NULL ? SL_E_MEMORY : judge(keeper, view, rows[i].slug, own, &err);
         sl_arena_free(own);
     }
     if (code == SL_OK && count > 0)

@@ -94,8 +94,8 @@ const sl_route sl_api_routes[] = {
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE, sl_observations_get,
      NULL, 0, 10.0, NULL},
-    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_BULK,
-     sl_observations_put, "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
+    {SL_PUT, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_BULK, sl_observations_put,
+     "*", OBSERVATION_MAX_BYTES, 30.0, "format, observed_at, stale_after_s"},
     {SL_DELETE, "/api/v1/inventories/{slug}/observations/{source}", SL_LANE_STORE,
      sl_observations_delete, NULL, 0, 10.0, NULL},
 

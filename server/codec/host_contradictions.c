@@ -48,9 +48,9 @@ agree(uint32_t field, const sl_joined_kind *kind, const char *text, double numbe
     const double tolerance = field == SL_COMPARED_MEMORY        ? MEMORY_TOLERANCE_RATIO
                              : field == SL_COMPARED_HOST_MEMORY ? HOST_MEMORY_TOLERANCE_RATIO
                                                                 : 0;
-    /* A name that may be several parts, or none, contradicts nothing. */
+    /* A name that is no part's contradicts nothing, nor does one that may be this part's. */
     if (text != NULL)
-        return kind->part == NULL || sl_text_equal(kind->part, text);
+        return kind->parts == NULL || kind->parts->count == 0 || sl_join_may_be(kind, text);
     return fact->text != NULL || fabs(fact->number - number) <= tolerance * number;
 }
 
@@ -129,8 +129,7 @@ pool_of(const sl_host_status *status, const sl_joined_kind *kind)
         return &status->pools[0];
     for (uint32_t i = 0; i < status->pool_count; i++) {
         const sl_joined_pool *const pool = &status->pools[i];
-        if (!pool->resolved || kind->part == NULL ||
-            !sl_text_equal(kind->part, pool->cluster.accelerator.id))
+        if (!pool->resolved || !sl_join_may_be(kind, pool->cluster.accelerator.id))
             continue;
         if (found != NULL)
             return NULL;

@@ -105,14 +105,29 @@ observed_host(sl_host_status *status, const char *name)
                                                                    : sl_join_host(status, name);
 }
 
-/* The id of a part that is meant by the name alone; NULL where it is not known or several are. */
-static const char *
-part_of(const sl_catalog *catalog, const char *name)
+static bool
+find_parts(sl_host_status *status, const char *name, sl_joined_kind *out)
 {
-    sl_errors ignored = {0};
-    const sl_part *part = NULL;
-    return sl_catalog_find_part(catalog, name, "", &part, &ignored) == SL_OK ? part->accelerator.id
-                                                                             : NULL;
+    sl_joined_parts *const parts = sl_arena_alloc(status->arena, 1, sizeof *parts);
+    bool near = false;
+    if (parts == NULL)
+        return false;
+    parts->count =
+        sl_catalog_candidates(status->catalog, name, parts->list, SL_JOINED_PARTS_MAX, &near);
+    /* A likeness is for people to look at. */
+    if (near)
+        parts->count = 0;
+    out->parts = parts;
+    return true;
+}
+
+bool
+sl_join_may_be(const sl_joined_kind *kind, const char *id)
+{
+    for (uint32_t i = 0; kind->parts != NULL && i < kind->parts->count; i++)
+        if (sl_text_equal(kind->parts->list[i]->accelerator.id, id))
+            return true;
+    return false;
 }
 
 static bool
@@ -132,9 +147,7 @@ read_kind(sl_host_status *status, const sl_observed *observed, size_t index, con
         out->facts[i] = fact;
     }
     const sl_joined_fact *const printed = out->facts[SL_COMPARED_ACCELERATOR];
-    if (printed != NULL && printed->text != NULL)
-        out->part = part_of(status->catalog, printed->text);
-    return true;
+    return printed == NULL || printed->text == NULL || find_parts(status, printed->text, out);
 }
 
 /* A group of hosts on its way into the table. */
@@ -164,8 +177,8 @@ take_host(void *context, const char *name, sl_errors *err)
     for (uint32_t i = 0; i < SL_COMPARED_COUNT; i++)
         if (group->kind->facts[i] != NULL)
             host->kind.facts[i] = group->kind->facts[i];
-    if (group->kind->facts[SL_COMPARED_ACCELERATOR] != NULL)
-        host->kind.part = group->kind->part;
+    if (group->kind->parts != NULL)
+        host->kind.parts = group->kind->parts;
     return SL_OK;
 }
 

@@ -24,9 +24,17 @@ typedef struct sl_joined_fact {
     const char *source;
 } sl_joined_fact;
 
+enum { SL_JOINED_PARTS_MAX = 8 };
+
+/** What a printed name may stand for: "a100" is several parts. */
+typedef struct sl_joined_parts {
+    const sl_part *list[SL_JOINED_PARTS_MAX];
+    uint32_t count; /* 0: no part that is known */
+} sl_joined_parts;
+
 typedef struct sl_joined_kind {
     const sl_joined_fact *facts[SL_COMPARED_COUNT]; /* NULL: not said */
-    const char *part; /* id in the catalogue of its accelerator; NULL: not known */
+    const sl_joined_parts *parts;                   /* of its accelerator; NULL: not said */
 } sl_joined_kind;
 
 #define SL_NO_POOL UINT32_MAX
@@ -95,6 +103,9 @@ sl_joined_host *sl_join_find(const sl_host_status *status, const char *name);
 /** Takes the word of one source. */
 sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,
                             sl_errors *err) SL_MUST_CHECK;
+
+/** Whether its accelerator, as the tool prints it, may be the one of this id. */
+bool sl_join_may_be(const sl_joined_kind *kind, const char *id);
 
 /** Named by the spec and by no source that lists hosts. */
 bool sl_join_missing(const sl_host_status *status, const sl_joined_host *host);

@@ -140,8 +140,7 @@ adopter(const sl_host_status *status, const sl_joined_host *host)
             continue;
         count++;
         only = i;
-        if (pool->resolved && host->kind.part != NULL &&
-            sl_text_equal(pool->cluster.accelerator.id, host->kind.part)) {
+        if (pool->resolved && sl_join_may_be(&host->kind, pool->cluster.accelerator.id)) {
             alike++;
             like = i;
         }

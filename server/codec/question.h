@@ -52,9 +52,9 @@ typedef struct sl_estimate_request {
     sl_node layers;       /* FROM_LAYERS; for sl_layers_read to judge */
     uint64_t parameters;  /* FROM_PARAMETERS */
 
-    const char *inventory; /* slug; NULL: the cluster stands inline or not at all */
-    const char *pool;      /* NULL: the only one */
-    bool all_hosts;        /* whatever state they are in */
+    const char *inventory;              /* slug; NULL: the cluster stands inline or not at all */
+    const char *pool;                   /* NULL: the only one */
+    bool all_hosts;                     /* whatever state they are in */
     const struct sl_host_status *hosts; /* of the inventory, the caller's to set before
                                            sl_estimate_request_pool; NULL: nobody observed it */
     char inventory_hash[SL_HASH_TEXT_SIZE];

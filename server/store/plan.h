@@ -16,7 +16,7 @@ typedef struct sl_plan_row {
     const char *slug;
     uint64_t revision; /* from 1 */
     const char *name;
-    const char *spec;      /* JSON text exactly as accepted */
+    const char *spec;      /* JSON text exactly as accepted; NULL in lists */
     const char *inventory; /* slug, or NULL */
     const char *created_at;
     const char *updated_at;

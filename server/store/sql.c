@@ -72,9 +72,9 @@
 /* Whether the verdict on a plan is one on what is there now. */
 #define CURRENT "p.evaluated_for IS NOT DISTINCT FROM h.holds_for"
 
-/* The columns of an sl_plan_row in the order that plan.c reads them. */
-#define PLAN                                                                                       \
-    "p.slug, p.revision, p.name, p.spec, p.inventory, to_char(p.created_at" RFC_3339               \
+/* The columns of an sl_plan_row in the order that plan.c reads them; lists have no document. */
+#define PLAN(spec)                                                                                 \
+    "p.slug, p.revision, p.name, " spec ", p.inventory, to_char(p.created_at" RFC_3339             \
     ", to_char(p.updated_at" RFC_3339 ", p.verdict, p.evaluation, to_char(p.evaluated_at" RFC_3339 \
     ", p.reason, h.holds_for, i.revision, o.observations_hash, " CURRENT
 
@@ -305,21 +305,22 @@ static const sl_sql statements[] = {
                             " SELECT slug, revision, name, spec, spec_hash, updated_at"
                             " FROM plans WHERE slug = $1::text",
                             1},
-    [SL_SQL_PLAN_GET] = {"plan_get", "SELECT " PLAN PLANS_OF("$2") " AND p.slug = $1::text", 2},
+    [SL_SQL_PLAN_GET] = {"plan_get",
+                         "SELECT " PLAN("p.spec") PLANS_OF("$2") " AND p.slug = $1::text", 2},
     [SL_SQL_PLAN_DELETE] = {"plan_delete",
                             "UPDATE plans SET deleted_at = statement_timestamp(),"
                             " updated_at = statement_timestamp() WHERE slug = $1::text",
                             1},
     [SL_SQL_PLAN_LIST] = {"plan_list",
-                          "SELECT " PLAN PLANS_OF(
-                              "$2") " AND p.slug > $1::text"
-                                    " AND ($4::text IS NULL OR p.inventory = $4::text)"
-                                    " AND CASE WHEN $5::text IS NULL THEN true"
-                                    " WHEN $5::text = 'pending' THEN NOT (" CURRENT ")"
-                                    " WHEN $5::text = 'not_fits' THEN " CURRENT
-                                    " AND p.verdict <> 'fits'"
-                                    " ELSE " CURRENT " AND p.verdict = $5::text END"
-                                    " ORDER BY p.slug LIMIT $3::bigint",
+                          "SELECT " PLAN("NULL")
+                              PLANS_OF("$2") " AND p.slug > $1::text"
+                                             " AND ($4::text IS NULL OR p.inventory = $4::text)"
+                                             " AND CASE WHEN $5::text IS NULL THEN true"
+                                             " WHEN $5::text = 'pending' THEN NOT (" CURRENT ")"
+                                             " WHEN $5::text = 'not_fits' THEN " CURRENT
+                                             " AND p.verdict <> 'fits'"
+                                             " ELSE " CURRENT " AND p.verdict = $5::text END"
+                                             " ORDER BY p.slug LIMIT $3::bigint",
                           5},
     /* Of two that judge at once the first one is heard: both say the same. */
     [SL_SQL_PLAN_JUDGE] = {"plan_judge",

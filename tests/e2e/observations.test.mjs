@@ -1,5 +1,7 @@
 /** What tools print of a cluster, stored beside its spec as it comes from cron, and what follows. */
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { accelerator, estimate, inventory } from './lib/fixtures.mjs';
@@ -242,4 +244,26 @@ test('of two senders at once the later observation stays, whoever comes last', a
         send('race', 'slurm', scontrol(all(4)), `?observed_at=${minute(i)}`)));
     const { json } = await client.get(`${base}/race/observations/slurm`);
     assert.equal(json.observed_at, '2026-01-31T12:11:00.000Z');
+});
+
+test('every real output is stored and joined, or refused by name', async (t) => {
+    const folder = new URL('../../../shared/inventories/', import.meta.url);
+    if (!existsSync(folder))
+        return t.skip('no folder of real outputs');
+    await store('real');
+    let stored = 0;
+    for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile())
+            continue;
+        const body = readFileSync(join(entry.path, entry.name));
+        const response = await send('real', `file-${stored}`, body);
+        assert.ok([201, 400, 422].includes(response.status), `${entry.name}: ${response.text}`);
+        stored += response.status === 201;
+        if (response.status !== 201)
+            assertProblem(response, response.status);
+    }
+    assert.ok(stored > 20, `${stored} are stored`);
+    const { hosts: status } = await statusOf('real');
+    assert.equal(status.sources.length, stored);
+    return undefined;
 });

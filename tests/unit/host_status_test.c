@@ -239,6 +239,25 @@ fields_that_contradict_the_spec_are_named_with_both_values(void)
 }
 
 static void
+an_ambiguous_name_contradicts_only_what_it_cannot_be(void)
+{
+    bench b;
+    const sl_facts may_be = eight("h100");
+    const sl_facts cannot_be = eight("a100");
+    const sl_facts unknown = eight("gpu-of-tomorrow");
+    bench_open(&b);
+    add(&b, "gpu[001-030]", SL_HOST_USABLE, NULL, &may_be);
+    add(&b, "gpu031", SL_HOST_USABLE, NULL, &unknown);
+    add(&b, "gpu032", SL_HOST_USABLE, NULL, &cannot_be);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "\"contradictions\":[{\"pool\":\"h100\",\"hosts\":[\"gpu032\"],\"field\":"
+                     "\"accelerator\",\"spec\":\"nvidia-h100-sxm5-80gb\",\"observed\":\"a100\","
+                     "\"source\":\"slurm\"}]");
+    bench_close(&b);
+}
+
+static void
 memory_that_a_tool_rounds_is_no_contradiction(void)
 {
     bench b;
@@ -372,6 +391,7 @@ main(int argc, char **argv)
         SL_CASE(the_most_recent_word_on_a_host_counts),
         SL_CASE(what_is_stale_does_not_count_and_is_flagged),
         SL_CASE(fields_that_contradict_the_spec_are_named_with_both_values),
+        SL_CASE(an_ambiguous_name_contradicts_only_what_it_cannot_be),
         SL_CASE(memory_that_a_tool_rounds_is_no_contradiction),
         SL_CASE(a_pool_without_names_is_compared_by_numbers),
         SL_CASE(the_full_name_of_a_host_is_the_host),
