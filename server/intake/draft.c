@@ -114,7 +114,7 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     const char *const usual =
         pool->node != NULL ? NULL : "of the node usually built around this part";
 
-    if (pool->node != NULL)
+    if (pool->node != NULL && pool->value[SL_FIELD_SLICE].origin == SL_FROM_NOBODY)
         take_known(pool, SL_FIELD_ACCELERATORS, pool->node->accelerators, SL_FROM_CATALOG, NULL);
     if (pool->part == NULL)
         return;
@@ -127,7 +127,9 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     take_known(pool, SL_FIELD_SCALE_UP_BYTES_PER_S, a->scale_up_bytes_per_s, SL_FROM_CATALOG, NULL);
     if (shape == NULL)
         return;
-    if (pool->value[SL_FIELD_ACCELERATOR].origin != SL_FROM_NOBODY || pool->node != NULL)
+    /* Slices of nobody knows how many devices are no whole ones. */
+    if (pool->value[SL_FIELD_SLICE].origin == SL_FROM_NOBODY &&
+        (pool->value[SL_FIELD_ACCELERATOR].origin != SL_FROM_NOBODY || pool->node != NULL))
         take_known(pool, SL_FIELD_ACCELERATORS, shape->accelerators, SL_FROM_DEFAULT, usual);
     take_known(pool, SL_FIELD_SCALE_UP_DOMAIN, shape->scale_up_domain, origin, usual);
     if (pool->value[SL_FIELD_NIC_BYTES_PER_S].origin == SL_FROM_NOBODY) {
@@ -414,7 +416,8 @@ place_hosts(making *m, sl_errors *err)
 bool
 sl_draft_pool_planned(const sl_draft_pool *pool)
 {
-    return pool->whole > 0 || pool->value[SL_FIELD_ACCELERATORS].origin == SL_FROM_NOBODY;
+    return pool->whole > 0 || (pool->value[SL_FIELD_ACCELERATORS].origin == SL_FROM_NOBODY &&
+                               pool->value[SL_FIELD_SLICE].origin == SL_FROM_NOBODY);
 }
 
 /* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
@@ -437,7 +440,9 @@ count_whole(sl_draft_pool *pool)
     const double count = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
     const double sliced = sl_value_number(&pool->value[SL_FIELD_SLICED_ACCELERATORS]);
 
-    pool->whole = count > sliced ? (uint32_t)(count - sliced) : 0;
+    /* Cut up, and nobody says how many of them: none is counted on. */
+    const bool all_cut = pool->value[SL_FIELD_SLICE].origin != SL_FROM_NOBODY && sliced <= 0;
+    pool->whole = count > sliced && !all_cut ? (uint32_t)(count - sliced) : 0;
 }
 
 static const char *
@@ -476,6 +481,25 @@ note_name(making *m, uint32_t index)
 }
 
 static void
+note_slices(making *m, const sl_draft_pool *pool, double count, double sliced)
+{
+    const char *const slice = sl_value_text(&pool->value[SL_FIELD_SLICE]);
+
+    if (sliced > 0 && count > 0)
+        sl_draft_note_add(m->draft, m->arena, "sliced", false, "",
+                          "%.0f of %.0f accelerators of a node of pool %s are cut up or shared "
+                          "(%.60s): a plan can "
+                          "have %u",
+                          sliced, count, pool->name, slice != NULL ? slice : "MIG", pool->whole);
+    else if (slice != NULL)
+        sl_draft_note_add(
+            m->draft, m->arena, "sliced", false, "",
+            "accelerators of pool %s are cut up (%.60s), and no file says of how many "
+            "whole ones: a plan can have none",
+            pool->name, slice);
+}
+
+static void
 note_pool(making *m, uint32_t index)
 {
     sl_draft_pool *const pool = &m->draft->pools[index];
@@ -485,16 +509,9 @@ note_pool(making *m, uint32_t index)
     char pointer[64], printed[32], known[32];
 
     note_name(m, index);
-    if (sliced > 0) {
-        const char *const slice = sl_value_text(&pool->value[SL_FIELD_SLICE]);
-        sl_draft_note_add(
-            m->draft, m->arena, "sliced", false, "",
-            "%.0f of %.0f accelerators of a node of pool %s are cut up or shared (%.60s): "
-            "a plan can have %u",
-            sliced, count, pool->name, slice != NULL ? slice : "MIG", pool->whole);
-    }
+    note_slices(m, pool, count, sliced);
     spec_pointer(m->draft, index, "accelerators", pointer);
-    if (count <= 0)
+    if (count <= 0 && sl_draft_pool_planned(pool))
         sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
                           "no file says how many accelerators a node of pool %s has", pool->name);
     if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&

@@ -222,11 +222,29 @@ sliced_devices_are_no_part_of_a_plan(void)
     CU_ASSERT_EQUAL(d.draft->pools[1].whole, 6);
     CU_ASSERT_FALSE(sl_draft_pool_planned(&d.draft->pools[2]));
     CU_ASSERT_TRUE(noted(d.draft, "sliced"));
+    CU_ASSERT_EQUAL(d.draft->pools[1].in_state[SL_HOST_UNSAID], 1);
     char *const text = spec_text(d.draft);
     CU_ASSERT_PTR_NULL(strstr(text, "all1"));
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "\"accelerators\":6"));
     free(text);
     expect_spec(d.draft, SL_OK, "");
+    end(&d);
+}
+
+static void
+slices_of_nobody_knows_how_many_devices_are_none(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "kubernetes_nodes");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "NVIDIA-A100-SXM4-40GB", 1, "product");
+    sl_facts_text(&facts, SL_FIELD_SLICE, "MIG 1g.5gb", 1, "product");
+    add(&d, &(sl_found_host){.name = "n[1-2]"}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_EQUAL(d.draft->pools[0].whole, 0);
+    CU_ASSERT_FALSE(sl_draft_pool_planned(&d.draft->pools[0]));
+    CU_ASSERT_TRUE(noted(d.draft, "sliced"));
     end(&d);
 }
 
@@ -346,6 +364,7 @@ main(int argc, char **argv)
         SL_CASE(memory_that_was_printed_decides_between_parts_of_one_name),
         SL_CASE(states_are_told_apart_and_hosts_stay_in_the_spec),
         SL_CASE(sliced_devices_are_no_part_of_a_plan),
+        SL_CASE(slices_of_nobody_knows_how_many_devices_are_none),
         SL_CASE(blocks_of_a_topology_make_the_scale_up_domain),
         SL_CASE(no_accelerators_are_an_answer),
         SL_CASE(sources_that_differ_are_told_and_the_nearer_to_the_hardware_counts),
