@@ -76,6 +76,15 @@ migrate(sl_app *app)
     sl_store_free(store);
 }
 
+/* Private hardware is another's to change too. Without the thread what was read once stays. */
+static void
+watch(sl_app *app)
+{
+    if (app->settings->database_url[0] != '\0' &&
+        !sl_stock_watch(app->stock, app->settings->database_url, sl_api_open, app))
+        sl_log(SL_LOG_ERROR, "private hardware is not watched: no thread", NULL, 0);
+}
+
 static uint32_t
 at_least(uint32_t value, uint32_t least)
 {
@@ -101,6 +110,8 @@ serve(sl_app *app, const sigset_t *signals)
                        [SL_LANE_BULK] = 32},
         .worker_new = sl_worker_new,
         .worker_free = sl_worker_free,
+        .enter = sl_api_enter,
+        .leave = sl_api_leave,
     };
     sl_errors err = {.count = 0};
     sl_server *server = NULL;
@@ -122,12 +133,14 @@ serve(sl_app *app, const sigset_t *signals)
     warn_settings(app->settings);
     migrate(app);
     sl_plan_keeper_stir(app->keeper);
+    watch(app);
 
     (void)sigwait(signals, &received);
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
     const uint32_t cancelled = sl_server_stop(server, grace_s);
     sl_plan_keeper_stop(app->keeper);
+    sl_stock_stop(app->stock);
     sl_log(SL_LOG_INFO, "stopped",
            (const sl_log_field[]){sl_log_count("requests_cancelled", cancelled)}, 1);
     return EXIT_SUCCESS;
@@ -139,16 +152,20 @@ run(const sl_settings *settings, const sigset_t *signals)
     sl_errors err = {.count = 0};
     sl_hub *hub = NULL;
     sl_catalog *catalog = sl_catalog_new(&err);
+    sl_stock *stock = catalog != NULL ? sl_stock_new(catalog) : NULL;
     int status = EXIT_FAILURE;
 
-    if (catalog != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
-        sl_app app = {.settings = settings, .catalog = catalog, .hub = hub};
+    if (catalog != NULL && settings->database_url[0] != '\0')
+        sl_catalog_await_own(catalog);
+    if (stock != NULL && sl_hub_new(settings, &hub, &err) == SL_OK) {
+        sl_app app = {.settings = settings, .catalog = catalog, .hub = hub, .stock = stock};
         sl_app_init(&app);
         status = serve(&app, signals);
     } else {
         print_errors(&err);
     }
     sl_hub_free(hub);
+    sl_stock_free(stock);
     sl_catalog_free(catalog);
     return status;
 }

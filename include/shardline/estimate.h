@@ -30,6 +30,8 @@ typedef struct sl_rank_memory {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     uint64_t returned_bytes; /* segments that a full device gives back: not in the totals */
+    uint32_t pool;           /* of several, where the ranks are */
+    uint64_t usable_bytes;   /* there, on a device */
     uint64_t host_bytes;     /* in the memory of the node, for one rank */
     uint64_t nvme_bytes;     /* on its disks, likewise */
     const char *phase;       /* when the peak is reached: "head", "backward", "last_backward",
@@ -39,13 +41,14 @@ typedef struct sl_rank_memory {
 } sl_rank_memory;
 
 typedef struct sl_memory {
-    uint64_t capacity_bytes;
+    uint64_t capacity_bytes; /* of the binding rank's device */
+    uint64_t reserved_bytes; /* ... what the driver keeps */
     uint64_t usable_bytes;
     uint64_t reserved_low_bytes; /* of the binding rank, over the fragmentation that was measured */
     uint64_t reserved_high_bytes;
     uint64_t host_bytes_per_node; /* of the node with the fullest ranks */
     uint64_t nvme_bytes_per_node;
-    int64_t headroom_bytes; /* usable less the largest device total */
+    int64_t headroom_bytes; /* usable less device total, where least is left */
     uint32_t binding;       /* index into ranks */
     uint32_t rank_count;
     sl_rank_memory ranks[SL_PIPELINE_MAX];
@@ -71,6 +74,10 @@ typedef struct sl_time {
     double ideal_s;      /* model FLOPs at the datasheet peak */
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
+    /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links the
+     * others wait for. */
+    uint32_t slowest_pool;
+    uint32_t slowest_links;
     double flops_again; /* by recomputation, of one micro-batch in all stages */
     sl_term terms[SL_TIME_TERMS];
     uint32_t communication_count;
@@ -108,7 +115,7 @@ typedef struct sl_fix {
     sl_plan plan;
     uint32_t nodes;
     const char *what;     /* "recompute", "micro_batch_size", "zero_stage", "tensor", "pipeline",
-                         "sequence", "offload", "nodes" */
+                         "sequence", "offload", "nodes", "pipeline_layout" */
     bool time_incomplete; /* step_s lacks some transfers over the host's link */
     uint64_t device_total_bytes;
     double step_s;

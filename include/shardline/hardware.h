@@ -177,7 +177,10 @@ typedef struct sl_excess {
     double wide_ratio; /* of groups larger than were measured, inside a scale-up domain */
 } sl_excess;
 
-/** Homogeneous nodes on one fabric. */
+enum { SL_POOLS_MAX = 8 }; /* of one plan */
+
+/** Homogeneous nodes on one fabric; or several pools of them, and what these have in common
+ * (sl_cluster_join). */
 typedef struct sl_cluster {
     sl_accelerator accelerator; /* with the request's overrides applied */
     char node_type[64];         /* catalogue id, or "" */
@@ -193,6 +196,10 @@ typedef struct sl_cluster {
     uint64_t host_memory_bytes;    /* per node; 0 = not known */
     double price_per_node_hour;    /* 0 = not known */
     sl_operating operation;
+    char pool[64];                  /* its name beside other pools, or "" */
+    uint64_t beside;                /* accelerators of those, which share the fabric */
+    uint32_t pool_count;            /* 0: equal nodes */
+    const struct sl_cluster *pools; /* in the order of their ranks; borrowed */
 } sl_cluster;
 
 /** Achieved share of memory bandwidth of pointwise kernels, by class. */

@@ -339,6 +339,18 @@ bool sl_precision_is_low(sl_precision precision);
  * nvfp4; scales apart. */
 double sl_precision_bytes(sl_precision precision);
 
+/** Of all nodes, in all pools. */
+uint64_t sl_cluster_accelerators(const sl_cluster *cluster);
+
+/**
+ * Several pools as one cluster, borrowing them: nodes are of all, price, power and peak rates the mean
+ * of a node's and an accelerator's; of the rest what every pool has: the least memory and the fewest
+ * accelerators in a node, no precision and no attention kernel that one of them lacks, the release
+ * year of the newest. Each pool is told how many accelerators stand beside it, and a scale-up domain
+ * ends with its pool. 2 to SL_POOLS_MAX.
+ */
+void sl_cluster_join(sl_cluster *pools, uint32_t count, sl_cluster *out);
+
 /** tensor * pipeline * context * data. */
 uint64_t sl_plan_world(const sl_plan *plan);
 

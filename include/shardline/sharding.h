@@ -57,6 +57,7 @@ uint64_t sl_rank_set_next(const sl_rank_set *set, uint64_t from);
 
 /** Index of a rank in each of its groups, and where it runs. */
 typedef struct sl_place {
+    uint32_t pool; /* of several; nodes are numbered on from pool to pool */
     uint64_t node, local_rank;
     uint64_t data, pipeline, tensor, context, expert;
 } sl_place;

@@ -49,6 +49,7 @@ typedef struct sl_span {
 
 typedef struct sl_stage_run {
     uint64_t rank;         /* global, of the first replica */
+    uint32_t pool;         /* of several, where it is */
     double begin_s, end_s; /* first pass, last pass */
     double busy_s;         /* passes */
     uint64_t base_bytes;   /* what is there from step to step */

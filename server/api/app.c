@@ -9,14 +9,21 @@
 #include "base/text.h"
 #include "shardline/version.h"
 
+static void
+name_software(sl_app *app)
+{
+    const bool fits = sl_text_format(app->software, sizeof app->software, "%s %s",
+                                     SL_ENGINE_VERSION, sl_catalog_revision(app->catalog));
+    assert(fits);
+}
+
 void
 sl_app_init(sl_app *app)
 {
     const sl_embedded *contract = sl_api_contract();
 
     sl_hash_text(contract->data, contract->size, app->contract_tag);
-    (void)sl_text_format(app->software, sizeof app->software, "%s %s", SL_ENGINE_VERSION,
-                         sl_catalog_revision(app->catalog));
+    name_software(app);
     atomic_init(&app->migrated, false);
 }
 
@@ -156,16 +163,55 @@ sl_api_finish(const sl_writer *writer, sl_response *response, const sl_request *
     sl_response_problem(response, request, &err);
 }
 
-sl_store *
-sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err)
+void *
+sl_api_enter(void *argument, void *thread)
 {
+    sl_app *app = argument;
+    sl_worker *worker = thread;
+
+    if (worker == NULL || app->stock == NULL)
+        return app;
+    worker->view.settings = app->settings;
+    worker->view.catalog = sl_stock_take(app->stock);
+    worker->view.hub = app->hub;
+    worker->view.stock = app->stock;
+    worker->view.process = app;
+    worker->view.keeper = app->keeper;
+    memcpy(worker->view.contract_tag, app->contract_tag, sizeof app->contract_tag);
+    name_software(&worker->view);
+    return &worker->view;
+}
+
+void
+sl_api_leave(void *argument, void *thread)
+{
+    sl_app *app = argument;
+    sl_worker *worker = thread;
+
+    if (worker == NULL || app->stock == NULL)
+        return;
+    sl_stock_give_back(app->stock, worker->view.catalog);
+    worker->view.catalog = NULL;
+}
+
+sl_store *
+sl_api_open(void *argument, sl_store *store, sl_errors *err)
+{
+    sl_app *app = argument;
+
     /* The database may come up long after we did: the first use that reaches it migrates. */
     if (!atomic_load(&app->migrated)) {
-        if (sl_store_migrate(worker->store, err) != SL_OK)
+        if (sl_store_migrate(store, err) != SL_OK)
             return NULL;
         atomic_store(&app->migrated, true);
     }
-    return worker->store;
+    return store;
+}
+
+sl_store *
+sl_api_store(sl_app *app, sl_worker *worker, sl_errors *err)
+{
+    return sl_api_open(app->process != NULL ? app->process : app, worker->store, err);
 }
 
 sl_worker *

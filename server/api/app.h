@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "api/stock.h"
 #include "base/embed.h"
 #include "base/hash.h"
 #include "catalog/catalog.h"
@@ -18,10 +19,13 @@
 /** Judges saved plans (plan_keeper.h). */
 typedef struct sl_plan_keeper sl_plan_keeper;
 
+/** The process; and what a handler sees of it, which is the same but for a catalogue of its own. */
 typedef struct sl_app {
     const sl_settings *settings;
-    const sl_catalog *catalog;
+    const sl_catalog *catalog; /* a handler's: the one in use when it began, until it ends */
     const sl_hub *hub;
+    sl_stock *stock;                      /* NULL: the catalogue is all there is */
+    struct sl_app *process;               /* of a handler's view; NULL: this is the process */
     char contract_tag[SL_HASH_TEXT_SIZE]; /* of /openapi.json */
     char software[64];      /* versions of engine and catalogue: equal ones, equal answers */
     sl_plan_keeper *keeper; /* the caller's to set and to stop; NULL: none */
@@ -40,11 +44,19 @@ typedef struct sl_worker {
     sl_hub_worker *hub;    /* hub lane */
     sl_estimate *estimate; /* compute lane, like the next */
     sl_estimate *scratch;
+    sl_app view; /* of the handler that runs */
 } sl_worker;
 
 /** For sl_server_config. NULL stops nothing: handlers of a thread without context answer 503. */
 void *sl_worker_new(void *app, sl_lane lane);
 void sl_worker_free(void *app, sl_lane lane, void *worker);
+
+/** For sl_server_config: the view of a handler, and its end. */
+void *sl_api_enter(void *app, void *worker);
+void sl_api_leave(void *app, void *worker);
+
+/** An sl_stock_opener for an sl_app. */
+sl_store *sl_api_open(void *app, sl_store *store, sl_errors *err);
 
 extern const sl_route sl_api_routes[];
 extern const size_t sl_api_route_count;

@@ -47,6 +47,9 @@ sl_ready_get(void *argument, void *thread, const sl_request *request, sl_respons
     if (configured) {
         sl_store *store = sl_api_store(app, worker, &err);
         code = store == NULL ? SL_E_UNAVAILABLE : sl_store_ready(store, &err);
+        /* Requests may name what is private: not before it was read. */
+        if (code == SL_OK && app->stock != NULL)
+            code = sl_stock_refresh(app->stock, store, &err);
     }
     response->status = code == SL_OK ? 200 : 503;
     if (code != SL_OK)

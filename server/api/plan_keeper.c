@@ -53,14 +53,13 @@ wait_parked(sl_plan_keeper *keeper, const sl_response *response)
 
 /* Takes the trial through the lanes. */
 static void
-try_plan(sl_plan_keeper *keeper, sl_plan_trial *trial, const sl_request *request)
+try_plan(sl_plan_keeper *keeper, sl_app *view, sl_plan_trial *trial, const sl_request *request)
 {
     sl_response response;
     sl_lane lane = SL_LANE_COMPUTE;
 
     sl_response_init(&response);
-    while (
-        !sl_plan_trial_step(keeper->app, keeper->workers[lane], trial, request, &response, trial)) {
+    while (!sl_plan_trial_step(view, keeper->workers[lane], trial, request, &response, trial)) {
         lane = response.next_lane;
         if (response.park != NULL)
             wait_parked(keeper, &response);
@@ -72,7 +71,7 @@ try_plan(sl_plan_keeper *keeper, sl_plan_trial *trial, const sl_request *request
 
 /* Unless somebody else did meanwhile. */
 static sl_code
-judge(sl_plan_keeper *keeper, const char *slug, sl_arena *arena, sl_errors *err)
+judge(sl_plan_keeper *keeper, sl_app *view, const char *slug, sl_arena *arena, sl_errors *err)
 {
     const sl_request request = {.method = SL_POST,
                                 .id = "plans",
@@ -88,18 +87,18 @@ judge(sl_plan_keeper *keeper, const char *slug, sl_arena *arena, sl_errors *err)
     sl_plan_row row;
     sl_plan_document document;
 
-    if (sl_plan_get(store, slug, keeper->app->software, arena, &row, &unseen) != SL_OK ||
-        row.current || sl_plan_document_request(row.spec, arena, &document, &unseen) != SL_OK)
+    if (sl_plan_get(store, slug, view->software, arena, &row, &unseen) != SL_OK || row.current ||
+        sl_plan_document_request(row.spec, arena, &document, &unseen) != SL_OK)
         return SL_OK;
     sl_plan_trial trial = {.request_text = document.request,
-                           .basis = sl_plan_basis(keeper->app, &row)};
-    try_plan(keeper, &trial, &request);
+                           .basis = sl_plan_basis(view, &row, arena)};
+    try_plan(keeper, view, &trial, &request);
     return sl_plan_trial_keep(store, &trial, &row, arena, err);
 }
 
 /* A page of the plans that wait; *after moves behind it. False: there is no more to do. */
 static bool
-judge_page(sl_plan_keeper *keeper, char after[SL_PLAN_SLUG_SIZE])
+judge_page(sl_plan_keeper *keeper, sl_app *view, char after[SL_PLAN_SLUG_SIZE])
 {
     const sl_plan_query query = {
         .after = after, .limit = PAGE, .verdict = sl_plan_verdict_names[SL_PLAN_PENDING]};
@@ -111,11 +110,11 @@ judge_page(sl_plan_keeper *keeper, char after[SL_PLAN_SLUG_SIZE])
     bool more = false;
 
     sl_code code = arena == NULL ? SL_E_MEMORY
-                                 : sl_plan_list(store, &query, keeper->app->software, arena, &rows,
-                                                &count, &more, &err);
+                                 : sl_plan_list(store, &query, view->software, arena, &rows, &count,
+                                                &more, &err);
     for (uint32_t i = 0; i < count && code == SL_OK && !atomic_load(&keeper->stopping); i++) {
         sl_arena *const own = sl_arena_new(ARENA_BYTES);
-        code = own == NULL ? SL_E_MEMORY : judge(keeper, rows[i].slug, own, &err);
+        code = own == NULL ? SL_E_MEMORY : judge(keeper, view, rows[i].slug, own, &err);
         sl_arena_free(own);
     }
     if (code == SL_OK && count > 0)
@@ -125,13 +124,12 @@ judge_page(sl_plan_keeper *keeper, char after[SL_PLAN_SLUG_SIZE])
 }
 
 static void
-count_plans(sl_plan_keeper *keeper)
+count_plans(sl_plan_keeper *keeper, const sl_app *view)
 {
     uint64_t counts[SL_PLAN_VERDICTS];
     sl_errors err = {.count = 0};
 
-    if (sl_plan_count(keeper->workers[SL_LANE_STORE]->store, keeper->app->software, counts, &err) !=
-        SL_OK)
+    if (sl_plan_count(keeper->workers[SL_LANE_STORE]->store, view->software, counts, &err) != SL_OK)
         return;
     for (uint32_t i = 0; i < SL_PLAN_VERDICTS; i++)
         atomic_store(&keeper->counts[i], counts[i]);
@@ -164,9 +162,12 @@ run(void *context)
         /* Whoever uses the database first migrates it; there is nothing to do before that. */
         if (!atomic_load(&keeper->app->migrated))
             continue;
-        while (judge_page(keeper, after))
+        /* One catalogue for the round. */
+        sl_app *const view = sl_api_enter(keeper->app, keeper->workers[SL_LANE_COMPUTE]);
+        while (judge_page(keeper, view, after))
             continue;
-        count_plans(keeper);
+        count_plans(keeper, view);
+        sl_api_leave(keeper->app, keeper->workers[SL_LANE_COMPUTE]);
     }
     return NULL;
 }

@@ -18,12 +18,14 @@ sl_plan_verdict_name(sl_verdict_kind kind)
 }
 
 sl_verdict_basis
-sl_plan_basis(const sl_app *app, const sl_plan_row *row)
+sl_plan_basis(const sl_app *app, const sl_plan_row *row, sl_arena *arena)
 {
+    const char *const catalog = sl_arena_copy(arena, sl_catalog_revision(app->catalog));
+
     return (sl_verdict_basis){.inventory_revision = row->inventory_revision,
                               .observations_hash = row->observations_hash,
                               .engine_version = SL_ENGINE_VERSION,
-                              .catalog_revision = sl_catalog_revision(app->catalog)};
+                              .catalog_revision = catalog != NULL ? catalog : ""};
 }
 
 bool

@@ -23,7 +23,7 @@ bool sl_plan_trial_step(sl_app *app, void *worker, sl_plan_trial *trial, const s
                         sl_response *response, void *state) SL_MUST_CHECK;
 
 /** What a verdict on the row, now, is computed from. */
-sl_verdict_basis sl_plan_basis(const sl_app *app, const sl_plan_row *row);
+sl_verdict_basis sl_plan_basis(const sl_app *app, const sl_plan_row *row, sl_arena *arena);
 
 /** The evaluation as JSON, in the arena. NULL without memory. */
 const char *sl_plan_evaluation(const sl_plan_trial *trial, sl_arena *arena);

@@ -139,8 +139,8 @@ answer_current(const sl_app *app, plan_job *job, const char *request_text,
         return;
     }
     job->phase = PHASE_TRIAL;
-    job->trial =
-        (sl_plan_trial){.request_text = request_text, .basis = sl_plan_basis(app, &job->row)};
+    job->trial = (sl_plan_trial){.request_text = request_text,
+                                 .basis = sl_plan_basis(app, &job->row, request->arena)};
     sl_response_continue(response, SL_LANE_COMPUTE, job);
 }
 

@@ -16,8 +16,15 @@ SL_HANDLER(sl_schemas_get);
 
 SL_HANDLER(sl_accelerators_list);
 SL_HANDLER(sl_accelerators_get);
+SL_HANDLER(sl_accelerators_put);
+SL_HANDLER(sl_accelerators_delete);
 SL_HANDLER(sl_node_types_list);
 SL_HANDLER(sl_node_types_get);
+SL_HANDLER(sl_node_types_put);
+SL_HANDLER(sl_node_types_delete);
+SL_HANDLER(sl_node_prices_get);
+SL_HANDLER(sl_node_prices_put);
+SL_HANDLER(sl_node_prices_delete);
 
 SL_HANDLER(sl_models_search);
 SL_HANDLER(sl_models_get);

@@ -9,7 +9,8 @@ enum {
     /* Several files of 64 MiB; what is above that lies on disk. */
     UPLOAD_MAX_BYTES = 128 * 1024 * 1024,
     /* One file, and a byte more than stays in memory. */
-    OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1
+    OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1,
+    HARDWARE_MAX_BYTES = 16 * 1024
 };
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
@@ -22,10 +23,27 @@ const sl_route sl_api_routes[] = {
     {SL_GET, "/openapi.json", SL_LANE_COMPUTE, sl_openapi_get, NULL, 0, 5.0, NULL},
     {SL_GET, "/schemas/{name}", SL_LANE_COMPUTE, sl_schemas_get, NULL, 0, 5.0, NULL},
 
-    {SL_GET, "/api/v1/accelerators", SL_LANE_COMPUTE, sl_accelerators_list, NULL, 0, 5.0, NULL},
-    {SL_GET, "/api/v1/accelerators/{id}", SL_LANE_COMPUTE, sl_accelerators_get, NULL, 0, 5.0, NULL},
-    {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0, NULL},
-    {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0, NULL},
+    {SL_GET, "/api/v1/accelerators", SL_LANE_COMPUTE, sl_accelerators_list, NULL, 0, 5.0,
+     "vendor, arch, query, memory_bytes__gte, origin"},
+    {SL_GET, "/api/v1/accelerators/{id}", SL_LANE_COMPUTE, sl_accelerators_get, NULL, 0, 5.0,
+     "view"},
+    {SL_PUT, "/api/v1/accelerators/{id}", SL_LANE_STORE, sl_accelerators_put, JSON_BODY,
+     HARDWARE_MAX_BYTES, 10.0, "dry_run, unknown, view"},
+    {SL_DELETE, "/api/v1/accelerators/{id}", SL_LANE_STORE, sl_accelerators_delete, NULL, 0, 10.0,
+     "dry_run"},
+    {SL_GET, "/api/v1/node-types", SL_LANE_COMPUTE, sl_node_types_list, NULL, 0, 5.0,
+     "operator, accelerator, query, origin"},
+    {SL_GET, "/api/v1/node-types/{id}", SL_LANE_COMPUTE, sl_node_types_get, NULL, 0, 5.0, "view"},
+    {SL_PUT, "/api/v1/node-types/{id}", SL_LANE_STORE, sl_node_types_put, JSON_BODY,
+     HARDWARE_MAX_BYTES, 10.0, "dry_run, unknown, view"},
+    {SL_DELETE, "/api/v1/node-types/{id}", SL_LANE_STORE, sl_node_types_delete, NULL, 0, 10.0,
+     "dry_run"},
+    {SL_GET, "/api/v1/node-types/{id}/price", SL_LANE_COMPUTE, sl_node_prices_get, NULL, 0, 5.0,
+     "view"},
+    {SL_PUT, "/api/v1/node-types/{id}/price", SL_LANE_STORE, sl_node_prices_put, JSON_BODY,
+     HARDWARE_MAX_BYTES, 10.0, "dry_run, unknown, view"},
+    {SL_DELETE, "/api/v1/node-types/{id}/price", SL_LANE_STORE, sl_node_prices_delete, NULL, 0,
+     10.0, "dry_run"},
 
     {SL_GET, "/api/v1/models", SL_LANE_COMPUTE, sl_models_search, NULL, 0, 10.0, "query, limit"},
     {SL_GET, "/api/v1/models/{name}", SL_LANE_COMPUTE, sl_models_get, NULL, 0, 28.0, "revision"},

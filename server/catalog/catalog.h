@@ -1,7 +1,8 @@
 /**
  * The hardware and software we know: accelerators with their laws, node types, and what framework
- * releases do. Read once at start from the tables of server/catalog/data, which are compiled in;
- * never changed after, so any number of threads may read it.
+ * releases do. Read from the tables of server/catalog/data, which are compiled in, and from the rows
+ * that users store beside them (overlay.h); never changed after, so any number of threads may read
+ * it. When users' rows change there is another one (shelf.h).
  */
 #ifndef SL_CATALOG_CATALOG_H
 #define SL_CATALOG_CATALOG_H
@@ -9,6 +10,32 @@
 #include "shardline/hardware.h"
 
 typedef struct sl_catalog sl_catalog;
+
+enum { SL_OWN_ROWS_MAX = 1000 }; /* of users, of all kinds together */
+
+/** What is kept of a user's row beside its figures; all zero or "" in the tables' own rows. */
+typedef struct sl_own {
+    uint64_t revision; /* 0 = a row of the tables */
+    const char *spec;  /* JSON text as it was accepted */
+    const char *created_at;
+    const char *updated_at;
+} sl_own;
+
+/** A code of the source columns. */
+typedef struct sl_source {
+    const char *code;
+    const char *where;
+    const char *what;
+} sl_source;
+
+/** What one source says of a field of a part or node type about which sources disagree. */
+typedef struct sl_conflict {
+    const char *id;
+    const char *field; /* as answers call it */
+    double value;
+    const char *source; /* a code, or "recalled" */
+    const char *why;    /* what the reader should know of it, or "" */
+} sl_conflict;
 
 /** An accelerator with what only people read about it. Texts live as long as the catalogue. */
 typedef struct sl_part {
@@ -19,6 +46,12 @@ typedef struct sl_part {
     const char *scale_up_link; /* "NVLink4" */
     const char *recalled;      /* columns whose value is from memory, separated by | */
     const char *note;          /* where sources disagree, or "" */
+    bool memory_assumed;       /* no tool's total was found: the nominal size */
+    sl_own own;
+    /* Of a user's row: the part of the tables whose laws it uses, "" otherwise. */
+    const char *like;
+    bool like_assumed;  /* the user named none */
+    const char *scaled; /* columns that were not given and follow from `like`, separated by | */
 } sl_part;
 
 typedef struct sl_node_type {
@@ -35,11 +68,15 @@ typedef struct sl_node_type {
     bool amd_host;
     uint64_t host_memory_bytes; /* 0 = not known */
     uint32_t vcpus;
-    double price_per_node_hour_usd; /* on demand, indicative; 0 = not known */
+    double price_per_node_hour; /* the tables': on demand, indicative; 0 = not known */
+    const char *price_currency; /* ISO 4217 */
     const char *price_date;
     const char *source;
     const char *provenance;
+    const char *recalled; /* columns whose value is from memory, separated by | */
     const char *note;
+    sl_own own;
+    sl_own own_price; /* of a user's price of a node type of the tables */
 } sl_node_type;
 
 /**
@@ -49,8 +86,23 @@ typedef struct sl_node_type {
 sl_catalog *sl_catalog_new(sl_errors *err) SL_MUST_CHECK;
 void sl_catalog_free(sl_catalog *catalog); /* NULL is fine */
 
-/** First 12 hexadecimal digits of a hash of all tables: equal revisions give equal estimates. */
+/** First 12 hexadecimal digits of a hash of all tables and users' rows: equal revisions give equal
+ * estimates. */
 const char *sl_catalog_revision(const sl_catalog *catalog);
+
+/** The revision of the users' rows it was made with; 0: none were ever read. */
+uint64_t sl_catalog_own_revision(const sl_catalog *catalog);
+
+/** Users' rows are still to come: until another catalogue has them, a name that is not known may be
+ * one of theirs. */
+void sl_catalog_await_own(sl_catalog *catalog);
+
+/** The source of the first code in *codes, a list separated by spaces, and moves behind it; codes
+ * that are none are passed over. NULL at the end. */
+const sl_source *sl_catalog_next_source(const sl_catalog *catalog, const char **codes);
+
+/** Where sources disagree about a part or node type: values of one field beside each other. */
+const sl_conflict *sl_catalog_conflicts(const sl_catalog *catalog, const char *id, uint32_t *count);
 
 uint32_t sl_catalog_part_count(const sl_catalog *catalog);
 const sl_part *sl_catalog_part(const sl_catalog *catalog, uint32_t index);
@@ -58,7 +110,8 @@ const sl_part *sl_catalog_part(const sl_catalog *catalog, uint32_t index);
 /**
  * By id, full name or alias; case, spaces, dashes and the vendor do not matter. Errors at
  * `pointer`, SL_E_RANGE: ambiguous_accelerator ("a100" is several parts) with the candidates as
- * hint, unknown_accelerator with the nearest id.
+ * hint, unknown_accelerator with the nearest id; SL_E_UNAVAILABLE: private_hardware_unread in place
+ * of the latter while users' rows are still to come.
  */
 sl_code sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *pointer,
                              const sl_part **out, sl_errors *err) SL_MUST_CHECK;
@@ -68,6 +121,9 @@ sl_code sl_catalog_find_part(const sl_catalog *catalog, const char *name, const 
  * longest word with a digit stands in ("h100" of "H100 NVL2"), and *near says so. At most `most`. */
 uint32_t sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part **out,
                                uint32_t most, bool *near);
+
+/** The user's part of that id, or NULL. */
+const sl_part *sl_catalog_own_part(const sl_catalog *catalog, const char *id);
 
 uint32_t sl_catalog_node_count(const sl_catalog *catalog);
 const sl_node_type *sl_catalog_node(const sl_catalog *catalog, uint32_t index);

@@ -160,10 +160,22 @@ fail_ambiguous(const sl_catalog *catalog, const char *name, const char *pointer,
 }
 
 static sl_code
+unread(const char *name, const char *pointer, sl_errors *err)
+{
+    return sl_fail(err, SL_E_UNAVAILABLE, "private_hardware_unread", pointer,
+                   "the database was not read yet: \"%.60s\" is not in the catalogue and may be "
+                   "private",
+                   name);
+}
+
+static sl_code
 fail_unknown(const sl_catalog *catalog, const char *name, const char *pointer, sl_errors *err)
 {
-    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_accelerator", pointer,
-                                 "must be an accelerator of the catalogue, got \"%.80s\"", name);
+    const sl_code code =
+        catalog->awaits_own
+            ? unread(name, pointer, err)
+            : sl_fail(err, SL_E_RANGE, "unknown_accelerator", pointer,
+                      "must be an accelerator of the catalogue, got \"%.80s\"", name);
     const char *const near = sl_text_nearest(name, catalog->names, catalog->name_count);
     const int index = near != NULL ? sl_text_index(near, catalog->names, catalog->name_count) : -1;
     if (index >= 0)
@@ -181,6 +193,15 @@ sl_catalog_part_by_id(const sl_catalog *catalog, const char *id)
             return &catalog->parts[i];
     }
     return NULL;
+}
+
+const sl_part *
+sl_catalog_own_part(const sl_catalog *catalog, const char *id)
+{
+    assert(catalog != NULL && id != NULL);
+
+    const sl_part *const part = sl_catalog_part_by_id(catalog, id);
+    return part != NULL && part->own.revision > 0 ? part : NULL;
 }
 
 sl_code
@@ -289,7 +310,7 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
 
     char folded[SL_CATALOG_NAME_SIZE];
     fold(name, folded);
-    const char *ids[SL_CATALOG_NODES_MAX];
+    const char *ids[SL_CATALOG_NODES_MAX + SL_OWN_ROWS_MAX];
     for (uint32_t i = 0; i < catalog->node_count; i++) {
         const sl_node_type *const node = &catalog->nodes[i];
         ids[i] = node->id;
@@ -298,8 +319,10 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
             return SL_OK;
         }
     }
-    const sl_code code = sl_fail(err, SL_E_RANGE, "unknown_node_type", pointer,
-                                 "must be a node type of the catalogue, got \"%.80s\"", name);
+    const sl_code code = catalog->awaits_own
+                             ? unread(name, pointer, err)
+                             : sl_fail(err, SL_E_RANGE, "unknown_node_type", pointer,
+                                       "must be a node type of the catalogue, got \"%.80s\"", name);
     const char *const near = sl_text_nearest(name, ids, catalog->node_count);
     if (near != NULL)
         sl_hint(err, "%s", near);

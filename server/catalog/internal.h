@@ -3,6 +3,7 @@
 #define SL_CATALOG_INTERNAL_H
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/embed.h"
 #include "catalog/catalog.h"
 
@@ -14,11 +15,15 @@ enum {
     SL_CATALOG_ARCHES_MAX = 32,
     SL_CATALOG_FABRICS_MAX = 16,
     SL_CATALOG_SURFACES_MAX = 64,
-    SL_CATALOG_NAME_SIZE = 128 /* of a name once folded */
+    SL_CATALOG_SOURCES_MAX = 96,
+    SL_CATALOG_CONFLICTS_MAX = 256,
+    SL_CATALOG_ALIASES_MAX = 16, /* of a user's row */
+    SL_CATALOG_NAME_SIZE = 128   /* of a name once folded */
 };
 
 /* Where the laws of a part come from; ids of parts, "" for none. */
 typedef struct sl_law_names {
+    const char *sustained; /* whose clock over hours */
     const char *gemm;
     const char *attention;
     const char *attention_kernels; /* those the part can run, separated by | */
@@ -39,8 +44,11 @@ typedef struct sl_fabric_row {
 struct sl_catalog {
     sl_arena *arena;
     char revision[13];
+    uint64_t own_revision; /* of the users' rows it holds; 0 = none */
+    bool awaits_own;       /* they are not read yet */
+    uint32_t part_limit, node_limit, name_limit;
     uint32_t part_count, node_count, software_count, sustained_count, fabric_count, surface_count,
-        name_count;
+        name_count, source_count, conflict_count;
     sl_part *parts;
     sl_law_names *laws; /* beside parts */
     sl_node_type *nodes;
@@ -49,10 +57,22 @@ struct sl_catalog {
     sl_sustained sustained[SL_CATALOG_ARCHES_MAX];
     sl_fabric_row fabrics[SL_CATALOG_FABRICS_MAX];
     sl_gemm_surface *surfaces; /* of the laws that have one */
+    sl_source sources[SL_CATALOG_SOURCES_MAX];
+    sl_conflict conflicts[SL_CATALOG_CONFLICTS_MAX];
     /* every id, name and alias of a part, with the part it means */
     const char **names;
     uint32_t *name_parts;
 };
+
+/* catalog.c: an empty catalogue with room for that many rows of users. NULL without memory. */
+sl_catalog *sl_catalog_allocate(uint32_t own_rows, size_t arena_bytes,
+                                sl_errors *err) SL_MUST_CHECK;
+
+/* catalog.c: the revision of the embedded tables and, unless that is empty, of the users' rows. */
+sl_code sl_catalog_name_revision(sl_catalog *catalog, const sl_buffer *own,
+                                 sl_errors *err) SL_MUST_CHECK;
+
+extern const sl_embedded_set sl_catalog_files;
 
 /* load.c: fills everything but the laws of parts that have none of their own. */
 sl_code sl_catalog_load(sl_catalog *catalog, const sl_embedded_set *files,

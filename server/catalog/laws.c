@@ -114,12 +114,12 @@ law_part(const sl_catalog *catalog, const sl_accelerator *a, const char *id,
 }
 
 static void
-attach_sustained(const sl_catalog *catalog, sl_accelerator *a)
+attach_sustained(const sl_catalog *catalog, const char *id, sl_accelerator *a)
 {
     const sl_sustained *found = NULL;
     for (uint32_t i = 0; i < catalog->sustained_count; i++) {
         const sl_sustained *const row = &catalog->sustained[i];
-        const bool exact = sl_text_equal(row->part, a->id);
+        const bool exact = sl_text_equal(row->part, id);
         if (exact || (found == NULL && sl_text_equal(row->part, "*")))
             found = row;
     }
@@ -179,7 +179,7 @@ sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
         const sl_code code = attach(catalog, i, err);
         if (code != SL_OK)
             return code;
-        attach_sustained(catalog, &catalog->parts[i].accelerator);
+        attach_sustained(catalog, catalog->laws[i].sustained, &catalog->parts[i].accelerator);
     }
     return SL_OK;
 }

@@ -311,11 +311,29 @@ resolve_power(const sl_pool *pool, const sl_node *where, sl_notes *notes, sl_acc
 }
 
 static void
-note_provenance(const sl_accelerator *a, sl_notes *notes)
+note_provenance(const sl_catalog *catalog, const sl_accelerator *a, sl_notes *notes)
 {
     if (sl_text_equal(a->provenance, "recalled"))
         sl_notes_add(notes, "catalog_recalled", true,
                      "the catalogue's figures of %s are from memory and not verified", a->id);
+
+    const sl_part *const part = sl_catalog_own_part(catalog, a->id);
+    if (part == NULL)
+        return;
+    sl_notes_add(notes, "private_accelerator", false,
+                 "%s is a private part: its rates are what the user entered, its laws those of "
+                 "%s%s, scaled by the datasheets",
+                 a->id, part->like, part->like_assumed ? ", the nearest that was measured" : "");
+    if (*part->scaled == '\0')
+        return;
+    char list[192];
+    (void)sl_text_copy(list, sizeof list, part->scaled);
+    for (char *at = list; *at != '\0'; at++)
+        if (*at == '|')
+            *at = ' ';
+    sl_notes_add(notes, "private_rates_scaled", false,
+                 "not entered, and taken from %s: links as they are, rates in proportion: %s",
+                 part->like, list);
 }
 
 sl_code
@@ -355,13 +373,17 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
         (void)sl_text_copy(cluster.node_type, sizeof cluster.node_type, node->id);
         if (cluster.host_memory_bytes == 0)
             cluster.host_memory_bytes = node->host_memory_bytes;
-        if (cluster.price_per_node_hour <= 0 && node->price_per_node_hour_usd > 0) {
-            cluster.price_per_node_hour = node->price_per_node_hour_usd;
+        if (cluster.price_per_node_hour <= 0 && node->price_per_node_hour > 0) {
+            const bool own = node->own.revision > 0 || node->own_price.revision > 0;
+            cluster.price_per_node_hour = node->price_per_node_hour;
             sl_notes_add(notes, "price_assumed", false,
-                         "list price of %s: %.2f US dollars per node and hour, %s", node->id,
-                         node->price_per_node_hour_usd,
+                         "%s price of %s: %.2f %s per node and hour, %s", own ? "private" : "list",
+                         node->id, node->price_per_node_hour, node->price_currency,
                          *node->price_date != '\0' ? node->price_date : "undated");
         }
+        if (node->own.revision > 0)
+            sl_notes_add(notes, "private_node_type", false,
+                         "%s is a private node type: its shape is what the user entered", node->id);
     }
     if (pool->nodes == 0)
         sl_notes_add(notes, "nodes_assumed", false, "nodes were not given: 1");
@@ -374,7 +396,7 @@ sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *w
     resolve_nics(pool, node, reference, notes, &cluster);
     resolve_fabric(pool, catalog, shape, notes, &cluster);
     cluster.amd_host = shape != NULL && shape->amd_host;
-    note_provenance(&cluster.accelerator, notes);
+    note_provenance(catalog, &cluster.accelerator, notes);
     const sl_code power = resolve_power(pool, where, notes, &cluster.accelerator, err);
     if (power != SL_OK)
         return power;

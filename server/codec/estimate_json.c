@@ -23,10 +23,16 @@ explanation_write(sl_writer *writer, const sl_term *term)
 }
 
 static void
-rank_write(sl_writer *writer, const sl_rank_memory *rank)
+rank_write(sl_writer *writer, const sl_rank_memory *rank, const sl_cluster *cluster)
 {
     sl_write_object(writer);
     sl_put_text(writer, "role", rank->role);
+    if (cluster->pool_count > 0) {
+        sl_put_text(writer, "pool", cluster->pools[rank->pool].pool);
+        sl_put_uint(writer, "usable_bytes", rank->usable_bytes);
+        sl_put_int(writer, "headroom_bytes",
+                   (int64_t)rank->usable_bytes - (int64_t)rank->device_total_bytes);
+    }
     sl_put_uint(writer, "rank", rank->rank);
     sl_put_uint(writer, "count", rank->count);
     sl_put_uint(writer, "first_stage", rank->first_stage);
@@ -52,7 +58,7 @@ rank_write(sl_writer *writer, const sl_rank_memory *rank)
 }
 
 static void
-memory_write(sl_writer *writer, const sl_memory *memory)
+memory_write(sl_writer *writer, const sl_memory *memory, const sl_cluster *cluster)
 {
     assert(memory->binding < memory->rank_count);
 
@@ -70,7 +76,7 @@ memory_write(sl_writer *writer, const sl_memory *memory)
     sl_write_key(writer, "ranks");
     sl_write_array(writer);
     for (uint32_t i = 0; i < memory->rank_count; i++)
-        rank_write(writer, &memory->ranks[i]);
+        rank_write(writer, &memory->ranks[i], cluster);
     sl_write_array_end(writer);
     sl_write_object_end(writer);
 }
@@ -271,7 +277,7 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
     const sl_estimate *const estimate = document->estimate;
     sl_put_bool(writer, "fits", estimate->fits);
     sl_write_key(writer, "memory");
-    memory_write(writer, &estimate->memory);
+    memory_write(writer, &estimate->memory, &document->request->cluster);
     sl_write_key(writer, "time");
     time_write(writer, &estimate->time);
     sl_write_key(writer, "throughput");

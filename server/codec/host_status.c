@@ -68,7 +68,7 @@ read_pool(sl_host_status *status, const sl_node *spec, const sl_node *object, ui
     out->hosts.name = sl_arena_copy(status->arena, name);
     if (out->hosts.name == NULL)
         return out_of_memory(err);
-    if (sl_inventory_find_pool(spec, name, &found, &ignored, &ignored) == SL_OK) {
+    if (sl_inventory_find_pool(spec, name, "", &found, &ignored, &ignored) == SL_OK) {
         out->hosts.nodes = found.pool.nodes;
         out->host_memory_bytes = found.pool.host_memory_bytes;
         out->resolved = sl_pool_resolve(&found.pool, status->catalog, &found.node, &notes,

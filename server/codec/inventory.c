@@ -308,7 +308,7 @@ sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE], sl_errors *e
 }
 
 static sl_code
-fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
+fail_pool_name(const sl_node *pools, const char *name, const char *pointer, sl_errors *err)
 {
     const char *names[SL_INVENTORY_POOLS_MAX];
     size_t count = 0;
@@ -327,12 +327,15 @@ fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
         count++;
     }
     if (name == NULL) {
-        (void)sl_fail(err, SL_E_RANGE, "required_field", "/cluster/pool",
-                      "must name one of the inventory's %zu pools", count);
+        (void)sl_fail(
+            err, SL_E_RANGE, "required_field", pointer,
+            "must name one of the inventory's %zu pools; \"pools\" takes several of them, "
+            "or \"all\"",
+            count);
         sl_hint(err, "%s", list);
         return SL_E_RANGE;
     }
-    (void)sl_fail(err, SL_E_RANGE, "unknown_value", "/cluster/pool",
+    (void)sl_fail(err, SL_E_RANGE, "unknown_value", pointer,
                   "must be a pool of the inventory, got \"%.60s\"", name);
     const char *const near = sl_text_nearest(name, names, count);
     sl_hint(err, "%s", near != NULL ? near : list);
@@ -340,8 +343,8 @@ fail_pool_name(const sl_node *pools, const char *name, sl_errors *err)
 }
 
 sl_code
-sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
-                       sl_errors *inner, sl_errors *err)
+sl_inventory_find_pool(const sl_node *spec, const char *name, const char *pointer,
+                       sl_inventory_pool *out, sl_errors *inner, sl_errors *err)
 {
     assert(spec != NULL && out != NULL && inner != NULL && err != NULL);
 
@@ -358,5 +361,14 @@ sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool 
         if (name == NULL || (text != NULL && sl_text_equal(text, name)))
             return read_pool(out, NULL, inner);
     }
-    return fail_pool_name(&out->pools, name, err);
+    return fail_pool_name(&out->pools, name, pointer, err);
+}
+
+bool
+sl_inventory_pool_at(const sl_node *spec, size_t index, sl_inventory_pool *out, sl_errors *inner)
+{
+    assert(spec != NULL && out != NULL && inner != NULL);
+
+    return read_pools(spec, &out->pools, inner) == SL_OK &&
+           sl_node_at(&out->pools, index, &out->object) && read_pool(out, NULL, inner) == SL_OK;
 }

@@ -48,9 +48,14 @@ sl_code sl_inventory_hash(const sl_node *spec, char out[SL_HASH_TEXT_SIZE],
 
 /**
  * The pool of that name, or the only one when name is NULL. Faults of the name go to err, at
- * /cluster/pool; faults of the spec, which passed its check when it was stored, to inner.
+ * `pointer`; faults of the spec, which passed its check when it was stored, to inner.
  */
-sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, sl_inventory_pool *out,
-                               sl_errors *inner, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_inventory_find_pool(const sl_node *spec, const char *name, const char *pointer,
+                               sl_inventory_pool *out, sl_errors *inner,
+                               sl_errors *err) SL_MUST_CHECK;
+
+/** Pool `index` of the spec; false when there are fewer. Faults of the spec go to inner, as above. */
+bool sl_inventory_pool_at(const sl_node *spec, size_t index, sl_inventory_pool *out,
+                          sl_errors *inner);
 
 #endif

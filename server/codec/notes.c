@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -16,20 +17,34 @@ sl_notes_have(const sl_notes *notes, const char *code)
     return false;
 }
 
+/* Whether a note says so already: any with the code, or of a pool the same of another. */
+static bool
+is_said(const sl_notes *notes, const char *code, const char *text)
+{
+    for (uint32_t i = 0; notes->pool != NULL && i < notes->count; i++)
+        if (sl_text_equal(notes->list[i].code, code) && strstr(notes->list[i].text, text) != NULL)
+            return true;
+    return notes->pool == NULL && sl_notes_have(notes, code);
+}
+
 void
 sl_notes_add(sl_notes *notes, const char *code, bool warning, const char *format, ...)
 {
     assert(notes != NULL && code != NULL && format != NULL);
 
-    if (notes->count == SL_REQUEST_NOTES_MAX || sl_notes_have(notes, code))
+    char text[sizeof notes->list[0].text];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)sl_text_vformat(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (notes->count == SL_REQUEST_NOTES_MAX || is_said(notes, code, text))
         return;
     sl_request_note *const note = &notes->list[notes->count++];
     note->code = code;
     note->warning = warning;
-    va_list arguments;
-    va_start(arguments, format);
-    (void)sl_text_vformat(note->text, sizeof note->text, format, arguments);
-    va_end(arguments);
+    (void)sl_text_format(note->text, sizeof note->text, "%s%.40s%s%s",
+                         notes->pool != NULL ? "pool " : "", notes->pool != NULL ? notes->pool : "",
+                         notes->pool != NULL ? ": " : "", text);
 }
 
 void

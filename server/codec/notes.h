@@ -8,7 +8,7 @@
 #include "shardline/error.h"
 #include "json/writer.h"
 
-enum { SL_REQUEST_NOTES_MAX = 16 };
+enum { SL_REQUEST_NOTES_MAX = 32 };
 
 /** As the engine's sl_note, with values in the sentence. */
 typedef struct sl_request_note {
@@ -18,11 +18,12 @@ typedef struct sl_request_note {
 } sl_request_note;
 
 typedef struct sl_notes {
+    const char *pool; /* of several, that notes are of for now; NULL: of everything */
     uint32_t count;
     sl_request_note list[SL_REQUEST_NOTES_MAX];
 } sl_notes;
 
-/** Appends one; a code that is there already is not repeated. `code` is a literal. Beyond
+/** Appends one; a code that is there already is not repeated, but for pools of which it says other things. `code` is a literal. Beyond
  * SL_REQUEST_NOTES_MAX distinct codes nothing is added: there are fewer in this folder. */
 void sl_notes_add(sl_notes *notes, const char *code, bool warning, const char *format, ...)
     SL_PRINTF(4, 5);

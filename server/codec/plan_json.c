@@ -1,11 +1,13 @@
 #include "codec/plan_json.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "codec/names.h"
 #include "codec/operating.h"
 #include "codec/placement.h"
 #include "codec/profile.h"
+#include "engine/pools.h"
 
 void
 sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
@@ -296,11 +298,11 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
     sl_write_object_end(writer);
 }
 
+/* Equal nodes, into an object that is open. */
 static void
-cluster_write(sl_writer *writer, const sl_cluster *cluster)
+nodes_write(sl_writer *writer, const sl_cluster *cluster)
 {
     const sl_accelerator *const a = &cluster->accelerator;
-    sl_write_object(writer);
     sl_put_text(writer, "accelerator", a->id);
     sl_put_text(writer, "accelerator_name", a->name);
     sl_put_text(writer, "node_type", *cluster->node_type != '\0' ? cluster->node_type : NULL);
@@ -339,6 +341,42 @@ cluster_write(sl_writer *writer, const sl_cluster *cluster)
     sl_put_double(writer, "high", a->sustained_high_ratio);
     sl_write_object_end(writer);
     sl_write_object_end(writer);
+}
+
+static void
+pools_write(sl_writer *writer, const sl_cluster *cluster, const sl_plan *plan)
+{
+    uint64_t first_rank = 0;
+    sl_put_uint(writer, "nodes", cluster->nodes);
+    sl_put_uint(writer, "accelerators", sl_cluster_accelerators(cluster));
+    sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    sl_operating_write(writer, &cluster->operation);
+    sl_write_key(writer, "pools");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < cluster->pool_count; i++) {
+        const sl_cluster *const pool = &cluster->pools[i];
+        uint32_t first = 0, end = 0;
+        sl_pools_stages(cluster, plan, i, &first, &end);
+        sl_write_object(writer);
+        sl_put_text(writer, "name", pool->pool);
+        sl_put_uint(writer, "first_rank", first_rank);
+        sl_put_uint(writer, "first_stage", first);
+        sl_put_uint(writer, "stages", end - first);
+        nodes_write(writer, pool);
+        sl_write_object_end(writer);
+        first_rank += sl_cluster_accelerators(pool);
+    }
+    sl_write_array_end(writer);
+}
+
+static void
+cluster_write(sl_writer *writer, const sl_cluster *cluster, const sl_plan *plan)
+{
+    sl_write_object(writer);
+    if (cluster->pool_count > 0)
+        pools_write(writer, cluster, plan);
+    else
+        nodes_write(writer, cluster);
     sl_write_object_end(writer);
 }
 
@@ -356,7 +394,7 @@ sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
     plan_write(writer, workload, plan, software);
     sl_write_key(writer, "cluster");
     if (cluster != NULL)
-        cluster_write(writer, cluster);
+        cluster_write(writer, cluster, plan);
     else
         sl_write_null(writer);
     sl_write_object_end(writer);
@@ -421,6 +459,13 @@ put_changed(sl_writer *writer, const char *key, uint32_t from, uint32_t to, bool
         sl_put_uint(writer, key, to);
 }
 
+static bool
+same_layout(const sl_plan *a, const sl_plan *b)
+{
+    return a->layout_chunks == b->layout_chunks &&
+           memcmp(a->layout, b->layout, a->layout_chunks * sizeof *a->layout) == 0;
+}
+
 static void
 plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_plan *from,
                  const sl_plan *to)
@@ -433,9 +478,11 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     /* Words, copies and hybrid groups are read again with the changed plan: numbers take their place. */
     const bool worded = request->sharding_said || request->copies > 0;
     const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
+    const bool layout = to->layout_chunks > 0 && !same_layout(from, to);
     if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
         from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
-        from->shard_group == to->shard_group && !(sequence || zero_open || data || schedule))
+        from->shard_group == to->shard_group &&
+        !(sequence || zero_open || data || schedule || layout))
         return;
     sl_write_key(writer, "parallelism");
     sl_write_object(writer);
@@ -454,6 +501,13 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     }
     if (schedule)
         sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
+    if (layout) {
+        sl_write_key(writer, "pipeline_layout");
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < to->layout_chunks; i++)
+            sl_write_uint(writer, to->layout[i]);
+        sl_write_array_end(writer);
+    }
     sl_write_object_end(writer);
 }
 

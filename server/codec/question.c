@@ -84,8 +84,7 @@ static void
 settle_data(sl_estimate_request *request)
 {
     sl_plan *const plan = &request->plan;
-    const uint64_t world =
-        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    const uint64_t world = sl_cluster_accelerators(&request->cluster);
     const uint64_t product = (uint64_t)plan->tensor * plan->pipeline * plan->context;
     if (!request->data_auto)
         return;
@@ -321,8 +320,15 @@ read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors 
     }
     sl_pool pool = {0};
     sl_code code = sl_question_read_cluster(request, &pool, warnings, err);
+    const bool several = sl_question_has_pools(request);
+    if (code == SL_OK && several)
+        code = sl_question_read_pools(request, &pool, catalog, warnings, err);
     if (code != SL_OK || request->inventory != NULL)
         return code;
+    if (several) {
+        sl_question_join_pools(request);
+        return SL_OK;
+    }
     code = sl_pool_resolve(&pool, catalog, &request->cluster_object, &request->notes,
                            &request->cluster, err);
     request->has_cluster = code == SL_OK;
@@ -380,35 +386,31 @@ sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog, sl_er
 }
 
 static sl_code
-check_nodes(const sl_estimate_request *request, const sl_pool *stored, const sl_pool *pool,
-            sl_errors *err)
-{
-    if (pool->nodes <= stored->nodes)
-        return SL_OK;
-    const sl_code code =
-        sl_node_fail_at(&request->cluster_object, "nodes", err, SL_E_RANGE, "out_of_range",
-                        "must be at most the %llu nodes of the pool, got %llu",
-                        (unsigned long long)stored->nodes, (unsigned long long)pool->nodes);
-    sl_hint(err, "%llu", (unsigned long long)stored->nodes);
-    return code;
-}
-
-static sl_code
 fill_from_document(sl_estimate_request *request, const sl_node *spec, const sl_catalog *catalog,
                    sl_errors *err)
 {
     sl_errors inner = {0};
     sl_inventory_pool found;
-    sl_code code = sl_inventory_find_pool(spec, request->pool, &found, &inner, err);
+    if (sl_question_has_pools(request)) {
+        const sl_code several = sl_question_find_pools(request, spec, catalog, err);
+        if (several != SL_OK)
+            return several;
+        sl_question_join_pools(request);
+        return settle(request, err);
+    }
+    sl_code code =
+        sl_inventory_find_pool(spec, request->pool, "/cluster/pool", &found, &inner, err);
     if (code != SL_OK)
         return inner.count > 0 ? sl_refail_at(&inner, "/cluster/inventory", err) : code;
 
+    sl_errors said = {0}; /* of unknown fields, when the document was read */
     sl_pool pool = found.pool;
-    code = sl_question_read_cluster(request, &pool, NULL, err);
+    code = sl_question_read_cluster(request, &pool, &said, err);
     if (code == SL_OK)
-        code = check_nodes(request, &found.pool, &pool, err);
+        code = sl_question_check_nodes(&request->cluster_object, &found.pool, &pool, err);
     if (code == SL_OK)
-        code = sl_question_check_hosts(request, found.name, &pool.nodes, err);
+        code = sl_question_check_hosts(request, &request->cluster_object, found.name, &pool.nodes,
+                                       err);
     if (code != SL_OK)
         return code;
     code = sl_pool_resolve(&pool, catalog, &found.node, &request->notes, &request->cluster, &inner);
@@ -473,8 +475,7 @@ check_world(const sl_estimate_request *request, sl_errors *err)
     sl_node nodes;
     if (!request->has_cluster || !sl_node_member(&request->cluster_object, "nodes", &nodes))
         return SL_OK;
-    const uint64_t available =
-        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    const uint64_t available = sl_cluster_accelerators(&request->cluster);
     if (world == available)
         return SL_OK;
     return sl_fail(
@@ -561,8 +562,7 @@ sl_estimate_request_check(const sl_estimate_request *request, const sl_question 
         return alone;
     }
 
-    const uint64_t world =
-        (uint64_t)request->cluster.nodes * request->cluster.accelerators_per_node;
+    const uint64_t world = sl_cluster_accelerators(&request->cluster);
     const sl_plan *const plan = &request->plan;
     const sl_code first =
         sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism",

@@ -83,6 +83,8 @@ typedef struct sl_estimate_request {
     const char *balance;            /* of moe, as said; NULL: not said */
     const char *dispatcher;
     sl_cluster cluster;
+    uint32_t pool_count; /* under "pools"; 0: none are listed */
+    sl_cluster pools[SL_POOLS_MAX];
     const sl_software *software; /* the profiles to consider: the catalogue's, or the next */
     uint32_t software_count;
     sl_software
@@ -122,8 +124,8 @@ sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalo
                                    sl_errors *err) SL_MUST_CHECK;
 
 /**
- * Fills the cluster from the spec of the inventory that the request names; the members of the
- * request's own cluster override the pool's. spec: its JSON text, not kept.
+ * Fills the cluster from the spec of the inventory that the request names, one pool or several; the
+ * members of the request's own cluster override the pool's. spec: its JSON text, not kept.
  * SL_E_RANGE: required_field when there are several pools and none is named, unknown_value for
  * another pool's name, out_of_range above its nodes, not_enough_hosts above its usable ones, unknown_accelerator and the like for a pool
  * the catalogue cannot price; SL_E_INTERNAL when the text is no inventory.

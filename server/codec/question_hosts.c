@@ -24,10 +24,10 @@ sl_question_read_hosts(sl_estimate_request *request, sl_errors *err)
 }
 
 static sl_code
-refuse(const sl_estimate_request *request, const sl_pool_hosts *pool, sl_errors *err)
+refuse(const sl_node *object, const sl_pool_hosts *pool, sl_errors *err)
 {
-    (void)sl_node_fail_at(&request->cluster_object, "nodes", err, SL_E_RANGE, "not_enough_hosts",
-                          "%s", pool->left_out);
+    (void)sl_node_fail_at(object, "nodes", err, SL_E_RANGE, "not_enough_hosts", "%s",
+                          pool->left_out);
     if (pool->usable > 0)
         sl_hint(err, "%" PRIu64 ", or \"hosts\": \"all\"", pool->usable);
     else
@@ -36,10 +36,10 @@ refuse(const sl_estimate_request *request, const sl_pool_hosts *pool, sl_errors 
 }
 
 sl_code
-sl_question_check_hosts(sl_estimate_request *request, const char *name, uint64_t *nodes,
-                        sl_errors *err)
+sl_question_check_hosts(sl_estimate_request *request, const sl_node *object, const char *name,
+                        uint64_t *nodes, sl_errors *err)
 {
-    assert(request != NULL && nodes != NULL && err != NULL);
+    assert(request != NULL && object != NULL && nodes != NULL && err != NULL);
 
     const sl_pool_hosts *const pool =
         request->hosts == NULL ? NULL : sl_host_status_pool(request->hosts, name);
@@ -51,10 +51,10 @@ sl_question_check_hosts(sl_estimate_request *request, const char *name, uint64_t
                      pool->left_out);
         return SL_OK;
     }
-    if (!sl_node_member(&request->cluster_object, "nodes", &said))
+    if (!sl_node_member(object, "nodes", &said))
         *nodes = pool->usable;
     if (*nodes > pool->usable || *nodes == 0)
-        return refuse(request, pool, err);
+        return refuse(object, pool, err);
     sl_notes_add(&request->notes, "hosts_left_out", false, "%s", pool->left_out);
     /* Equal answers need as many usable nodes, and not only the same spec. */
     char text[SL_HASH_TEXT_SIZE + 32];

@@ -34,30 +34,6 @@ static const sl_member plan_members[] = {
     {"grad_reduce_dtype", NULL},
 };
 
-static const sl_member cluster_members[] = {
-    {"accelerator", NULL},
-    {"node_type", NULL},
-    {"nodes", NULL},
-    {"accelerators_per_node", NULL},
-    {"accelerators", NULL},
-    {"memory_bytes", NULL},
-    {"scale_up_bytes_per_s", NULL},
-    {"scale_up_domain", NULL},
-    {"host_memory_bytes", NULL},
-    {"reserved_bytes", NULL},
-    {"nics", NULL},
-    {"fabric", NULL},
-    {"kind", NULL},
-    {"oversubscription", NULL},
-    {"price_per_node_hour", NULL},
-    {"operation", NULL},
-    {"accelerator_overrides", NULL},
-    {"inventory", NULL},
-    {"pool", NULL},
-    {"hosts", NULL},
-    {"pools", ""},
-};
-
 static sl_code
 read_degree(const sl_node *object, const char *name, uint32_t *out, sl_errors *err)
 {
@@ -297,97 +273,5 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     /* One rank has nothing to split along the sequence: nothing is open then. */
     if (!said && plan->tensor > 1)
         request->unknown |= SL_UNKNOWN_SEQUENCE;
-    return first;
-}
-
-static sl_code
-read_overrides(const sl_node *cluster, sl_pool *pool, sl_errors *warnings, sl_errors *err)
-{
-    static const sl_member members[] = {{"memory_bytes", NULL},
-                                        {"memory_bandwidth_bytes_per_s", NULL},
-                                        {"power_limit_w", NULL},
-                                        {"sustained_ratio", NULL}};
-    sl_node overrides;
-    if (!sl_node_member(cluster, "accelerator_overrides", &overrides))
-        return SL_OK;
-    sl_code first = sl_node_object(&overrides, err);
-    if (first != SL_OK)
-        return first;
-    sl_keep(&first, sl_members_check(&overrides, members, COUNT(members), warnings, err));
-    sl_keep(&first, sl_node_uint(&overrides, "memory_bytes", 1 << 20, 1ULL << 50,
-                                 &pool->memory_bytes, NULL, err));
-    sl_keep(&first, sl_node_double(&overrides, "memory_bandwidth_bytes_per_s", 1, 1e15,
-                                   &pool->memory_bytes_per_s, NULL, err));
-    sl_keep(&first,
-            sl_node_double(&overrides, "power_limit_w", 1, 1e5, &pool->power_limit_w, NULL, err));
-    sl_keep(&first, sl_node_double(&overrides, "sustained_ratio", 0.1, 1.2, &pool->sustained_ratio,
-                                   NULL, err));
-    return first;
-}
-
-/* Some requests write several pools as a list in the place of the object. */
-static sl_code
-refuse_list(const sl_node *cluster, sl_errors *err)
-{
-    const sl_code code = sl_node_fail(cluster, err, SL_E_UNSUPPORTED, "not_modelled",
-                                      "several pools in one estimate are not modelled yet");
-    sl_hint(err, "one cluster object");
-    return code;
-}
-
-/* Two words for one number: requests say accelerators_per_node, inventories accelerators. */
-static sl_code
-read_per_node(const sl_node *object, sl_pool *pool, sl_errors *err)
-{
-    uint64_t count = 0;
-    bool said = false;
-    sl_node other;
-    const sl_code code = sl_node_uint(object, "accelerators_per_node", 1, SL_CLUSTER_PER_NODE_MAX,
-                                      &count, &said, err);
-    if (code != SL_OK || !said)
-        return code;
-    if (sl_node_member(object, "accelerators", &other) && pool->accelerators != count)
-        return sl_node_fail_at(object, "accelerators_per_node", err, SL_E_RANGE,
-                               "conflicting_fields", "says %llu, but \"accelerators\" says %llu",
-                               (unsigned long long)count, (unsigned long long)pool->accelerators);
-    pool->accelerators = count;
-    return SL_OK;
-}
-
-sl_code
-sl_question_read_cluster(sl_estimate_request *request, sl_pool *pool, sl_errors *warnings,
-                         sl_errors *err)
-{
-    assert(request != NULL && pool != NULL && err != NULL);
-
-    const sl_node *const object = &request->cluster_object;
-    if (sl_node_kind(object) == SL_JSON_ARRAY)
-        return refuse_list(object, err);
-    sl_code first = sl_node_object(object, err);
-    if (first != SL_OK)
-        return first;
-
-    sl_keep(&first,
-            sl_members_check(object, cluster_members, COUNT(cluster_members), warnings, err));
-    sl_keep(&first, sl_node_text(object, "inventory", &request->inventory, NULL, err));
-    sl_keep(&first, sl_node_text(object, "pool", &request->pool, NULL, err));
-    sl_keep(&first, sl_question_read_hosts(request, err));
-    sl_keep(&first, sl_node_text(object, "kind", &pool->fabric_kind, NULL, err));
-    sl_keep(&first,
-            sl_node_uint(object, "nodes", 1, SL_CLUSTER_NODES_MAX, &pool->nodes, NULL, err));
-    sl_keep(&first, sl_pool_read_node(object, pool, warnings, err));
-    sl_keep(&first, read_per_node(object, pool, err));
-    sl_keep(&first, sl_node_double(object, "oversubscription", 1, 1000,
-                                   &pool->oversubscription_ratio, NULL, err));
-    sl_keep(&first, sl_node_double(object, "price_per_node_hour", 0, 1e9,
-                                   &pool->price_per_node_hour, NULL, err));
-    sl_keep(&first, read_overrides(object, pool, warnings, err));
-    sl_keep(&first, sl_operating_read(object, pool, warnings, err));
-    sl_node fabric;
-    if (sl_node_member(object, "fabric", &fabric))
-        sl_keep(&first, sl_pool_read_fabric(&fabric, pool, warnings, err));
-    if (request->pool != NULL && request->inventory == NULL)
-        sl_keep(&first, sl_node_fail_at(object, "pool", err, SL_E_RANGE, "conflicting_fields",
-                                        "needs \"inventory\": it names a pool of one"));
     return first;
 }

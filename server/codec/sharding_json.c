@@ -150,6 +150,8 @@ write_place(sl_writer *writer, const sl_sharding *sharding, uint64_t rank)
 
     sl_write_object(writer);
     sl_put_uint(writer, "rank", rank);
+    if (sharding->question->cluster->pool_count > 0)
+        sl_put_text(writer, "pool", sharding->question->cluster->pools[place.pool].pool);
     sl_put_uint(writer, "node", place.node);
     sl_put_uint(writer, "local_rank", place.local_rank);
     sl_write_key(writer, "coordinates");

@@ -4,6 +4,16 @@
 
 #include "codec/estimate_json.h"
 
+/* Only of several is it said which. */
+static void
+put_pool(sl_writer *writer, const sl_timeline_document *d, uint32_t stage)
+{
+    const sl_cluster *cluster = d->question->cluster;
+
+    if (cluster->pool_count > 0)
+        sl_put_text(writer, "pool", cluster->pools[d->timeline->stages[stage].pool].pool);
+}
+
 static void
 write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
 {
@@ -14,6 +24,7 @@ write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
         sl_write_object(writer);
         sl_put_uint(writer, "rank", d->timeline->stages[lane->stage].rank);
         sl_put_uint(writer, "stage", lane->stage);
+        put_pool(writer, d, lane->stage);
         sl_put_text(writer, "stream", sl_stream_name(lane->stream));
         sl_put_text(writer, "group",
                     lane->data ? "data"
@@ -177,6 +188,7 @@ write_stages(sl_writer *writer, const sl_timeline_document *d, const sl_timeline
         sl_write_object(writer);
         sl_put_uint(writer, "rank", stage->rank);
         sl_put_uint(writer, "stage", s);
+        put_pool(writer, d, s);
         sl_put_double(writer, "begin_s", stage->begin_s);
         sl_put_double(writer, "end_s", stage->end_s);
         sl_put_double(writer, "busy_s", stage->busy_s);

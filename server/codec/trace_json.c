@@ -38,13 +38,17 @@ name_track(sl_writer *writer, const char *what, uint32_t stage, uint32_t lane, c
 static void
 name_tracks(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
 {
-    char name[64];
+    const sl_cluster *cluster = d->question->cluster;
+    char name[128];
 
     for (uint32_t s = 0; s < d->timeline->stage_count; s++) {
+        const sl_stage_run *stage = &d->timeline->stages[s];
+        const bool pooled = cluster->pool_count > 0;
         if (!spans->asked[s])
             continue;
-        (void)sl_text_format(name, sizeof name, "stage %u, rank %llu", s,
-                             (unsigned long long)d->timeline->stages[s].rank);
+        (void)sl_text_format(name, sizeof name, "stage %u, rank %llu%s%s", s,
+                             (unsigned long long)stage->rank, pooled ? ", pool " : "",
+                             pooled ? cluster->pools[stage->pool].pool : "");
         name_track(writer, "process_name", s, 0, name, 0);
         name_track(writer, "process_sort_index", s, 0, NULL, s);
     }

@@ -11,6 +11,7 @@
 #include "engine/collective.h"
 #include "engine/lent.h"
 #include "engine/offload.h"
+#include "engine/pools.h"
 #include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
@@ -39,8 +40,7 @@ check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *wh
 static sl_code
 check_world(const sl_question *question, sl_errors *err)
 {
-    const sl_cluster *cluster = question->cluster;
-    const uint64_t available = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t available = sl_cluster_accelerators(question->cluster);
     const uint64_t world = sl_plan_world(&question->plan);
 
     if (world == available)
@@ -79,8 +79,7 @@ check_tensor(const sl_question *question, sl_errors *err)
 {
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
-    const uint64_t most =
-        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const uint64_t most = sl_cluster_accelerators(question->cluster);
     const char *pointer = "/parallelism/tensor";
     sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", most, err);
 
@@ -498,6 +497,7 @@ sl_question_check(const sl_question *question, sl_errors *err)
         check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
         sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
         sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
+        sl_check_pools,
     };
     sl_code first = SL_OK;
 

@@ -1,6 +1,9 @@
 #include "engine/check_hardware.h"
 
+#include <string.h>
+
 #include "engine/links.h"
+#include "engine/pools.h"
 
 static sl_code
 check_attention(const sl_question *question, sl_errors *err)
@@ -45,8 +48,8 @@ hint_precisions(const sl_accelerator *part, sl_errors *err)
         sl_hint(err, "%s%s%s%s%s%s%s", has[0] + 2, has[1], has[2], has[3], has[4], has[5], has[6]);
 }
 
-sl_code
-sl_check_hardware(const sl_question *question, sl_errors *err)
+static sl_code
+check_pool(const sl_question *question, sl_errors *err)
 {
     const sl_cluster *cluster = question->cluster;
     const sl_accelerator *part = &cluster->accelerator;
@@ -70,4 +73,44 @@ sl_check_hardware(const sl_question *question, sl_errors *err)
             sl_fail(err, SL_E_RANGE, "links_unknown", "/cluster/scale_up_bytes_per_s",
                     "the links between all accelerators of a node of %s are not known", part->id);
     return code;
+}
+
+/* Faults of one pool, said of its place in the list. */
+static void
+pass_on(const sl_errors *found, uint32_t pool, sl_errors *err)
+{
+    static const char cluster[] = "/cluster";
+    const size_t length = sizeof cluster - 1;
+
+    for (uint32_t i = 0; i < found->count; i++) {
+        const sl_error *fault = &found->list[i];
+        const bool of_pool = strncmp(fault->pointer, cluster, length) == 0;
+        char pointer[SL_POOLS_POINTER_SIZE];
+        if (of_pool)
+            sl_pools_pointer(pool, fault->pointer + length, pointer);
+        (void)sl_fail(err, fault->code, fault->rule, of_pool ? pointer : fault->pointer, "%s",
+                      fault->message);
+        sl_hint(err, "%s", fault->hint);
+    }
+}
+
+sl_code
+sl_check_hardware(const sl_question *question, sl_errors *err)
+{
+    const uint32_t count = question->cluster->pool_count;
+    sl_code first = SL_OK;
+
+    if (count == 0)
+        return check_pool(question, err);
+    for (uint32_t i = 0; i < count; i++) {
+        sl_question of_pool = *question;
+        sl_errors found;
+        of_pool.cluster = &question->cluster->pools[i];
+        found.count = found.dropped = 0;
+        const sl_code code = check_pool(&of_pool, &found);
+        pass_on(&found, i, err);
+        if (first == SL_OK)
+            first = code;
+    }
+    return first;
 }

@@ -46,8 +46,7 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
 static uint64_t
 choice_limit(const sl_question *question, sl_choice field)
 {
-    const uint64_t available =
-        (uint64_t)question->cluster->nodes * question->cluster->accelerators_per_node;
+    const uint64_t available = sl_cluster_accelerators(question->cluster);
 
     switch (field) {
     case SL_CHOICE_TENSOR:

@@ -48,15 +48,15 @@ slowest_stage(const sl_estimate *estimate)
 
 /* `layers` of one kind, of which `again` are rebuilt. */
 static void
-add_kind(const sl_question *question, const sl_priced *priced, uint32_t kind, double layers,
-         double again, double out[SL_CLASS_COUNT])
+add_kind(const sl_memory_case *c, uint32_t kind, double layers, double again,
+         double out[SL_CLASS_COUNT])
 {
-    const sl_layer_kind *of = &question->model->kinds[kind];
+    const sl_layer_kind *of = &c->question->model->kinds[kind];
 
     for (uint32_t i = 0; i < of->operator_count; i++) {
         sl_kind_price price;
 
-        sl_price_one(question->cluster, &priced->slice, of, i, &price);
+        sl_price_one(c->cluster, c->slice, of, i, &price);
         out[class_of(of->operators[i].kind)] +=
             layers * (price.forward_s + price.backward_s) + again * price.again.forward_s;
     }
@@ -71,6 +71,10 @@ sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
 
     sl_evaluate_know(question, estimate, &of);
     const uint32_t rank = slowest_stage(estimate);
+    sl_memory_case space;
+    const sl_memory_case *c = sl_case_is_spread(&of.c)
+                                  ? sl_case_of_pool(&of.c, estimate->time.slowest_pool, &space)
+                                  : sl_case_of_stage(&of.c, rank, &space);
     const sl_held held = sl_schedule_all_held(of.c.plan, rank);
     const sl_stage *stage = &sl_holding_of(of.c.holdings, rank)->stage;
     const double runs =
@@ -81,7 +85,7 @@ sl_classes_predict(const sl_question *question, const sl_estimate *estimate,
     for (uint32_t k = 0; k < model->kind_count; k++) {
         if (stage->layers[k] == 0)
             continue;
-        const double again = sl_step_layers_again(&of.c, &held, stage, k);
-        add_kind(question, &of.priced, k, runs * stage->layers[k], runs * again, out);
+        const double again = sl_step_layers_again(c, &held, stage, k);
+        add_kind(c, k, runs * stage->layers[k], runs * again, out);
     }
 }

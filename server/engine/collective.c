@@ -37,7 +37,8 @@ island_of(const sl_cluster *cluster)
 static bool
 lines_up_inside(const sl_cluster *cluster, uint64_t block, uint64_t extent)
 {
-    const uint64_t all = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t all =
+        (uint64_t)cluster->nodes * cluster->accelerators_per_node + cluster->beside;
 
     return extent <= block && (block % extent == 0 || all <= block);
 }

@@ -6,25 +6,75 @@
 #include <string.h>
 
 #include "engine/figure.h"
+#include "engine/pools.h"
 #include "engine/recompute.h"
 #include "engine/schedule.h"
+
+static sl_slice *
+slice_of_pool(sl_priced *priced, uint32_t pool)
+{
+    return pool == 0 ? &priced->slice : &priced->others[pool - 1];
+}
+
+static sl_kind_price *
+prices_of_pool(sl_priced *priced, const sl_model *model, uint32_t pool)
+{
+    return &priced->prices[(size_t)pool * model->kind_count];
+}
 
 void
 sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced)
 {
+    const uint32_t kinds = question->model->kind_count;
+
     assert(recompute != SL_RECOMPUTE_MODULES && priced->slice.recompute != SL_RECOMPUTE_MODULES);
-    priced->slice.recompute = recompute;
-    for (uint32_t k = 0; k < question->model->kind_count; k++)
-        priced->prices[k].again = sl_recompute_rerun(&priced->slice, &priced->prices[k]);
+    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
+        sl_slice *slice = slice_of_pool(priced, i);
+        sl_kind_price *prices = prices_of_pool(priced, question->model, i);
+        slice->recompute = recompute;
+        for (uint32_t k = 0; k < kinds; k++)
+            prices[k].again = sl_recompute_rerun(slice, &prices[k]);
+    }
+}
+
+static double
+clock_ratio(const sl_accelerator *part, sl_clock clock)
+{
+    switch (clock) {
+    case SL_CLOCK_LOW:
+        return part->sustained_low_ratio;
+    case SL_CLOCK_HELD:
+        return part->sustained_ratio;
+    case SL_CLOCK_HIGH:
+        return part->sustained_high_ratio;
+    case SL_CLOCK_COOL:
+        break;
+    }
+    return 1.0;
 }
 
 void
-sl_evaluate_price(const sl_question *question, const sl_combination *combination,
-                  double clock_ratio, sl_priced *out)
+sl_evaluate_price(const sl_question *question, const sl_combination *combination, sl_clock clock,
+                  sl_priced *out)
 {
-    out->slice = sl_slice_of(question, combination->software, &combination->workload,
-                             &combination->plan, clock_ratio);
-    sl_price_kinds(question->model, question->cluster, &out->slice, out->prices);
+    sl_question of_pool = *question;
+
+    out->pools.count = question->cluster->pool_count;
+    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
+        const sl_cluster *pool = sl_pools_at(question->cluster, i);
+        sl_slice *slice = slice_of_pool(out, i);
+        sl_kind_price *prices = prices_of_pool(out, question->model, i);
+        of_pool.cluster = pool;
+        *slice = sl_slice_of(&of_pool, combination->software, &combination->workload,
+                             &combination->plan, clock_ratio(&pool->accelerator, clock));
+        sl_price_kinds(question->model, pool, slice, prices);
+        if (out->pools.count == 0)
+            continue;
+        sl_pool_price *price = &out->pools.list[i];
+        *price = (sl_pool_price){.cluster = pool, .slice = slice, .prices = prices};
+        sl_pools_stages(question->cluster, &combination->plan, i, &price->first_stage,
+                        &price->end_stage);
+    }
 }
 
 void
@@ -61,7 +111,7 @@ lifetime_bytes(const sl_rank_memory *rank, sl_lifetime lifetime)
 }
 
 static void
-set_memory_figures(const sl_question *question, sl_estimate *out)
+set_memory_figures(sl_estimate *out)
 {
     const sl_memory *memory = &out->memory;
     const sl_rank_memory *rank = &memory->ranks[memory->binding];
@@ -71,7 +121,7 @@ set_memory_figures(const sl_question *question, sl_estimate *out)
 
     SL_SET_FIGURE(out, SL_TERM_USABLE, (double)memory->usable_bytes,
                   {"capacity_bytes", (double)memory->capacity_bytes},
-                  {"reserved_bytes", (double)question->cluster->accelerator.reserved_bytes});
+                  {"reserved_bytes", (double)memory->reserved_bytes});
     SL_SET_FIGURE(out, SL_TERM_HEADROOM, (double)memory->headroom_bytes,
                   {"usable_bytes", (double)memory->usable_bytes}, {"device_total_bytes", total});
     SL_SET_FIGURE(out, SL_TERM_PEAK_ALLOCATED, allocated,
@@ -176,6 +226,8 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
     sl_hold(question->model, &combination->workload, &combination->plan, priced->prices, holdings);
     return (sl_memory_case){
         .question = question,
+        .cluster = sl_pools_at(question->cluster, 0),
+        .pools = priced->pools.count > 0 ? &priced->pools : NULL,
         .workload = &combination->workload,
         .plan = &combination->plan,
         .software = combination->software,
@@ -189,11 +241,28 @@ void
 sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_known *out)
 {
     out->combination = (sl_combination){estimate->software, estimate->workload, estimate->plan};
-    sl_evaluate_price(question, &out->combination, question->cluster->accelerator.sustained_ratio,
-                      &out->priced);
+    sl_evaluate_price(question, &out->combination, SL_CLOCK_HELD, &out->priced);
     out->c = sl_evaluate_case(question, &out->combination, &out->priced, &out->holdings);
     out->c.workload = &estimate->workload; /* what outlives the call */
     out->c.plan = &estimate->plan;
+}
+
+/* Spread over pools, all ranks wait for those of the slowest, and what they send each other for the
+ * slowest links, which may be another's. */
+static void
+evaluate_spread_step(const sl_memory_case *c, sl_time *out)
+{
+    out->step_s = 0.0;
+    for (uint32_t i = 0; i < c->pools->count; i++)
+        for (uint32_t links = 0; links < c->pools->count; links++) {
+            sl_memory_case space;
+            sl_time time;
+            sl_step_evaluate(sl_case_of_spread(c, i, links, &space), &time);
+            time.slowest_pool = i;
+            time.slowest_links = links;
+            if (time.step_s > out->step_s)
+                *out = time;
+        }
 }
 
 /* What both kinds of evaluation come to. */
@@ -206,7 +275,10 @@ evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate
     out->plan = combination->plan;
     if (!sl_memory_evaluate(c, &out->memory))
         return false;
-    sl_step_evaluate(c, &out->time);
+    if (sl_case_is_spread(c))
+        evaluate_spread_step(c, &out->time);
+    else
+        sl_step_evaluate(c, &out->time);
     out->fits = out->memory.headroom_bytes >= 0;
     assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
     return true;
@@ -235,7 +307,7 @@ sl_evaluate_explained(const sl_question *question, const sl_combination *combina
         return false;
     sl_step_throughput(&c, &out->time, &out->throughput);
     out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
-    set_memory_figures(question, out);
+    set_memory_figures(out);
     set_time_figures(combination, out);
     set_binding(out);
     return true;

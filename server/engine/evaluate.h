@@ -11,17 +11,27 @@ typedef struct sl_combination {
     sl_plan plan;
 } sl_combination;
 
+/** The clock that kernels are priced at. */
+typedef enum sl_clock {
+    SL_CLOCK_COOL, /* of short runs, which the laws come from */
+    SL_CLOCK_LOW,  /* the range of what is held over hours ... */
+    SL_CLOCK_HELD, /* ... and within it what is the likeliest */
+    SL_CLOCK_HIGH
+} sl_clock;
+
 /** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for another
  * recomputation of it that is not by modules. */
 typedef struct sl_priced {
-    sl_slice slice;
-    sl_kind_price prices[SL_KINDS_MAX];
+    sl_slice slice;                     /* on the first pool */
+    sl_slice others[SL_POOLS_MAX - 1];  /* ... and on those after it */
+    sl_kind_price prices[SL_KINDS_MAX]; /* of all kinds, pool after pool (sl_check_pools) */
+    sl_pool_prices pools;
 } sl_priced;
 
 void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced);
 
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
-                       double clock_ratio, sl_priced *out);
+                       sl_clock clock, sl_priced *out);
 
 /** What memory and step are computed from; it points into all four, the last of which it fills. */
 sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,

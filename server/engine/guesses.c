@@ -37,12 +37,11 @@ insert(sl_estimate *out, sl_guess guess)
     out->guesses[at] = guess;
 }
 
-void
-sl_guesses_set(const sl_memory_case *c, sl_estimate *out)
+static void
+add_guesses(const sl_memory_case *c, sl_estimate *out)
 {
     const sl_model *model = c->question->model;
 
-    out->guess_count = 0;
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
         for (uint32_t i = 0; i < kind->operator_count; i++) {
@@ -53,5 +52,15 @@ sl_guesses_set(const sl_memory_case *c, sl_estimate *out)
             if (!sl_kernel_product_measured(&p))
                 insert(out, (sl_guess){op->name, p.batch, p.m, p.n, p.k});
         }
+    }
+}
+
+void
+sl_guesses_set(const sl_memory_case *c, sl_estimate *out)
+{
+    out->guess_count = 0;
+    for (uint32_t i = 0; i < (c->pools == NULL ? 1 : c->pools->count); i++) {
+        sl_memory_case space;
+        add_guesses(sl_case_of_pool(c, i, &space), out);
     }
 }

@@ -72,7 +72,7 @@ add_sends(const sl_memory_case *c, uint32_t first, uint32_t last, sl_host_time *
     const uint32_t before = first > 0 ? first - 1 : first;
     const double bytes =
         c->prices[model->layers[before]].output_bytes + c->prices[model->layers[last]].output_bytes;
-    const double seconds = sl_links_host_s(&c->question->cluster->accelerator, bytes);
+    const double seconds = sl_links_host_s(&c->cluster->accelerator, bytes);
 
     out->sent_bytes += 2.0 * bytes;
     out->sent_s += 2.0 * seconds;

@@ -91,7 +91,7 @@ sl_lent_traffic
 sl_lent_send(const sl_memory_case *c)
 {
     const sl_model *model = c->question->model;
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_cluster *cluster = c->cluster;
     const sl_group group = sl_group_of(cluster, c->plan->data, 1);
     const sl_group pair = sl_group_pair(cluster, 0, c->plan->data);
     const sl_elements elements = sl_holding_of(c->holdings, 0)->elements;

@@ -10,6 +10,39 @@
 #include "engine/offload.h"
 #include "engine/ranks.h"
 
+const sl_memory_case *
+sl_case_on_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
+{
+    assert(c->pools != NULL && pool < c->pools->count);
+
+    const sl_pool_price *price = &c->pools->list[pool];
+    *space = *c;
+    space->cluster = price->cluster;
+    space->slice = price->slice;
+    space->prices = price->prices;
+    return space;
+}
+
+const sl_memory_case *
+sl_case_of_spread(const sl_memory_case *c, uint32_t pool, uint32_t links, sl_memory_case *space)
+{
+    assert(sl_case_is_spread(c) && links < c->pools->count);
+    (void)sl_case_on_pool(c, pool, space);
+    space->cluster = c->pools->list[links].cluster;
+    return space;
+}
+
+uint32_t
+sl_case_pool_of(const sl_memory_case *c, uint32_t stage)
+{
+    uint32_t pool = 0;
+
+    while (stage >= c->pools->list[pool].end_stage)
+        pool++;
+    assert(pool < c->pools->count);
+    return pool;
+}
+
 double
 sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
 {
@@ -38,6 +71,8 @@ evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r
         return false;
 
     const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
+    rank->pool = 0;
+    rank->usable_bytes = sl_rank_usable_bytes(&c->cluster->accelerator);
     rank->role = c->plan->pipeline == 1        ? "only stage"
                  : stage->first && stage->last ? "first and last stage"
                  : stage->first                ? "first stage"
@@ -59,8 +94,8 @@ evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r
 static bool
 same_bytes(const sl_rank_memory *a, const sl_rank_memory *b)
 {
-    if (a->role != b->role || a->term_count != b->term_count || a->host_bytes != b->host_bytes ||
-        a->nvme_bytes != b->nvme_bytes)
+    if (a->role != b->role || a->pool != b->pool || a->term_count != b->term_count ||
+        a->host_bytes != b->host_bytes || a->nvme_bytes != b->nvme_bytes)
         return false;
     for (uint32_t i = 0; i < a->term_count; i++)
         if (a->terms[i].id != b->terms[i].id || a->terms[i].value != b->terms[i].value)
@@ -74,7 +109,7 @@ static void
 add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
                sl_memory *out)
 {
-    const uint64_t per_node = c->question->cluster->accelerators_per_node;
+    const uint64_t per_node = c->cluster->accelerators_per_node;
     const uint64_t per_stage = sl_ranks_strides(c->plan).pipeline;
     const uint64_t per_line = per_stage * c->plan->pipeline; /* ranks until stages begin again */
     const uint64_t lines =
@@ -109,13 +144,18 @@ is_less(const sl_in_flight *here, const sl_in_flight *before)
            here->turning == before->turning;
 }
 
+static int64_t
+headroom_of(const sl_rank_memory *rank)
+{
+    return (int64_t)rank->usable_bytes - (int64_t)rank->device_total_bytes;
+}
+
 /* Full devices are alike in all but what they would keep if they could. */
 static bool
 is_fuller(const sl_rank_memory *a, const sl_rank_memory *b)
 {
-    return a->device_total_bytes != b->device_total_bytes
-               ? a->device_total_bytes > b->device_total_bytes
-               : a->returned_bytes > b->returned_bytes;
+    return headroom_of(a) != headroom_of(b) ? headroom_of(a) < headroom_of(b)
+                                            : a->returned_bytes > b->returned_bytes;
 }
 
 /* The devices that DataParallel lends the model to: they have nothing of their own. */
@@ -140,32 +180,54 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     return evaluate_rank(&lent, &in_flight, 0, &out->ranks[out->rank_count++]);
 }
 
-bool
-sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
+/* The one stage on each pool that its replicas are spread over. */
+static bool
+evaluate_spread(const sl_memory_case *c, sl_memory *out)
 {
-    const sl_accelerator *part = &c->question->cluster->accelerator;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const sl_in_flight in_flight = sl_schedule_in_flight(c->plan, m, 0);
+    uint64_t first = 0;
+
+    for (uint32_t i = 0; i < c->pools->count; i++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_pool(c, i, &space);
+        sl_rank_memory *rank = &out->ranks[out->rank_count];
+        if (!evaluate_rank(here, &in_flight, 0, rank))
+            return false;
+        rank->pool = i;
+        rank->rank = first;
+        rank->count = sl_cluster_accelerators(here->cluster);
+        first += rank->count;
+        if (is_fuller(rank, &out->ranks[out->binding]))
+            out->binding = out->rank_count;
+        out->rank_count++;
+    }
+    return true;
+}
+
+static bool
+evaluate_stages(const sl_memory_case *c, sl_memory *out)
+{
     const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
     const bool skips = may_skip(c);
     sl_in_flight in_flight[2]; /* at hand, and before */
     uint64_t in_node = 0;
 
-    assert(c->plan->pipeline <= SL_PIPELINE_MAX);
-    out->capacity_bytes = part->memory_bytes;
-    out->usable_bytes = sl_rank_usable_bytes(part);
-    out->rank_count = 0;
-    out->binding = 0;
-    out->host_bytes_per_node = 0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
         sl_rank_memory *rank = &out->ranks[out->rank_count];
         sl_in_flight *here = &in_flight[r % 2];
 
         *here = sl_schedule_in_flight(c->plan, microbatches, r);
         if (skips && r > 0 && is_less(here, &in_flight[(r + 1) % 2]) &&
-            sl_holding_repeats(c->holdings, r))
+            sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r))
             continue;
-        if (!evaluate_rank(c, here, r, rank))
+        if (!evaluate_rank(at, here, r, rank))
             return false;
-        add_host_bytes(c, r, rank->host_bytes, &in_node, out);
+        if (c->pools != NULL)
+            rank->pool = sl_case_pool_of(c, r);
+        add_host_bytes(at, r, rank->host_bytes, &in_node, out);
         if (out->rank_count > 0 && same_bytes(&out->ranks[out->rank_count - 1], rank)) {
             out->ranks[out->rank_count - 1].stage_count++;
             out->ranks[out->rank_count - 1].count += rank->count;
@@ -175,7 +237,34 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
             out->binding = out->rank_count;
         out->rank_count++;
     }
+    return true;
+}
 
+/* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is what
+ * the allocator would keep where there is room. */
+static void
+set_reserved_range(const sl_software *software, sl_memory *out)
+{
+    const sl_rank_memory *fullest = &out->ranks[out->binding];
+    const double allocated = (double)fullest->peak_allocated_bytes;
+    const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
+    const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
+    const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
+
+    out->reserved_low_bytes =
+        (uint64_t)ceil(fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
+    out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
+}
+
+bool
+sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
+{
+    assert(c->plan->pipeline <= SL_PIPELINE_MAX);
+    out->rank_count = 0;
+    out->binding = 0;
+    out->host_bytes_per_node = 0;
+    if (!(sl_case_is_spread(c) ? evaluate_spread(c, out) : evaluate_stages(c, out)))
+        return false;
     if (sl_lent_devices(c->workload, c->plan) > 0 && !evaluate_lent(c, out))
         return false;
 
@@ -183,17 +272,13 @@ sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
     uint64_t most_nvme = 0;
     for (uint32_t i = 0; i < out->rank_count; i++)
         most_nvme = out->ranks[i].nvme_bytes > most_nvme ? out->ranks[i].nvme_bytes : most_nvme;
-    out->nvme_bytes_per_node = most_nvme * c->question->cluster->accelerators_per_node;
-    out->headroom_bytes = (int64_t)out->usable_bytes - (int64_t)fullest->device_total_bytes;
-    /* What does not follow the ratio, segments of freed gradients, is at both ends; the upper one is
-     * what the allocator would keep where there is room. */
-    const sl_software *software = c->software;
-    const double allocated = (double)fullest->peak_allocated_bytes;
-    const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
-    const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
-    const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
-    out->reserved_low_bytes =
-        (uint64_t)ceil(fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
-    out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
+    out->nvme_bytes_per_node = most_nvme * c->cluster->accelerators_per_node;
+    sl_memory_case space;
+    const sl_accelerator *part = &sl_case_of_pool(c, fullest->pool, &space)->cluster->accelerator;
+    out->capacity_bytes = part->memory_bytes;
+    out->reserved_bytes = part->reserved_bytes;
+    out->usable_bytes = fullest->usable_bytes;
+    out->headroom_bytes = headroom_of(fullest);
+    set_reserved_range(c->software, out);
     return true;
 }

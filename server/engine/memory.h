@@ -5,8 +5,23 @@
 #include "engine/holding.h"
 #include "shardline/estimate.h"
 
+/** What a case has of its own on each pool of a cluster of several. */
+typedef struct sl_pool_price {
+    const sl_cluster *cluster;
+    const sl_slice *slice;
+    const sl_kind_price *prices;
+    uint32_t first_stage, end_stage;
+} sl_pool_price;
+
+typedef struct sl_pool_prices {
+    uint32_t count;
+    sl_pool_price list[SL_POOLS_MAX];
+} sl_pool_prices;
+
 typedef struct sl_memory_case {
     const sl_question *question;
+    const sl_cluster *cluster;   /* equal nodes: all of them, or those of a pool */
+    const sl_pool_prices *pools; /* NULL: they are all */
     const sl_workload *workload;
     const sl_plan *plan;
     const sl_software *software;
@@ -19,6 +34,45 @@ typedef struct sl_memory_case {
     bool explained;        /* terms with their inputs, traffic by group; else values alone */
     const sl_layout *lent; /* a device that DataParallel lends this for a step; else NULL */
 } sl_memory_case;
+
+/** Of several pools: the case on one, in *space; the one that a pipeline stage stands on. */
+const sl_memory_case *sl_case_on_pool(const sl_memory_case *c, uint32_t pool,
+                                      sl_memory_case *space);
+uint32_t sl_case_pool_of(const sl_memory_case *c, uint32_t stage);
+
+/** Whether the replicas of the one stage are spread over several pools. */
+static inline bool
+sl_case_is_spread(const sl_memory_case *c)
+{
+    return c->pools != NULL && c->plan->pipeline == 1;
+}
+
+/** Spread over pools: what ranks of one take, when the links of another carry what all of them share. */
+const sl_memory_case *sl_case_of_spread(const sl_memory_case *c, uint32_t pool, uint32_t links,
+                                        sl_memory_case *space);
+
+/** The case on a pool; where there is one, as it is. */
+static inline const sl_memory_case *
+sl_case_of_pool(const sl_memory_case *c, uint32_t pool, sl_memory_case *space)
+{
+    return c->pools == NULL ? c : sl_case_on_pool(c, pool, space);
+}
+
+/** The case where a pipeline stage stands; spread over pools, as it is. */
+static inline const sl_memory_case *
+sl_case_of_stage(const sl_memory_case *c, uint32_t stage, sl_memory_case *space)
+{
+    if (c->pools == NULL || sl_case_is_spread(c))
+        return c;
+    return sl_case_on_pool(c, sl_case_pool_of(c, stage), space);
+}
+
+/** Whether a stage above 0 stands on the same pool as the one before it. */
+static inline bool
+sl_case_goes_on(const sl_memory_case *c, uint32_t stage)
+{
+    return c->pools == NULL || sl_case_pool_of(c, stage) == sl_case_pool_of(c, stage - 1);
+}
 
 /** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
  * [bytes]. */

@@ -207,7 +207,7 @@ static double
 left_apart(const sl_memory_case *c, double allocated, double apart, double outside)
 {
     const sl_software *software = c->software;
-    const double usable = (double)sl_rank_usable_bytes(&c->question->cluster->accelerator);
+    const double usable = (double)sl_rank_usable_bytes(&c->cluster->accelerator);
     const double held_ratio = fmin(software->fragmentation_ratio,
                                    fmax(software->fragmentation_low_ratio, held_ratio_least));
     const double held = ceil(allocated * (held_ratio - 1.0));

@@ -34,7 +34,8 @@ static double
 cards_bytes_per_s(const sl_cluster *cluster, double ranks, double rate_ratio)
 {
     const sl_fabric *fabric = &cluster->fabric;
-    const double accelerators = (double)cluster->nodes * cluster->accelerators_per_node;
+    const double accelerators =
+        (double)cluster->nodes * cluster->accelerators_per_node + (double)cluster->beside;
     const double congestion_ratio = accelerators > large_accelerators
                                         ? fabric->large_congestion_ratio
                                         : fabric->congestion_ratio;

@@ -5,13 +5,18 @@
 #include "engine/evaluate.h"
 #include "engine/kernel.h"
 #include "engine/low_precision.h"
+#include "engine/pools.h"
 #include "engine/ranks.h"
 #include "engine/recompute.h"
 #include "engine/states.h"
 
+/* Once, whatever number of pools it is said of. */
 static void
 add(sl_estimate *out, bool warning, const char *code, const char *text)
 {
+    for (uint32_t i = 0; i < out->note_count; i++)
+        if (out->notes[i].text == text)
+            return;
     assert(out->note_count < SL_NOTES_MAX);
     out->notes[out->note_count++] = (sl_note){code, warning, text};
 }
@@ -535,14 +540,44 @@ note_schedule(sl_estimate *out)
             "their own data ranks; gradients of the two are added up once a step");
 }
 
+static void
+note_hardware(const sl_question *question, sl_estimate *out)
+{
+    sl_question of_pool = *question;
+
+    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
+        of_pool.cluster = sl_pools_at(question->cluster, i);
+        note_rates(&of_pool, out);
+        note_links(&of_pool, out);
+        note_memory(&of_pool, out);
+    }
+}
+
+static void
+note_pools(const sl_question *question, sl_estimate *out)
+{
+    if (question->cluster->pool_count == 0)
+        return;
+    if (out->plan.pipeline > 1)
+        add(out, false, "pools_staged",
+            "stages fill the pools in the order given, each wholly in one: it has the memory, the "
+            "rates and the links of its own, and between pools the slower cards count");
+    else
+        add(out, true, "pools_uneven",
+            "replicas on several pools have equal batches: every step waits for the slowest pool "
+            "and goes at the pace of the slowest links, and each rank has the memory of its own");
+    add(out, false, "pools_alike",
+        "all pools run the same software and the same kernels, and share one fabric: what joins "
+        "them is taken to carry what the slower side sends");
+}
+
 void
 sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
     out->note_count = 0;
     note_unknown(question, out);
-    note_rates(question, out);
-    note_links(question, out);
-    note_memory(question, out);
+    note_hardware(question, out);
+    note_pools(question, out);
     note_sharding(question, out);
     note_modules(question, out);
     note_buffers(out);

@@ -4,6 +4,18 @@
 #include <assert.h>
 
 uint64_t
+sl_cluster_accelerators(const sl_cluster *cluster)
+{
+    uint64_t sum = 0;
+
+    if (cluster->pool_count == 0)
+        return (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    for (uint32_t i = 0; i < cluster->pool_count; i++)
+        sum += (uint64_t)cluster->pools[i].nodes * cluster->pools[i].accelerators_per_node;
+    return sum;
+}
+
+uint64_t
 sl_plan_world(const sl_plan *plan)
 {
     return (uint64_t)plan->tensor * plan->pipeline * plan->context * plan->data;
@@ -18,7 +30,7 @@ sl_plan_expert_tensor(const sl_plan *plan)
 bool
 sl_plan_derive_data(const sl_cluster *cluster, const sl_plan *plan, uint64_t *data)
 {
-    const uint64_t available = (uint64_t)cluster->nodes * cluster->accelerators_per_node;
+    const uint64_t available = sl_cluster_accelerators(cluster);
     const uint64_t rest = (uint64_t)plan->tensor * plan->pipeline * plan->context;
 
     *data = available / rest;

@@ -26,7 +26,7 @@ evaluate(const sl_question *question, const sl_combination *c, sl_estimate *out)
     asked.unknown = 0;
     if (sl_question_check(&asked, &ignored) != SL_OK)
         return false;
-    sl_evaluate_price(&asked, c, asked.cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate_price(&asked, c, SL_CLOCK_HELD, &priced);
     return sl_evaluate(&asked, c, &priced, out);
 }
 
@@ -95,7 +95,7 @@ find_largest_layer(const sl_question *question, const sl_combination *now)
     sl_priced priced;
     double most = 0.0;
 
-    sl_evaluate_price(question, now, question->cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate_price(question, now, SL_CLOCK_HELD, &priced);
     for (uint32_t i = 0; i < question->model->layer_count; i++) {
         sl_stage stage = {.blocks = 1};
         stage.layers[question->model->layers[i]] = 1;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/pools.h"
 #include "engine/ranks.h"
 #include "engine/schedule.h"
 #include "engine/states.h"
@@ -168,14 +169,20 @@ sl_place
 sl_sharding_place(const sl_sharding *sharding, uint64_t rank)
 {
     const sl_plan *plan = &sharding->question->plan;
-    const uint64_t per_node = sharding->question->cluster->accelerators_per_node;
+    const sl_cluster *cluster = sharding->question->cluster;
     const sl_strides strides = sl_ranks_strides(plan);
+    uint64_t first_rank = 0, first_node = 0;
+    const uint32_t pool = sl_pools_of_rank(cluster, rank, &first_rank);
+    const uint64_t per_node = sl_pools_at(cluster, pool)->accelerators_per_node;
     const uint64_t stage_ranks = plan->tensor * sl_sharding_replicas(sharding);
 
     assert(rank < sl_plan_world(plan));
+    for (uint32_t i = 0; i < pool; i++)
+        first_node += cluster->pools[i].nodes;
     return (sl_place){
-        .node = rank / per_node,
-        .local_rank = rank % per_node,
+        .pool = pool,
+        .node = first_node + (rank - first_rank) / per_node,
+        .local_rank = (rank - first_rank) % per_node,
         .data = rank / strides.data % plan->data,
         .pipeline = rank / strides.pipeline % plan->pipeline,
         .tensor = rank % plan->tensor,
@@ -239,7 +246,14 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
     const uint64_t size = sizes[kind];
     const uint64_t stride = strides[kind];
     const uint64_t extent = size * stride;
-    const sl_group links = sl_group_of(sharding->question->cluster, size, stride);
+    sl_level level = SL_LEVEL_SCALE_UP;
+
+    /* The slowest that any of them crosses. */
+    for (uint32_t i = 0; i < sl_pools_count(sharding->question->cluster); i++) {
+        const sl_cluster *pool = sl_pools_at(sharding->question->cluster, i);
+        const sl_level own = sl_group_of(pool, size, stride).level;
+        level = own > level ? own : level;
+    }
 
     return (sl_rank_groups){
         .kind = names[kind],
@@ -247,7 +261,7 @@ sl_sharding_groups(const sl_sharding *sharding, sl_group_kind kind)
         .stride = stride,
         .count = world / size,
         .starts = joined((sl_rank_set){0, stride, world / extent, extent}),
-        .level = sl_level_name(links.level),
+        .level = sl_level_name(level),
     };
 }
 

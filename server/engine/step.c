@@ -71,7 +71,9 @@ static sl_rank_time
 measure_rank(const sl_memory_case *c, uint32_t r)
 {
     const sl_held held = sl_schedule_all_held(c->plan, r);
-    sl_rank_time t = sl_step_rank(c, &held, &sl_holding_of(c->holdings, r)->stage);
+    sl_memory_case space;
+    sl_rank_time t =
+        sl_step_rank(sl_case_of_stage(c, r, &space), &held, &sl_holding_of(c->holdings, r)->stage);
 
     t.visible_expert_s = visible_experts_s(c, r, &t);
     return t;
@@ -117,21 +119,63 @@ typedef struct hops {
     sl_level level;
 } hops;
 
-/* With the gather that follows it where the release splits the hidden state over the tensor group for
- * the wire only (Narayanan 2021 section 4.1). */
-double
-sl_step_hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes)
+/* The slowest links between two stages of several pools, which have the network between them. */
+static sl_group
+between_pools(const sl_memory_case *c, uint32_t low, uint32_t high)
 {
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_group apart = {
+        .ranks = 2.0, .nodes = 2.0, .members_per_node = 1.0, .level = SL_LEVEL_NETWORK};
+
+    for (uint32_t i = 0; i < c->pools->count; i++) {
+        const sl_pool_price *pool = &c->pools->list[i];
+        if (low >= pool->first_stage && high < pool->end_stage)
+            return sl_ranks_between(pool->cluster, c->plan, low - pool->first_stage,
+                                    high - pool->first_stage);
+    }
+    return apart;
+}
+
+double
+sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
+               double bytes, sl_level *level)
+{
+    sl_memory_case spaces[2];
+    const sl_memory_case *one = sl_case_of_stage(c, low, &spaces[0]);
+    const sl_group pair = c->pools == NULL ? sl_ranks_between(c->cluster, c->plan, low, high)
+                                           : between_pools(c, low, high);
+    const double seconds = sl_collective_s(one->cluster, kind, &pair, bytes);
+
+    *level = pair.level;
+    if (c->pools == NULL)
+        return seconds;
+    const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
+    return fmax(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
+}
+
+/* With the gather that follows it where the release splits the hidden state over the tensor group for
+ * the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients by the
+ * other. */
+double
+sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole, double *bytes,
+              sl_level *level)
+{
     const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
 
     *bytes = whole / (scattered ? c->slice->tensor : c->slice->spread);
-    const double send_s = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, pair, *bytes);
+    const double send_s = sl_step_pair_s(c, low, high, SL_COLLECTIVE_SEND_RECEIVE, *bytes, level);
     if (!scattered)
         return send_s;
 
-    const sl_group group = sl_group_of(cluster, c->plan->tensor, 1);
-    return send_s + sl_collective_s(cluster, SL_COLLECTIVE_ALL_GATHER, &group, whole);
+    sl_memory_case spaces[2];
+    const sl_cluster *const sides[] = {sl_case_of_stage(c, low, &spaces[0])->cluster,
+                                       sl_case_of_stage(c, high, &spaces[1])->cluster};
+    double gather_s = 0.0;
+    for (uint32_t i = 0; i < (sides[0] == sides[1] ? 1 : 2); i++) {
+        const sl_group group = sl_group_of(sides[i], c->plan->tensor, 1);
+        gather_s =
+            fmax(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
+    }
+    return send_s + gather_s;
 }
 
 static hops
@@ -140,14 +184,15 @@ measure_hops(const sl_memory_case *c)
     hops h = {.level = SL_LEVEL_SCALE_UP};
 
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, r, r + 1);
+        sl_level level = SL_LEVEL_SCALE_UP;
         double bytes = 0.0;
-        const double seconds = sl_step_hop_s(c, &pair, sl_memory_sent_bytes(c, r), &bytes);
+        const double seconds =
+            sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
         h.sum_s += seconds;
         if (seconds > h.slowest_s) {
             h.slowest_s = seconds;
             h.bytes = bytes;
-            h.level = pair.level;
+            h.level = level;
         }
     }
     return h;
@@ -196,7 +241,7 @@ add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *st
                 double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_cluster *cluster = c->cluster;
     const sl_group experts = sl_group_of(cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
     const sl_group sequence = sl_group_of(cluster, c->plan->context, c->plan->tensor);
     sl_collective collective = SL_COLLECTIVE_SEND_RECEIVE;
@@ -229,7 +274,7 @@ static void
 add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
 {
     const sl_model *model = c->question->model;
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->tensor, 1);
+    const sl_group group = sl_group_of(c->cluster, c->plan->tensor, 1);
     const sl_held held = sl_schedule_all_held(c->plan, rank);
     const sl_stage *stage = &sl_holding_of(c->holdings, rank)->stage;
 
@@ -294,8 +339,10 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
                 {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
                 {"chunks_per_rank", c->plan->virtual_pipeline});
     if (c->explained) {
-        add_host_row(c, span->slowest, count, out);
-        add_tensor_rows(c, span->slowest, count / sl_schedule_copies(c->plan), out);
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, span->slowest, &space);
+        add_host_row(at, span->slowest, count, out);
+        add_tensor_rows(at, span->slowest, count / sl_schedule_copies(c->plan), out);
     }
 }
 
@@ -334,7 +381,8 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     const bool skips = !c->plan->overlap_experts;
     double flops_again = 0.0;
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        const bool alike = skips && r > 0 && sl_holding_repeats(c->holdings, r);
+        const bool alike =
+            skips && r > 0 && sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r);
         times[r] = alike ? times[r - 1] : measure_rank(c, r);
         busy[r] = busy_of(&times[r]);
         flops_again += times[r].flops_again;

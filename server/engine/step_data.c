@@ -18,7 +18,7 @@ static const double optimizer_bandwidth_ratio = 0.85;
 sl_data_groups
 sl_step_data_groups(const sl_memory_case *c)
 {
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_cluster *cluster = c->cluster;
     const sl_plan *plan = c->plan;
     const sl_strides strides = sl_ranks_strides(plan);
     const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
@@ -44,7 +44,7 @@ static double
 over_data_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
             double pieces, double dense, double routed)
 {
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_cluster *cluster = c->cluster;
 
     return pieces * (sl_collective_s(cluster, kind, &groups->shard, dense / pieces) +
                      sl_collective_s(cluster, kind, &groups->experts, routed / pieces));
@@ -81,18 +81,16 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
 
     if (sl_schedule_copies(c->plan) == 1)
         return;
-    const sl_group pair = sl_ranks_between(c->question->cluster, c->plan, low, high);
     d->copy_bytes = rounds * part;
-    d->copy_level = pair.level;
     d->copy_s =
-        rounds * sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, part);
+        rounds * sl_step_pair_s(c, low, high, SL_COLLECTIVE_ALL_REDUCE, part, &d->copy_level);
 }
 
 sl_data_time
 sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
                   uint32_t r, double drained_s)
 {
-    const sl_cluster *cluster = c->question->cluster;
+    const sl_cluster *cluster = c->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
     const sl_data_rounds rounds = count_rounds(c);
@@ -162,13 +160,11 @@ sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
         return 0.0;
 
     const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
-    const sl_group pair = sl_ranks_between(c->question->cluster, plan, 0, plan->pipeline - 1);
 
     assert(embedding->tensor_count >= 1);
-    *level = pair.level;
     const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
     *bytes = table.all * sl_states_layout(c->workload, &table).gradient_bytes;
-    return sl_collective_s(c->question->cluster, SL_COLLECTIVE_ALL_REDUCE, &pair, *bytes);
+    return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }
 
 /* DataParallel: parameters out, outputs and gradients in, of every micro-batch and in the open. */
@@ -177,7 +173,7 @@ evaluate_lent(const sl_memory_case *c, sl_time *out)
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan);
     const sl_lent_traffic sent = sl_lent_send(c);
-    const sl_group group = sl_group_of(c->question->cluster, c->plan->data, 1);
+    const sl_group group = sl_group_of(c->cluster, c->plan->data, 1);
     const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
 
     SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
@@ -204,27 +200,38 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         return;
     }
 
-    const sl_data_groups groups = sl_step_data_groups(c);
-    const sl_group group = groups.shard;
+    sl_data_groups groups = sl_step_data_groups(c);
+    uint32_t worst_rank = 0;
     double drained_s = 0.0;
     double tied_bytes = 0.0;
     sl_data_time worst = {0};
 
     for (uint32_t r = 0; r < plan->pipeline; r++) {
         /* What repeats the rank before drains longer, and shows less of the same traffic. */
+        const bool goes_on = r == 0 || sl_case_goes_on(c, r);
         const bool less =
-            r > 0 && sl_schedule_copies(plan) == 1 && sl_holding_repeats(c->holdings, r);
+            r > 0 && sl_schedule_copies(plan) == 1 && sl_holding_repeats(c->holdings, r) && goes_on;
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+        if (!goes_on)
+            groups = sl_step_data_groups(at);
         const sl_data_time d =
-            less ? worst : sl_step_data_rank(c, &groups, &times[r], r, drained_s);
+            less ? worst : sl_step_data_rank(at, &groups, &times[r], r, drained_s);
         if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
-                          worst.reduce_exposed_s + worst.gather_exposed_s)
+                          worst.reduce_exposed_s + worst.gather_exposed_s) {
             worst = d;
+            worst_rank = r;
+        }
         const sl_busy busy = {.backward_s =
                                   times[r].backward.computing_s + times[r].again.computing_s,
                               .weight_s = times[r].weight_s};
         drained_s += sl_schedule_drain_s(plan, &busy);
     }
 
+    if (c->pools != NULL) { /* the groups of the last rank are at hand */
+        sl_memory_case space;
+        groups = sl_step_data_groups(sl_case_of_stage(c, worst_rank, &space));
+    }
     const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
     const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
     sl_level tied_level = SL_LEVEL_NETWORK;
@@ -236,13 +243,13 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
                 {"gradient_exposed_s", worst.reduce_exposed_s},
                 {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
                 {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
-                {"members_per_node", group.members_per_node}, {"nodes", group.nodes},
+                {"members_per_node", groups.shard.members_per_node}, {"nodes", groups.shard.nodes},
                 {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
     sl_step_add_communication(
         c, out, "data",
         plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-        group.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
-    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, group.level,
+        groups.shard.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, groups.shard.level,
                               worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
     sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
                               worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
@@ -281,7 +288,7 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
                 {"parameters", trained}, {"host_update_s", step.update_s},
                 {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
                 {"parameters_s", step.parameters_s},
-                {"host_bytes_per_s", c->question->cluster->accelerator.host_bytes_per_s});
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
 }
 
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
@@ -293,10 +300,17 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_
 {
     const sl_shards shards = c->holdings->shards;
     sl_elements most = {0};
+    double rate = c->slice->accelerator->memory_bytes_per_s; /* of the stage that takes longest */
 
-    for (uint32_t r = 0; r < c->plan->pipeline; r++)
-        if (sl_holding_of(c->holdings, r)->elements.all > most.all)
-            most = sl_holding_of(c->holdings, r)->elements;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
+        const sl_elements *elements = &sl_holding_of(c->holdings, r)->elements;
+        if (elements->all * rate <= most.all * own)
+            continue;
+        most = *elements;
+        rate = own;
+    }
 
     sl_layout layout;
     const sl_elements trained = sl_states_trained(c->workload, &most, &layout);
@@ -316,8 +330,7 @@ sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_
                                ? 2.0 * layout.master_bytes + layout.parameter_bytes
                                : 2.0 * layout.parameter_bytes;
     const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
-    const double bandwidth =
-        optimizer_bandwidth_ratio * c->question->cluster->accelerator.memory_bytes_per_s;
+    const double bandwidth = optimizer_bandwidth_ratio * rate;
 
     /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
     const double host_s = host_sweep_s(c) * (sharded + g);

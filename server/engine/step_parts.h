@@ -72,9 +72,14 @@ sl_data_time sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *gr
  * gradients: seconds, 0 where they do not. */
 double sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level);
 
-/** An output of `whole` bytes from one pipeline rank to another, over the slowest links between them;
- * *bytes of it are sent by each rank. */
-double sl_step_hop_s(const sl_memory_case *c, const sl_group *pair, double whole, double *bytes);
+/** An output of `whole` bytes between pipeline ranks low < high, over the slowest links between them;
+ * *bytes of it are sent by each rank. Between pools the slower side counts. */
+double sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole,
+                     double *bytes, sl_level *level);
+
+/** A collective of two ranks, one of each of two stages. */
+double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
+                      double bytes, sl_level *level);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

@@ -172,7 +172,7 @@ try_recompute(search *s, sl_question *tried)
         if (!combine(s, tried, &c) || (open && !sl_recompute_matters(&c.workload)))
             continue;
         if (fresh)
-            sl_evaluate_price(tried, &c, tried->cluster->accelerator.sustained_ratio, &priced);
+            sl_evaluate_price(tried, &c, SL_CLOCK_HELD, &priced);
         else
             sl_evaluate_reprice(tried, c.workload.recompute, &priced);
         fresh = false;

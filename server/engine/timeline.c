@@ -5,6 +5,7 @@
 
 #include "engine/evaluate.h"
 #include "engine/lent.h"
+#include "engine/pools.h"
 #include "engine/ranks.h"
 #include "engine/timeline_parts.h"
 
@@ -147,14 +148,20 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
 {
     sl_known of;
     const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
+    uint64_t first_rank = 0;
 
     sl_evaluate_know(question, estimate, &of);
     *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
                          .by_layer = goes_by_layer(&estimate->plan)};
     if (out->by_layer) {
         const sl_layers_run *run = NULL;
-        sl_layers_simulate(&of.c, &estimate->time, slowness == NULL ? 1.0 : slowness[0], scratch,
-                           &run);
+        const sl_time *time = &estimate->time;
+        sl_memory_case space;
+        const sl_memory_case *c =
+            sl_case_is_spread(&of.c)
+                ? sl_case_of_spread(&of.c, time->slowest_pool, time->slowest_links, &space)
+                : &of.c;
+        sl_layers_simulate(c, time, slowness == NULL ? 1.0 : slowness[0], scratch, &run);
         sum_layers(run, out);
         out->run = run;
     } else {
@@ -170,7 +177,12 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
     out->idle_ratio = fmax(0.0, out->idle_ratio);
     for (uint32_t r = 0; r < out->stage_count; r++) {
         out->stages[r].rank = r * stride;
+        out->stages[r].pool = sl_pools_of_rank(question->cluster, r * stride, &first_rank);
         out->stages[r].base_bytes = persistent_bytes(&estimate->memory, r);
+    }
+    if (sl_case_is_spread(&of.c)) { /* drawn is a rank of the pool that the others wait for */
+        out->stages[0].pool = estimate->time.slowest_pool;
+        out->stages[0].rank = estimate->memory.ranks[estimate->time.slowest_pool].rank;
     }
     out->span_count++; /* the overhead */
     const double overhead_s = sl_step_overhead_s(&of.c, out->step_s);

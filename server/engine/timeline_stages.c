@@ -84,13 +84,13 @@ set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
     const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
     if (to == held->rank)
         return;
-    const sl_group pair =
-        sl_ranks_between(c->question->cluster, plan, to < held->rank ? to : held->rank,
-                         to < held->rank ? held->rank : to);
     const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
+    sl_level level = SL_LEVEL_SCALE_UP;
     double bytes = 0.0;
-    cost->send_s = sl_step_hop_s(c, &pair, c->prices[kind].output_bytes, &bytes);
-    cost->send_scale_up = pair.level != SL_LEVEL_NETWORK;
+    cost->send_s =
+        sl_step_hop_s(c, to < held->rank ? to : held->rank, to < held->rank ? held->rank : to,
+                      c->prices[kind].output_bytes, &bytes, &level);
+    cost->send_scale_up = level != SL_LEVEL_NETWORK;
 }
 
 /* What of a rank's traffic over its data group falls to one of its chunks. */
@@ -121,13 +121,14 @@ set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_h
 }
 
 static void
-set_rank(const sl_memory_case *c, const sl_data_groups *groups, uint32_t r, sl_chunk_cost *costs)
+set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
 {
     const sl_model *model = c->question->model;
+    const sl_data_groups groups = sl_step_data_groups(c);
     const sl_holding *holding = sl_holding_of(c->holdings, r);
     const sl_held all = sl_schedule_all_held(c->plan, r);
     const sl_rank_time t = sl_step_rank(c, &all, &holding->stage);
-    const sl_data_time d = sl_step_data_rank(c, groups, &t, r, 0.0);
+    const sl_data_time d = sl_step_data_rank(c, &groups, &t, r, 0.0);
 
     for (uint32_t i = 0; i < all.count; i++) {
         const sl_held held = {.rank = r, .first = i, .count = 1};
@@ -148,16 +149,24 @@ static void
 set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
 {
     const uint32_t last = c->plan->pipeline - 1;
-    double most = 1.0;
+    double most = 0.0;
+    double takes[SL_PIPELINE_MAX]; /* elements over the rate they are stepped on at */
     double bytes = 0.0;
     sl_level level = SL_LEVEL_NETWORK;
     const double tied_s = sl_step_tied_s(c, &bytes, &level);
 
+    for (uint32_t r = 0; r <= last; r++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
+        takes[r] = sl_holding_of(c->holdings, r)->elements.all;
+        if (here->cluster != c->cluster)
+            takes[r] *= c->cluster->accelerator.memory_bytes_per_s /
+                        here->cluster->accelerator.memory_bytes_per_s;
+        most = fmax(most, takes[r]);
+    }
     for (uint32_t r = 0; r <= last; r++)
-        most = fmax(most, sl_holding_of(c->holdings, r)->elements.all);
-    for (uint32_t r = 0; r <= last; r++)
-        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value *
-                     sl_holding_of(c->holdings, r)->elements.all / most +
+        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value * takes[r] /
+                     fmax(1.0, most) +
                  (r == 0 || r == last ? tied_s : 0.0);
 }
 
@@ -166,15 +175,19 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
                    void *scratch, const sl_stages_run **out)
 {
     const sl_plan *plan = c->plan;
-    const sl_data_groups groups = sl_step_data_groups(c);
     char *at = scratch;
     sl_stages_run *run = (sl_stages_run *)(void *)at;
     sl_chunk_cost *costs = (sl_chunk_cost *)(void *)(at += aligned(sizeof *run));
     double *optimizer_s = (double *)(void *)(at += costs_bytes(plan));
 
     at += aligned(plan->pipeline * sizeof *optimizer_s);
-    for (uint32_t r = 0; r < plan->pipeline; r++)
-        set_rank(c, &groups, r, &costs[(size_t)r * sl_schedule_held(plan)]);
+    bool scale_up = true;
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
+        set_rank(here, r, &costs[(size_t)r * sl_schedule_held(plan)]);
+        scale_up = scale_up && sl_step_data_groups(here).shard.level != SL_LEVEL_NETWORK;
+    }
     set_optimizers(c, time, optimizer_s);
     run->pipeline = (sl_pipeline){
         .plan = plan,
@@ -185,7 +198,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         /* The norm of all gradients, but where the step is validated after it (Qi 2023 section 4). */
         .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,
         .overlaps_sends = c->software->overlap_pipeline,
-        .data_scale_up = groups.shard.level != SL_LEVEL_NETWORK,
+        .data_scale_up = scale_up,
         .gathers_first = !c->software->overlap_parameter_gather,
         .reduces_last = !c->software->overlap_gradient_reduce,
     };

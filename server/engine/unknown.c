@@ -215,8 +215,7 @@ survey_priced(survey *s, walk w)
             if (!combine(question, &w, &combination, &s->refused))
                 continue;
             if (fresh)
-                sl_evaluate_price(question, &combination,
-                                  question->cluster->accelerator.sustained_ratio, &priced);
+                sl_evaluate_price(question, &combination, SL_CLOCK_HELD, &priced);
             else if (combination.workload.recompute != priced.slice.recompute)
                 sl_evaluate_reprice(question, combination.workload.recompute, &priced);
             fresh = false;
@@ -278,39 +277,50 @@ by_rank(const survey *s, uint32_t rank)
     return 0;
 }
 
+/* Groups inside a domain beyond what was measured: one rack was, of one part, in one collective. */
+static const double wide_low_ratio = -0.15;
+static const double wide_high_ratio = 0.30;
+
+static sl_excess
+excess_of(const sl_fabric *fabric, bool slow)
+{
+    return slow ? (sl_excess){fabric->high_ratio - 1.0, wide_high_ratio}
+                : (sl_excess){fabric->low_ratio - 1.0, wide_low_ratio};
+}
+
+/* A combination at the end of the range of clocks and links. */
 static double
-step_at(const survey *s, uint32_t i, double clock_ratio, sl_excess excess)
+step_at(const survey *s, uint32_t i, bool slow)
 {
     sl_cluster cluster = *s->question->cluster;
+    sl_cluster pools[SL_POOLS_MAX];
     sl_question question = *s->question;
     sl_combination combination;
     sl_priced priced;
     sl_errors none = {0};
 
-    cluster.excess = excess;
+    cluster.excess = excess_of(&cluster.fabric, slow);
+    for (uint32_t p = 0; p < cluster.pool_count; p++) {
+        pools[p] = cluster.pools[p];
+        pools[p].excess = excess_of(&pools[p].fabric, slow);
+    }
+    cluster.pools = pools;
     question.cluster = &cluster;
     bool possible = combine(&question, &s->seen[i].at, &combination, &none);
 
     assert(possible);
-    sl_evaluate_price(&question, &combination, clock_ratio, &priced);
+    sl_evaluate_price(&question, &combination, slow ? SL_CLOCK_LOW : SL_CLOCK_HIGH, &priced);
     possible = sl_evaluate(&question, &combination, &priced, s->scratch);
     assert(possible); /* bytes do not depend on the clock */
     (void)possible;
     return s->scratch->time.step_s;
 }
 
-/* Groups inside a domain beyond what was measured: one rack was, of one part, in one collective. */
-static const double wide_low_ratio = -0.15;
-static const double wide_high_ratio = 0.30;
-
 /* From the fastest combination at the highest clock and on the fastest links to the slowest at the
  * lowest, on the slowest. */
 static void
 set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *out)
 {
-    const sl_accelerator *part = &s->question->cluster->accelerator;
-    const sl_fabric *fabric = &s->question->cluster->fabric;
-
     out->reserved_low_bytes = UINT64_MAX;
     out->reserved_high_bytes = 0;
     for (uint32_t i = 0; i < s->count; i++) {
@@ -321,10 +331,8 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
         if (s->seen[i].reserved_high_bytes > out->reserved_high_bytes)
             out->reserved_high_bytes = s->seen[i].reserved_high_bytes;
     }
-    out->step_low_s = step_at(s, fastest, part->sustained_high_ratio,
-                              (sl_excess){fabric->low_ratio - 1.0, wide_low_ratio});
-    out->step_high_s = step_at(s, slowest, part->sustained_low_ratio,
-                               (sl_excess){fabric->high_ratio - 1.0, wide_high_ratio});
+    out->step_low_s = step_at(s, fastest, false);
+    out->step_high_s = step_at(s, slowest, true);
 }
 
 /* What published runs lie beside the range of clocks and open fields: noise between machines and
@@ -390,7 +398,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
 
     assert(possible);
     set_intervals(&s, fastest, slowest, out);
-    sl_evaluate_price(question, &median, question->cluster->accelerator.sustained_ratio, &priced);
+    sl_evaluate_price(question, &median, SL_CLOCK_HELD, &priced);
     possible = sl_evaluate_explained(question, &median, &priced, out);
     assert(possible);
     (void)possible;

@@ -52,6 +52,16 @@ job_push(void *job)
         sl_pending_settle(server->pending, exchange, SL_BUSY);
 }
 
+static void
+handle(const sl_server_config *config, sl_exchange *exchange, void *worker)
+{
+    void *const app = config->enter != NULL ? config->enter(config->app, worker) : config->app;
+
+    exchange->route->handler(app, worker, &exchange->request, &exchange->response);
+    if (config->leave != NULL)
+        config->leave(config->app, worker);
+}
+
 /* A job of a lane: runs the handler unless nobody waits for it any more. One that is parked belongs
  * to whoever wakes it, and may be gone already. */
 static void
@@ -64,7 +74,7 @@ job_run(void *job, void *worker)
     response->continues = false;
     response->park = NULL;
     if (sl_pending_wanted(server->pending, exchange))
-        exchange->route->handler(server->config.app, worker, &exchange->request, response);
+        handle(&server->config, exchange, worker);
     if (!response->continues)
         sl_pending_settle(server->pending, exchange, SL_DONE);
     else if (response->park == NULL || !response->park(response->park_argument, job_push, exchange))

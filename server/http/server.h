@@ -46,6 +46,10 @@ typedef struct sl_server_config {
     /** Per-thread context of a lane; either may be NULL. */
     void *(*worker_new)(void *app, sl_lane lane);
     void (*worker_free)(void *app, sl_lane lane, void *worker);
+    /** Around every handler, on its thread; both may be NULL. What enter returns is the handler's
+     * `app`: one that does not change while it works. */
+    void *(*enter)(void *app, void *worker);
+    void (*leave)(void *app, void *worker);
 } sl_server_config;
 
 /** Loads static_dir, binds and starts. port_taken: rule port_in_use. *port is the bound port. */

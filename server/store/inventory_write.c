@@ -72,40 +72,23 @@ check_standing(const sl_inventory_write *write, const standing *found, sl_errors
                                  err);
 }
 
-/* Completes a write: its revision, where it made one, and its row in the audit. */
-static sl_code
-record(sl_store *store, write_task *task, const PGresult *written, sl_errors *err)
-{
-    const sl_inventory_write *const write = task->write;
-    const sl_requester *const requester = &write->requester;
-
-    assert(PQntuples(written) == 1);
-    sl_code code = SL_OK;
-    if (write->action != SL_INVENTORY_DELETE)
-        code = sl_query_do(store, SL_SQL_INVENTORY_RECORD, (const char *[]){write->slug}, err);
-    if (code == SL_OK)
-        code = sl_query_do(store, SL_SQL_INVENTORY_NOTE,
-                           (const char *[]){write->slug, action_names[write->action],
-                                            requester->remote_address, requester->user_agent,
-                                            requester->request_id},
-                           err);
-    return code == SL_OK ? sl_rows_inventory(written, 0, true, task->arena, &task->row, err) : code;
-}
-
 /* *done = false when another transaction created the slug first: there is a row to look at now. */
 static sl_code
 insert(sl_store *store, write_task *task, bool *done, sl_errors *err)
 {
     const sl_inventory_write *const write = task->write;
+    const sl_requester *const by = &write->requester;
     PGresult *result = NULL;
-    sl_code code = sl_query_run(store, SL_SQL_INVENTORY_INSERT,
-                                (const char *[]){write->slug, write->name, write->spec,
-                                                 write->spec_hash, write->accelerators},
-                                &result, err);
+    sl_code code =
+        sl_query_run(store, SL_SQL_INVENTORY_INSERT,
+                     (const char *[]){action_names[write->action], by->remote_address,
+                                      by->user_agent, by->request_id, write->slug, write->name,
+                                      write->spec, write->spec_hash, write->accelerators},
+                     &result, err);
     if (code == SL_OK && PQntuples(result) == 1) {
         *done = true;
         task->created = true;
-        code = record(store, task, result, err);
+        code = sl_rows_inventory(result, 0, true, task->arena, &task->row, err);
     }
     PQclear(result);
     return code;
@@ -115,8 +98,14 @@ insert(sl_store *store, write_task *task, bool *done, sl_errors *err)
 static sl_code
 change(sl_store *store, write_task *task, const PGresult *held, bool deleted, sl_errors *err)
 {
+    static const sl_statement statements[] = {
+        [SL_INVENTORY_PUT] = SL_SQL_INVENTORY_UPDATE,
+        [SL_INVENTORY_PATCH] = SL_SQL_INVENTORY_UPDATE,
+        [SL_INVENTORY_DELETE] = SL_SQL_INVENTORY_DELETE,
+        [SL_INVENTORY_RESTORE] = SL_SQL_INVENTORY_RESTORE,
+    };
     const sl_inventory_write *const write = task->write;
-    const char *const revision = PQgetvalue(held, 0, SL_COLUMN_REVISION);
+    const sl_requester *const by = &write->requester;
     const bool replaces = write->action == SL_INVENTORY_PUT || write->action == SL_INVENTORY_PATCH;
 
     if (replaces && !deleted &&
@@ -124,20 +113,16 @@ change(sl_store *store, write_task *task, const PGresult *held, bool deleted, sl
         return sl_rows_inventory(held, 0, true, task->arena, &task->row, err);
 
     PGresult *result = NULL;
-    sl_code code = SL_OK;
-    if (replaces)
-        code = sl_query_run(store, SL_SQL_INVENTORY_UPDATE,
-                            (const char *[]){write->slug, revision, write->name, write->spec,
-                                             write->spec_hash, write->accelerators},
-                            &result, err);
-    else
-        code = sl_query_run(store,
-                            write->action == SL_INVENTORY_DELETE ? SL_SQL_INVENTORY_DELETE
-                                                                 : SL_SQL_INVENTORY_RESTORE,
-                            (const char *[]){write->slug, revision}, &result, err);
+    sl_code code = sl_query_run(
+        store, statements[write->action],
+        (const char *[]){action_names[write->action], by->remote_address, by->user_agent,
+                         by->request_id, write->slug, PQgetvalue(held, 0, SL_COLUMN_REVISION),
+                         write->name, write->spec, write->spec_hash, write->accelerators},
+        &result, err);
     if (code == SL_OK) {
+        assert(PQntuples(result) == 1);
         task->created = replaces && deleted;
-        code = record(store, task, result, err);
+        code = sl_rows_inventory(result, 0, true, task->arena, &task->row, err);
     }
     PQclear(result);
     return code;

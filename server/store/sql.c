@@ -18,6 +18,21 @@
 /* Who wrote, of a row of the audit called a; the columns of an sl_requester, behind what was done. */
 #define ORIGIN "a.action, host(a.remote_address), a.user_agent, a.request_id"
 
+/* A write is one statement: the change, its revision, and its row in the audit, of a write that
+ * $1 names and that came from $2, $3 and $4. */
+#define THIS_ROW " WHERE slug = $5::text AND revision = $6::bigint"
+#define RETURNED                                                                                   \
+    " RETURNING slug, revision, name, spec, spec_hash, created_at, updated_at, deleted_at)"
+#define RECORDED                                                                                   \
+    ", recorded AS (INSERT INTO inventory_revisions"                                               \
+    " (slug, revision, name, spec, spec_hash, created_at)"                                         \
+    " SELECT slug, revision, name, spec, spec_hash, updated_at FROM changed)"
+#define NOTED                                                                                      \
+    ", noted AS (INSERT INTO inventory_audit"                                                      \
+    " (slug, revision, action, written_at, remote_address, user_agent, request_id)"                \
+    " SELECT slug, revision, $1::text, updated_at, $2::inet, $3::text, $4::text FROM changed)"     \
+    " SELECT " ROW ", spec FROM changed"
+
 /* What a list may ask beside its order. A parameter that is null asks nothing. */
 #define FILTERS                                                                                    \
     " AND (deleted_at IS NOT NULL) = $3::boolean"                                                  \
@@ -103,28 +118,33 @@ static const sl_sql statements[] = {
                                " WHERE slug = $1::text FOR UPDATE",
                                1},
     [SL_SQL_INVENTORY_INSERT] = {"inventory_insert",
-                                 "INSERT INTO inventories"
+                                 "WITH changed AS (INSERT INTO inventories"
                                  " (slug, revision, name, spec, spec_hash, accelerators,"
                                  " created_at, updated_at)"
-                                 " VALUES ($1::text, 1, $2::text, $3::json, $4::text,"
-                                 " ARRAY(SELECT json_array_elements_text($5::json)),"
+                                 " VALUES ($5::text, 1, $6::text, $7::json, $8::text,"
+                                 " ARRAY(SELECT json_array_elements_text($9::json)),"
                                  " statement_timestamp(), statement_timestamp())"
-                                 " ON CONFLICT (slug) DO NOTHING RETURNING " ROW ", spec",
-                                 5},
-    [SL_SQL_INVENTORY_UPDATE] = {"inventory_update",
-                                 "UPDATE inventories SET revision = revision + 1, name = $3::text,"
-                                 " spec = $4::json, spec_hash = $5::text,"
-                                 " accelerators = ARRAY(SELECT json_array_elements_text($6::json)),"
-                                 " updated_at = statement_timestamp(), deleted_at = NULL"
-                                 " WHERE slug = $1::text AND revision = $2::bigint"
-                                 " RETURNING " ROW ", spec",
+                                 " ON CONFLICT (slug) DO NOTHING" RETURNED RECORDED NOTED,
+                                 9},
+    [SL_SQL_INVENTORY_UPDATE] =
+        {"inventory_update",
+         "WITH changed AS (UPDATE inventories"
+         " SET revision = revision + 1, name = $7::text, spec = $8::json,"
+         " spec_hash = $9::text, accelerators ="
+         " ARRAY(SELECT json_array_elements_text($10::json)),"
+         " updated_at = statement_timestamp(), deleted_at = NULL" THIS_ROW RETURNED RECORDED NOTED,
+         10},
+    [SL_SQL_INVENTORY_DELETE] = {"inventory_delete",
+                                 "WITH changed AS (UPDATE inventories"
+                                 " SET deleted_at = statement_timestamp(),"
+                                 " updated_at = statement_timestamp()" THIS_ROW RETURNED NOTED,
                                  6},
-    [SL_SQL_INVENTORY_RECORD] = {"inventory_record",
-                                 "INSERT INTO inventory_revisions"
-                                 " (slug, revision, name, spec, spec_hash, created_at)"
-                                 " SELECT slug, revision, name, spec, spec_hash, updated_at"
-                                 " FROM inventories WHERE slug = $1::text",
-                                 1},
+    [SL_SQL_INVENTORY_RESTORE] =
+        {"inventory_restore",
+         "WITH changed AS (UPDATE inventories"
+         " SET revision = revision + 1,"
+         " updated_at = statement_timestamp(), deleted_at = NULL" THIS_ROW RETURNED RECORDED NOTED,
+         6},
     [SL_SQL_INVENTORY_GET] = {"inventory_get",
                               "SELECT " ROW ", spec FROM inventories"
                               " WHERE slug = $1::text AND deleted_at IS NULL",
@@ -207,25 +227,6 @@ static const sl_sql statements[] = {
                                "SELECT " ROW ", spec, spec_hash FROM inventories"
                                " WHERE slug = $1::text",
                                1},
-    [SL_SQL_INVENTORY_DELETE] = {"inventory_delete",
-                                 "UPDATE inventories SET deleted_at = statement_timestamp(),"
-                                 " updated_at = statement_timestamp()"
-                                 " WHERE slug = $1::text AND revision = $2::bigint"
-                                 " RETURNING " ROW ", spec",
-                                 2},
-    [SL_SQL_INVENTORY_RESTORE] = {"inventory_restore",
-                                  "UPDATE inventories SET revision = revision + 1,"
-                                  " updated_at = statement_timestamp(), deleted_at = NULL"
-                                  " WHERE slug = $1::text AND revision = $2::bigint"
-                                  " RETURNING " ROW ", spec",
-                                  2},
-    [SL_SQL_INVENTORY_NOTE] = {"inventory_note",
-                               "INSERT INTO inventory_audit"
-                               " (slug, revision, action, written_at, remote_address, user_agent,"
-                               " request_id)"
-                               " SELECT slug, revision, $2::text, updated_at, $3::inet, $4::text,"
-                               " $5::text FROM inventories WHERE slug = $1::text",
-                               5},
     /* As with the revisions: one row without an id is an inventory without writes in the window.
        Who deleted an inventory is known from here, so that it is answered after that too. */
     [SL_SQL_INVENTORY_AUDIT] =
@@ -334,6 +335,38 @@ static const sl_sql statements[] = {
                            "SELECT CASE WHEN " CURRENT " THEN p.verdict ELSE 'pending' END,"
                            " count(*)" PLANS_OF("$1") " GROUP BY 1",
                            1},
+    [SL_SQL_HARDWARE_STATE] = {"hardware_state", "SELECT revision FROM private_hardware_state", 0},
+    /* State and rows in one statement, thus of one moment. Without rows there is one of nulls. */
+    [SL_SQL_HARDWARE_LIST] = {"hardware_list",
+                              "SELECT s.revision, h.kind, h.id, h.revision,"
+                              " to_char(h.created_at" RFC_3339 ", to_char(h.updated_at" RFC_3339
+                              ", h.spec"
+                              " FROM private_hardware_state s LEFT JOIN private_hardware h ON true"
+                              " ORDER BY h.kind, h.id",
+                              0},
+    [SL_SQL_HARDWARE_LOCK] = {"hardware_lock",
+                              "SELECT revision FROM private_hardware_state FOR UPDATE", 0},
+    [SL_SQL_HARDWARE_GET] = {"hardware_get",
+                             "SELECT revision, spec_hash FROM private_hardware"
+                             " WHERE kind = $1::text AND id = $2::text",
+                             2},
+    [SL_SQL_HARDWARE_COUNT] = {"hardware_count", "SELECT count(*) FROM private_hardware", 0},
+    [SL_SQL_HARDWARE_ADVANCE] = {"hardware_advance",
+                                 "UPDATE private_hardware_state SET revision = revision + 1", 0},
+    [SL_SQL_HARDWARE_PUT] = {"hardware_put",
+                             "INSERT INTO private_hardware (kind, id, revision, spec, spec_hash,"
+                             " uses, created_at, updated_at)"
+                             " SELECT $1::text, $2::text, revision, $3::json, $4::text, $5::text,"
+                             " statement_timestamp(), statement_timestamp()"
+                             " FROM private_hardware_state"
+                             " ON CONFLICT (kind, id) DO UPDATE SET revision = excluded.revision,"
+                             " spec = excluded.spec, spec_hash = excluded.spec_hash,"
+                             " uses = excluded.uses, updated_at = excluded.updated_at",
+                             5},
+    [SL_SQL_HARDWARE_DELETE] = {"hardware_delete",
+                                "DELETE FROM private_hardware"
+                                " WHERE kind = $1::text AND id = $2::text",
+                                2},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");

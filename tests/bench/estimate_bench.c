@@ -117,7 +117,7 @@ print_memory(sl_question q, double price_s, const char *only)
     q.plan.data = 1;
 
     const sl_combination c = {q.software, q.workload, q.plan};
-    sl_evaluate_price(&q, &c, 1.0, &priced);
+    sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
     for (int i = 0; i < 2; i++) {
         if (only != NULL && strcmp(only, words[i]) == 0)
             (void)memory_s(&q, &c, &priced, i == 1, COUNTED);
@@ -135,7 +135,7 @@ prices_s(const sl_question *q, const sl_combination *c, sl_priced *priced)
     const double start_s = sl_clock_now_s();
 
     for (int i = 0; i < ROUNDS; i++)
-        sl_evaluate_price(q, c, 1.0, priced);
+        sl_evaluate_price(q, c, SL_CLOCK_COOL, priced);
     return (sl_clock_now_s() - start_s) / ROUNDS;
 }
 
@@ -165,7 +165,7 @@ main(int argc, char **argv)
     const sl_question q = ask(catalog, &cluster);
     const sl_combination c = {q.software, q.workload, q.plan};
     if (argc > 1) {
-        sl_evaluate_price(&q, &c, 1.0, &priced);
+        sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
         if (strcmp(argv[1], "plan") == 0)
             (void)evaluations_s(&q, &c, &priced, COUNTED);
         else

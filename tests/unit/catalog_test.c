@@ -233,7 +233,7 @@ node_types_are_found_by_alias_and_know_their_network(void)
     sl_expect_near(node->nic_bytes_per_s, 50e9, 1e-12, "NDR");
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "P5.48xlarge", "", &node, &err), SL_OK);
     CU_ASSERT_EQUAL(node->nic_count, 32);
-    sl_expect_near(node->price_per_node_hour_usd, 55.04, 1e-12, "price");
+    sl_expect_near(node->price_per_node_hour, 55.04, 1e-12, "price");
     CU_ASSERT_EQUAL(sl_catalog_find_node(catalog, "dgx-h1000", "/cluster/node_type", &node, &err),
                     SL_E_RANGE);
     sl_expect_text(err.list[0].rule, "unknown_node_type", "rule");
@@ -278,6 +278,27 @@ a_sibling_release_is_described_by_its_profile(void)
     CU_ASSERT_EQUAL(found->attention, SL_ATTENTION_UNFUSED);
     CU_ASSERT_PTR_NULL(sl_catalog_find_software(catalog, "mbridge", &exact));
     CU_ASSERT_PTR_NULL(sl_catalog_find_software(catalog, "", &exact));
+}
+
+static void
+every_conflict_is_of_an_entry_and_has_known_sources(void)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < sl_catalog_part_count(catalog) + sl_catalog_node_count(catalog); i++) {
+        const uint32_t parts = sl_catalog_part_count(catalog);
+        const char *const id = i < parts ? sl_catalog_part(catalog, i)->accelerator.id
+                                         : sl_catalog_node(catalog, i - parts)->id;
+        uint32_t count = 0;
+        const sl_conflict *const list = sl_catalog_conflicts(catalog, id, &count);
+        for (uint32_t j = 0; j < count; j++) {
+            const char *code = list[j].source;
+            if (!sl_text_equal(code, "recalled") && sl_catalog_next_source(catalog, &code) == NULL)
+                sl_fail_for(list[j].source);
+        }
+        CU_ASSERT(count != 1);
+        shown += count;
+    }
+    CU_ASSERT_EQUAL(shown, 66);
 }
 
 /* A surface is of the part and precision that were measured: the same die's has its law alone. */
@@ -350,6 +371,7 @@ main(int argc, char **argv)
         SL_CASE(the_reference_node_is_the_common_one),
         SL_CASE(profiles_of_a_framework_stand_together),
         SL_CASE(a_sibling_release_is_described_by_its_profile),
+        SL_CASE(every_conflict_is_of_an_entry_and_has_known_sources),
         SL_CASE(surfaces_belong_to_the_part_that_was_measured),
         SL_CASE(an_override_of_a_rate_moves_the_laws_with_it),
         SL_CASE(the_revision_is_twelve_hexadecimal_digits_and_repeatable),

@@ -102,7 +102,7 @@ experts_are_reduced_over_the_ranks_that_are_alike(void)
     q.plan.expert = 4;
     q.plan.expert_tensor = 1;
     const sl_combination c = {&software, q.workload, q.plan};
-    sl_evaluate_price(&q, &c, 1.0, &priced);
+    sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
     const sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
 
     const double routed = routed_elements() / BLOCKS;

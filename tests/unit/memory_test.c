@@ -352,7 +352,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             q.workload.recompute = i / 14 == 1 ? SL_RECOMPUTE_FULL : SL_RECOMPUTE_NONE;
             q.workload.offload.activations = i / 14 == 2;
             const sl_combination c = {&software, q.workload, q.plan};
-            sl_evaluate_price(&q, &c, 1.0, &priced);
+            sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
             sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
             one.fullest_only = true;

@@ -285,10 +285,10 @@ prices_are_carried_over_to_another_mode(void)
         for (size_t to = 0; to < sizeof modes / sizeof modes[0]; to++) {
             sl_combination c = {&software, q.workload, q.plan};
             c.workload.recompute = modes[from];
-            sl_evaluate_price(&q, &c, 1.0, &carried);
+            sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &carried);
             sl_evaluate_reprice(&q, modes[to], &carried);
             c.workload.recompute = modes[to];
-            sl_evaluate_price(&q, &c, 1.0, &anew);
+            sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &anew);
             CU_ASSERT_EQUAL(carried.slice.recompute, anew.slice.recompute);
             for (uint32_t k = 0; k < q.model->kind_count; k++)
                 CU_ASSERT_EQUAL(

@@ -486,7 +486,7 @@ segments_of_a_smaller_phase_stay_reserved(void)
 
     q.workload.global_batch = 8;
     const sl_combination c = {&software, q.workload, q.plan};
-    sl_evaluate_price(&q, &c, 1.0, &priced);
+    sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
     const sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
     const sl_in_flight in_flight = sl_schedule_in_flight(&q.plan, 1, 0);
     sl_rank_bytes b = sl_rank_measure(&one, &in_flight, 0);

@@ -1,0 +1,43 @@
+-- Accelerators, node types and prices that users put beside the catalogue. One row each; what is not stored here is the
+-- catalogue's own. Every write takes the next number of private_hardware_state under its lock: writes are ordered, no
+-- revision is ever used twice, and a replica knows by one number whether it has seen the latest.
+CREATE TABLE private_hardware_state (
+    only_row boolean PRIMARY KEY DEFAULT true,
+    revision bigint NOT NULL,
+    CONSTRAINT private_hardware_state_one_check CHECK (only_row),
+    CONSTRAINT private_hardware_state_revision_check CHECK (revision >= 0)
+);
+INSERT INTO private_hardware_state (revision) VALUES (0);
+
+CREATE TABLE private_hardware (
+    kind text NOT NULL,
+    id text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    spec json NOT NULL,
+    spec_hash text NOT NULL,
+    uses text COLLATE "C",
+    uses_kind text GENERATED ALWAYS AS (CASE WHEN uses IS NOT NULL THEN 'accelerator' END) STORED,
+    created_at timestamptz NOT NULL,
+    updated_at timestamptz NOT NULL,
+    PRIMARY KEY (kind, id),
+    CONSTRAINT private_hardware_kind_check CHECK (kind IN ('accelerator', 'node_type', 'price')),
+    CONSTRAINT private_hardware_id_check CHECK (id ~ '^[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?$'),
+    CONSTRAINT private_hardware_revision_check CHECK (revision >= 1),
+    CONSTRAINT private_hardware_uses_check CHECK (uses IS NULL OR kind = 'node_type'),
+    CONSTRAINT private_hardware_uses_fkey FOREIGN KEY (uses_kind, uses) REFERENCES private_hardware (kind, id)
+);
+CREATE INDEX private_hardware_uses_idx ON private_hardware (uses_kind, uses) WHERE uses IS NOT NULL;
+
+COMMENT ON TABLE private_hardware_state IS 'One row: how far the private hardware has come';
+COMMENT ON COLUMN private_hardware_state.only_row IS 'Always true: keeps the table at one row';
+COMMENT ON COLUMN private_hardware_state.revision IS 'Number of the last write to private_hardware, 0 before the first';
+COMMENT ON TABLE private_hardware IS 'Accelerators, node types and prices of users, beside the catalogue that is compiled in';
+COMMENT ON COLUMN private_hardware.kind IS 'accelerator, node_type, or price: of a node type of the catalogue';
+COMMENT ON COLUMN private_hardware.id IS 'Name in the path; of a price, that of the node type';
+COMMENT ON COLUMN private_hardware.revision IS 'Number that private_hardware_state had when the row was last written';
+COMMENT ON COLUMN private_hardware.spec IS 'What the user sent, as accepted: key order and spelling of numbers are kept';
+COMMENT ON COLUMN private_hardware.spec_hash IS 'SHA-256 of the canonical spec: an equal one is no change';
+COMMENT ON COLUMN private_hardware.uses IS 'Private accelerator that a node type is made of, which therefore stays';
+COMMENT ON COLUMN private_hardware.uses_kind IS 'Kind of the row in uses, for its foreign key';
+COMMENT ON COLUMN private_hardware.created_at IS 'When the id was put first';
+COMMENT ON COLUMN private_hardware.updated_at IS 'When the row was last written';

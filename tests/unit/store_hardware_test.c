@@ -1,0 +1,279 @@
+/* Rows of users beside the catalogue, as the database keeps them. */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+#include "harness.h"
+#include "postgres_fixture.h"
+#include "store/hardware.h"
+
+enum { ARENA_BYTES = 4 << 20, WRITERS = 4 };
+
+static sl_postgres postgres;
+static bool have_postgres;
+static const sl_precondition always;
+
+typedef struct bench {
+    sl_store *store;
+    sl_arena *arena;
+    sl_errors err;
+    bool created;
+} bench;
+
+static bool
+bench_open(bench *b)
+{
+    memset(b, 0, sizeof *b);
+    if (!have_postgres) {
+        sl_skip("no PostgreSQL is installed");
+        return false;
+    }
+    sl_postgres_empty(&postgres);
+    b->store = sl_store_new(postgres.url);
+    b->arena = sl_arena_new(ARENA_BYTES);
+    CU_ASSERT_EQUAL(sl_store_migrate(b->store, &b->err), SL_OK);
+    return true;
+}
+
+static void
+bench_close(bench *b)
+{
+    sl_store_free(b->store);
+    sl_arena_free(b->arena);
+}
+
+static sl_code
+put(bench *b, const char *kind, const char *id, const char *hash, const char *uses)
+{
+    const sl_hardware_row row = {.kind = kind, .id = id, .spec = "{\"a\": 1.50}"};
+    return sl_hardware_put(b->store, &row, hash, uses, 3, &always, &b->created, &b->err);
+}
+
+static sl_code
+put_if(bench *b, const char *id, const char *hash, uint64_t if_match, bool create_only)
+{
+    const sl_hardware_row row = {.kind = "accelerator", .id = id, .spec = "{}"};
+    const sl_precondition condition = {
+        .revisions = {if_match}, .count = if_match != 0, .create_only = create_only};
+    return sl_hardware_put(b->store, &row, hash, NULL, 3, &condition, &b->created, &b->err);
+}
+
+static void
+expect_error(bench *b, sl_code code, const char *rule)
+{
+    CU_ASSERT_EQUAL(b->err.count, 1);
+    CU_ASSERT_EQUAL(b->err.list[0].code, code);
+    sl_expect_text(b->err.count > 0 ? b->err.list[0].rule : "", rule, "rule");
+    b->err.count = 0;
+}
+
+static uint64_t
+state_of(bench *b)
+{
+    uint64_t revision = UINT64_MAX;
+    CU_ASSERT_EQUAL(sl_hardware_state(b->store, &revision, &b->err), SL_OK);
+    return revision;
+}
+
+static void
+an_empty_list_is_at_revision_zero(void)
+{
+    bench b;
+    sl_hardware_row *rows = NULL;
+    uint64_t revision = 7;
+    uint32_t count = 7;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(sl_hardware_list(b.store, b.arena, &revision, &rows, &count, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(count, 0);
+    CU_ASSERT_EQUAL(revision, 0);
+    bench_close(&b);
+}
+
+static void
+rows_come_by_kind_and_id_with_the_number_of_their_write(void)
+{
+    bench b;
+    sl_hardware_row *rows = NULL;
+    uint64_t revision = 0;
+    uint32_t count = 0;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "price", "dgx-h100", "h1", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "b", "h2", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a.1", "h3", NULL), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_list(b.store, b.arena, &revision, &rows, &count, &b.err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(count, 3);
+    CU_ASSERT_EQUAL(revision, 3);
+    sl_expect_text(rows[0].id, "a.1", "first");
+    CU_ASSERT_EQUAL(rows[0].revision, 3);
+    sl_expect_text(rows[0].spec, "{\"a\": 1.50}", "as it was sent");
+    sl_expect_text(rows[2].kind, "price", "last");
+    CU_ASSERT_EQUAL(rows[2].revision, 1);
+    bench_close(&b);
+}
+
+static void
+the_same_spec_changes_nothing_and_another_takes_the_next_number(void)
+{
+    bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_TRUE(b.created);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_FALSE(b.created);
+    CU_ASSERT_EQUAL(state_of(&b), 1);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h2", NULL), SL_OK);
+    CU_ASSERT_EQUAL(state_of(&b), 2);
+    bench_close(&b);
+}
+
+static void
+conditions_hold_or_nothing_happens(void)
+{
+    bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h1", SL_REVISION_ANY, false), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h1", 0, true), SL_OK);
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h2", 0, true), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "hardware_exists");
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h2", 9, false), SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(state_of(&b), 1);
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h2", 1, false), SL_OK);
+    const uint64_t late = 1;
+    const sl_precondition condition = {.revisions = {late}, .count = 1};
+    CU_ASSERT_EQUAL(sl_hardware_put_allowed(b.store, "accelerator", "a", &condition, &b.err),
+                    SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &condition, &b.err),
+                    SL_E_PRECONDITION);
+    expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
+    CU_ASSERT_EQUAL(state_of(&b), 2);
+    bench_close(&b);
+}
+
+static void
+a_removed_row_never_gives_its_number_back(void)
+{
+    bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(state_of(&b), 2);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err),
+                    SL_E_NOT_FOUND);
+    expect_error(&b, SL_E_NOT_FOUND, "hardware_not_found");
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_TRUE(b.created);
+    CU_ASSERT_EQUAL(state_of(&b), 3);
+    bench_close(&b);
+}
+
+static void
+there_is_room_for_so_many_and_no_more(void)
+{
+    bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "node_type", "a", "h", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "price", "a", "h", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "b", "h", NULL), SL_E_CONFLICT);
+    expect_error(&b, SL_E_CONFLICT, "too_many_rows");
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h2", NULL), SL_OK);
+    CU_ASSERT_EQUAL(state_of(&b), 4);
+    bench_close(&b);
+}
+
+static void
+a_part_in_use_cannot_be_removed_by_anyone(void)
+{
+    bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "node_type", "n", "h", "a"), SL_E_RANGE);
+    expect_error(&b, SL_E_RANGE, "not_storable");
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "node_type", "n", "h", "a"), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_E_RANGE);
+    expect_error(&b, SL_E_RANGE, "not_storable");
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "node_type", "n", &always, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_OK);
+    bench_close(&b);
+}
+
+static void *
+write_many(void *context)
+{
+    bench own = {.store = sl_store_new(postgres.url)};
+    const char *const id = context;
+    for (uint32_t i = 0; i < 10; i++) {
+        char hash[16];
+        (void)sl_text_format(hash, sizeof hash, "%s-%u", id, i);
+        if (put(&own, "accelerator", "shared", hash, NULL) != SL_OK)
+            break;
+    }
+    sl_store_free(own.store);
+    return NULL;
+}
+
+static void
+writers_at_once_each_get_a_number_of_their_own(void)
+{
+    static char names[WRITERS][2] = {"a", "b", "c", "d"};
+    pthread_t threads[WRITERS];
+    bench b;
+    if (!bench_open(&b))
+        return;
+    for (uint32_t i = 0; i < WRITERS; i++)
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, write_many, names[i]), 0);
+    for (uint32_t i = 0; i < WRITERS; i++)
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+    CU_ASSERT_EQUAL(state_of(&b), 10 * WRITERS);
+    bench_close(&b);
+}
+
+static void
+every_table_and_column_says_what_it_is(void)
+{
+    bench b;
+    char answer[64];
+    if (!bench_open(&b))
+        return;
+    sl_postgres_ask(&postgres,
+                    "SELECT count(*) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+                    " WHERE c.relname LIKE 'private_hardware%' AND c.relkind = 'r'"
+                    " AND a.attnum > 0 AND (col_description(c.oid, a.attnum) IS NULL"
+                    " OR obj_description(c.oid) IS NULL)",
+                    answer, sizeof answer);
+    sl_expect_text(answer, "0", "without a comment");
+    bench_close(&b);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(an_empty_list_is_at_revision_zero),
+        SL_CASE(rows_come_by_kind_and_id_with_the_number_of_their_write),
+        SL_CASE(the_same_spec_changes_nothing_and_another_takes_the_next_number),
+        SL_CASE(conditions_hold_or_nothing_happens),
+        SL_CASE(a_removed_row_never_gives_its_number_back),
+        SL_CASE(there_is_room_for_so_many_and_no_more),
+        SL_CASE(a_part_in_use_cannot_be_removed_by_anyone),
+        SL_CASE(writers_at_once_each_get_a_number_of_their_own),
+        SL_CASE(every_table_and_column_says_what_it_is),
+    };
+    have_postgres = sl_postgres_create(&postgres);
+    const int status =
+        sl_run_cases(argc, argv, "store_hardware", cases, sizeof cases / sizeof cases[0]);
+    if (have_postgres)
+        sl_postgres_remove(&postgres);
+    return status;
+}
