@@ -1,6 +1,7 @@
 #include "intake/captures.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -13,8 +14,8 @@ static const char host_bytes[] =
 static size_t
 host_length(const char *at)
 {
-    static const char *const words[] = {"Legend", "NIC",  "WARNING", "Warning", "ERROR",
-                                        "Error",  "Note", "nvidia-", "rocm-",   "amd-smi"};
+    static const char *const words[] = {"Legend", "NIC",     "WARNING", "Warning", "ERROR", "Error",
+                                        "Note",   "nvidia-", "rocm-",   "amd-smi", "GPU["};
     const size_t length = strspn(at, host_bytes);
 
     if (length == 0 || length > SL_HOST_NAME_MAX || strchr("-._[],", *at) != NULL ||
@@ -52,8 +53,12 @@ sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]
 {
     assert(line != NULL && host != NULL);
 
+    /* A title across the page is a section of the tool's own: "===== VBIOS =====". */
+    enum { MARKS_MAX = 16 };
     const char *at = line + strspn(line, " ");
     const size_t marks = strspn(at, "#=-*>");
+    if (marks > MARKS_MAX)
+        return false;
     at += marks + strspn(at + marks, " ");
     if (strncmp(at, "host: ", 6) == 0 || strncmp(at, "Host: ", 6) == 0)
         at += 6;
@@ -63,7 +68,7 @@ sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1]
     const char *behind = at + length;
     if (marks == 0 && is_verdict(behind))
         return take(at, length, host);
-    const bool colon = *behind == ':';
+    const bool colon = *behind == ':' && *line != ' '; /* "    ASIC:" is a section of a tool */
     behind += colon;
     behind += strspn(behind, " ");
     if (*behind == '(') /* clush: how many hosts said the same */
@@ -130,4 +135,63 @@ sl_captures_next(sl_captures *captures, char *to, size_t size)
     if (captures->named)
         to[0] = '\0';
     return true;
+}
+
+void
+sl_captures_pass(sl_captures *captures, const char *at, size_t size)
+{
+    const char *const end = at + size;
+    assert(captures != NULL && at != NULL && end <= captures->lines.end);
+
+    captures->lines.at = end;
+    captures->lines.number--;
+    while (at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
+        captures->lines.number++;
+        at++;
+    }
+}
+
+/* Lines over this are cut: no tool prints such. */
+enum { RUN_LINE_SIZE = 4096 };
+
+static sl_code
+visit_runs(sl_captures *captures, char *stripped, sl_run_visit visit, void *context, sl_errors *err)
+{
+    char line[RUN_LINE_SIZE];
+    char host[SL_HOST_NAME_MAX + 1] = "";
+    uint32_t first = 1;
+    size_t used = 0;
+    sl_code code = SL_OK;
+
+    while (code == SL_OK && sl_captures_next(captures, line, sizeof line)) {
+        if (used > 0 && !sl_text_equal(host, captures->host)) {
+            code = visit(context, stripped, used, host, first, err);
+            used = 0;
+        }
+        if (used == 0)
+            first = captures->lines.number;
+        memcpy(host, captures->host, sizeof host);
+        const size_t length = strlen(line);
+        memcpy(stripped + used, line, length + 1);
+        used += length;
+        stripped[used++] = '\n';
+    }
+    return code == SL_OK && used > 0 ? visit(context, stripped, used, host, first, err) : code;
+}
+
+sl_code
+sl_captures_runs(const char *text, size_t size, sl_run_visit visit, void *context, sl_errors *err)
+{
+    sl_captures captures;
+    assert(visit != NULL && err != NULL);
+
+    sl_captures_open(&captures, text, size);
+    if (!captures.prefixed)
+        return visit(context, text, size, "", 1, err);
+    char *const stripped = malloc(size + 1);
+    if (stripped == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
+    const sl_code code = visit_runs(&captures, stripped, visit, context, err);
+    free(stripped);
+    return code;
 }

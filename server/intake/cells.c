@@ -161,6 +161,9 @@ sl_cell_is_nothing(const char *text)
                                           "NA"};
     assert(text != NULL);
 
+    /* Nearly every cell is a value, and most can be told by their first byte. */
+    if (strchr("NnEeUuRrGgIi[", *text) == NULL)
+        return false;
     for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
         if (sl_text_equal_ignoring_case(text, nothing[i]))
             return true;

@@ -90,7 +90,7 @@ typedef struct reading {
     uint32_t header_line;
     uint32_t at[COLUMNS];
     const char *path[COLUMNS]; /* as this file names the column */
-    uint32_t offers, repeated, without, split;
+    uint32_t repeated, without, split;
     sl_cells cells;
 } reading;
 
@@ -217,7 +217,6 @@ read_offer(reading *r, sl_errors *err)
         r->without++;
         return SL_OK;
     }
-    r->offers++;
     r->split += *cell(r, COLUMN_TYPE) == '\0';
     offer_name(r, count, name, sizeof name);
     sl_code code = sl_devices_node(r->devices, name, r->line, &node, err);

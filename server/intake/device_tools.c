@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/elements.h"
@@ -10,6 +11,8 @@
 static const sl_format formats[] = {
     {"rocm_smi_json", "rocm-smi --json", sl_rocm_smi_recognise, sl_rocm_smi_read},
     {"amd_smi_json", "amd-smi static --json", sl_amd_smi_recognise, sl_amd_smi_read},
+    {"rocm_smi_text", "rocm-smi", sl_rocm_text_recognise, sl_rocm_text_read},
+    {"amd_smi_text", "amd-smi static", sl_amd_text_recognise, sl_amd_text_read},
     {"nccl_topology_xml", "NCCL topology", sl_nccl_recognise, sl_nccl_read},
     {"cloud_csv", "cloud catalogue of instance types", sl_cloud_csv_recognise, sl_cloud_csv_read},
     {"ibnetdiscover", "ibnetdiscover", sl_ibnetdiscover_recognise, sl_ibnetdiscover_read},
@@ -18,20 +21,38 @@ static const sl_format formats[] = {
 
 const sl_formats sl_device_formats = {formats, sizeof formats / sizeof formats[0]};
 
+/* Behind the quote that ends the text which begins at `at`, or `end`. */
+static const char *
+pass_text(const char *at, const char *end)
+{
+    for (at++; at < end; at++) {
+        const char *const quote = memchr(at, '"', (size_t)(end - at));
+        const char *const slash = memchr(at, '\\', (size_t)((quote != NULL ? quote : end) - at));
+        if (slash == NULL)
+            return quote != NULL ? quote + 1 : end;
+        at = slash + 1;
+    }
+    return end;
+}
+
 /* Bytes up to the bracket that closes the first one; all of them where it does not. */
 static size_t
 document_size(const char *text, size_t size)
 {
+    const char *const end = text + size;
+    const char *at = text;
     uint32_t depth = 0;
-    for (size_t i = 0; i < size; i++) {
-        if (text[i] == '"') {
-            for (i++; i < size && text[i] != '"'; i++)
-                i += text[i] == '\\';
-        } else if (text[i] == '{' || text[i] == '[') {
-            depth++;
-        } else if ((text[i] == '}' || text[i] == ']') && --depth == 0) {
-            return i + 1;
+    while (at < end) {
+        const char c = *at;
+        if (c == '"') {
+            at = pass_text(at, end);
+            continue;
         }
+        at++;
+        if (c == '{' || c == '[')
+            depth++;
+        else if ((c == '}' || c == ']') && --depth == 0)
+            return (size_t)(at - text);
     }
     return size;
 }
@@ -73,39 +94,61 @@ begin_of(const char *line, const char *end)
     return NULL;
 }
 
+/* What is done with each document of each host. */
+typedef struct visiting {
+    sl_document_visit visit;
+    void *context;
+    uint32_t count;
+} visiting;
+
+/* whose: of all of them, or "". */
+static sl_code
+visit_run(void *context, const char *text, size_t size, const char *whose, uint32_t first,
+          sl_errors *err)
+{
+    visiting *const v = context;
+    sl_captures captures;
+    char line[512];
+    char host[SL_HOST_NAME_MAX + 1];
+
+    (void)sl_text_copy(host, sizeof host, whose);
+    sl_captures_open(&captures, text, size);
+    captures.lines.number = first - 1;
+    for (;;) {
+        const char *const begin = captures.lines.at;
+        if (!sl_captures_next(&captures, line, sizeof line))
+            return SL_OK;
+        if (*captures.host != '\0')
+            memcpy(host, captures.host, sizeof host);
+        const char *const from = begin_of(begin, captures.lines.end);
+        if (from == NULL)
+            continue;
+        if (v->count++ == SL_HOSTS_MAX)
+            return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d documents",
+                           SL_HOSTS_MAX);
+        const size_t used = document_size(from, (size_t)(captures.lines.end - from));
+        sl_document document = {
+            .host = host, .text = from, .size = used, .line = captures.lines.number};
+        const sl_code code = visit_one(&document, v->visit, v->context, err);
+        if (code != SL_OK)
+            return code;
+        sl_captures_pass(&captures, from, used);
+        captures.host[0] = '\0';
+        (void)sl_text_copy(host, sizeof host, whose);
+    }
+}
+
 sl_code
 sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *context,
                   sl_errors *err)
 {
-    sl_captures captures;
-    char line[512];
-    bool any = false;
+    visiting v = {.visit = visit, .context = context};
     assert((text != NULL || size == 0) && visit != NULL && err != NULL);
 
-    sl_captures_open(&captures, text, size);
-    for (;;) {
-        const char *const begin = captures.lines.at;
-        if (!sl_captures_next(&captures, line, sizeof line))
-            break;
-        const char *const from = begin_of(begin, captures.lines.end);
-        if (from == NULL)
-            continue;
-        const size_t used = document_size(from, (size_t)(captures.lines.end - from));
-        sl_document document = {
-            .host = captures.host, .text = from, .size = used, .line = captures.lines.number};
-        const sl_code code = visit_one(&document, visit, context, err);
-        if (code != SL_OK)
-            return code;
-        for (size_t i = 0; i < used; i++)
-            captures.lines.number += from[i] == '\n';
-        captures.lines.at = from + used;
-        captures.lines.number--;
-        captures.host[0] = '\0';
-        any = true;
-    }
-    return any ? SL_OK
-               : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                         "line 1: no JSON document begins in it");
+    const sl_code code = sl_captures_runs(text, size, visit_run, &v, err);
+    return code != SL_OK || v.count > 0 ? code
+                                        : sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                                                  "line 1: no JSON document begins in it");
 }
 
 uint32_t

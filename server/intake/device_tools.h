@@ -11,6 +11,14 @@ extern const sl_formats sl_device_formats;
 uint32_t sl_rocm_smi_recognise(const sl_sample *sample);
 sl_code sl_rocm_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
 
+/* rocm-smi --showproductname --showmeminfo vram: a line per device and quantity */
+uint32_t sl_rocm_text_recognise(const sl_sample *sample);
+sl_code sl_rocm_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+
+/* amd-smi static: sections of lines */
+uint32_t sl_amd_text_recognise(const sl_sample *sample);
+sl_code sl_amd_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+
 /* amd-smi static --json, amd-smi list --json */
 uint32_t sl_amd_smi_recognise(const sl_sample *sample);
 sl_code sl_amd_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;

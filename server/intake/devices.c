@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/index.h"
 
-enum { FIRST_ROOM = 256 };
+enum { FIRST_ROOM = 256 /* nodes */ };
 
 static const uint32_t NONE = UINT32_MAX; /* not a kind */
 
@@ -21,6 +22,8 @@ typedef struct node {
     const char *name; /* NULL: nobody named it */
     const char *domain;
     uint32_t line;
+    uint32_t attached, attached_line; /* as the tool says; 0: it does not */
+    const char *attached_path;
     uint32_t common; /* kind of what is said of the whole, or NONE */
     uint32_t kind_count;
     struct {
@@ -28,25 +31,14 @@ typedef struct node {
     } kinds[SL_NODE_KINDS_MAX];
 } node;
 
-/* What was told of before: a node by its name, a device by its identity in its node. */
-typedef struct slot {
-    uint64_t hash; /* 0: free */
-    uint32_t value;
-} slot;
-
-typedef struct table {
-    slot *slots;
-    uint32_t room, used;
-} table;
-
 struct sl_devices {
     sl_findings *findings;
     sl_arena *arena;
     bool offers;
     uint32_t node_count, node_room;
     node *nodes;
-    table names;      /* value: node */
-    table identities; /* value: kind */
+    sl_index names;      /* of nodes */
+    sl_index identities; /* of devices: their kinds */
     uint32_t kind_count;
     sl_facts *kinds[SL_DEVICE_KINDS_MAX];
     uint64_t kind_hashes[SL_DEVICE_KINDS_MAX];
@@ -69,6 +61,8 @@ sl_devices_new(sl_findings *findings, sl_devices **out, sl_errors *err)
         return out_of_memory(err);
     made->findings = findings;
     made->arena = arena;
+    made->names.arena = arena;
+    made->identities.arena = arena;
     *out = made;
     return SL_OK;
 }
@@ -77,62 +71,6 @@ void
 sl_devices_are_offers(sl_devices *devices)
 {
     devices->offers = true;
-}
-
-static const uint64_t HASH_START = 14695981039346656037u;
-
-static uint64_t
-hash_bytes(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 1099511628211u;
-    return hash;
-}
-
-/* Never 0, which a free slot has. */
-static uint64_t
-hash_text(uint64_t hash, const char *text)
-{
-    hash = hash_bytes(hash, text, strlen(text));
-    return hash != 0 ? hash : 1;
-}
-
-static bool
-grow_table(sl_arena *arena, table *t)
-{
-    if (t->used < t->room / 2)
-        return true;
-    const table old = *t;
-    const uint32_t room = old.room > 0 ? 2 * old.room : FIRST_ROOM;
-    slot *const slots = sl_arena_alloc(arena, room, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < old.room; i++) {
-        if (old.slots[i].hash == 0)
-            continue;
-        uint32_t at = (uint32_t)old.slots[i].hash & (room - 1);
-        while (slots[at].hash != 0)
-            at = (at + 1) & (room - 1);
-        slots[at] = old.slots[i];
-    }
-    t->slots = slots;
-    t->room = room;
-    return true;
-}
-
-/* The slot of a hash; one that is free gets it. NULL: no memory. */
-static slot *
-slot_of(sl_arena *arena, table *t, uint64_t hash, bool *known)
-{
-    if (!grow_table(arena, t))
-        return NULL;
-    uint32_t at = (uint32_t)hash & (t->room - 1);
-    while (t->slots[at].hash != 0 && t->slots[at].hash != hash)
-        at = (at + 1) & (t->room - 1);
-    *known = t->slots[at].hash == hash;
-    t->used += !*known;
-    t->slots[at].hash = hash;
-    return &t->slots[at];
 }
 
 static sl_code
@@ -167,14 +105,15 @@ sl_devices_node(sl_devices *devices, const char *name, uint32_t line, uint32_t *
     if (name == NULL || *name == '\0')
         return new_node(devices, NULL, line, index, err);
     bool known = false;
-    slot *const s = slot_of(devices->arena, &devices->names, hash_text(HASH_START, name), &known);
-    if (s == NULL)
+    uint32_t *const at =
+        sl_index_at(&devices->names, sl_index_key_text(SL_INDEX_KEY, name), &known);
+    if (at == NULL)
         return out_of_memory(err);
     if (known) {
-        *index = s->value;
+        *index = *at;
         return SL_OK;
     }
-    s->value = devices->node_count;
+    *at = devices->node_count;
     return new_node(devices, name, line, index, err);
 }
 
@@ -190,14 +129,14 @@ fact_equal(const sl_fact *a, const sl_fact *b)
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
-    uint64_t hash = HASH_START;
+    uint64_t hash = SL_INDEX_KEY;
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
         const sl_fact *const f = &facts->field[i];
         if (!f->said)
             continue;
-        hash = hash_bytes(hash, &i, sizeof i);
-        hash = f->text != NULL ? hash_bytes(hash, f->text, strlen(f->text))
-                               : hash_bytes(hash, &f->number, sizeof f->number);
+        hash = sl_index_key(hash, &i, sizeof i);
+        hash = f->text != NULL ? sl_index_key(hash, f->text, strlen(f->text))
+                               : sl_index_key(hash, &f->number, sizeof f->number);
     }
     return hash;
 }
@@ -279,10 +218,24 @@ move(sl_devices *devices, node *n, uint32_t from, uint32_t to, uint32_t count)
     n->kinds[at].count += count;
 }
 
-static uint64_t
-identity_hash(uint32_t index, const char *identity)
+void
+sl_devices_attached(sl_devices *devices, uint32_t index, uint32_t count, uint32_t line,
+                    const char *path)
 {
-    return hash_text(hash_bytes(HASH_START, &index, sizeof index), identity);
+    assert(devices != NULL && index < devices->node_count);
+
+    node *const n = &devices->nodes[index];
+    if (n->attached > 0)
+        return;
+    n->attached = count;
+    n->attached_line = line;
+    n->attached_path = path;
+}
+
+static uint64_t
+identity_key(uint32_t index, const char *identity)
+{
+    return sl_index_key_text(sl_index_key(SL_INDEX_KEY, &index, sizeof index), identity);
 }
 
 sl_code
@@ -291,18 +244,18 @@ sl_devices_add(sl_devices *devices, uint32_t index, const char *identity, uint32
 {
     assert(devices != NULL && index < devices->node_count && facts != NULL && err != NULL);
 
-    slot *s = NULL;
+    uint32_t *kind_of = NULL;
     bool before = false;
     if (identity != NULL && *identity != '\0') {
-        s = slot_of(devices->arena, &devices->identities, identity_hash(index, identity), &before);
-        if (s == NULL)
+        kind_of = sl_index_at(&devices->identities, identity_key(index, identity), &before);
+        if (kind_of == NULL)
             return out_of_memory(err);
     }
     if (known != NULL)
         *known = before;
     sl_facts device = {0};
     if (before)
-        device = *devices->kinds[s->value];
+        device = *devices->kinds[*kind_of];
     const bool changed = complete(&device, facts);
     if (before && !changed)
         return SL_OK;
@@ -310,9 +263,9 @@ sl_devices_add(sl_devices *devices, uint32_t index, const char *identity, uint32
     const sl_code code = intern(devices, &device, &kind, err);
     if (code != SL_OK)
         return code;
-    move(devices, &devices->nodes[index], before ? s->value : NONE, kind, count);
-    if (s != NULL)
-        s->value = kind;
+    move(devices, &devices->nodes[index], before ? *kind_of : NONE, kind, count);
+    if (kind_of != NULL)
+        *kind_of = kind;
     return SL_OK;
 }
 
@@ -344,16 +297,8 @@ sl_devices_domain(sl_devices *devices, uint32_t index, const char *domain, sl_er
 bool
 sl_devices_knows(const sl_devices *devices, uint32_t index, const char *identity)
 {
-    const table *const t = &devices->identities;
-    const uint64_t hash = identity_hash(index, identity);
-    uint32_t at = (uint32_t)hash & (t->room - 1);
-
-    while (t->room > 0 && t->slots[at].hash != 0) {
-        if (t->slots[at].hash == hash)
-            return true;
-        at = (at + 1) & (t->room - 1);
-    }
-    return false;
+    assert(devices != NULL && identity != NULL);
+    return sl_index_knows(&devices->identities, identity_key(index, identity));
 }
 
 uint32_t
@@ -475,24 +420,50 @@ warn_of_power(const sl_devices *devices, const node *n, const char *part, const 
                          name_of(n), limit->number);
 }
 
+/* `listed`: devices of all parts; `count`: of the main one. */
+static void
+say_count(const sl_devices *devices, const node *n, uint32_t listed, uint32_t count,
+          const sl_place *place, sl_facts *out)
+{
+    if (listed == 0 || n->attached <= listed)
+        sl_facts_number(out, SL_FIELD_ACCELERATORS, count, place->line, place->path);
+    else
+        sl_facts_number(out, SL_FIELD_ACCELERATORS, count + (n->attached - listed),
+                        n->attached_line, n->attached_path);
+    if (listed == 0 || n->attached == 0 || n->attached == listed)
+        return;
+    if (listed < n->attached)
+        sl_findings_warn(devices->findings, "devices_not_listed", n->attached_line,
+                         n->attached_path,
+                         "%.60s has %u devices and lists %u: the others are taken to be of the "
+                         "same kind",
+                         name_of(n), n->attached, listed);
+    else
+        sl_findings_warn(devices->findings, "devices_contradict", n->attached_line,
+                         n->attached_path,
+                         "%.60s lists %u devices where it says that there are %u: those listed "
+                         "count",
+                         name_of(n), listed, n->attached);
+}
+
 static void
 merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
 {
     const char *const part = main_part(devices, n);
     const uint32_t count = count_part(devices, n, part);
-    uint32_t line = n->line;
-    const char *path = NULL;
+    sl_place place = {.line = n->line};
+    uint32_t listed = 0;
 
     for (uint32_t i = 0; i < n->kind_count; i++) {
         const uint32_t of_it = n->kinds[i].count;
         if (of_it == 0)
             continue;
+        listed += of_it;
         const sl_facts *const kind = devices->kinds[n->kinds[i].kind];
         const sl_fact *const name = &kind->field[SL_FIELD_ACCELERATOR];
         if (sl_text_equal(part_of(devices, n->kinds[i].kind), part)) {
             merge_kind(devices, n, kind, of_it, out);
-            line = name->said ? name->place.line : line;
-            path = name->said ? name->place.path : path;
+            place = name->said ? name->place : place;
         } else {
             sl_findings_warn(
                 devices->findings, "mixed_devices", name->place.line, name->place.path,
@@ -501,8 +472,7 @@ merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
         }
     }
     warn_of_power(devices, n, part, out);
-    if (!out->field[SL_FIELD_ACCELERATORS].said)
-        sl_facts_number(out, SL_FIELD_ACCELERATORS, count, line, path);
+    say_count(devices, n, listed, count, &place, out);
 }
 
 sl_code

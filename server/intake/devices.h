@@ -42,6 +42,12 @@ sl_code sl_devices_say(sl_devices *devices, uint32_t node, const sl_facts *facts
 sl_code sl_devices_domain(sl_devices *devices, uint32_t node, const char *domain,
                           sl_errors *err) SL_MUST_CHECK;
 
+/** How many devices the tool says a node has, whether it lists them or not. Where it lists fewer, the
+ * others are taken to be of the most common part (devices_not_listed); where it lists more, those
+ * count (devices_contradict). The first word counts. path: static. */
+void sl_devices_attached(sl_devices *devices, uint32_t node, uint32_t count, uint32_t line,
+                         const char *path);
+
 /** Whether a device of that identity was told of. */
 bool sl_devices_knows(const sl_devices *devices, uint32_t node, const char *identity);
 

@@ -22,6 +22,48 @@ sl_document_raw(const sl_raw *raw)
     return bare;
 }
 
+const char *
+sl_document_end(const char *from, const char *end)
+{
+    uint32_t depth = 0;
+    bool text = false;
+
+    for (const char *at = from; at < end; at++) {
+        if (text) {
+            if (*at == '\\')
+                at++;
+            else
+                text = *at != '"';
+            continue;
+        }
+        text = *at == '"';
+        depth += *at == '{' || *at == '[';
+        if ((*at == '}' || *at == ']') && --depth == 0)
+            return at + 1;
+    }
+    return NULL;
+}
+
+uint32_t
+sl_document_lines(const char *from, const char *to)
+{
+    uint32_t count = 0;
+    for (; from < to; from++)
+        count += *from == '\n';
+    return count;
+}
+
+sl_code
+sl_document_count(uint32_t *elements, sl_errors *err)
+{
+    assert(elements != NULL && err != NULL);
+
+    if (++*elements <= SL_DOCUMENT_ELEMENTS_MAX)
+        return SL_OK;
+    return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d elements",
+                   SL_DOCUMENT_ELEMENTS_MAX);
+}
+
 char
 sl_document_first(const sl_raw *raw)
 {
@@ -66,7 +108,7 @@ sl_document_decode(const sl_raw *raw, sl_json **json, sl_buffer *text, sl_errors
 }
 
 const char *
-sl_document_text(const sl_node *object, const char *name)
+sl_document_words(const sl_node *object, const char *name)
 {
     sl_errors ignored = {0};
     sl_node member;

@@ -13,6 +13,16 @@ extern const sl_formats sl_document_formats;
 /** Without a byte order mark. */
 sl_raw sl_document_raw(const sl_raw *raw);
 
+/** More elements than hosts can be are no list of hosts: readers stop there. */
+enum { SL_DOCUMENT_ELEMENTS_MAX = 2 * SL_HOSTS_MAX };
+sl_code sl_document_count(uint32_t *elements, sl_errors *err) SL_MUST_CHECK;
+
+/** The end of the JSON object or list that begins at `from`; NULL where it does not end. */
+const char *sl_document_end(const char *from, const char *end);
+
+/** Line feeds from one place to another. */
+uint32_t sl_document_lines(const char *from, const char *to);
+
 /** The first byte that is no blank; '\0' where there is none. */
 char sl_document_first(const sl_raw *raw);
 
@@ -27,7 +37,7 @@ sl_code sl_document_decode(const sl_raw *raw, sl_json **json, sl_buffer *text,
                            sl_errors *err) SL_MUST_CHECK;
 
 /** A member that is a text and not empty, or NULL. */
-const char *sl_document_text(const sl_node *object, const char *name);
+const char *sl_document_words(const sl_node *object, const char *name);
 
 /** A member of that kind. */
 bool sl_document_object(const sl_node *object, const char *name, sl_node *out);

@@ -24,8 +24,8 @@ fact_text(const sl_node *gathered, const char *name)
 {
     char prefixed[CELL_SIZE];
     (void)sl_text_format(prefixed, sizeof prefixed, "ansible_%s", name);
-    const char *const text = sl_document_text(gathered, prefixed);
-    return text != NULL ? text : sl_document_text(gathered, name);
+    const char *const text = sl_document_words(gathered, prefixed);
+    return text != NULL ? text : sl_document_words(gathered, name);
 }
 
 static void
@@ -59,7 +59,7 @@ read_nics(const sl_node *gathered, uint32_t line, sl_facts *facts)
         sl_node device;
         double speed = 0.0;
         const char *const type =
-            sl_node_kind(&member) == SL_JSON_OBJECT ? sl_document_text(&member, "type") : NULL;
+            sl_node_kind(&member) == SL_JSON_OBJECT ? sl_document_words(&member, "type") : NULL;
         if (type == NULL || !sl_document_number(&member, "speed", &speed) ||
             speed <= FAST_MBIT_PER_S || !sl_node_member(&member, "pciid", &device))
             continue;
@@ -245,35 +245,12 @@ take_gathered(sl_findings *findings, const char *name, const sl_node *gathered, 
     return sl_document_add(findings, &host, &facts, err);
 }
 
-/* The end of the object that begins at `from`, or NULL where it does not end. */
-static const char *
-object_end(const char *from, const char *end)
-{
-    uint32_t depth = 0;
-    bool text = false;
-
-    for (const char *at = from; at < end; at++) {
-        if (text) {
-            if (*at == '\\')
-                at++;
-            else
-                text = *at != '"';
-            continue;
-        }
-        text = *at == '"';
-        depth += *at == '{' || *at == '[';
-        if ((*at == '}' || *at == ']') && --depth == 0)
-            return at + 1;
-    }
-    return NULL;
-}
-
 /* A host that could not be asked. */
 static sl_code
 take_failure(sl_findings *findings, const char *name, const sl_node *answer, const char *what,
              uint32_t line, sl_errors *err)
 {
-    const char *const message = sl_document_text(answer, "msg");
+    const char *const message = sl_document_words(answer, "msg");
     char reason[ROW_SIZE];
     (void)sl_text_format(reason, sizeof reason, "%s%s%.200s", what, message != NULL ? ": " : "",
                          message != NULL ? message : "");
@@ -310,15 +287,6 @@ take_answer(sl_findings *findings, const char *name, const char *what, const cha
     return code;
 }
 
-static uint32_t
-count_lines(const char *from, const char *to)
-{
-    uint32_t count = 0;
-    for (; from < to; from++)
-        count += *from == '\n';
-    return count;
-}
-
 /* "gpu01 | SUCCESS => {...}", host after host. */
 static sl_code
 read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
@@ -338,7 +306,7 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
         if (sign == NULL || sign[strlen(arrow)] != '{')
             continue;
         const char *const from = line + (sign - head) + strlen(arrow);
-        const char *const end = object_end(from, lines.end);
+        const char *const end = sl_document_end(from, lines.end);
         if (end == NULL)
             return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
                            "line %u: the answer of a host does not end", lines.number);
@@ -351,7 +319,7 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
             take_answer(findings, name, what, from, (size_t)(end - from), lines.number, err);
         if (code != SL_OK)
             return code;
-        lines.number += count_lines(lines.at, end);
+        lines.number += sl_document_lines(lines.at, end);
         lines.at = end > lines.at ? end : lines.at;
     }
     return SL_OK;
@@ -393,8 +361,9 @@ sl_ansible_facts_recognise(const sl_sample *sample)
                        sl_sample_has_key(sample, "ansible_hostname")
                    ? 90
                    : 0;
-    return sl_sample_holds(sample, " | SUCCESS => {") ||
-                   sl_sample_holds(sample, " | UNREACHABLE! => {")
-               ? 95
-               : 0;
+    /* A local fact may hold what another tool printed: the frame says more than what is in it. */
+    const bool answer = sl_sample_holds(sample, " | SUCCESS => {");
+    if (answer && sl_sample_holds(sample, "ansible_facts"))
+        return 99;
+    return answer || sl_sample_holds(sample, " | UNREACHABLE! => {") ? 60 : 0;
 }

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "intake/document_ansible.h"
 #include "intake/document_formats.h"
@@ -9,6 +10,7 @@
 enum {
     LINE_SIZE = 64 * 1024,
     GROUPS_MAX = 2048,
+    SLOTS_MAX = 4 * GROUPS_MAX,
     EDGES_MAX = 4096,
     GROUP_NAME_SIZE = 128,
     GENERATIONS_MAX = 16
@@ -27,6 +29,7 @@ typedef struct reading {
     sl_arena *arena;
     uint32_t group_count, edge_count;
     group *groups[GROUPS_MAX];
+    uint16_t slots[SLOTS_MAX]; /* index of a group plus one, by its name's hash; 0: free */
     struct {
         uint16_t parent, child;
     } edges[EDGES_MAX];
@@ -34,6 +37,7 @@ typedef struct reading {
     char word[LINE_SIZE];
     bool cut;
     bool hosts_now; /* the second pass */
+    uint32_t host_lines;
     uint32_t sections;
 } reading;
 
@@ -41,11 +45,13 @@ typedef struct reading {
 static group *
 find_group(reading *r, const char *name, uint16_t *index)
 {
-    for (uint32_t i = 0; i < r->group_count; i++) {
-        if (sl_text_equal(r->groups[i]->name, name)) {
-            *index = (uint16_t)i;
-            return r->groups[i];
-        }
+    const uint64_t hash = sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));
+    uint32_t slot = (uint32_t)(hash >> 32) % SLOTS_MAX;
+
+    for (; r->slots[slot] > 0; slot = (slot + 1) % SLOTS_MAX) {
+        *index = (uint16_t)(r->slots[slot] - 1);
+        if (sl_text_equal(r->groups[*index]->name, name))
+            return r->groups[*index];
     }
     if (r->group_count == GROUPS_MAX)
         return NULL;
@@ -55,6 +61,7 @@ find_group(reading *r, const char *name, uint16_t *index)
     (void)sl_text_copy(made->name, sizeof made->name, name);
     *index = (uint16_t)r->group_count;
     r->groups[r->group_count++] = made;
+    r->slots[slot] = (uint16_t)r->group_count;
     return made;
 }
 
@@ -187,8 +194,12 @@ take_child(reading *r, uint16_t parent, uint32_t line)
 static sl_code
 take_line(reading *r, section kind, group *in, uint16_t index, uint32_t line, sl_errors *err)
 {
+    if (r->hosts_now && kind == HOSTS) {
+        const sl_code code = sl_document_count(&r->host_lines, err);
+        return code != SL_OK ? code : take_host(r, in, line, err);
+    }
     if (r->hosts_now)
-        return kind == HOSTS ? take_host(r, in, line, err) : SL_OK;
+        return SL_OK;
     if (kind == VARIABLES && in != NULL)
         take_variable(r, &in->facts, r->line, line);
     if (kind == CHILDREN && in != NULL)

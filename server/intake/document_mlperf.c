@@ -17,7 +17,7 @@ typedef struct reading {
 static const char *
 free_text(reading *r, const char *name)
 {
-    const char *const text = sl_document_text(&r->root, name);
+    const char *const text = sl_document_words(&r->root, name);
     if (text != NULL)
         sl_findings_warn(r->findings, "mlperf_free_text", sl_finder_line(&r->finder, name), name,
                          "%s is written by hand (\"%.80s\"): a hint, not a measurement", name,
@@ -83,12 +83,24 @@ read_number(reading *r, const char *name, sl_field field, sl_facts *facts)
         sl_facts_number(facts, field, number, sl_finder_line(&r->finder, name), name);
 }
 
+/* The first size in a text: "HBM3e 192 GB", "2TB (32x64GB)". */
+static bool
+find_bytes(const char *text, double *out)
+{
+    for (const char *at = text; *at != '\0'; at++)
+        if (isdigit((unsigned char)*at) &&
+            (at == text || (!isalnum((unsigned char)at[-1]) && at[-1] != '.' && at[-1] != ',')) &&
+            sl_document_bytes(at, out))
+            return true;
+    return false;
+}
+
 static void
 read_bytes(reading *r, const char *name, sl_field field, sl_facts *facts)
 {
     const char *const text = free_text(r, name);
     double bytes = 0.0;
-    if (text != NULL && sl_document_bytes(text, &bytes))
+    if (text != NULL && find_bytes(text, &bytes))
         sl_facts_number(facts, field, bytes, sl_finder_line(&r->finder, name), name);
 }
 
@@ -96,7 +108,7 @@ static void
 read_links(reading *r, sl_facts *facts)
 {
     static const char path[] = "accelerator_interconnect";
-    const char *const text = sl_document_text(&r->root, path);
+    const char *const text = sl_document_words(&r->root, path);
 
     if (text == NULL)
         return;
@@ -115,7 +127,7 @@ read_node(reading *r, sl_facts *facts)
 {
     static const char name[] = "accelerator_model_name";
 
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_text(&r->root, name),
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(&r->root, name),
                   sl_finder_line(&r->finder, name), name);
     read_number(r, "accelerators_per_node", SL_FIELD_ACCELERATORS, facts);
     read_bytes(r, "accelerator_memory_capacity", SL_FIELD_NOMINAL_MEMORY_BYTES, facts);
@@ -142,7 +154,7 @@ sl_mlperf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
         code = sl_fail(err, SL_E_UNSUPPORTED, "no_nodes", "",
                        "number_of_nodes does not say how many there are");
     } else {
-        const char *const name = sl_document_text(&r.root, "system_name");
+        const char *const name = sl_document_words(&r.root, "system_name");
         const sl_found_host host = {.count = (uint32_t)nodes,
                                     .pool = name,
                                     .line = sl_finder_line(&r.finder, "number_of_nodes")};

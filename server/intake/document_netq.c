@@ -7,13 +7,14 @@
 typedef struct reading {
     sl_findings *findings;
     uint32_t nodes;
+    uint32_t elements;
 } reading;
 
 /* Health as it is spelled, plain or "NMX_COMPUTE_NODE_HEALTH_HEALTHY". */
 static void
 read_health(const sl_node *element, sl_found_host *host)
 {
-    const char *const health = sl_document_text(element, "Health");
+    const char *const health = sl_document_words(element, "Health");
     if (health == NULL)
         return;
     if (sl_text_ends_with(health, "UNHEALTHY")) {
@@ -30,10 +31,13 @@ static sl_code
 take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    const char *const name = sl_document_text(element, "Name");
+    const char *const name = sl_document_words(element, "Name");
     sl_facts facts = {0};
     sl_node devices;
+    const sl_code code = sl_document_count(&r->elements, err);
 
+    if (code != SL_OK)
+        return code;
     if (name == NULL) {
         sl_findings_warn(r->findings, "not_a_node", line, "Name",
                          "an object without a name: passed over");
@@ -43,7 +47,7 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
         sl_facts_number(&facts, SL_FIELD_ACCELERATORS, (double)sl_node_count(&devices), line,
                         "GpuIDList");
     sl_found_host host = {
-        .name = name, .count = 1, .domain = sl_document_text(element, "DomainUUID"), .line = line};
+        .name = name, .count = 1, .domain = sl_document_words(element, "DomainUUID"), .line = line};
     read_health(element, &host);
     r->nodes++;
     return sl_document_add(r->findings, &host, &facts, err);

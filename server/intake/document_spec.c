@@ -30,16 +30,16 @@ read_nics(const sl_node *node, uint32_t line, sl_facts *facts)
         sl_facts_number(facts, SL_FIELD_NIC_COUNT, count, line, "nics");
         sl_facts_number(facts, SL_FIELD_NIC_BYTES_PER_S, rate, line, "nics");
         facts->field[SL_FIELD_NIC_KIND].said = false;
-        sl_facts_text(facts, SL_FIELD_NIC_KIND, sl_document_text(&group, "kind"), line, "nics");
+        sl_facts_text(facts, SL_FIELD_NIC_KIND, sl_document_words(&group, "kind"), line, "nics");
     }
 }
 
 static void
 read_node(const sl_node *node, uint32_t line, sl_facts *facts)
 {
-    sl_facts_text(facts, SL_FIELD_NODE_TYPE, sl_document_text(node, "node_type"), line,
+    sl_facts_text(facts, SL_FIELD_NODE_TYPE, sl_document_words(node, "node_type"), line,
                   "node_type");
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_text(node, "accelerator"), line,
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(node, "accelerator"), line,
                   "accelerator");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         const char *const name = sl_field_name(numbers[i]);
@@ -87,7 +87,7 @@ add_nodes(sl_findings *findings, const sl_node *pool, sl_found_host *host, const
 static sl_code
 read_pool(sl_findings *findings, const sl_node *pool, uint32_t line, sl_errors *err)
 {
-    const char *const name = sl_document_text(pool, "name");
+    const char *const name = sl_document_words(pool, "name");
     sl_facts facts = {0};
     sl_node node, fabric;
     double number = 0.0;
@@ -98,7 +98,7 @@ read_pool(sl_findings *findings, const sl_node *pool, uint32_t line, sl_errors *
         sl_facts_number(&facts, SL_FIELD_PRICE_PER_NODE_HOUR, number, line, "price_per_node_hour");
     if (sl_document_object(pool, "fabric", &fabric)) {
         sl_found_fabric found = {0};
-        const char *const kind = sl_document_text(&fabric, "kind");
+        const char *const kind = sl_document_words(&fabric, "kind");
         if (kind != NULL)
             found.kind = (sl_fact){.said = true, .text = kind, .place = {line, "fabric/kind"}};
         if (sl_document_number(&fabric, "oversubscription", &number) && number >= 1)
@@ -143,12 +143,12 @@ read_spec(const sl_raw *raw, const sl_node *root, const sl_buffer *text, sl_find
         sl_hint(err, "{\"pools\": [{\"name\", \"nodes\", \"node\": {...}}]}");
         return SL_E_UNSUPPORTED;
     }
-    const char *const name = sl_document_text(spec, "name");
+    const char *const name = sl_document_words(spec, "name");
     if (name != NULL)
         sl_findings_cluster_name(findings, name);
     sl_code code = keep_text(findings, spec, text, err);
     for (size_t i = 0; code == SL_OK && sl_node_at(&pools, i, &pool); i++) {
-        const char *const pool_name = sl_document_text(&pool, "name");
+        const char *const pool_name = sl_document_words(&pool, "name");
         const uint32_t line = pool_name != NULL ? sl_finder_line(&finder, pool_name) : 0;
         if (sl_node_kind(&pool) == SL_JSON_OBJECT)
             code = read_pool(findings, &pool, line, err);

@@ -153,8 +153,8 @@ find_type(const sl_node *values, const char *path, char out[PART_SIZE])
     if (sl_node_kind(&at) == SL_JSON_ARRAY && sl_node_at(&at, 0, &first))
         at = first;
     if (sl_node_kind(&at) == SL_JSON_OBJECT) {
-        const char *const platform = sl_document_text(&at, "platform");
-        const char *const preset = sl_document_text(&at, "preset");
+        const char *const platform = sl_document_words(&at, "platform");
+        const char *const preset = sl_document_words(&at, "preset");
         return platform != NULL && preset != NULL &&
                sl_text_format(out, PART_SIZE, "%s_%s", platform, preset);
     }
@@ -171,8 +171,8 @@ find_in_template(const reading *r, const sl_node *values, const char *path, char
         return false;
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
-    const char *const id = sl_document_text(&block, "id");
-    const char *const name = sl_document_text(&block, "name");
+    const char *const id = sl_document_words(&block, "id");
+    const char *const name = sl_document_words(&block, "name");
     for (uint32_t i = 0; i < r->known_count; i++)
         if ((id != NULL && sl_text_equal(id, r->known[i].id)) ||
             (name != NULL && sl_text_equal(name, r->known[i].name)))
@@ -188,8 +188,8 @@ keep_template(reading *r, const char *resource, const sl_node *values)
         if (!sl_text_equal(resource, templates[i].resource) || r->known_count == TEMPLATES_MAX ||
             !find_type(values, templates[i].type, type))
             continue;
-        const char *const id = sl_document_text(values, "id");
-        const char *const name = sl_document_text(values, "name");
+        const char *const id = sl_document_words(values, "id");
+        const char *const name = sl_document_words(values, "name");
         (void)sl_text_copy(r->known[r->known_count].type, PART_SIZE, type);
         (void)sl_text_copy(r->known[r->known_count].id, PART_SIZE, id != NULL ? id : "");
         (void)sl_text_copy(r->known[r->known_count].name, PART_SIZE, name != NULL ? name : "");
@@ -223,7 +223,7 @@ read_devices(const sl_node *values, const char *path, uint32_t line, sl_facts *f
         return;
     if (sl_node_kind(&block) == SL_JSON_ARRAY && sl_node_at(&block, 0, &first))
         block = first;
-    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_text(&block, "type"), line, path);
+    sl_facts_text(facts, SL_FIELD_ACCELERATOR, sl_document_words(&block, "type"), line, path);
     if (sl_document_number(&block, "count", &count))
         sl_facts_number(facts, SL_FIELD_ACCELERATORS, count, line, path);
 }
@@ -237,7 +237,7 @@ read_state(const sl_node *values, sl_found_host *host)
                                       "suspended", "deallocated", "terminating"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *const state = sl_document_text(values, names[i]);
+        const char *const state = sl_document_words(values, names[i]);
         if (state == NULL)
             continue;
         if (sl_text_equal_ignoring_case(state, "running"))
@@ -279,10 +279,10 @@ name_machine(const reading *r, const sl_node *values, const char *address,
     static const char *const names[] = {"name", "display_name", "hostname", "computer_name"};
     sl_node tags;
     const char *name =
-        sl_document_object(values, "tags", &tags) ? sl_document_text(&tags, "Name") : NULL;
+        sl_document_object(values, "tags", &tags) ? sl_document_words(&tags, "Name") : NULL;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0] && name == NULL; i++)
-        name = sl_document_text(values, names[i]);
+        name = sl_document_words(values, names[i]);
     if (name == NULL || !sl_document_is_host(name) ||
         sl_findings_find(r->findings, name) != SL_FOUND_NONE)
         spell_address(address, out);
@@ -350,9 +350,9 @@ take_module(reading *r, const sl_node *module, sl_errors *err)
     if (!sl_document_array(module, "resources", &resources))
         return SL_OK;
     for (size_t i = 0; code == SL_OK && sl_node_at(&resources, i, &resource); i++) {
-        const char *const type = sl_document_text(&resource, "type");
-        const char *const mode = sl_document_text(&resource, "mode");
-        const char *const address = sl_document_text(&resource, "address");
+        const char *const type = sl_document_words(&resource, "type");
+        const char *const mode = sl_document_words(&resource, "mode");
+        const char *const address = sl_document_words(&resource, "address");
         if (type != NULL && address != NULL && (mode == NULL || !sl_text_equal(mode, "data")) &&
             sl_document_object(&resource, "values", &values))
             code = take_resource(r, type, address, &values, err);
@@ -400,15 +400,15 @@ walk_state(reading *r, const sl_node *root, sl_errors *err)
     if (!sl_document_array(root, "resources", &resources))
         return SL_OK;
     for (size_t i = 0; sl_node_at(&resources, i, &resource); i++) {
-        const char *const type = sl_document_text(&resource, "type");
-        const char *const name = sl_document_text(&resource, "name");
-        const char *const mode = sl_document_text(&resource, "mode");
-        const char *const module = sl_document_text(&resource, "module");
+        const char *const type = sl_document_words(&resource, "type");
+        const char *const name = sl_document_words(&resource, "name");
+        const char *const mode = sl_document_words(&resource, "mode");
+        const char *const module = sl_document_words(&resource, "module");
         if (type == NULL || name == NULL || (mode != NULL && sl_text_equal(mode, "data")) ||
             !sl_document_array(&resource, "instances", &instances))
             continue;
         for (size_t j = 0; code == SL_OK && sl_node_at(&instances, j, &instance); j++) {
-            const char *const text = sl_document_text(&instance, "index_key");
+            const char *const text = sl_document_words(&instance, "index_key");
             char address[SL_HOST_NAME_MAX + 1], index[PART_SIZE] = "";
             if (text != NULL)
                 (void)sl_text_format(index, sizeof index, "[%s]", text);
@@ -439,27 +439,83 @@ walk(reading *r, const sl_node *root, sl_errors *err)
     return walk_state(r, root, err);
 }
 
+/* Behind a text of JSON that begins at `at`. */
+static const char *
+pass_text(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++)
+        at += *at == '\\';
+    return at < end ? at + 1 : end;
+}
+
+/* The object that a member of the root holds; false where there is none. */
+static bool
+cut_member(const sl_raw *raw, const char *member, sl_raw *out)
+{
+    const char *const end = raw->text + raw->size;
+    const size_t length = strlen(member);
+    const char *at = memchr(raw->text, '{', raw->size);
+
+    for (at = at != NULL ? at + 1 : end; at < end && *at != '}';) {
+        if (*at == '{' || *at == '[') {
+            at = sl_document_end(at, end);
+            if (at == NULL)
+                return false;
+        } else if (*at != '"') {
+            at++;
+        } else if ((size_t)(end - at) <= length || memcmp(at, member, length) != 0) {
+            at = pass_text(at, end);
+        } else {
+            at += length;
+            while (at < end && strchr(" \t\r\n:", *at) != NULL && *at != '\0')
+                at++;
+            const char *const behind = at < end && *at == '{' ? sl_document_end(at, end) : NULL;
+            if (behind != NULL)
+                *out = (sl_raw){raw->name, at, (size_t)(behind - at)};
+            return behind != NULL;
+        }
+    }
+    return false;
+}
+
+/* The root; of one that is too large to decode whole the values alone: a plan says every resource
+ * three times, and is read once. */
+static sl_code
+walk_text(reading *r, const sl_raw *raw, sl_errors *err)
+{
+    sl_raw values = *raw;
+    sl_json *json = NULL;
+    sl_node module;
+    const bool cut =
+        raw->size > SL_DOCUMENT_MAX_BYTES &&
+        (cut_member(raw, "\"planned_values\"", &values) || cut_member(raw, "\"values\"", &values));
+    sl_code code = sl_document_decode(&values, &json, NULL, err);
+
+    if (code != SL_OK)
+        return code;
+    const sl_node root = sl_json_root(json);
+    for (int pass = 0; code == SL_OK && pass < 2; pass++) {
+        r->templates_only = pass == 0;
+        if (!cut)
+            code = walk(r, &root, err);
+        else if (sl_document_object(&root, "root_module", &module))
+            code = walk_modules(r, &module, err);
+    }
+    sl_json_free(json);
+    return code;
+}
+
 sl_code
 sl_terraform_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
-    sl_json *json = NULL;
     reading *const r = sl_arena_alloc(sl_findings_arena(findings), 1, sizeof *r);
     if (r == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-    sl_code code = sl_document_decode(raw, &json, NULL, err);
-    if (code != SL_OK)
-        return code;
-    const sl_node root = sl_json_root(json);
     r->findings = findings;
     r->finder = sl_finder_new(raw);
-    r->templates_only = true;
-    code = walk(r, &root, err);
-    r->templates_only = false;
-    if (code == SL_OK)
-        code = walk(r, &root, err);
-    sl_json_free(json);
+    const sl_code code = walk_text(r, raw, err);
     if (code != SL_OK || r->machines > 0)
         return code;
     (void)sl_fail(err, SL_E_UNSUPPORTED, "no_machines", "",

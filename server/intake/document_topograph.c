@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "intake/document_formats.h"
 
@@ -26,10 +27,8 @@ typedef struct reading {
 static uint32_t
 slot_of(const names *table, const char *name)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *at = name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    uint32_t slot = (uint32_t)(hash >> 32) % NAMES_MAX;
+    uint32_t slot =
+        (uint32_t)(sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name)) >> 32) % NAMES_MAX;
     while (table->slots[slot].name != NULL && !sl_text_equal(table->slots[slot].name, name))
         slot = (slot + 1) % NAMES_MAX;
     return slot;
@@ -66,7 +65,7 @@ static const char *
 find_domain(const sl_node *block)
 {
     static const char *const places[] = {"annotations", "labels", "attributes"};
-    const char *const own = sl_document_text(block, "nvlink");
+    const char *const own = sl_document_words(block, "nvlink");
 
     for (size_t i = 0; i < 3 && own == NULL; i++) {
         void *state = NULL;
@@ -76,7 +75,7 @@ find_domain(const sl_node *block)
         while (sl_node_next(&place, &state, &member))
             if (sl_text_holds_ignoring_case(member.key, "accelerator") ||
                 sl_text_holds_ignoring_case(member.key, "nvlink"))
-                return sl_document_text(&place, member.key);
+                return sl_document_words(&place, member.key);
     }
     return own;
 }
@@ -90,7 +89,7 @@ take_nodes(reading *r, const sl_node *owner, const char *leaf, sl_errors *err)
 
     if (!sl_document_array(owner, "nodes", &nodes))
         return SL_OK;
-    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, sl_document_text(owner, "type"), 0, "type");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, sl_document_words(owner, "type"), 0, "type");
     for (size_t i = 0; i < sl_node_count(&nodes); i++) {
         const char *const name = element_text(&nodes, i);
         uint64_t count = 0;
@@ -137,7 +136,7 @@ take_switches(reading *r, const sl_node *root, sl_errors *err)
     for (size_t i = 0; code == SL_OK; i++) {
         if (named ? !sl_node_next(&switches, &state, &member) : !sl_node_at(&switches, i, &member))
             break;
-        const char *const name = named ? member.key : sl_document_text(&member, "name");
+        const char *const name = named ? member.key : sl_document_words(&member, "name");
         if (name == NULL)
             continue;
         keep_name(&r->switches, name, NULL);
@@ -161,8 +160,8 @@ take_blocks(reading *r, const sl_node *root, const char *list, sl_errors *err)
     for (size_t i = 0; code == SL_OK; i++) {
         if (named ? !sl_node_next(&blocks, &state, &block) : !sl_node_at(&blocks, i, &block))
             break;
-        const char *const name = named ? block.key : sl_document_text(&block, "name");
-        const char *leaf = sl_document_text(&block, "switch");
+        const char *const name = named ? block.key : sl_document_words(&block, "name");
+        const char *leaf = sl_document_words(&block, "switch");
         if (leaf != NULL)
             keep_name(&r->switches, leaf, NULL);
         else if (name != NULL)

@@ -140,12 +140,18 @@ static sl_code
 visit_one(const walk *w, const char *from, uint32_t line, sl_element_visit visit, void *context,
           sl_errors *err)
 {
-    static const sl_json_limits limits = {.max_bytes = SL_ELEMENT_MAX_BYTES,
-                                          .max_depth = SL_JSON_DEPTH_MAX};
+    sl_json_limits limits = {.max_bytes = SL_ELEMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
     sl_errors inner = {0};
     sl_json *json = NULL;
     sl_code code = sl_json_parse(from, (size_t)(w->at - from), &limits, &json, &inner);
 
+    if (code == SL_E_SYNTAX) {
+        /* Some tools print NaN and Infinity. To look for them in every element takes as long as to
+         * decode it. */
+        limits.accept_python_numbers = true;
+        inner = (sl_errors){0};
+        code = sl_json_parse(from, (size_t)(w->at - from), &limits, &json, &inner);
+    }
     if (code != SL_OK)
         return sl_fail(err, code, inner.list[0].rule, "", "the element from line %u: %s", line,
                        inner.list[0].message);

@@ -21,7 +21,7 @@ typedef sl_code (*sl_element_visit)(void *context, const sl_node *element, uint3
 /**
  * Visits the elements of the first list that is called `list`, up to 4 objects deep, or of the root
  * when `list` is NULL. *found: whether there is such a list. Around the elements the document is only
- * followed, yet it must end where its brackets do.
+ * followed, yet it must end where its brackets do. NaN and Infinity in an element are null.
  * SL_E_SYNTAX malformed_json (with the line), too_deep; SL_E_TOO_LARGE for an element past its bound;
  * else what `visit` returned.
  */

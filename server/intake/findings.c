@@ -12,6 +12,7 @@ enum {
     CHUNK = 1024, /* hosts that are allocated at once */
     CHUNKS_MAX = SL_HOSTS_MAX / CHUNK,
     FIRST_SLOTS = 1024,
+    NAMINGS_MAX = 32 * SL_HOSTS_MAX, /* a short range may be said over and over */
     WARNING_SIZE = 240
 };
 
@@ -52,6 +53,7 @@ struct sl_findings {
     } files[SL_FINDINGS_FILES_MAX];
     uint32_t host_count;
     uint32_t node_count; /* with those that nobody named */
+    uint32_t naming_count;
     sl_found_host *chunks[CHUNKS_MAX];
     uint32_t *slots; /* index of the first record of a host plus one; 0: free */
     uint32_t slot_count, slots_used;
@@ -317,6 +319,8 @@ add_named(void *context, const char *name, sl_errors *err)
     const adding *const a = context;
     sl_findings *const findings = a->findings;
 
+    if (findings->naming_count++ >= NAMINGS_MAX)
+        return too_many(err, "names of hosts, counted as often as they are said", NAMINGS_MAX);
     if (!grow_slots(findings))
         return out_of_memory(err);
     uint32_t *const slot = slot_of(findings, name);

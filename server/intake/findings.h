@@ -127,7 +127,8 @@ sl_code sl_findings_file(sl_findings *findings, const char *name, const char *fo
  * host->count nodes without a name. A host that the same file named before is completed: what was
  * unsaid is taken, a state that is worse, and of two values for one field the first, with a warning
  * (said_twice). facts: NULL where nothing but the host is said.
- * SL_E_RANGE: malformed_hosts, too_many (hosts over SL_HOSTS_MAX, kinds over the bound). SL_E_MEMORY.
+ * SL_E_RANGE: malformed_hosts, too_many (hosts over SL_HOSTS_MAX or named over 32 times as often, kinds
+ * over the bound). SL_E_MEMORY.
  */
 sl_code sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts *facts,
                         sl_errors *err) SL_MUST_CHECK;

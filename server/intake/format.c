@@ -112,9 +112,9 @@ sl_sample_take(const sl_raw *raw, sl_sample *out)
          nul = memchr(nul, '\0', head - (size_t)(nul - out->head)))
         *nul = ' ';
 
+    if (strncmp(out->head, "\xEF\xBB\xBF", 3) == 0)
+        memset(out->head, ' ', 3); /* a byte order mark is of no line */
     const char *at = out->head + strspn(out->head, " \t\r\n");
-    if (strncmp(at, "\xEF\xBB\xBF", 3) == 0)
-        at += 3 + strspn(at + 3, " \t\r\n");
     out->shape = *at == '\0'                ? SL_SHAPE_EMPTY
                  : *at == '{' || *at == '[' ? SL_SHAPE_JSON
                  : *at == '<'               ? SL_SHAPE_XML

@@ -9,6 +9,7 @@
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/device_tools.h"
+#include "intake/index.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 1024, RATES_MAX = 8 };
@@ -99,9 +100,8 @@ typedef struct fabric {
     uint32_t switches;
     uint32_t count, room;
     fabric_host *hosts;
-    uint32_t *slots; /* index plus one, by the name's hash; 0: free */
-    uint32_t slot_count;
-    uint32_t current; /* host whose card is being read; count: none */
+    sl_index names;
+    uint32_t current; /* host whose card is being read, or SL_FOUND_NONE */
     bool any;
 } fabric;
 
@@ -111,19 +111,6 @@ out_of_memory(sl_errors *err)
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
 }
 
-static uint32_t *
-slot_of(const fabric *f, const char *name)
-{
-    uint64_t hash = 14695981039346656037u;
-    for (const char *at = name; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    for (uint32_t at = (uint32_t)hash;; at++) {
-        uint32_t *const slot = &f->slots[at & (f->slot_count - 1)];
-        if (*slot == 0 || sl_text_equal(f->hosts[*slot - 1].name, name))
-            return slot;
-    }
-}
-
 static bool
 grow(fabric *f)
 {
@@ -131,17 +118,12 @@ grow(fabric *f)
         return true;
     const uint32_t room = f->room > 0 ? 2 * f->room : 256;
     fabric_host *const hosts = sl_arena_alloc(f->arena, room, sizeof *hosts);
-    uint32_t *const slots = sl_arena_alloc(f->arena, (size_t)4 * room, sizeof *slots);
-    if (hosts == NULL || slots == NULL)
+    if (hosts == NULL)
         return false;
     if (f->count > 0)
         memcpy(hosts, f->hosts, f->count * sizeof *hosts);
     f->hosts = hosts;
-    f->slots = slots;
     f->room = room;
-    f->slot_count = 4 * room;
-    for (uint32_t i = 0; i < f->count; i++)
-        *slot_of(f, f->hosts[i].name) = i + 1;
     return true;
 }
 
@@ -191,10 +173,11 @@ begin_card(fabric *f, const char *line, uint32_t number, sl_errors *err)
     if (behind == NULL || quoted(behind, description, sizeof description) == NULL ||
         !host_of(description, name, sizeof name))
         return SL_OK;
-    if (!grow(f))
+    bool known = false;
+    uint32_t *const at = sl_index_at(&f->names, sl_index_key_text(SL_INDEX_KEY, name), &known);
+    if (at == NULL || !grow(f))
         return out_of_memory(err);
-    uint32_t *const slot = slot_of(f, name);
-    if (*slot == 0) {
+    if (!known) {
         if (f->count == SL_HOSTS_MAX)
             return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d hosts",
                            SL_HOSTS_MAX);
@@ -202,9 +185,9 @@ begin_card(fabric *f, const char *line, uint32_t number, sl_errors *err)
         *made = (fabric_host){.name = sl_arena_copy(f->arena, name), .ports = {.line = number}};
         if (made->name == NULL)
             return out_of_memory(err);
-        *slot = ++f->count;
+        *at = f->count++;
     }
-    f->current = *slot - 1;
+    f->current = *at;
     return SL_OK;
 }
 
@@ -255,8 +238,10 @@ say_fabric(const fabric *f, sl_errors *err)
 sl_code
 sl_ibnetdiscover_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    fabric f = {
-        .findings = findings, .arena = sl_findings_arena(findings), .current = SL_FOUND_NONE};
+    fabric f = {.findings = findings,
+                .arena = sl_findings_arena(findings),
+                .names = {.arena = sl_findings_arena(findings)},
+                .current = SL_FOUND_NONE};
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
     char line[LINE_SIZE];
     bool cut = false;

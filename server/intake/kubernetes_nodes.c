@@ -12,7 +12,7 @@ enum { QUANTITY_SIZE = 40 };
 const char *
 sl_kubernetes_label(const sl_kubernetes_node *node, const char *name)
 {
-    return node->labelled ? sl_document_text(&node->labels, name) : NULL;
+    return node->labelled ? sl_document_words(&node->labels, name) : NULL;
 }
 
 bool
@@ -141,15 +141,15 @@ read_conditions(sl_kubernetes_node *node, const sl_node *status, sl_found_host *
     if (!sl_document_array(status, "conditions", &conditions))
         return;
     for (size_t i = 0; sl_node_at(&conditions, i, &condition); i++) {
-        const char *const type = sl_document_text(&condition, "type");
-        const char *const value = sl_document_text(&condition, "status");
+        const char *const type = sl_document_words(&condition, "type");
+        const char *const value = sl_document_words(&condition, "status");
         if (type == NULL || value == NULL || !sl_text_equal(type, "Ready"))
             continue;
         host->state = sl_text_equal(value, "True") ? SL_HOST_USABLE : SL_HOST_DOWN;
         if (host->state == SL_HOST_USABLE)
             return;
-        const char *const reason = sl_document_text(&condition, "reason");
-        const char *const message = sl_document_text(&condition, "message");
+        const char *const reason = sl_document_words(&condition, "reason");
+        const char *const message = sl_document_words(&condition, "message");
         (void)sl_text_format(node->reason, sizeof node->reason, "not ready%s%s%s%s",
                              reason != NULL ? ": " : "", reason != NULL ? reason : "",
                              message != NULL ? ", " : "", message != NULL ? message : "");
@@ -181,7 +181,7 @@ read_taints(const sl_node *spec, sl_found_host *host)
     if (!sl_document_array(spec, "taints", &taints))
         return;
     for (size_t i = 0; sl_node_at(&taints, i, &taint); i++) {
-        const char *const key = sl_document_text(&taint, "key");
+        const char *const key = sl_document_words(&taint, "key");
         for (size_t j = 0; key != NULL && j < COUNT(known); j++) {
             if (sl_text_equal(key, known[j].key) && known[j].state > host->state) {
                 host->state = known[j].state;
@@ -217,23 +217,31 @@ typedef struct reading {
     sl_findings *findings;
     uint32_t nodes;
     uint32_t others; /* objects of other kinds */
+    uint32_t elements;
+    uint32_t lines; /* before the document that is read */
 } reading;
 
 static sl_code
 take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    const char *const kind = sl_document_text(element, "kind");
+    const char *const kind = sl_document_words(element, "kind");
     sl_node metadata, status;
+    const sl_code code = sl_document_count(&r->elements, err);
+    if (code != SL_OK)
+        return code;
 
     const char *const name = sl_document_object(element, "metadata", &metadata)
-                                 ? sl_document_text(&metadata, "name")
+                                 ? sl_document_words(&metadata, "name")
                                  : NULL;
+    line += r->lines;
     /* Elements of the API's own NodeList do not say what they are. */
     if (name == NULL || (kind != NULL && !sl_text_equal(kind, "Node"))) {
         r->others++;
-        sl_findings_warn(r->findings, "not_a_node", line, "kind", "a %.60s is no node: passed over",
-                         kind != NULL ? kind : "nameless object");
+        const bool nameless = name == NULL && (kind == NULL || sl_text_equal(kind, "Node"));
+        sl_findings_warn(r->findings, "not_a_node", line, "kind",
+                         "%s%.60s is no node of a cluster: passed over",
+                         nameless ? "an object without a name" : "a ", nameless ? "" : kind);
         return SL_OK;
     }
     sl_kubernetes_node node = {.name = name, .line = line, .findings = r->findings};
@@ -267,14 +275,38 @@ read_single(const sl_raw *raw, reading *r, sl_errors *err)
     return code;
 }
 
+/* A list, or documents one after another as jq prints them. */
 static sl_code
 read_json(const sl_raw *raw, reading *r, sl_errors *err)
 {
+    static const char blanks[] = {' ', '\t', '\r', '\n'};
+    const char *const end = raw->text + raw->size;
     bool found = false;
-    const sl_code code =
-        sl_json_elements(raw->text, raw->size, sl_document_first(raw) == '[' ? NULL : "items",
-                         take_node, r, &found, err);
-    return code != SL_OK || found ? code : read_single(raw, r, err);
+
+    if (sl_document_first(raw) == '[')
+        return sl_json_elements(raw->text, raw->size, NULL, take_node, r, &found, err);
+    for (const char *at = raw->text; at < end;) {
+        const char *from = at;
+        while (from < end && memchr(blanks, *from, sizeof blanks) != NULL)
+            from++;
+        r->lines += sl_document_lines(at, from);
+        if (from == end)
+            break;
+        if (*from != '{')
+            return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
+                           "line %u: something follows the document", r->lines + 1);
+        /* One that does not end is read to the end: its fault is said there. */
+        const char *const behind = sl_document_end(from, end);
+        const sl_raw part = {raw->name, from, (size_t)((behind != NULL ? behind : end) - from)};
+        sl_code code = sl_json_elements(part.text, part.size, "items", take_node, r, &found, err);
+        if (code == SL_OK && !found)
+            code = read_single(&part, r, err);
+        if (code != SL_OK)
+            return code;
+        at = part.text + part.size;
+        r->lines += sl_document_lines(from, at);
+    }
+    return SL_OK;
 }
 
 static sl_code

@@ -130,7 +130,10 @@ read_whole(sl_kubernetes_node *node, bool shared, sl_facts *facts)
     }
     if (shared || replicas > 1)
         read_shared(node, count, replicas, facts);
-    if (labelled > 0 && offered < labelled)
+    if (labelled > 0 && offered <= 0)
+        sl_findings_warn(node->findings, "none_offered", node->line, "capacity nvidia.com/gpu",
+                         "nodes have devices by their labels and offer none");
+    else if (labelled > 0 && offered < labelled)
         sl_findings_warn(node->findings, "fewer_offered", node->line, "capacity nvidia.com/gpu",
                          "%.60s has %.0f devices and offers %.0f", node->name, labelled, offered);
 }
@@ -161,6 +164,7 @@ name_label(const sl_kubernetes_node *node)
                                          "gpu.nvidia.com/class",
                                          "cloud.google.com/gke-accelerator",
                                          "karpenter.k8s.aws/instance-gpu-name",
+                                         "eks.amazonaws.com/instance-gpu-name",
                                          "karpenter.azure.com/sku-gpu-name",
                                          "k8s.amazonaws.com/accelerator"};
     for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
@@ -173,19 +177,23 @@ name_label(const sl_kubernetes_node *node)
 static void
 read_stated(const sl_kubernetes_node *node, sl_facts *facts)
 {
-    static const char *const counts[] = {"gpu.nvidia.com/count",
-                                         "karpenter.k8s.aws/instance-gpu-count",
-                                         "karpenter.azure.com/sku-gpu-count"};
-    static const char memory[] = "karpenter.k8s.aws/instance-gpu-memory";
+    static const char *const counts[] = {
+        "gpu.nvidia.com/count", "karpenter.k8s.aws/instance-gpu-count",
+        "eks.amazonaws.com/instance-gpu-count", "karpenter.azure.com/sku-gpu-count"};
+    static const char *const memories[] = {"karpenter.k8s.aws/instance-gpu-memory",
+                                           "eks.amazonaws.com/instance-gpu-memory"};
     double mib = 0.0;
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (!facts->field[SL_FIELD_ACCELERATORS].said)
             sl_facts_number(facts, SL_FIELD_ACCELERATORS, label_number(node, counts[i]), node->line,
                             counts[i]);
-    const char *const text = sl_kubernetes_label(node, memory);
-    if (text != NULL && sl_text_to_double(text, &mib))
-        sl_facts_number(facts, SL_FIELD_NOMINAL_MEMORY_BYTES, mib * MIB, node->line, memory);
+    for (size_t i = 0; i < sizeof memories / sizeof memories[0]; i++) {
+        const char *const text = sl_kubernetes_label(node, memories[i]);
+        if (text != NULL && sl_text_to_double(text, &mib))
+            sl_facts_number(facts, SL_FIELD_NOMINAL_MEMORY_BYTES, mib * MIB, node->line,
+                            memories[i]);
+    }
 }
 
 void

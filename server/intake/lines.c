@@ -8,6 +8,9 @@ sl_lines_next(sl_lines *lines, const char **line, size_t *length)
 {
     assert(lines != NULL && line != NULL && length != NULL);
 
+    if (lines->number == 0 && lines->end - lines->at >= 3 &&
+        memcmp(lines->at, "\xEF\xBB\xBF", 3) == 0)
+        lines->at += 3; /* the mark that some editors put before UTF-8 */
     if (lines->at >= lines->end)
         return false;
     const size_t rest = (size_t)(lines->end - lines->at);
@@ -55,7 +58,10 @@ sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
             break;
         }
         const char c = line[i++];
-        to[used++] = c == '\0' || c == '\t' ? ' ' : c;
+        to[used] = c;
+        if (c == '\0' || c == '\t')
+            to[used] = ' ';
+        used++;
     }
     to[used] = '\0';
     return true;

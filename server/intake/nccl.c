@@ -1,5 +1,6 @@
 /* NCCL's and RCCL's picture of a node: devices and network cards under the switches of PCIe. */
 #include "intake/device_tools.h"
+#include "intake/index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "intake/xml.h"
 #include "shardline/units.h"
 
-enum { HOSTS_MAX = 128, RATES_MAX = 8, NAMES_MAX = 2048, BUS_SIZE = 24, KIND_SIZE = 16 };
+enum { HOSTS_MAX = 128, RATES_MAX = 8, BUS_SIZE = 24, KIND_SIZE = 16 };
 
 /* Cards of one rate. */
 typedef struct rate {
@@ -51,8 +52,7 @@ typedef struct reading {
     bool switched; /* links end in a switch */
     const char *link_kind;
     uint32_t links_line;
-    uint32_t name_count;
-    uint64_t names[NAMES_MAX]; /* hashes of cards and their hosts: each counts once */
+    sl_index cards; /* of each host, which count once */
 } reading;
 
 static const char *
@@ -150,22 +150,15 @@ open_link(reading *r, const char *kind, const char *const *attributes, uint32_t 
     }
 }
 
-/* A card that is on no PCI function stands below every CPU. */
+/* A card that is on no PCI function stands below every CPU. Past the arena's limit none is new. */
 static bool
 is_new_card(reading *r, const char *name, const char *port)
 {
-    uint64_t hash = 14695981039346656037u;
-    const char *const parts[] = {r->host->hash, "/", name, "/", port};
-    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++)
-        for (const char *at = parts[p]; *at != '\0'; at++)
-            hash = (hash ^ (unsigned char)*at) * 1099511628211u;
-    for (uint32_t i = 0; i < r->name_count; i++)
-        if (r->names[i] == hash)
-            return false;
-    if (r->name_count == NAMES_MAX)
-        return false;
-    r->names[r->name_count++] = hash;
-    return true;
+    uint64_t key = sl_index_key_text(SL_INDEX_KEY, r->host->hash);
+    bool known = true;
+    key = sl_index_key_text(sl_index_key(key, "/", 1), name);
+    key = sl_index_key_text(sl_index_key(key, "/", 1), port);
+    return sl_index_at(&r->cards, key, &known) != NULL && !known;
 }
 
 static void
@@ -258,9 +251,18 @@ say_nics(const reading *r, const host *h, sl_facts *facts)
             h->rate_count);
 }
 
+static void
+join_pairs(reading *r)
+{
+    for (uint32_t t = 0; t < r->target_count; t++)
+        for (uint32_t i = 0; i < r->reach.count; i++)
+            if (sl_text_equal_ignoring_case(r->bus[i], r->targets[t].to))
+                sl_reach_join(&r->reach, r->targets[t].from, i);
+}
+
 /* A switch joins the devices of all nodes of the picture. */
 static void
-say_links(reading *r, sl_facts *facts)
+say_links(const reading *r, sl_facts *facts)
 {
     uint32_t least = UINT32_MAX;
     uint32_t most = 0;
@@ -278,17 +280,13 @@ say_links(reading *r, sl_facts *facts)
                          most);
     sl_facts_number(facts, SL_FIELD_LINKS, least, r->links_line, "gpu/nvlink");
     sl_facts_text(facts, SL_FIELD_LINK_KIND, r->link_kind, r->links_line, "gpu/nvlink");
-    for (uint32_t t = 0; t < r->target_count; t++)
-        for (uint32_t i = 0; i < r->reach.count; i++)
-            if (sl_text_equal_ignoring_case(r->bus[i], r->targets[t].to))
-                sl_reach_join(&r->reach, r->targets[t].from, i);
     const uint32_t domain = r->switched ? r->reach.count : sl_reach_smallest(&r->reach, &uneven);
     if (domain > 1)
         sl_facts_number(facts, SL_FIELD_SCALE_UP_DOMAIN, domain, r->links_line, "gpu/nvlink");
 }
 
 static sl_code
-say_hosts(reading *r, sl_errors *err)
+say_hosts(const reading *r, sl_errors *err)
 {
     for (uint32_t i = 0; i < r->host_count; i++) {
         const host *const h = &r->hosts[i];
@@ -318,9 +316,12 @@ sl_nccl_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     if (r == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     r->findings = findings;
+    r->cards.arena = sl_findings_arena(findings);
     sl_code code = sl_xml_read(raw->text, raw->size, 1, &visit, err);
-    if (code == SL_OK)
+    if (code == SL_OK) {
+        join_pairs(r);
         code = say_hosts(r, err);
+    }
     free(r);
     return code;
 }

@@ -8,6 +8,7 @@
 
 static const sl_format formats[] = {
     {"nvidia_smi_xml", "nvidia-smi -q -x", sl_nvidia_xml_recognise, sl_nvidia_xml_read},
+    {"nvidia_smi_text", "nvidia-smi -q", sl_nvidia_text_recognise, sl_nvidia_text_read},
     {"nvidia_smi_csv", "nvidia-smi --query-gpu=... --format=csv", sl_nvidia_csv_recognise,
      sl_nvidia_csv_read},
     {"nvidia_smi_list", "nvidia-smi -L", sl_nvidia_list_recognise, sl_nvidia_list_read},

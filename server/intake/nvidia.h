@@ -10,6 +10,10 @@ extern const sl_formats sl_nvidia_formats;
 uint32_t sl_nvidia_xml_recognise(const sl_sample *sample);
 sl_code sl_nvidia_xml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
 
+/* -q */
+uint32_t sl_nvidia_text_recognise(const sl_sample *sample);
+sl_code sl_nvidia_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+
 /* --query-gpu=... --format=csv */
 uint32_t sl_nvidia_csv_recognise(const sl_sample *sample);
 sl_code sl_nvidia_csv_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;

@@ -73,6 +73,7 @@ typedef struct reading {
     uint32_t at[COLUMNS];  /* cell of each column, or ABSENT */
     char unit[COLUMNS][8]; /* as the header says it */
     bool header;           /* there is one */
+    char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
     sl_cells cells;
@@ -104,6 +105,10 @@ is_header(const sl_cells *cells)
 {
     uint32_t known = 0;
     bool own = false;
+    /* No column's name begins with a digit, and nearly every row has a cell that does. */
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (*cells->at[i] >= '0' && *cells->at[i] <= '9')
+            return false;
     for (uint32_t i = 0; i < cells->count; i++) {
         char unit[8];
         const uint32_t found = column_of(cells->at[i], unit);
@@ -127,6 +132,9 @@ take_header(reading *r)
         r->at[found] = i;
         memcpy(r->unit[found], unit, sizeof unit);
     }
+    char unit[8];
+    const bool known = column_of(r->cells.at[0], unit) < COLUMNS;
+    (void)sl_text_copy(r->first, sizeof r->first, known ? "" : r->cells.at[0]);
     r->header = true;
     r->node = ABSENT;
 }
@@ -142,6 +150,18 @@ is_product(const char *cell)
     return false;
 }
 
+/* "gpu001", but not "P0", the state of a device's clocks. */
+static bool
+is_host(const char *cell)
+{
+    const size_t letters = strspn(cell, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_");
+    const size_t all =
+        letters + strspn(cell + letters, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR"
+                                         "STUVWXYZ0123456789-_.");
+    return letters > 0 && all > letters && all > 2 && all <= SL_HOST_NAME_MAX &&
+           cell[all] == '\0' && !(letters == 1 && *cell == 'P');
+}
+
 /* Rows without a header: a cell says what it is by its looks, or stays unread. */
 static bool
 guess_columns(reading *r)
@@ -154,12 +174,16 @@ guess_columns(reading *r)
         const char *const cell = r->cells.at[i];
         uint32_t number = 0;
         const char *end = NULL;
+        const uint32_t counter = r->at[COLUMN_HOST] == 0 ? 1 : 0; /* first, or behind the host */
         if (is_product(cell) && r->at[COLUMN_NAME] == ABSENT)
             r->at[COLUMN_NAME] = i;
         else if (strncmp(cell, "GPU-", 4) == 0)
             r->at[COLUMN_UUID] = i;
-        else if (i == 0 && sl_cell_count(cell, &number, &end) && *end == '\0' && number < 1024)
+        else if (i == counter && sl_cell_count(cell, &number, &end) && *end == '\0' &&
+                 number < 1024)
             r->at[COLUMN_INDEX] = i;
+        else if (i == 0 && is_host(cell))
+            r->at[COLUMN_HOST] = i;
         else if (sl_text_ends_with(cell, " MiB") && r->at[COLUMN_MEMORY] == ABSENT)
             r->at[COLUMN_MEMORY] = i;
     }
@@ -256,7 +280,12 @@ say_node(reading *r, sl_errors *err)
 {
     const char *const cluster = cell(r, COLUMN_CLUSTER);
     sl_facts facts = {0};
+    uint32_t attached = 0;
+    const char *end = NULL;
     char domain[256];
+
+    if (sl_cell_count(cell(r, COLUMN_COUNT_OF_NODE), &attached, &end))
+        sl_devices_attached(r->devices, r->node, attached, r->line, "count");
 
     sl_facts_text(&facts, SL_FIELD_DRIVER, cell(r, COLUMN_DRIVER), r->line, "driver_version");
     const sl_code code = sl_devices_say(r->devices, r->node, &facts, err);
@@ -265,18 +294,6 @@ say_node(reading *r, sl_errors *err)
         return code;
     (void)sl_text_format(domain, sizeof domain, "%.120s.%.120s", cluster, cell(r, COLUMN_CLIQUE));
     return sl_devices_domain(r->devices, r->node, domain, err);
-}
-
-static void
-warn_of_count(const reading *r)
-{
-    uint32_t attached = 0;
-    const char *end = NULL;
-    if (sl_cell_count(cell(r, COLUMN_COUNT_OF_NODE), &attached, &end) &&
-        sl_devices_count(r->devices, r->node) > attached)
-        sl_findings_warn(r->findings, "devices_contradict", r->line, "count",
-                         "%u devices are listed where the column count says %u",
-                         sl_devices_count(r->devices, r->node), attached);
 }
 
 static sl_code
@@ -296,7 +313,6 @@ read_row(reading *r, const char *host, sl_errors *err)
     if (known)
         sl_findings_warn(r->findings, "repeated_sample", r->line, NULL,
                          "rows tell of devices that earlier rows told of: they are counted once");
-    warn_of_count(r);
     return code == SL_OK ? say_node(r, err) : code;
 }
 
@@ -324,6 +340,9 @@ read_line(reading *r, char *line, const char *host, sl_errors *err)
     }
     if (!r->header && r->at[COLUMN_NAME] == ABSENT && !guess_columns(r))
         return SL_OK;
+    if (r->at[COLUMN_HOST] == ABSENT && *r->first != '\0' &&
+        sl_text_equal(r->first, r->cells.at[0]))
+        r->at[COLUMN_HOST] = 0;
     if (!is_row(r)) {
         sl_findings_warn(r->findings, "row_skipped", r->line, NULL,
                          "a line is no row of the table and is skipped");

@@ -30,7 +30,7 @@ typedef struct reading {
     bool linked; /* a device of it was read */
     uint32_t fewest, links_line;
     double node_bytes_per_s; /* of all links of the slowest device */
-    uint32_t node_devices, node_inactive;
+    uint32_t node_devices;
 } reading;
 
 static uint32_t
@@ -56,16 +56,13 @@ end_device(reading *r, sl_errors *err)
         sl_findings_warn(r->findings, "links_inactive", r->line, "Link",
                          "device %u has %u inactive links beside %u at work", r->index, r->inactive,
                          links);
+    if (r->linked && (links != r->fewest || total != r->node_bytes_per_s))
+        sl_findings_warn(r->findings, "mixed_links", r->line, "Link",
+                         "devices have unequal links: the one with the fewest counts");
     if (!r->linked || links < r->fewest || (links == r->fewest && total < r->node_bytes_per_s)) {
-        if (r->linked)
-            sl_findings_warn(r->findings, "mixed_links", r->line, "Link",
-                             "devices have unequal links: the one with the fewest counts");
         r->fewest = links;
         r->node_bytes_per_s = total;
         r->links_line = r->line;
-    } else if (links > r->fewest) {
-        sl_findings_warn(r->findings, "mixed_links", r->line, "Link",
-                         "devices have unequal links: the one with the fewest counts");
     }
     r->linked = true;
     r->node_devices++;

@@ -29,6 +29,7 @@ typedef struct matrix {
     sl_reach reach;
     uint32_t links_line;
     uint32_t sum[DEVICES_MAX];           /* of the links of all its pairs */
+    bool pcie;                           /* a pair is joined over PCIe */
     uint32_t least, most;                /* links of a pair; 0: no pair has any */
     bool near_device[NICS_MAX];          /* a device stands on its PCIe switch */
     char nics_name[NICS_MAX][NAME_SIZE]; /* as the legend or the header says */
@@ -73,13 +74,32 @@ is_header(const sl_cells *words)
             sl_text_equal(words->at[1], "CPU"));
 }
 
+/* Clears what the matrix before used and no more: a text may be nothing but headers. */
+static void
+reset(matrix *m)
+{
+    for (uint32_t i = 0; i < m->devices; i++) {
+        m->sum[i] = 0;
+        m->reach.joined[i] = false;
+        m->reach.parent[i] = 0;
+    }
+    for (uint32_t i = 0; i < m->nics; i++) {
+        m->near_device[i] = false;
+        m->nics_named[i] = false;
+    }
+    m->devices = m->nics = m->rows = m->links_line = m->least = m->most = 0;
+    m->pcie = false;
+}
+
 /* The header's words up to those that are no pair's, "CPU Affinity". */
 static void
 take_header(matrix *m, const sl_cells *words, const sl_captures *captures)
 {
     uint32_t index = 0;
     uint32_t at = 0;
-    *m = (matrix){.open = true, .line = captures->lines.number};
+    reset(m);
+    m->open = true;
+    m->line = captures->lines.number;
     memcpy(m->host, captures->host, sizeof m->host);
     while (at < words->count && m->devices < DEVICES_MAX && is_device(words->at[at], &index)) {
         at++;
@@ -103,6 +123,13 @@ links_of(const char *word)
                : 0;
 }
 
+static bool
+is_pcie(const char *word)
+{
+    static const char *const kinds[] = {"PIX", "PXB", "PHB", "NODE", "SYS", "SOC"};
+    return sl_text_index(word, kinds, sizeof kinds / sizeof kinds[0]) >= 0;
+}
+
 /* A device's row: its pairs with devices, then with cards. */
 static void
 take_row(matrix *m, uint32_t device, const sl_cells *words, uint32_t line)
@@ -110,6 +137,7 @@ take_row(matrix *m, uint32_t device, const sl_cells *words, uint32_t line)
     m->rows++;
     for (uint32_t i = 0; i < m->devices && i + 1 < words->count; i++) {
         const uint32_t links = links_of(words->at[i + 1]);
+        m->pcie = m->pcie || is_pcie(words->at[i + 1]);
         if (links == 0 || i == device)
             continue;
         m->links_line = m->links_line == 0 ? line : m->links_line;
@@ -150,7 +178,7 @@ say_links(const reading *r, sl_facts *facts)
     bool uneven = false;
 
     if (m->least == 0) {
-        if (m->rows > 1)
+        if (m->pcie)
             sl_facts_text(facts, SL_FIELD_LINK_KIND, "PCIe", m->line, "GPU");
         return;
     }
@@ -300,7 +328,8 @@ sl_nvidia_topo_recognise(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_holds(sample, "GPU0"))
         return 0;
-    if (sl_sample_holds(sample, "CPU Affinity"))
-        return 95;
-    return sl_sample_holds(sample, " X ") ? 80 : 0;
+    const bool joined = sl_sample_holds(sample, "PIX") || sl_sample_holds(sample, "PHB") ||
+                        sl_sample_holds(sample, "SYS") || sl_sample_holds(sample, "NV1") ||
+                        sl_sample_holds(sample, "NV2") || sl_sample_holds(sample, "NV4");
+    return sl_sample_holds(sample, "CPU Affinity") ? 95 : joined ? 70 : 0;
 }

@@ -12,6 +12,11 @@ static const sl_format list[] = {
     {"slurm_gres_conf", "gres.conf", sl_slurm_gres_conf_recognise, sl_slurm_gres_conf_read},
     {"slurm_topology_conf", "topology.conf, tree or block", sl_slurm_topology_conf_recognise,
      sl_slurm_topology_conf_read},
+    {"slurm_nodes_yaml", "scontrol show nodes --yaml", sl_slurm_nodes_yaml_recognise,
+     sl_slurm_nodes_yaml_read},
+    {"slurm_sinfo_yaml", "sinfo --yaml", sl_slurm_sinfo_yaml_recognise, sl_slurm_sinfo_yaml_read},
+    {"slurm_topology_yaml", "topology.yaml", sl_slurm_topology_yaml_recognise,
+     sl_slurm_topology_yaml_read},
 };
 
 const sl_formats sl_slurm_formats = {list, sizeof list / sizeof list[0]};

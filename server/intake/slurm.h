@@ -39,11 +39,16 @@ void sl_slurm_gres_read(const char *text, sl_slurm_gres *out);
 /** Reads trackable resources, "cpu=80,mem=386619M,gres/gpu=8,gres/gpu:h100=8". */
 void sl_slurm_tres_read(const char *text, sl_slurm_gres *out);
 
-/**
- * What the words of a state come to; the worst counts. Long and short forms, joined by '+' or ',',
- * with sinfo's suffixes. unknown: the first word that is none of Slurm's, or "".
- */
-sl_host_state sl_slurm_state(const char *words, char *unknown, size_t size);
+/** What the words of a state come to. */
+typedef struct sl_slurm_state {
+    sl_host_state state; /* the worst counts */
+    bool reserved;       /* for a reservation's jobs */
+    bool future;         /* planned: it may not exist yet */
+    char unknown[32];    /* the first word that is none of Slurm's, or "" */
+} sl_slurm_state;
+
+/** Reads long and short forms, joined by '+' or ',', with sinfo's suffixes. */
+void sl_slurm_state_read(const char *words, sl_slurm_state *out);
 
 /** What can be said of a node, each as text. */
 typedef enum sl_slurm_item {
@@ -106,6 +111,15 @@ sl_code sl_slurm_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *
 uint32_t sl_slurm_gres_conf_recognise(const sl_sample *sample);
 sl_code sl_slurm_gres_conf_read(const sl_raw *raw, sl_findings *findings,
                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_nodes_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_sinfo_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                 sl_errors *err) SL_MUST_CHECK;
+uint32_t sl_slurm_topology_yaml_recognise(const sl_sample *sample);
+sl_code sl_slurm_topology_yaml_read(const sl_raw *raw, sl_findings *findings,
+                                    sl_errors *err) SL_MUST_CHECK;
 uint32_t sl_slurm_topology_conf_recognise(const sl_sample *sample);
 sl_code sl_slurm_topology_conf_read(const sl_raw *raw, sl_findings *findings,
                                     sl_errors *err) SL_MUST_CHECK;

@@ -161,7 +161,9 @@ sl_slurm_conf_recognise(const sl_sample *sample)
     if (sl_slurm_is_shown(sample))
         return 0;
     if (!sl_slurm_line_begins(sample, "NodeName="))
-        return sl_slurm_line_begins(sample, "PartitionName=") ? 60 : 0;
+        return sl_slurm_line_begins(sample, "PartitionName=")                                 ? 60
+               : sl_slurm_line_begins(sample, "Include ") && sl_sample_holds(sample, ".conf") ? 40
+                                                                                              : 0;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (sl_text_holds_ignoring_case(sample->head, keys[i]))
             return 85;

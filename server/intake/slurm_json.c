@@ -1,4 +1,4 @@
-/* Nodes and rows of sinfo as JSON, over the versions of its plugins: numbers plain or as {set,
+/* Nodes and rows of sinfo as JSON or YAML, over the versions of its plugins: numbers plain or as {set,
  * infinite, number}, states and features as a text or a list, in wrappers or bare. */
 #include <assert.h>
 #include <string.h>
@@ -171,16 +171,20 @@ visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     return add(r, &node, err);
 }
 
-/* The smallest of a group's nodes, where it is the largest too. */
+/* The smallest of a group's nodes, where it is the largest too, or the only one. */
 static void
 say_if_all_agree(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item,
                  const char *name)
 {
     sl_node least[2], most[2];
     uint64_t a = 0, b = 0;
+    const char *const names = node->item[SL_SLURM_NAME].text;
 
-    if (member_of(element, name, "minimum", least) && member_of(element, name, "maximum", most) &&
-        read_number(&least[1], &a) && read_number(&most[1], &b) && a == b)
+    if (!member_of(element, name, "minimum", least) || !read_number(&least[1], &a))
+        return;
+    if (member_of(element, name, "maximum", most) && read_number(&most[1], &b)
+            ? a == b
+            : names != NULL && sl_hosts_count(names, &b) && b == 1)
         say(r, node, element, item, name, "minimum", NULL);
 }
 
@@ -204,8 +208,11 @@ visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
         return SL_OK;
     say(r, &node, element, SL_SLURM_GRES, "gres", "total", ",");
     say(r, &node, element, SL_SLURM_FEATURES, "features", "total", ",");
+    if (r->texts[SL_SLURM_FEATURES].size == 0)
+        say(r, &node, element, SL_SLURM_FEATURES, "features", "active", ",");
     say(r, &node, element, SL_SLURM_STATE, "node", "state", "+");
     say(r, &node, element, SL_SLURM_REASON, "reason", "description", " ");
+    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
     say_if_all_agree(r, &node, element, SL_SLURM_MEMORY, "memory");
     say_if_all_agree(r, &node, element, SL_SLURM_CPUS, "cpus");
     if (sl_node_text(element, "cluster", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
@@ -330,4 +337,50 @@ sl_slurm_sinfo_json_read(const sl_raw *raw, sl_findings *findings, sl_errors *er
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_list(raw, "sinfo", visit_row, findings, err);
+}
+
+uint32_t
+sl_slurm_nodes_yaml_recognise(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "gres:") &&
+                   sl_sample_holds(sample, "real_memory:")
+               ? 95
+               : 0;
+}
+
+uint32_t
+sl_slurm_sinfo_yaml_recognise(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_line_begins(sample, "sinfo:") &&
+                   sl_sample_holds(sample, "gres:")
+               ? 96
+               : 0;
+}
+
+static sl_code
+read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
+          sl_errors *err)
+{
+    const uint32_t before = sl_findings_count(findings);
+    bool found = false;
+    reading r;
+
+    reading_init(&r, findings);
+    const sl_code code = sl_yaml_elements(raw->text, raw->size, list, visit, &r, &found, err);
+    reading_clear(&r);
+    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
+}
+
+sl_code
+sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "nodes", visit_node, findings, err);
+}
+
+sl_code
+sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "sinfo", visit_row, findings, err);
 }

@@ -342,29 +342,42 @@ say_features(understanding *u)
         sl_facts_text(u->facts, SL_FIELD_NODE_TYPE, instance, it->line, where);
 }
 
+static void
+warn_of_state(const understanding *u, const sl_slurm_state *state)
+{
+    const uint32_t line = u->node->item[SL_SLURM_STATE].line;
+    const char *const where = path(u, SL_SLURM_STATE);
+
+    if (state->unknown[0] != '\0')
+        sl_findings_warn(u->findings, "unknown_state", line, where,
+                         "the state \"%.40s\" is not known: the rest of it counts", state->unknown);
+    if (state->future)
+        sl_findings_warn(u->findings, "future_nodes", line, where,
+                         "nodes of state FUTURE are planned and may not exist yet");
+    if (state->reserved && state->state == SL_HOST_USABLE)
+        sl_findings_warn(u->findings, "reserved_nodes", line, where,
+                         "nodes are held for a reservation: they count as usable");
+}
+
 /* The state, and why the node cannot be used: the reason up to who gave it and when, or else the
  * words of the state. */
 static void
 say_state(understanding *u, sl_found_host *host)
 {
-    char *const reason = u->reason;
-    const sl_slurm_said *const state = said(u, SL_SLURM_STATE);
+    const sl_slurm_said *const words = said(u, SL_SLURM_STATE);
     const sl_slurm_said *const why = said(u, SL_SLURM_REASON);
-    char unknown[REASON_SIZE] = "";
+    char *const reason = u->reason;
+    sl_slurm_state state = {.state = SL_HOST_UNSAID};
 
-    if (state != NULL)
-        host->state = sl_slurm_state(state->text, unknown, sizeof unknown);
+    if (words != NULL)
+        sl_slurm_state_read(words->text, &state);
     else if (why != NULL) /* only nodes that take no work are listed with their reason alone */
-        host->state = SL_HOST_DRAINED;
-    if (*unknown != '\0')
-        sl_findings_warn(u->findings, "unknown_state", state->line, path(u, SL_SLURM_STATE),
-                         "the state \"%.40s\" is not known: the rest of it counts", unknown);
-    if (state != NULL && sl_text_holds_ignoring_case(state->text, "futu"))
-        sl_findings_warn(u->findings, "future_nodes", state->line, path(u, SL_SLURM_STATE),
-                         "nodes of state FUTURE are planned and may not exist yet");
+        state.state = SL_HOST_DRAINED;
+    warn_of_state(u, &state);
+    host->state = state.state;
     if (host->state < SL_HOST_DRAINED)
         return;
-    (void)sl_text_copy(reason, REASON_SIZE, why != NULL ? why->text : state->text);
+    (void)sl_text_copy(reason, REASON_SIZE, why != NULL ? why->text : words->text);
     char *const by = why != NULL ? strrchr(reason, '[') : NULL;
     if (by != NULL && strchr(by, '@') != NULL)
         *by = '\0';

@@ -359,14 +359,14 @@ take_line(reading *r, uint32_t number, sl_errors *err)
     return r->has_header ? take_row(r, number, err) : SL_OK;
 }
 
-/* Whether the first line is a row whose header was left out: a cell with devices, another with a
- * state. */
+/* Whether a line is a row of a table without a header: a cell with devices, another with a state. */
 static bool
 is_row_alone(const char *line)
 {
     cell cells[CELLS_MAX];
     bool devices = false, state = false;
-    char unknown[32], word[32];
+    sl_slurm_state read;
+    char word[32];
 
     const uint32_t count = split(line, strchr(line, '|') != NULL ? '|' : ' ', cells);
     for (uint32_t i = 0; i < count; i++) {
@@ -375,8 +375,8 @@ is_row_alone(const char *line)
             continue;
         memcpy(word, cells[i].at, cells[i].length);
         word[cells[i].length] = '\0';
-        state = state || (sl_slurm_state(word, unknown, sizeof unknown) != SL_HOST_UNSAID &&
-                          *unknown == '\0');
+        sl_slurm_state_read(word, &read);
+        state = state || (read.state != SL_HOST_UNSAID && read.unknown[0] == '\0');
     }
     return devices && state;
 }
@@ -390,17 +390,15 @@ sl_slurm_sinfo_text_recognise(const sl_sample *sample)
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
     sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
-    bool cut = false, first = true;
+    bool cut = false, rows = false;
     while (lines.number < HEADER_LINES_MAX && sl_lines_copy(&lines, line, sizeof line, &cut)) {
         if (line[strspn(line, " ")] == '\0')
             continue;
         if (read_header(line, &header))
             return header.count >= 2 ? 95 : 60;
-        if (first && is_row_alone(line))
-            return 50;
-        first = false;
+        rows = rows || is_row_alone(line);
     }
-    return 0;
+    return rows ? 50 : 0;
 }
 
 static bool

@@ -9,7 +9,7 @@ enum { WORD_SIZE = 32 };
 
 /* What a word of a state says of a node. Power is apart: a node that is switched off to save power
  * does not answer either, and starts when it is asked for. */
-typedef enum meaning { NOTHING, USABLE, POWER, SILENT, DRAINED, DOWN } meaning;
+typedef enum meaning { NOTHING, FUTURE, USABLE, RESERVED, POWER, SILENT, DRAINED, DOWN } meaning;
 
 static const struct {
     const char *word;
@@ -24,8 +24,8 @@ static const struct {
     {"completing", USABLE},
     {"plnd", USABLE},
     {"planned", USABLE},
-    {"resv", USABLE},
-    {"reserved", USABLE},
+    {"resv", RESERVED},
+    {"reserved", RESERVED},
     {"block", USABLE},
     {"blocked", USABLE},
     {"npc", USABLE},
@@ -43,8 +43,8 @@ static const struct {
     {"resume", NOTHING},
     {"unk", NOTHING}, /* the controller has just begun, or the node was never seen */
     {"unknown", NOTHING},
-    {"futr", NOTHING},
-    {"future", NOTHING},
+    {"futr", FUTURE},
+    {"future", FUTURE},
     {"n/a", NOTHING},
     {"power_down", POWER},
     {"power_drain", POWER},
@@ -99,7 +99,7 @@ suffix_meaning(char c)
 
 /* A word in lower case, without its suffixes, whose meanings are gathered in *seen. */
 static void
-read_word(const char *from, size_t length, bool seen[DOWN + 1], char *unknown, size_t size)
+read_word(const char *from, size_t length, bool seen[DOWN + 1], sl_slurm_state *out)
 {
     char word[WORD_SIZE];
 
@@ -116,26 +116,29 @@ read_word(const char *from, size_t length, bool seen[DOWN + 1], char *unknown, s
             return;
         }
     }
-    if (*unknown == '\0')
-        (void)sl_text_copy(unknown, size, word);
+    if (out->unknown[0] == '\0')
+        (void)sl_text_copy(out->unknown, sizeof out->unknown, word);
 }
 
-sl_host_state
-sl_slurm_state(const char *text, char *unknown, size_t size)
+void
+sl_slurm_state_read(const char *text, sl_slurm_state *out)
 {
-    assert(text != NULL && unknown != NULL && size > 0);
+    assert(text != NULL && out != NULL);
 
     bool seen[DOWN + 1] = {false};
 
-    *unknown = '\0';
+    *out = (sl_slurm_state){.state = SL_HOST_UNSAID};
     for (const char *at = text; *at != '\0';) {
         const size_t length = strcspn(at, "+,| ");
-        read_word(at, length, seen, unknown, size);
+        read_word(at, length, seen, out);
         at += length + (at[length] != '\0');
     }
+    out->reserved = seen[RESERVED];
+    out->future = seen[FUTURE];
     if (seen[DOWN] || (seen[SILENT] && !seen[POWER]))
-        return SL_HOST_DOWN;
-    if (seen[DRAINED])
-        return SL_HOST_DRAINED;
-    return seen[USABLE] || seen[POWER] ? SL_HOST_USABLE : SL_HOST_UNSAID;
+        out->state = SL_HOST_DOWN;
+    else if (seen[DRAINED])
+        out->state = SL_HOST_DRAINED;
+    else if (seen[USABLE] || seen[RESERVED] || seen[POWER])
+        out->state = SL_HOST_USABLE;
 }

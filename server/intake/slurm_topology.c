@@ -55,7 +55,7 @@ take_line(sl_findings *findings, const sl_slurm_keys *keys, sl_found_fabric *fab
                                  .text = leaf != NULL ? "fat_tree" : "block",
                                  .place = {keys->line, leaf != NULL ? "SwitchName" : "BlockName"}};
     fabric->switches += leaf != NULL;
-    return nodes == NULL || is_above_leaves(keys)
+    return !sl_slurm_says(nodes) || is_above_leaves(keys)
                ? SL_OK
                : take_nodes(findings, keys, nodes, leaf, block, err);
 }

@@ -21,8 +21,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     sl_findings *const findings = sl_findings_new(arena);
     assert(findings != NULL);
     const sl_raw raw = {"", (const char *)bytes + 1, size - 1};
-    const sl_format *const format =
-        &sl_document_formats.list[bytes[0] % sl_document_formats.count];
+    const sl_format *const format = &sl_document_formats.list[bytes[0] % sl_document_formats.count];
 
     sl_sample_take(&raw, &sample);
     for (uint32_t i = 0; i < sl_document_formats.count; i++)

@@ -76,6 +76,12 @@ quotes_hide_brackets(void)
 }
 
 static void
+numbers_that_are_none_are_null(void)
+{
+    expect_elements("[{\"n\":1,\"load\":NaN},{\"n\":2,\"x\":[-Infinity]}]", NULL, true, "1:1 1:2");
+}
+
+static void
 broken_texts_are_refused_with_their_line(void)
 {
     static const struct {
@@ -165,6 +171,7 @@ static const sl_case cases[] = {
     SL_CASE(a_list_is_found_by_its_name_inside_wrappers),
     SL_CASE(a_document_without_the_list_is_no_error),
     SL_CASE(quotes_hide_brackets),
+    SL_CASE(numbers_that_are_none_are_null),
     SL_CASE(broken_texts_are_refused_with_their_line),
     SL_CASE(depth_and_size_are_bounded),
     SL_CASE(what_the_visitor_answers_ends_the_visit),

@@ -1,5 +1,6 @@
 #include "intake_reading.h"
 
+#include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/infiniband.h"
 
@@ -53,6 +54,10 @@ cards_are_read_in_the_spelling_of_each_rocm(void)
                  "nid002 accelerator=AMD Instinct MI300X OAM accelerators=1 "
                  "memory_bytes=206141652992 sliced_accelerators=1 slice=CPX\n",
                  "partitions_listed");
+    expect_found(find_in_text("nid1: {\nnid1: \"card0\": {\"Card series\": \"Instinct MI210\"}\n"
+                              "nid1: }\nnid2: {\"card0\": {}}\n"),
+                 "rocm_smi_json",
+                 "nid1 accelerator=Instinct MI210 accelerators=1\nnid2 accelerators=1\n", "");
     expect_found(find_in_text("{\"card0\": {\"Card series\": \"N/A\", \"Card model\": \"0x1\"}}"),
                  "rocm_smi_json", "- accelerators=1\n", "");
 }
@@ -77,6 +82,17 @@ amd_smi_is_read_in_its_shapes(void)
                  "mixed_power");
     expect_found(fixture("amd_smi_list.json"), "amd_smi_json",
                  "- accelerators=1 sliced_accelerators=1 slice=partitioned\n", "");
+}
+
+static void
+what_amd_prints_for_people_is_read(void)
+{
+    expect_found(fixture("rocm_smi_text.txt"), "rocm_smi_text",
+                 "- accelerator=Instinct MI210 accelerators=2 memory_bytes=68702699520\n", "");
+    expect_found(fixture("amd_smi_text.txt"), "amd_smi_text",
+                 "nid001 accelerator=AMD Instinct MI300X OAM: 750W SKU accelerators=2 "
+                 "memory_bytes=206141652992 power_limit_w=600 driver=6.10.5\n",
+                 "");
 }
 
 static void
@@ -159,6 +175,40 @@ rates_are_what_ports_are_sold_as(void)
 }
 
 static void
+lines_that_name_a_host_are_told_from_others(void)
+{
+    static const struct {
+        const char *line, *host; /* NULL: none */
+        bool ruled;
+    } lines[] = {
+        {"# gpu001", "gpu001", false},
+        {"=== gpu001.cluster ===", "gpu001.cluster", false},
+        {"==> gpu001 <==", "gpu001", false},
+        {"gpu001 | CHANGED | rc=0 >>", "gpu001", false},
+        {"gpu001 | SUCCESS => {", "gpu001", false},
+        {"gpu001:", "gpu001", false},
+        {"gpu[001-008] (8)", "gpu[001-008]", true},
+        {"gpu001", "gpu001", true},
+        {"gpu001", NULL, false},
+        {"    ASIC:", NULL, false},
+        {"Legend:", NULL, false},
+        {"# nvidia-smi", NULL, false},
+        {"# HELP DCGM_FI_DEV_SM_CLOCK SM clock", NULL, false},
+        {"==============NVSMI LOG==============", NULL, false},
+        {"============================== VBIOS ==============================", NULL, false},
+        {"GPU[0]		: Card Series: 		Instinct MI210", NULL, true},
+        {"", NULL, true},
+        {"# 12", NULL, false},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char host[SL_HOST_NAME_MAX + 1] = "";
+        const bool named = sl_capture_heading(lines[i].line, lines[i].ruled, host);
+        CU_ASSERT_EQUAL(named, lines[i].host != NULL);
+        sl_expect_text(host, lines[i].host != NULL ? lines[i].host : "", lines[i].line);
+    }
+}
+
+static void
 quantities_have_the_units_they_name(void)
 {
     static const struct {
@@ -187,8 +237,9 @@ static void
 other_texts_are_refused_by_every_reader(void)
 {
     static const char *const texts[] = {"", "\n\n", "hello\n", "{}", "[", "<a/>", "1", "\xff\xfe"};
-    static const char *const names[] = {"rocm_smi_json", "amd_smi_json",  "nccl_topology_xml",
-                                        "cloud_csv",     "ibnetdiscover", "ibstat"};
+    static const char *const names[] = {
+        "rocm_smi_json",     "rocm_smi_text", "amd_smi_text",  "amd_smi_json",
+        "nccl_topology_xml", "cloud_csv",     "ibnetdiscover", "ibstat"};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         const sl_format *const format = sl_format_find(names[n]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(format);
@@ -209,11 +260,13 @@ main(int argc, char **argv)
         SL_CASE(cards_are_read_in_the_spelling_of_each_rocm),
         SL_CASE(cards_stand_where_their_member_does),
         SL_CASE(amd_smi_is_read_in_its_shapes),
+        SL_CASE(what_amd_prints_for_people_is_read),
         SL_CASE(topologies_count_cards_once_and_links_to_switches),
         SL_CASE(nodes_of_one_picture_are_told_apart),
         SL_CASE(offers_say_nominal_sizes_and_own_prices_only),
         SL_CASE(hosts_of_a_fabric_have_their_cards_and_leaf),
         SL_CASE(rates_are_what_ports_are_sold_as),
+        SL_CASE(lines_that_name_a_host_are_told_from_others),
         SL_CASE(quantities_have_the_units_they_name),
         SL_CASE(other_texts_are_refused_by_every_reader),
     };

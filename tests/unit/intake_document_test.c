@@ -155,6 +155,24 @@ terraform_plans_are_machines_by_type(void)
 }
 
 static void
+large_plans_are_read_by_their_values(void)
+{
+    sl_buffer text;
+    sl_buffer_init(&text, (size_t)4 * SL_DOCUMENT_MAX_BYTES);
+    sl_buffer_text(&text, "{\"format_version\":\"1.2{\",\"terraform_version\":\"1.9\",\"a\":[\"");
+    for (size_t i = 0; i <= SL_DOCUMENT_MAX_BYTES / 8; i++)
+        sl_buffer_text(&text, "12345678");
+    sl_buffer_text(&text, "\"],\"planned_values\" : {\"root_module\":{\"resources\":[{\"address\":"
+                          "\"oci_core_instance.a\",\"type\":\"oci_core_instance\",\"values\":{"
+                          "\"shape\":\"BM.GPU4.8\"}}]}},\"values\":{}}");
+    CU_ASSERT_FATAL(!text.failed);
+    CU_ASSERT_EQUAL(sl_read_text(text.data, NULL), SL_OK);
+    sl_expect_words("oci_core_instance.a", SL_FIELD_NODE_TYPE, "BM.GPU4.8");
+    sl_read_end();
+    sl_buffer_clear(&text);
+}
+
+static void
 ansible_groups_hand_their_variables_down(void)
 {
     sl_read_fixture("ansible_hosts.ini", "ansible_ini");
@@ -368,6 +386,7 @@ static const sl_case cases[] = {
     SL_CASE(names_are_found_again_in_their_text),
     SL_CASE(specs_keep_pools_and_their_own_text),
     SL_CASE(terraform_plans_are_machines_by_type),
+    SL_CASE(large_plans_are_read_by_their_values),
     SL_CASE(ansible_groups_hand_their_variables_down),
     SL_CASE(ansible_ranges_are_expanded_or_named_odd),
     SL_CASE(gathered_facts_have_memory_cards_and_a_local_fact),

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "intake/document.h"
 #include "intake_document_fixture.h"
 #include "json/reader.h"
 
@@ -173,6 +174,36 @@ lists_come_in_several_shapes(void)
 }
 
 static void
+documents_one_after_another_are_read_as_one(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("{\"kind\": \"Node\", \"metadata\": {\"name\": \"a}\\\"1\"}}\n"
+                                 "{\n\"kind\": \"Node\", \"metadata\": {\"name\": \"n2\"}}\n\n"
+                                 "{\"items\": [\n{\"metadata\": {\"name\": \"n3\"}}]}\n",
+                                 "kubernetes_nodes"),
+                    SL_OK);
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 3);
+    CU_ASSERT_EQUAL(sl_read_host("n2")->line, 2);
+    CU_ASSERT_EQUAL(sl_read_host("n3")->line, 6);
+    sl_expect_refused("{\"kind\": \"Node\", \"metadata\": {\"name\": \"n1\"}} x",
+                      "kubernetes_nodes", SL_E_SYNTAX, "malformed_json", NULL);
+    sl_read_end();
+}
+
+static void
+elements_are_no_more_than_hosts_can_be(void)
+{
+    sl_buffer text;
+    sl_buffer_init(&text, (size_t)8 << 20);
+    sl_buffer_text(&text, "[{}");
+    for (uint32_t i = 0; i < SL_DOCUMENT_ELEMENTS_MAX; i++)
+        sl_buffer_text(&text, ",{}");
+    sl_buffer_text(&text, "]");
+    sl_expect_refused(text.data, "kubernetes_nodes", SL_E_RANGE, "too_many", NULL);
+    sl_read_end();
+    sl_buffer_clear(&text);
+}
+
+static void
 what_is_no_list_of_nodes_is_refused(void)
 {
     sl_expect_refused("{\"kind\": \"List\", \"apiVersion\": \"v1\", \"items\": []}", NULL,
@@ -223,6 +254,8 @@ static const sl_case cases[] = {
     SL_CASE(other_vendors_are_read),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),
+    SL_CASE(documents_one_after_another_are_read_as_one),
+    SL_CASE(elements_are_no_more_than_hosts_can_be),
     SL_CASE(what_is_no_list_of_nodes_is_refused),
     SL_CASE(a_real_node_is_read),
 };

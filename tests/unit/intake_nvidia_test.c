@@ -93,6 +93,16 @@ every_log_of_a_file_is_its_hosts(void)
 }
 
 static void
+logs_for_people_are_read_as_their_xml(void)
+{
+    expect_found(fixture("nvidia_smi_text.txt"), "nvidia_smi_text",
+                 "gpu001 accelerator=NVIDIA A100-SXM4-80GB accelerators=2 memory_bytes=85899345920 "
+                 "reserved_bytes=911212544 power_limit_w=400 sliced_accelerators=1 "
+                 "slice=MIG, 2 slices of 40192 MiB driver=570.86.15\n",
+                 "");
+}
+
+static void
 places_are_lines_of_the_file(void)
 {
     found *const f = fixture("nvidia_smi_two_hosts.xml");
@@ -212,6 +222,30 @@ samples_of_a_device_count_once(void)
 }
 
 static void
+a_script_may_put_the_host_before_each_row(void)
+{
+    static const char two[] = "gpu01 accelerator=NVIDIA L4 accelerators=2\n"
+                              "gpu02 accelerator=NVIDIA L4 accelerators=1\n";
+    expect_found(find_in_text("gpu01,index, name\ngpu01,0, NVIDIA L4\ngpu01,1, NVIDIA L4\n"
+                              "gpu02,index, name\ngpu02,0, NVIDIA L4\n"),
+                 "nvidia_smi_csv", two, "");
+    expect_found(find_in_text("gpu01,0, NVIDIA L4\ngpu01,1, NVIDIA L4\ngpu02,0, NVIDIA L4\n"),
+                 "nvidia_smi_csv", two, "");
+    expect_found(find_in_text("P0, NVIDIA L4\nP0, NVIDIA L4\n"), "nvidia_smi_csv",
+                 "- accelerator=NVIDIA L4 accelerators=2\n", "");
+}
+
+static void
+devices_that_are_not_listed_count(void)
+{
+    expect_found(find_in_text("name, count, index\nNVIDIA L4, 8, 0\n"), "nvidia_smi_csv",
+                 "- accelerator=NVIDIA L4 accelerators=8\n", "devices_not_listed");
+    expect_found(find_in_text("name, count, index\nNVIDIA L4, 1, 0\nNVIDIA L4, 1, 1\n"),
+                 "nvidia_smi_csv", "- accelerator=NVIDIA L4 accelerators=2\n",
+                 "devices_contradict");
+}
+
+static void
 what_is_no_row_is_skipped(void)
 {
     expect_found(find_in_text("$ nvidia-smi --query-gpu=index,name --format=csv\n"
@@ -286,6 +320,9 @@ devices_without_links_are_on_pcie(void)
     expect_found(find_in_text("\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
                               "GPU0\t X \tPHB\t0-15\tN/A\nGPU1\tPHB\t X \t0-15\tN/A\n"),
                  "nvidia_topo", "- accelerators=2 link_kind=PCIe\n", "");
+    /* topo -p2p says who may reach whom, not over what. */
+    expect_found(find_in_text(" \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n"), "none",
+                 "unknown_format: no format recognises the body: it is text, 37 bytes", "");
 }
 
 static void
@@ -327,9 +364,9 @@ static void
 other_texts_are_refused_by_every_reader(void)
 {
     static const char *const texts[] = {"", "\n\n", "hello\n", "{}", "<a/>", "GPU", "\xff\xfe\x00"};
-    static const char *const names[] = {"nvidia_smi_xml",   "nvidia_smi_csv", "nvidia_smi_list",
-                                        "nvidia_smi_table", "nvidia_topo",    "nvidia_nvlink",
-                                        "dcgm_metrics"};
+    static const char *const names[] = {"nvidia_smi_xml",  "nvidia_smi_text",  "nvidia_smi_csv",
+                                        "nvidia_smi_list", "nvidia_smi_table", "nvidia_topo",
+                                        "nvidia_nvlink",   "dcgm_metrics"};
     for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
         const sl_format *const format = sl_format_find(names[n]);
         CU_ASSERT_PTR_NOT_NULL_FATAL(format);
@@ -351,6 +388,7 @@ main(int argc, char **argv)
         SL_CASE(old_logs_say_no_reserve_and_one_limit),
         SL_CASE(memory_of_a_slice_is_not_its_devices),
         SL_CASE(every_log_of_a_file_is_its_hosts),
+        SL_CASE(logs_for_people_are_read_as_their_xml),
         SL_CASE(places_are_lines_of_the_file),
         SL_CASE(logs_on_one_line_are_two),
         SL_CASE(a_log_without_devices_is_a_node_without),
@@ -360,6 +398,8 @@ main(int argc, char **argv)
         SL_CASE(rows_without_header_or_units_are_read),
         SL_CASE(a_header_or_an_index_again_begins_a_node),
         SL_CASE(samples_of_a_device_count_once),
+        SL_CASE(a_script_may_put_the_host_before_each_row),
+        SL_CASE(devices_that_are_not_listed_count),
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
         SL_CASE(pasted_boxes_are_read),

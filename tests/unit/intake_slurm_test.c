@@ -257,19 +257,23 @@ states_come_to_what_can_be_used(void)
         {SL_HOST_UNSAID, "unk,UNKNOWN,FUTURE,futr,CLOUD,n/a"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char word[64], unknown[32];
+        sl_slurm_state read;
+        char word[64];
         for (const char *at = rows[i].words; *at != '\0';) {
             const size_t length = strcspn(at, ",");
             memcpy(word, at, length);
             word[length] = '\0';
-            if (sl_slurm_state(word, unknown, sizeof unknown) != rows[i].state || *unknown != '\0')
+            sl_slurm_state_read(word, &read);
+            if (read.state != rows[i].state || read.unknown[0] != '\0')
                 sl_fail_for(word);
             at += length + (at[length] == ',');
         }
     }
-    char unknown[32];
-    CU_ASSERT_EQUAL(sl_slurm_state("IDLE+SLEEPY", unknown, sizeof unknown), SL_HOST_USABLE);
-    sl_expect_text(unknown, "SLEEPY", "a word of a later version");
+    sl_slurm_state read;
+    sl_slurm_state_read("IDLE+SLEEPY+RESERVED", &read);
+    CU_ASSERT_EQUAL(read.state, SL_HOST_USABLE);
+    CU_ASSERT_TRUE(read.reserved && !read.future);
+    sl_expect_text(read.unknown, "SLEEPY", "a word of a later version");
 }
 
 static void
@@ -336,6 +340,19 @@ json_of_every_version_is_read(void)
                    "g2 usable 4 l40s label 48 mem 256000 cpus 64\n"
                    "g3 drained 4 l40s cpus 64 (nvlink)\n"
                    "cluster south\n! memory_in_features 1\n");
+}
+
+static void
+json_rows_may_lack_members(void)
+{
+    expect_text(
+        "{\"sinfo\":[{\"node\":{\"state\":[\"IDLE\",\"DRAIN\"]},\"nodes\":{\"nodes\":[\"a\"],"
+        "\"hostnames\":[]},\"memory\":{\"minimum\":5000},\"features\":{\"active\":\"x,80gb\"},"
+        "\"gres\":{\"total\":\"tmpsize:7T,gpu:l40s:4(S:0-1)\"},\"reason\":\"dust\"},"
+        "{\"nodes\":{\"nodes\":[\"b\",\"c\"]},\"memory\":{\"minimum\":5000}}]}",
+        "slurm_sinfo_json",
+        "a drained 4 l40s label 80 mem 5000 (dust)\nb unknown\nc unknown\n"
+        "! memory_in_features 1\n");
 }
 
 static void
@@ -411,6 +428,8 @@ columns_that_run_together_are_told(void)
                 "n2 unknown 1\n! malformed_hosts 1\n");
     expect_text("GRES NODES STATE\ngpu:a100:8 12 idle\ngpu:a100:8 1 down\n(null) 3 idle\n",
                 "slurm_sinfo_text", "(12) usable 8 a100\n(1) down 8 a100 (down)\n(3) usable\n");
+    expect_text("drng  |cs4 |5 ||\nalloc |cs2 |9 |gpu:a100:8|gpu:a100:3\n", "slurm_sinfo_text",
+                "error malformed_sinfo\n");
     expect_text("n1|gpu:a100:8|idle\nn2|gpu:a100:8|idle\n", "slurm_sinfo_text",
                 "error malformed_sinfo\n");
 }
@@ -434,16 +453,33 @@ slurm_conf_is_read(void)
 }
 
 static void
+a_byte_order_mark_is_of_no_line(void)
+{
+    expect_text("\xEF\xBB\xBFNodeName=a CPUs=4\r\n", "slurm_conf", "a unknown cpus 4\n");
+    expect_text("\xEF\xBB\xBFNODELIST STATE\r\nb idle\r\n", "slurm_sinfo_text", "b usable\n");
+    expect_text("\xEF\xBB\xBF{\"nodes\":[{\"name\":\"c\",\"gres\":\"gpu:1\",\"real_memory\":9,"
+                "\"tres_weighted\":NaN}]}",
+                "slurm_nodes_json", "c unknown 1 mem 9\n");
+}
+
+static void
 gres_conf_is_read(void)
 {
     expect_fixture("slurm_gres.conf", "slurm_gres_conf",
                    "c1 unknown 8 mi250\nd1 unknown\nv1 unknown 1 sliced 1 MIG 1g.5gb\n"
                    "w01 unknown 8 h100\nw02 unknown 8 h100\n"
-                   "! autodetect 1\n! autodetect 1\n! mig_slices 1\n! shared_gres 1\n");
+                   "! autodetect 1\n! autodetect 1\n! mig_slices 1\n! shared_gres 2\n");
     expect_text("Name=gpu Type=l4 File=/dev/nvidia[0-1]\nName=gpu Type=l4 File=/dev/nvidia2\n",
                 "slurm_gres_conf", "(1) unknown 3 l4\n! no_node_names 1\n");
     expect_text("NodeName=a-[7,9-10], AutoDetect=off Name=gpu Type=a100 File=/dev/nvidia[0-7]\n",
                 "slurm_gres_conf", "a-7 unknown 8 a100\na-9 unknown 8 a100\na-10 unknown 8 a100\n");
+    /* One device per line and nodes, however they are listed. */
+    expect_text(
+        "NodeName=b[1-2] Name=gpu File=/dev/nvidia0\nNodeName=b2 Name=gpu File=/dev/nvidia1\n"
+        "NodeName=b10,b1 Name=shard Count=4\nNodeName=b[ Name=gpu\nInclude x.conf\n",
+        "slurm_gres_conf",
+        "b1 unknown 1\nb2 unknown 2\nb10 unknown\n! malformed_hosts 1\n! include 1\n! "
+        "shared_gres 2\n");
     expect_text("AutoDetect=nvml\n", "slurm_gres_conf", "error no_hosts\n! autodetect 1\n");
 }
 
@@ -455,9 +491,15 @@ topology_conf_is_read(void)
                    "t4 unknown leaf leaf2\nfabric fat_tree of 3\n");
     expect_text("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=a1\n"
                 "SwitchName=s3 Level=1 LinkSpeed=1 Nodes=a[1-2] Switches=s[1-2]\n"
-                "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=a2\n",
+                "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=a2\n"
+                "SwitchName=empty Level=0 LinkSpeed=1 Nodes=\n",
                 "slurm_topology_conf",
-                "a1 unknown leaf s1\na2 unknown leaf s2\nfabric fat_tree of 3\n");
+                "a1 unknown leaf s1\na2 unknown leaf s2\nfabric fat_tree of 4\n");
+    expect_text(
+        "BlockName=b0 BlockIndex=0 Nodes=10.1.7.3,10.1.8.5 BlockSize=2\n"
+        "AggregatedBlock=b[0-1] BlockIndex=2 Nodes=10.1.7.3,10.1.8.5,10.1.9.1 BlockSize=4\n",
+        "slurm_topology_conf",
+        "10.1.7.3 unknown domain b0\n10.1.8.5 unknown domain b0\nfabric block of 0\n");
     const char blocks[] =
         "BlockName=b1 Nodes=t[1-18]\nBlockName=b2 Nodes=t[19-36]\nBlockSizes=16\n";
     read_text(blocks, strlen(blocks));
@@ -465,6 +507,21 @@ topology_conf_is_read(void)
     sl_expect_text(sl_findings_host(now.findings, 17)->domain, "b1", "block");
     sl_expect_text(sl_findings_host(now.findings, 18)->domain, "b2", "block");
     end();
+}
+
+static void
+yaml_says_what_json_does(void)
+{
+    expect_text("nodes:\n- name: a\n  state: [IDLE, DRAIN]\n  gres: gpu:h100:8\n  cpus: 4\n"
+                "  real_memory: {set: true, infinite: false, number: 9000}\n  reason: dust\n"
+                "meta: {slurm: {release: 25.05.1, cluster: x}}\n",
+                "slurm_nodes_yaml", "a drained 8 h100 mem 9000 cpus 4 (dust)\n");
+    expect_text("sinfo:\n- node: {state: [MIXED]}\n  nodes: {total: 2, nodes: [a, b]}\n"
+                "  gres: {total: 'gpu:l4:2(S:0)'}\n",
+                "slurm_sinfo_yaml", "a usable 2 l4\nb usable 2 l4\n");
+    expect_fixture("slurm_topology.yaml", "slurm_topology_yaml",
+                   "y1 unknown domain rack1 leaf leaf1\ny2 unknown domain rack1 leaf leaf1\n"
+                   "y3 unknown domain rack1 leaf leaf2\nfabric fat_tree of 3\n");
 }
 
 static void
@@ -542,13 +599,36 @@ odd_nodes_are_warned_of(void)
         "NodeName=a CPUTot=4 State=IDLE Gres=gpu:a100:4 CfgTRES=cpu=4,gres/gpu=3\n"
         "NodeName=b[ CPUTot=4 State=IDLE\n"
         "NodeName=c CPUTot=4 State=IDLE+SLEEPY Gres=gpu:5000\n"
-        "NodeName=d CPUTot=4 State=IDLE AvailableFeatures=p4d.24xlarge,p5.48xlarge\n"
+        "NodeName=d CPUTot=4 State=IDLE+RESERVED AvailableFeatures=p4d.24xlarge,p5.48xlarge\n"
         "NodeName=e CPUTot=4 State=IDLE Gres=gpu:2 AvailableFeatures=40gb,80gb,gpu_mem:9G\n",
         "slurm_nodes_text",
         "a usable 4 a100 cpus 4\nc usable cpus 4\nd usable cpus 4\ne usable 2 cpus 4\n"
         "! counts_differ 1\n! malformed_hosts 1\n! odd_gres 1\n! unknown_state 1\n"
-        "! several_instance_types 1\n! memory_in_features 1\n! memory_in_features 1\n"
+        "! several_instance_types 1\n! reserved_nodes 1\n! memory_in_features 1\n! "
+        "memory_in_features 1\n"
         "! memory_in_features 1\n");
+}
+
+/* A megabyte may name hosts hundreds of millions of times. */
+static void
+ranges_said_over_and_over_are_bounded(void)
+{
+    static const char *const lines[] = {"NodeName=n[1-131072] CPUs=4\n",
+                                        "NodeName=n[1-131072] Name=gpu File=/dev/nvidia0\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        sl_buffer text;
+        sl_buffer_init(&text, 1 << 20);
+        for (uint32_t k = 0; k < 10000; k++)
+            sl_buffer_text(&text, lines[i]);
+        const sl_raw raw = {.name = "", .text = text.data, .size = text.size};
+        now = (outcome){.arena = sl_arena_new(256 << 20)};
+        now.findings = sl_findings_new(now.arena);
+        now.code = sl_intake_read(&raw, NULL, now.findings, &now.format, &now.confidence, &now.err);
+        CU_ASSERT_EQUAL(now.code, SL_E_RANGE);
+        sl_expect_text(now.err.list[0].rule, "too_many", lines[i]);
+        sl_buffer_clear(&text);
+        end();
+    }
 }
 
 static void
@@ -584,12 +664,16 @@ static const sl_case cases[] = {
     SL_CASE(values_know_their_line),
     SL_CASE(one_line_records_are_read),
     SL_CASE(json_of_every_version_is_read),
+    SL_CASE(json_rows_may_lack_members),
     SL_CASE(json_may_be_bare),
+    SL_CASE(ranges_said_over_and_over_are_bounded),
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(columns_that_run_together_are_told),
     SL_CASE(slurm_conf_is_read),
+    SL_CASE(a_byte_order_mark_is_of_no_line),
     SL_CASE(gres_conf_is_read),
     SL_CASE(topology_conf_is_read),
+    SL_CASE(yaml_says_what_json_does),
     SL_CASE(real_nodes_say_what_they_say),
     SL_CASE(real_configurations_say_what_they_say),
     SL_CASE(odd_nodes_are_warned_of),

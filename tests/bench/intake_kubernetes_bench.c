@@ -1,0 +1,139 @@
+/*
+ * What reading 64 MiB of nodes costs, as kubectl prints them, and of Ansible's answers.
+ * Build the release preset and run build/release/tests/bench/intake_kubernetes_bench.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "intake/format.h"
+#include "json/reader.h"
+
+enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 512 << 20, ROUNDS = 3, LABELS = 80, IMAGES = 40 };
+
+/* Appends what a format prints of node `i`. */
+typedef void (*printing)(sl_buffer *out, uint32_t i);
+
+static void
+print_json(sl_buffer *out, uint32_t i)
+{
+    sl_buffer_format(out,
+                     "%s\n        {\n            \"apiVersion\": \"v1\",\n            \"kind\": "
+                     "\"Node\",\n            \"metadata\": {\n                \"name\": "
+                     "\"gpu-%06u\",\n                \"labels\": {",
+                     i > 0 ? "," : "{\n    \"apiVersion\": \"v1\",\n    \"items\": [", i);
+    for (uint32_t j = 0; j < LABELS; j++)
+        sl_buffer_format(out,
+                         "\n                    \"feature.node.kubernetes.io/cpu-cpuid.F%u\": "
+                         "\"true\",",
+                         j);
+    sl_buffer_text(out,
+                   "\n                    \"nvidia.com/gpu.count\": \"8\",\n"
+                   "                    \"nvidia.com/gpu.memory\": \"81559\",\n"
+                   "                    \"nvidia.com/gpu.product\": \"NVIDIA-H100-80GB-HBM3\"\n"
+                   "                }\n            },\n            \"spec\": {},\n"
+                   "            \"status\": {\n                \"capacity\": {\"cpu\": \"192\", "
+                   "\"memory\": \"2113540396Ki\", \"nvidia.com/gpu\": \"8\"},\n"
+                   "                \"conditions\": [{\"type\": \"Ready\", \"status\": "
+                   "\"True\"}],\n                \"images\": [");
+    for (uint32_t j = 0; j < IMAGES; j++)
+        sl_buffer_format(out,
+                         "%s\n                    {\n                        \"names\": [\n"
+                         "                            \"registry.example.org/team/image-%u@sha256:"
+                         "7837847d3a186bb2daa03f1781542212cb7c66575ea8b0aaf3fd886f0043c405\"\n"
+                         "                        ],\n                        \"sizeBytes\": "
+                         "12072476783\n                    }",
+                         j > 0 ? "," : "", j);
+    sl_buffer_text(out, "\n                ]\n            }\n        }");
+}
+
+static void
+print_yaml(sl_buffer *out, uint32_t i)
+{
+    sl_buffer_format(out,
+                     "%s- apiVersion: v1\n  kind: Node\n  metadata:\n    name: gpu-%06u\n"
+                     "    labels:\n",
+                     i > 0 ? "" : "apiVersion: v1\nitems:\n", i);
+    for (uint32_t j = 0; j < LABELS; j++)
+        sl_buffer_format(out, "      feature.node.kubernetes.io/cpu-cpuid.F%u: \"true\"\n", j);
+    sl_buffer_text(out,
+                   "      nvidia.com/gpu.count: \"8\"\n      nvidia.com/gpu.memory: "
+                   "\"81559\"\n      nvidia.com/gpu.product: NVIDIA-H100-80GB-HBM3\n"
+                   "  spec: {}\n  status:\n    capacity:\n      cpu: \"192\"\n"
+                   "      memory: 2113540396Ki\n      nvidia.com/gpu: \"8\"\n"
+                   "    conditions:\n    - status: \"True\"\n      type: Ready\n    images:\n");
+    for (uint32_t j = 0; j < IMAGES; j++)
+        sl_buffer_format(out,
+                         "    - names:\n      - registry.example.org/team/image-%u@sha256:"
+                         "7837847d3a186bb2daa03f1781542212cb7c66575ea8b0aaf3fd886f0043c405\n"
+                         "      sizeBytes: 12072476783\n",
+                         j);
+}
+
+static void
+print_answers(sl_buffer *out, uint32_t i)
+{
+    sl_buffer_format(out,
+                     "gpu-%06u | SUCCESS => {\n    \"ansible_facts\": {\n        "
+                     "\"ansible_hostname\": \"gpu-%06u\",\n        \"ansible_memtotal_mb\": "
+                     "2063930,\n",
+                     i, i);
+    for (uint32_t j = 0; j < LABELS; j++)
+        sl_buffer_format(out,
+                         "        \"ansible_eth%u\": {\n            \"active\": true,\n"
+                         "            \"type\": \"ether\",\n            \"speed\": 10000\n"
+                         "        },\n",
+                         j);
+    sl_buffer_text(out, "        \"ansible_processor_vcpus\": 224\n    },\n    \"changed\": "
+                        "false\n}\n");
+}
+
+static void
+measure(const sl_buffer *text)
+{
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        sl_errors err = {.count = 0};
+        sl_arena *const arena = sl_arena_new(ARENA_BYTES);
+        sl_findings *const findings = arena == NULL ? NULL : sl_findings_new(arena);
+        const sl_raw raw = {.name = "", .text = text->data, .size = text->size};
+        const sl_format *used = NULL;
+        uint32_t confidence = 0;
+        if (findings == NULL)
+            exit(EXIT_FAILURE);
+        const clock_t start = clock(); /* of this process: what else runs does not count */
+        const sl_code code = sl_intake_read(&raw, NULL, findings, &used, &confidence, &err);
+        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        if (code != SL_OK || used == NULL) {
+            printf("%s\n", err.list[0].message);
+            exit(EXIT_FAILURE);
+        }
+        printf("%-16s %5.1f MiB  %6u hosts  %.3f s of CPU\n", used->name,
+               (double)text->size / (1 << 20), sl_findings_count(findings), seconds);
+        sl_arena_free(arena);
+    }
+}
+
+static void
+run(printing print, const char *end)
+{
+    sl_buffer text;
+    sl_buffer_init(&text, TEXT_BYTES + 65536);
+    for (uint32_t i = 0; text.size < TEXT_BYTES; i++)
+        print(&text, i);
+    sl_buffer_text(&text, end);
+    if (text.failed)
+        exit(EXIT_FAILURE);
+    measure(&text);
+    sl_buffer_clear(&text);
+}
+
+int
+main(void)
+{
+    sl_json_start();
+    run(print_json, "\n    ],\n    \"kind\": \"List\"\n}\n");
+    run(print_yaml, "kind: List\n");
+    run(print_answers, "");
+    return 0;
+}
