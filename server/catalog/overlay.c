@@ -194,7 +194,7 @@ static const sl_part *
 nearest_measured(const sl_catalog *catalog, double rate)
 {
     const sl_part *best = NULL;
-    double least = INFINITY;
+    double least = HUGE_VAL;
     for (uint32_t i = 0; i < catalog->part_count; i++) {
         const sl_part *const part = &catalog->parts[i];
         const double other = sl_kernel_half_peak(&part->accelerator);
