@@ -95,11 +95,13 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
  * then optimizer and overhead. A host's optimizer updates on the host's stream; gradients come down to it
  * on the copies' stream, what backward hides of that beside it, and parameters go up again. Durations are those of the estimate's closed form, layer by layer.
  * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
+ * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike. Likewise
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
  * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/pipeline.h.
  */
 void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
-                          const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out);
+                          const double slowness[SL_PIPELINE_MAX], const double *sizes,
+                          void *scratch, sl_timeline *out);
 
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);

@@ -174,7 +174,8 @@ set_host(const sl_memory_case *c, sl_timeline *out)
 
 void
 sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
-                     const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out)
+                     const double slowness[SL_PIPELINE_MAX], const double *sizes, void *scratch,
+                     sl_timeline *out)
 {
     sl_known of;
     const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
@@ -183,6 +184,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
     sl_evaluate_know(question, estimate, &of);
     *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
                          .by_layer = goes_by_layer(&estimate->plan)};
+    assert(sizes == NULL || !out->by_layer);
     if (out->by_layer) {
         const sl_layers_run *run = NULL;
         const sl_time *time = &estimate->time;
@@ -196,7 +198,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
         out->run = run;
     } else {
         const sl_stages_run *run = NULL;
-        sl_stages_simulate(&of.c, &estimate->time, slowness, scratch, &run);
+        sl_stages_simulate(&of.c, &estimate->time, slowness, sizes, scratch, &run);
         sum_stages(run, out);
         out->run = run;
     }
