@@ -4,20 +4,17 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/device_tools.h"
-#include "intake/document.h"
+#include "intake/devices/tools.h"
+#include "intake/documents/formats.h"
 #include "intake/elements.h"
-#include "intake/kubernetes.h"
-#include "intake/nvidia.h"
-#include "intake/slurm.h"
+#include "intake/kubernetes/kubernetes.h"
+#include "intake/nvidia/nvidia.h"
+#include "intake/slurm/slurm.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
-    &sl_device_formats,
-    &sl_document_formats,
-    &sl_kubernetes_formats,
-    &sl_nvidia_formats,
-    &sl_slurm_formats,
+    &sl_device_formats, &sl_document_formats, &sl_kubernetes_formats,
+    &sl_nvidia_formats, &sl_slurm_formats,
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "base/buffer.h"
-#include "intake/slurm.h"
+#include "intake/slurm/slurm.h"
 #include "json/reader.h"
 
 enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 512 << 20, ROUNDS = 3 };

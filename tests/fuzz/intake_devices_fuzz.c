@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "intake/device_tools.h"
+#include "intake/devices/tools.h"
 
 enum { ARENA_BYTES = 64 * 1024 * 1024 };
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "intake/document.h"
+#include "intake/documents/formats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

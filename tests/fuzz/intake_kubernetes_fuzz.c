@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "intake/kubernetes.h"
+#include "intake/kubernetes/kubernetes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

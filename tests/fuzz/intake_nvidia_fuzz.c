@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "intake/nvidia.h"
+#include "intake/nvidia/nvidia.h"
 
 enum { ARENA_BYTES = 64 * 1024 * 1024 };
 

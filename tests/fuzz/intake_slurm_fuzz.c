@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intake/slurm.h"
+#include "intake/slurm/slurm.h"
 
 enum { ARENA_MAX_BYTES = 512 << 20 };
 

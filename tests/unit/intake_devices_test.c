@@ -2,7 +2,7 @@
 
 #include "intake/captures.h"
 #include "intake/cells.h"
-#include "intake/infiniband.h"
+#include "intake/devices/infiniband.h"
 
 static void
 real_outputs_of_other_tools_are_read(void)

@@ -1,4 +1,4 @@
-#include "intake/slurm.h"
+#include "intake/slurm/slurm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,62 @@
+#include "intake/nvidia/nvidia.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "intake/cells.h"
+#include "shardline/units.h"
+
+static const sl_format formats[] = {
+    {"nvidia_smi_xml", "nvidia-smi -q -x", sl_nvidia_xml_recognise, sl_nvidia_xml_read},
+    {"nvidia_smi_text", "nvidia-smi -q", sl_nvidia_text_recognise, sl_nvidia_text_read},
+    {"nvidia_smi_csv", "nvidia-smi --query-gpu=... --format=csv", sl_nvidia_csv_recognise,
+     sl_nvidia_csv_read},
+    {"nvidia_smi_list", "nvidia-smi -L", sl_nvidia_list_recognise, sl_nvidia_list_read},
+    {"nvidia_smi_table", "nvidia-smi", sl_nvidia_table_recognise, sl_nvidia_table_read},
+    {"nvidia_topo", "nvidia-smi topo -m", sl_nvidia_topo_recognise, sl_nvidia_topo_read},
+    {"nvidia_nvlink", "nvidia-smi nvlink -s", sl_nvidia_nvlink_recognise, sl_nvidia_nvlink_read},
+    {"dcgm_metrics", "metrics of dcgm-exporter", sl_dcgm_recognise, sl_dcgm_read},
+};
+
+const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};
+
+bool
+sl_nvidia_uuid_is_masked(const char *uuid)
+{
+    return strspn(uuid, "GPU-0xX*") == strlen(uuid);
+}
+
+bool
+sl_nvidia_device_line(char *line, uint32_t *index, const char **name, const char **uuid)
+{
+    static const char before[] = " (UUID: ";
+    const char *end = NULL;
+
+    line += strspn(line, " ");
+    if (strncmp(line, "GPU ", 4) != 0 || !sl_cell_count(line + 4, index, &end) ||
+        strncmp(end, ": ", 2) != 0)
+        return false;
+    char *const rest = line + (end - line) + 2;
+    char *const mark = strstr(rest, before);
+    *uuid = "";
+    if (mark != NULL) {
+        char *const id = mark + sizeof before - 1;
+        *mark = '\0';
+        id[strcspn(id, ")")] = '\0';
+        *uuid = sl_nvidia_uuid_is_masked(id) ? "" : id;
+    }
+    *name = sl_cell_trim(rest);
+    return true;
+}
+
+void
+sl_nvidia_slice_words(uint32_t slices, double slice_bytes, char *out, size_t size)
+{
+    if (slices == 0)
+        (void)sl_text_copy(out, size, "MIG, not cut yet");
+    else if (slice_bytes > 0)
+        (void)sl_text_format(out, size, "MIG, %u slices of %.0f MiB", slices,
+                             slice_bytes / SL_MIB_BYTES);
+    else
+        (void)sl_text_format(out, size, "MIG, %u slices", slices);
+}
