@@ -24,7 +24,7 @@ sl_format_count(void)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < FAMILIES; i++)
-        count += families[i] == NULL ? 0 : families[i]->count;
+        count += families[i]->count;
     return count;
 }
 
@@ -32,9 +32,9 @@ const sl_format *
 sl_format_get(uint32_t index)
 {
     for (size_t i = 0; i < FAMILIES; i++) {
-        const uint32_t count = families[i] == NULL ? 0 : families[i]->count;
+        const uint32_t count = families[i]->count;
         if (index < count)
-            return &families[i]->list[index];
+            return families[i]->list[index];
         index -= count;
     }
     assert(false);

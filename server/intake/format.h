@@ -1,6 +1,6 @@
 /**
  * The formats that are read: each recognises its own texts and reads them into findings. Adding a
- * tool is adding a row to its family's list.
+ * tool is writing its file, which ends with its sl_format, and a line in its family's list.
  */
 #ifndef SL_INTAKE_FORMAT_H
 #define SL_INTAKE_FORMAT_H
@@ -56,7 +56,7 @@ typedef struct sl_format {
 
 /** A family of formats: the tools of one project. */
 typedef struct sl_formats {
-    const sl_format *list;
+    const sl_format *const *list;
     uint32_t count;
 } sl_formats;
 

@@ -650,7 +650,7 @@ texts_of_others_are_not_recognised(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(sample);
         sl_sample_take(&raw, sample);
         for (uint32_t k = 0; k < sl_slurm_formats.count; k++)
-            if (sl_slurm_formats.list[k].recognise(sample) > 0)
+            if (sl_slurm_formats.list[k]->recognise(sample) > 0)
                 sl_fail_for(texts[i]);
         free(sample);
     }

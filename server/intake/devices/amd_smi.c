@@ -175,8 +175,8 @@ take_document(void *context, const sl_document *document, sl_errors *err)
     return code;
 }
 
-sl_code
-sl_amd_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_amd_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {0};
     sl_code code = sl_devices_new(findings, &r.devices, err);
@@ -185,8 +185,8 @@ sl_amd_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_amd_smi_recognise(const sl_sample *sample)
+static uint32_t
+recognise_amd_smi(const sl_sample *sample)
 {
     static const char *const own[] = {"asic",   "vram",         "bdf",      "limit",
                                       "kfd_id", "partition_id", "mem_usage"};
@@ -200,3 +200,6 @@ sl_amd_smi_recognise(const sl_sample *sample)
         (sl_sample_holds(sample, "\"market_name\"") && sl_sample_holds(sample, "\"asic\""));
     return behind ? 85 : 0;
 }
+
+const sl_format sl_amd_smi_format = {"amd_smi_json", "amd-smi static --json", recognise_amd_smi,
+                                     read_amd_smi};

@@ -163,30 +163,36 @@ read_lines(const sl_raw *raw, sl_findings *findings, line_reader take, const cha
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-sl_code
-sl_rocm_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_rocm_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     return read_lines(raw, findings, take_rocm_line, "\"GPU[0]\"", err);
 }
 
-sl_code
-sl_amd_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_amd_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     return read_lines(raw, findings, take_amd_line, "\"GPU: 0\"", err);
 }
 
-uint32_t
-sl_rocm_text_recognise(const sl_sample *sample)
+static uint32_t
+recognise_rocm_text(const sl_sample *sample)
 {
     const bool line =
         sl_sample_line_begins(sample, "GPU[0]") || sl_sample_line_begins(sample, "GPU[1]");
     return sample->shape == SL_SHAPE_TEXT && line ? 88 : 0;
 }
 
-uint32_t
-sl_amd_text_recognise(const sl_sample *sample)
+static uint32_t
+recognise_amd_text(const sl_sample *sample)
 {
     const bool line = sl_sample_line_begins(sample, "GPU: 0");
     const bool own = sl_sample_holds(sample, "MARKET_NAME:") || sl_sample_holds(sample, "BDF:");
     return sample->shape == SL_SHAPE_TEXT && line && own ? 90 : 0;
 }
+
+const sl_format sl_rocm_text_format = {"rocm_smi_text", "rocm-smi", recognise_rocm_text,
+                                       read_rocm_text};
+
+const sl_format sl_amd_text_format = {"amd_smi_text", "amd-smi static", recognise_amd_text,
+                                      read_amd_text};

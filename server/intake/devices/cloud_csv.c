@@ -290,8 +290,8 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
     return sl_devices_finish(r->devices, err);
 }
 
-sl_code
-sl_cloud_csv_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_cloud_csv(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading *const r = calloc(1, sizeof *r);
     char *const line = malloc(SL_CELL_LINE_SIZE);
@@ -315,8 +315,8 @@ cleanup:
 }
 
 /* The first line that is no comment names a type and a part. */
-uint32_t
-sl_cloud_csv_recognise(const sl_sample *sample)
+static uint32_t
+recognise_cloud_csv(const sl_sample *sample)
 {
     sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
     sl_cells cells;
@@ -343,3 +343,6 @@ sl_cloud_csv_recognise(const sl_sample *sample)
     }
     return 0;
 }
+
+const sl_format sl_cloud_csv_format = {"cloud_csv", "cloud catalogue of instance types",
+                                       recognise_cloud_csv, read_cloud_csv};

@@ -235,8 +235,8 @@ say_fabric(const fabric *f, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_ibnetdiscover_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ibnetdiscover(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     fabric f = {.findings = findings,
                 .arena = sl_findings_arena(findings),
@@ -266,8 +266,8 @@ sl_ibnetdiscover_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return say_fabric(&f, err);
 }
 
-uint32_t
-sl_ibnetdiscover_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ibnetdiscover(const sl_sample *sample)
 {
     const bool blocks =
         sl_sample_line_begins(sample, "Switch\t") || sl_sample_line_begins(sample, "Ca\t") ||
@@ -348,8 +348,8 @@ take_line(stat *s, char *line, uint32_t number)
     }
 }
 
-sl_code
-sl_ibstat_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ibstat(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     stat s = {.findings = findings};
     sl_captures captures;
@@ -373,8 +373,13 @@ sl_ibstat_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_ibstat_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ibstat(const sl_sample *sample)
 {
     return sl_sample_holds(sample, "CA '") && sl_sample_holds(sample, "CA type: ") ? 95 : 0;
 }
+
+const sl_format sl_ibnetdiscover_format = {"ibnetdiscover", "ibnetdiscover",
+                                           recognise_ibnetdiscover, read_ibnetdiscover};
+
+const sl_format sl_ibstat_format = {"ibstat", "ibstat", recognise_ibstat, read_ibstat};

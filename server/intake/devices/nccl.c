@@ -307,8 +307,8 @@ say_hosts(const reading *r, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_nccl_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_nccl(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading *const r = calloc(1, sizeof *r);
     const sl_xml_visit visit = {.context = r, .open = on_open, .close = on_close};
@@ -326,9 +326,11 @@ sl_nccl_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_nccl_recognise(const sl_sample *sample)
+static uint32_t
+recognise_nccl(const sl_sample *sample)
 {
     const bool system = sample->shape == SL_SHAPE_XML && sl_sample_holds(sample, "<system");
     return system && sl_sample_holds(sample, "<cpu") && sl_sample_holds(sample, "busid=") ? 95 : 0;
 }
+
+const sl_format sl_nccl_format = {"nccl_topology_xml", "NCCL topology", recognise_nccl, read_nccl};

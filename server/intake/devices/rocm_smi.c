@@ -179,8 +179,8 @@ take_document(void *context, const sl_document *document, sl_errors *err)
     return sl_devices_say(r->devices, node, &facts, err);
 }
 
-sl_code
-sl_rocm_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_rocm_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.findings = findings};
     sl_code code = sl_devices_new(findings, &r.devices, err);
@@ -189,8 +189,8 @@ sl_rocm_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_rocm_smi_recognise(const sl_sample *sample)
+static uint32_t
+recognise_rocm_smi(const sl_sample *sample)
 {
     uint32_t index = 0;
     for (uint32_t i = 0; i < sample->key_count; i++)
@@ -199,3 +199,6 @@ sl_rocm_smi_recognise(const sl_sample *sample)
     return sl_sample_holds(sample, "\"card0\": {") || sl_sample_holds(sample, "\"card1\": {") ? 85
                                                                                               : 0;
 }
+
+const sl_format sl_rocm_smi_format = {"rocm_smi_json", "rocm-smi --json", recognise_rocm_smi,
+                                      read_rocm_smi};

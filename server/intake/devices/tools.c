@@ -8,15 +8,9 @@
 #include "intake/cells.h"
 #include "intake/elements.h"
 
-static const sl_format formats[] = {
-    {"rocm_smi_json", "rocm-smi --json", sl_rocm_smi_recognise, sl_rocm_smi_read},
-    {"amd_smi_json", "amd-smi static --json", sl_amd_smi_recognise, sl_amd_smi_read},
-    {"rocm_smi_text", "rocm-smi", sl_rocm_text_recognise, sl_rocm_text_read},
-    {"amd_smi_text", "amd-smi static", sl_amd_text_recognise, sl_amd_text_read},
-    {"nccl_topology_xml", "NCCL topology", sl_nccl_recognise, sl_nccl_read},
-    {"cloud_csv", "cloud catalogue of instance types", sl_cloud_csv_recognise, sl_cloud_csv_read},
-    {"ibnetdiscover", "ibnetdiscover", sl_ibnetdiscover_recognise, sl_ibnetdiscover_read},
-    {"ibstat", "ibstat", sl_ibstat_recognise, sl_ibstat_read},
+static const sl_format *const formats[] = {
+    &sl_rocm_smi_format, &sl_amd_smi_format,   &sl_rocm_text_format,     &sl_amd_text_format,
+    &sl_nccl_format,     &sl_cloud_csv_format, &sl_ibnetdiscover_format, &sl_ibstat_format,
 };
 
 const sl_formats sl_device_formats = {formats, sizeof formats / sizeof formats[0]};

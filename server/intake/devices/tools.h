@@ -8,37 +8,28 @@
 extern const sl_formats sl_device_formats;
 
 /* rocm-smi --json */
-uint32_t sl_rocm_smi_recognise(const sl_sample *sample);
-sl_code sl_rocm_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_rocm_smi_format;
 
 /* rocm-smi --showproductname --showmeminfo vram: a line per device and quantity */
-uint32_t sl_rocm_text_recognise(const sl_sample *sample);
-sl_code sl_rocm_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_rocm_text_format;
 
 /* amd-smi static: sections of lines */
-uint32_t sl_amd_text_recognise(const sl_sample *sample);
-sl_code sl_amd_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_amd_text_format;
 
 /* amd-smi static --json, amd-smi list --json */
-uint32_t sl_amd_smi_recognise(const sl_sample *sample);
-sl_code sl_amd_smi_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_amd_smi_format;
 
 /* what NCCL and RCCL write to NCCL_TOPO_DUMP_FILE and read from NCCL_TOPO_FILE */
-uint32_t sl_nccl_recognise(const sl_sample *sample);
-sl_code sl_nccl_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nccl_format;
 
 /* rows of instance types with their accelerators and prices */
-uint32_t sl_cloud_csv_recognise(const sl_sample *sample);
-sl_code sl_cloud_csv_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_cloud_csv_format;
 
 /* ibnetdiscover */
-uint32_t sl_ibnetdiscover_recognise(const sl_sample *sample);
-sl_code sl_ibnetdiscover_read(const sl_raw *raw, sl_findings *findings,
-                              sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_ibnetdiscover_format;
 
 /* ibstat */
-uint32_t sl_ibstat_recognise(const sl_sample *sample);
-sl_code sl_ibstat_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_ibstat_format;
 
 /** One JSON document of a text, for the length of a visit. */
 typedef struct sl_document {

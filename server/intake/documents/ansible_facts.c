@@ -325,8 +325,8 @@ read_answers(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_ansible_facts_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ansible_facts(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -352,8 +352,8 @@ sl_ansible_facts_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_ansible_facts_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ansible_facts(const sl_sample *sample)
 {
     if (sample->shape == SL_SHAPE_JSON)
         return sl_sample_has_key(sample, "ansible_facts") ? 95
@@ -367,3 +367,6 @@ sl_ansible_facts_recognise(const sl_sample *sample)
         return 99;
     return answer || sl_sample_holds(sample, " | UNREACHABLE! => {") ? 60 : 0;
 }
+
+const sl_format sl_ansible_facts_format = {"ansible_facts", "ansible -m setup",
+                                           recognise_ansible_facts, read_ansible_facts};

@@ -253,8 +253,8 @@ inherit(reading *r)
         sl_ansible_inherit(&r->groups[i]->facts, &root->facts);
 }
 
-sl_code
-sl_ansible_ini_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ansible_ini(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -277,8 +277,8 @@ sl_ansible_ini_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 }
 
 /* How many lines of the head are sections of an inventory; the most telling ones count more. */
-uint32_t
-sl_ansible_ini_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ansible_ini(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
@@ -304,3 +304,6 @@ sl_ansible_ini_recognise(const sl_sample *sample)
     }
     return 0;
 }
+
+const sl_format sl_ansible_ini_format = {"ansible_ini", "Ansible inventory, INI",
+                                         recognise_ansible_ini, read_ansible_ini};

@@ -72,8 +72,8 @@ read_list(reading *r, const sl_node *root, sl_errors *err)
     return code;
 }
 
-sl_code
-sl_ansible_list_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ansible_list(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -92,10 +92,13 @@ sl_ansible_list_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "holds no groups with hosts");
 }
 
-uint32_t
-sl_ansible_list_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ansible_list(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON || sample->list)
         return 0;
     return sl_sample_has_key(sample, "_meta") && sl_sample_holds(sample, "\"hostvars\"") ? 95 : 0;
 }
+
+const sl_format sl_ansible_list_format = {"ansible_list", "ansible-inventory --list",
+                                          recognise_ansible_list, read_ansible_list};

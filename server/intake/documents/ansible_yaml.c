@@ -85,8 +85,8 @@ walk(reading *r, const sl_node *root, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_ansible_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_ansible_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -109,8 +109,8 @@ sl_ansible_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "holds no groups with hosts");
 }
 
-uint32_t
-sl_ansible_yaml_recognise(const sl_sample *sample)
+static uint32_t
+recognise_ansible_yaml(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "hosts:"))
         return 0;
@@ -121,3 +121,6 @@ sl_ansible_yaml_recognise(const sl_sample *sample)
                ? 75
                : 40;
 }
+
+const sl_format sl_ansible_yaml_format = {"ansible_yaml", "Ansible inventory, YAML",
+                                          recognise_ansible_yaml, read_ansible_yaml};

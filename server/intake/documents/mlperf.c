@@ -137,8 +137,8 @@ read_node(reading *r, sl_facts *facts)
     read_links(r, facts);
 }
 
-sl_code
-sl_mlperf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_mlperf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -167,8 +167,8 @@ sl_mlperf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_mlperf_recognise(const sl_sample *sample)
+static uint32_t
+recognise_mlperf(const sl_sample *sample)
 {
     return sample->shape == SL_SHAPE_JSON && !sample->list &&
                    sl_sample_has_key(sample, "accelerators_per_node") &&
@@ -176,3 +176,6 @@ sl_mlperf_recognise(const sl_sample *sample)
                ? 95
                : 0;
 }
+
+const sl_format sl_mlperf_format = {"mlperf_system", "system description of MLPerf, JSON",
+                                    recognise_mlperf, read_mlperf};

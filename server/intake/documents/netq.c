@@ -53,8 +53,8 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     return sl_document_add(r->findings, &host, &facts, err);
 }
 
-sl_code
-sl_netq_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_netq(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -67,8 +67,8 @@ sl_netq_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return sl_fail(err, SL_E_UNSUPPORTED, "no_nodes", "", "holds no list of compute nodes");
 }
 
-uint32_t
-sl_netq_recognise(const sl_sample *sample)
+static uint32_t
+recognise_netq(const sl_sample *sample)
 {
     return sample->shape == SL_SHAPE_JSON && sample->list &&
                    sl_sample_has_key(sample, "DomainUUID") && sl_sample_has_key(sample, "Name") &&
@@ -77,3 +77,6 @@ sl_netq_recognise(const sl_sample *sample)
                ? 95
                : 0;
 }
+
+const sl_format sl_netq_format = {"netq_json", "compute nodes of NetQ or NMX, JSON", recognise_netq,
+                                  read_netq};

@@ -130,7 +130,7 @@ keep_text(sl_findings *findings, const sl_node *spec, const sl_buffer *text, sl_
 }
 
 static sl_code
-read_spec(const sl_raw *raw, const sl_node *root, const sl_buffer *text, sl_findings *findings,
+read_root(const sl_raw *raw, const sl_node *root, const sl_buffer *text, sl_findings *findings,
           sl_errors *err)
 {
     sl_node wrapped, pools, pool;
@@ -158,8 +158,8 @@ read_spec(const sl_raw *raw, const sl_node *root, const sl_buffer *text, sl_find
     return code;
 }
 
-sl_code
-sl_spec_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_spec(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -168,15 +168,15 @@ sl_spec_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     sl_code code = sl_document_decode(raw, &json, &text, err);
     if (code == SL_OK) {
         const sl_node root = sl_json_root(json);
-        code = read_spec(raw, &root, &text, findings, err);
+        code = read_root(raw, &root, &text, findings, err);
         sl_json_free(json);
     }
     sl_buffer_clear(&text);
     return code;
 }
 
-uint32_t
-sl_spec_recognise(const sl_sample *sample)
+static uint32_t
+recognise_spec(const sl_sample *sample)
 {
     if (sample->shape == SL_SHAPE_JSON) {
         const bool pools =
@@ -189,3 +189,6 @@ sl_spec_recognise(const sl_sample *sample)
                ? 90
                : 0;
 }
+
+const sl_format sl_spec_format = {"shardline_spec", "the spec of an inventory, JSON or YAML",
+                                  recognise_spec, read_spec};

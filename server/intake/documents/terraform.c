@@ -505,8 +505,8 @@ walk_text(reading *r, const sl_raw *raw, sl_errors *err)
     return code;
 }
 
-sl_code
-sl_terraform_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_terraform(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -524,11 +524,14 @@ sl_terraform_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return SL_E_UNSUPPORTED;
 }
 
-uint32_t
-sl_terraform_recognise(const sl_sample *sample)
+static uint32_t
+recognise_terraform(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON || sample->list ||
         !sl_sample_has_key(sample, "terraform_version"))
         return 0;
     return 95;
 }
+
+const sl_format sl_terraform_format = {"terraform_json", "terraform show -json, or a state file",
+                                       recognise_terraform, read_terraform};

@@ -192,8 +192,8 @@ read_model(reading *r, const sl_node *root, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_topograph_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_topograph(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -212,8 +212,8 @@ sl_topograph_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_topograph_recognise(const sl_sample *sample)
+static uint32_t
+recognise_topograph(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "switches:"))
         return 0;
@@ -222,3 +222,6 @@ sl_topograph_recognise(const sl_sample *sample)
                ? 90
                : 0;
 }
+
+const sl_format sl_topograph_format = {"topograph_yaml", "cluster model of topograph, YAML",
+                                       recognise_topograph, read_topograph};

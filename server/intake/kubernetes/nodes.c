@@ -350,8 +350,8 @@ recognise(const sl_sample *sample)
                                                      : 0;
 }
 
-static const sl_format formats[] = {
-    {"kubernetes_nodes", "kubectl get nodes -o json or yaml", recognise, read_nodes},
-};
+static const sl_format nodes_format = {"kubernetes_nodes", "kubectl get nodes -o json or yaml",
+                                       recognise, read_nodes};
+static const sl_format *const formats[] = {&nodes_format};
 
 const sl_formats sl_kubernetes_formats = {formats, COUNT(formats)};

@@ -373,8 +373,8 @@ read_text(reading *r, const sl_raw *raw, char *line, sl_errors *err)
     return sl_devices_finish(r->devices, err);
 }
 
-sl_code
-sl_nvidia_csv_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_csv(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading *const r = calloc(1, sizeof *r);
     char *const line = malloc(SL_CELL_LINE_SIZE);
@@ -398,8 +398,8 @@ cleanup:
 }
 
 /* A header of its own among the first lines, or a row of cells with the name of a part. */
-uint32_t
-sl_nvidia_csv_recognise(const sl_sample *sample)
+static uint32_t
+recognise_csv(const sl_sample *sample)
 {
     sl_captures captures;
     sl_cells cells;
@@ -420,3 +420,6 @@ sl_nvidia_csv_recognise(const sl_sample *sample)
     }
     return sure;
 }
+
+const sl_format sl_nvidia_csv_format = {"nvidia_smi_csv", "nvidia-smi --query-gpu=... --format=csv",
+                                        recognise_csv, read_csv};

@@ -165,8 +165,8 @@ take_line(reading *r, char *line, uint32_t number, sl_errors *err)
     return take_sample(r, metric, &l, value, number, err);
 }
 
-sl_code
-sl_dcgm_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_dcgm(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.findings = findings};
     sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
@@ -186,11 +186,14 @@ sl_dcgm_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_dcgm_recognise(const sl_sample *sample)
+static uint32_t
+recognise_dcgm(const sl_sample *sample)
 {
     return sl_sample_line_begins(sample, "DCGM_FI_") || sl_sample_line_begins(sample, "dcgm_") ||
                    sl_sample_line_begins(sample, "# HELP DCGM_FI_")
                ? 95
                : 0;
 }
+
+const sl_format sl_dcgm_format = {"dcgm_metrics", "metrics of dcgm-exporter", recognise_dcgm,
+                                  read_dcgm};

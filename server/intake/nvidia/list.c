@@ -85,8 +85,8 @@ take_slice(reading *r, const char *line)
                        ", %s", profile);
 }
 
-sl_code
-sl_nvidia_list_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_list(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.findings = findings};
     sl_captures captures;
@@ -115,9 +115,12 @@ sl_nvidia_list_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_nvidia_list_recognise(const sl_sample *sample)
+static uint32_t
+recognise_list(const sl_sample *sample)
 {
     const bool listed = sl_sample_holds(sample, "GPU 0: ") || sl_sample_holds(sample, "GPU 1: ");
     return sample->shape == SL_SHAPE_TEXT && listed && sl_sample_holds(sample, "(UUID: ") ? 85 : 0;
 }
+
+const sl_format sl_nvidia_list_format = {"nvidia_smi_list", "nvidia-smi -L", recognise_list,
+                                         read_list};

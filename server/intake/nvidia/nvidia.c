@@ -6,16 +6,10 @@
 #include "intake/cells.h"
 #include "shardline/units.h"
 
-static const sl_format formats[] = {
-    {"nvidia_smi_xml", "nvidia-smi -q -x", sl_nvidia_xml_recognise, sl_nvidia_xml_read},
-    {"nvidia_smi_text", "nvidia-smi -q", sl_nvidia_text_recognise, sl_nvidia_text_read},
-    {"nvidia_smi_csv", "nvidia-smi --query-gpu=... --format=csv", sl_nvidia_csv_recognise,
-     sl_nvidia_csv_read},
-    {"nvidia_smi_list", "nvidia-smi -L", sl_nvidia_list_recognise, sl_nvidia_list_read},
-    {"nvidia_smi_table", "nvidia-smi", sl_nvidia_table_recognise, sl_nvidia_table_read},
-    {"nvidia_topo", "nvidia-smi topo -m", sl_nvidia_topo_recognise, sl_nvidia_topo_read},
-    {"nvidia_nvlink", "nvidia-smi nvlink -s", sl_nvidia_nvlink_recognise, sl_nvidia_nvlink_read},
-    {"dcgm_metrics", "metrics of dcgm-exporter", sl_dcgm_recognise, sl_dcgm_read},
+static const sl_format *const formats[] = {
+    &sl_nvidia_xml_format,    &sl_nvidia_text_format,  &sl_nvidia_csv_format,
+    &sl_nvidia_list_format,   &sl_nvidia_table_format, &sl_nvidia_topo_format,
+    &sl_nvidia_nvlink_format, &sl_dcgm_format,
 };
 
 const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};

@@ -7,38 +7,28 @@
 extern const sl_formats sl_nvidia_formats;
 
 /* -q -x */
-uint32_t sl_nvidia_xml_recognise(const sl_sample *sample);
-sl_code sl_nvidia_xml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_xml_format;
 
 /* -q */
-uint32_t sl_nvidia_text_recognise(const sl_sample *sample);
-sl_code sl_nvidia_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_text_format;
 
 /* --query-gpu=... --format=csv */
-uint32_t sl_nvidia_csv_recognise(const sl_sample *sample);
-sl_code sl_nvidia_csv_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_csv_format;
 
 /* -L */
-uint32_t sl_nvidia_list_recognise(const sl_sample *sample);
-sl_code sl_nvidia_list_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_list_format;
 
 /* without arguments */
-uint32_t sl_nvidia_table_recognise(const sl_sample *sample);
-sl_code sl_nvidia_table_read(const sl_raw *raw, sl_findings *findings,
-                             sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_table_format;
 
 /* topo -m */
-uint32_t sl_nvidia_topo_recognise(const sl_sample *sample);
-sl_code sl_nvidia_topo_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_topo_format;
 
 /* nvlink -s, nvlink -c */
-uint32_t sl_nvidia_nvlink_recognise(const sl_sample *sample);
-sl_code sl_nvidia_nvlink_read(const sl_raw *raw, sl_findings *findings,
-                              sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_nvidia_nvlink_format;
 
 /* what the exporter of DCGM answers to Prometheus */
-uint32_t sl_dcgm_recognise(const sl_sample *sample);
-sl_code sl_dcgm_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_dcgm_format;
 
 /** "GPU 0: NVIDIA H200 (UUID: GPU-...)": false for other lines. Cuts the line; uuid is "" where it is
  * not printed or masked. */

@@ -153,8 +153,8 @@ take_link(reading *r, const char *line)
         r->rate_bytes_per_s == 0 || rate < r->rate_bytes_per_s ? rate : r->rate_bytes_per_s;
 }
 
-sl_code
-sl_nvidia_nvlink_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_nvlink(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.findings = findings};
     sl_captures captures;
@@ -181,11 +181,14 @@ sl_nvidia_nvlink_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_nvidia_nvlink_recognise(const sl_sample *sample)
+static uint32_t
+recognise_nvlink(const sl_sample *sample)
 {
     const bool links = sl_sample_line_begins(sample, "Link 0: ") ||
                        sl_sample_line_begins(sample, "Link 0, ") ||
                        sl_sample_line_begins(sample, "Link 1: ");
     return sample->shape == SL_SHAPE_TEXT && links && sl_sample_holds(sample, "GPU ") ? 92 : 0;
 }
+
+const sl_format sl_nvidia_nvlink_format = {"nvidia_nvlink", "nvidia-smi nvlink -s",
+                                           recognise_nvlink, read_nvlink};

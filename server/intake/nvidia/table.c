@@ -220,8 +220,8 @@ take_row(reading *r, char *line, const sl_captures *captures, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_nvidia_table_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_table(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.findings = findings};
     sl_captures captures;
@@ -239,10 +239,13 @@ sl_nvidia_table_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 
-uint32_t
-sl_nvidia_table_recognise(const sl_sample *sample)
+static uint32_t
+recognise_table(const sl_sample *sample)
 {
     if (sl_sample_holds(sample, "| NVIDIA-SMI "))
         return 96;
     return sl_sample_holds(sample, "MiB |") && sl_sample_holds(sample, "Disp.A") ? 80 : 0;
 }
+
+const sl_format sl_nvidia_table_format = {"nvidia_smi_table", "nvidia-smi", recognise_table,
+                                          read_table};

@@ -121,8 +121,8 @@ take_line(reading *r, char *line, const sl_captures *captures, sl_errors *err)
     return SL_OK;
 }
 
-sl_code
-sl_nvidia_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.log = {.findings = findings}};
     sl_captures captures;
@@ -146,8 +146,11 @@ sl_nvidia_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.log.devices, err) : code;
 }
 
-uint32_t
-sl_nvidia_text_recognise(const sl_sample *sample)
+static uint32_t
+recognise_text(const sl_sample *sample)
 {
     return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "==NVSMI LOG==") ? 97 : 0;
 }
+
+const sl_format sl_nvidia_text_format = {"nvidia_smi_text", "nvidia-smi -q", recognise_text,
+                                         read_text};

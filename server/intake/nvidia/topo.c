@@ -301,8 +301,8 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r->devices, err) : code;
 }
 
-sl_code
-sl_nvidia_topo_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_topo(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading *const r = calloc(1, sizeof *r);
     char *const line = malloc(LINE_SIZE);
@@ -323,8 +323,8 @@ cleanup:
     return code;
 }
 
-uint32_t
-sl_nvidia_topo_recognise(const sl_sample *sample)
+static uint32_t
+recognise_topo(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_holds(sample, "GPU0"))
         return 0;
@@ -333,3 +333,6 @@ sl_nvidia_topo_recognise(const sl_sample *sample)
                         sl_sample_holds(sample, "NV2") || sl_sample_holds(sample, "NV4");
     return sl_sample_holds(sample, "CPU Affinity") ? 95 : joined ? 70 : 0;
 }
+
+const sl_format sl_nvidia_topo_format = {"nvidia_topo", "nvidia-smi topo -m", recognise_topo,
+                                         read_topo};

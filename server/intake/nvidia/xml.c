@@ -104,8 +104,8 @@ read_logs(void *context, const char *text, size_t size, const char *whose, uint3
     }
 }
 
-sl_code
-sl_nvidia_xml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_xml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     reading r = {.log = {.findings = findings}};
     sl_code code = sl_devices_new(findings, &r.log.devices, err);
@@ -117,8 +117,11 @@ sl_nvidia_xml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_devices_finish(r.log.devices, err) : code;
 }
 
-uint32_t
-sl_nvidia_xml_recognise(const sl_sample *sample)
+static uint32_t
+recognise_xml(const sl_sample *sample)
 {
     return sl_sample_holds(sample, "<nvidia_smi_log") ? 98 : 0;
 }
+
+const sl_format sl_nvidia_xml_format = {"nvidia_smi_xml", "nvidia-smi -q -x", recognise_xml,
+                                        read_xml};

@@ -144,8 +144,8 @@ take_line(reading *r, const sl_slurm_keys *keys, sl_errors *err)
     return SL_OK;
 }
 
-uint32_t
-sl_slurm_conf_recognise(const sl_sample *sample)
+static uint32_t
+recognise_conf(const sl_sample *sample)
 {
     static const char *const keys[] = {"CPUs=",         "Procs=", "RealMemory=", "Sockets",
                                        "Gres=",         "State=", "Feature",     "NodeAddr=",
@@ -170,8 +170,8 @@ sl_slurm_conf_recognise(const sl_sample *sample)
     return 40;
 }
 
-sl_code
-sl_slurm_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -186,3 +186,5 @@ sl_slurm_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     sl_slurm_keys_clear(&keys);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
+
+const sl_format sl_slurm_conf_format = {"slurm_conf", "slurm.conf", recognise_conf, read_conf};

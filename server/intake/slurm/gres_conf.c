@@ -176,8 +176,8 @@ add_all(reading *r, sl_errors *err)
     return code;
 }
 
-uint32_t
-sl_slurm_gres_conf_recognise(const sl_sample *sample)
+static uint32_t
+recognise_gres_conf(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
@@ -193,8 +193,8 @@ sl_slurm_gres_conf_recognise(const sl_sample *sample)
                : 0;
 }
 
-sl_code
-sl_slurm_gres_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_gres_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -213,3 +213,6 @@ sl_slurm_gres_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err
     sl_buffer_clear(&r.givings);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
+
+const sl_format sl_slurm_gres_conf_format = {"slurm_gres_conf", "gres.conf", recognise_gres_conf,
+                                             read_gres_conf};

@@ -299,8 +299,8 @@ read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findin
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
 
-uint32_t
-sl_slurm_nodes_json_recognise(const sl_sample *sample)
+static uint32_t
+recognise_nodes_json(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo"))
         return 0;
@@ -315,15 +315,15 @@ sl_slurm_nodes_json_recognise(const sl_sample *sample)
                : 0;
 }
 
-sl_code
-sl_slurm_nodes_json_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_nodes_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_list(raw, "nodes", visit_node, findings, err);
 }
 
-uint32_t
-sl_slurm_sinfo_json_recognise(const sl_sample *sample)
+static uint32_t
+recognise_sinfo_json(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_JSON)
         return 0;
@@ -332,15 +332,15 @@ sl_slurm_sinfo_json_recognise(const sl_sample *sample)
     return sl_sample_holds(sample, "\"sinfo\"") && sl_sample_holds(sample, "\"gres\"") ? 90 : 0;
 }
 
-sl_code
-sl_slurm_sinfo_json_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_sinfo_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_list(raw, "sinfo", visit_row, findings, err);
 }
 
-uint32_t
-sl_slurm_nodes_yaml_recognise(const sl_sample *sample)
+static uint32_t
+recognise_nodes_yaml(const sl_sample *sample)
 {
     return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "gres:") &&
                    sl_sample_holds(sample, "real_memory:")
@@ -348,8 +348,8 @@ sl_slurm_nodes_yaml_recognise(const sl_sample *sample)
                : 0;
 }
 
-uint32_t
-sl_slurm_sinfo_yaml_recognise(const sl_sample *sample)
+static uint32_t
+recognise_sinfo_yaml(const sl_sample *sample)
 {
     return sample->shape == SL_SHAPE_TEXT && sl_sample_line_begins(sample, "sinfo:") &&
                    sl_sample_holds(sample, "gres:")
@@ -371,16 +371,29 @@ read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findin
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
 
-sl_code
-sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_nodes_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_yaml(raw, "nodes", visit_node, findings, err);
 }
 
-sl_code
-sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_sinfo_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
     return read_yaml(raw, "sinfo", visit_row, findings, err);
 }
+
+const sl_format sl_slurm_nodes_json_format = {
+    "slurm_nodes_json", "scontrol show nodes --json, GET /slurm/nodes, sinfo --json before 23.02",
+    recognise_nodes_json, read_nodes_json};
+
+const sl_format sl_slurm_sinfo_json_format = {"slurm_sinfo_json", "sinfo --json",
+                                              recognise_sinfo_json, read_sinfo_json};
+
+const sl_format sl_slurm_nodes_yaml_format = {"slurm_nodes_yaml", "scontrol show nodes --yaml",
+                                              recognise_nodes_yaml, read_nodes_yaml};
+
+const sl_format sl_slurm_sinfo_yaml_format = {"slurm_sinfo_yaml", "sinfo --yaml",
+                                              recognise_sinfo_yaml, read_sinfo_yaml};

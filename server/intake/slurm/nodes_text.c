@@ -169,16 +169,16 @@ sl_slurm_is_shown(const sl_sample *sample)
     return false;
 }
 
-uint32_t
-sl_slurm_nodes_text_recognise(const sl_sample *sample)
+static uint32_t
+recognise_nodes_text(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "NodeName="))
         return 0;
     return sl_slurm_is_shown(sample) ? 97 : 0;
 }
 
-sl_code
-sl_slurm_nodes_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_nodes_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -197,3 +197,6 @@ sl_slurm_nodes_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *er
     sl_buffer_clear(&g.text);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
+
+const sl_format sl_slurm_nodes_text_format = {
+    "slurm_nodes_text", "scontrol show node, also with -o", recognise_nodes_text, read_nodes_text};

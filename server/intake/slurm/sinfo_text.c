@@ -381,8 +381,8 @@ is_row_alone(const char *line)
     return devices && state;
 }
 
-uint32_t
-sl_slurm_sinfo_text_recognise(const sl_sample *sample)
+static uint32_t
+recognise_sinfo_text(const sl_sample *sample)
 {
     char line[2048];
     table header;
@@ -415,8 +415,8 @@ reading_init(reading *r, sl_findings *findings)
     return all && r->line != NULL;
 }
 
-sl_code
-sl_slurm_sinfo_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -445,3 +445,7 @@ sl_slurm_sinfo_text_read(const sl_raw *raw, sl_findings *findings, sl_errors *er
     }
     return sl_slurm_need_hosts(findings, before, err);
 }
+
+const sl_format sl_slurm_sinfo_text_format = {"slurm_sinfo_text",
+                                              "sinfo with any columns, padded or separated",
+                                              recognise_sinfo_text, read_sinfo_text};

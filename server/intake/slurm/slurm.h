@@ -94,34 +94,15 @@ sl_code sl_slurm_need_hosts(const sl_findings *findings, uint32_t before,
 bool sl_slurm_is_shown(const sl_sample *sample);
 
 /* The readers, for the family's list. */
-uint32_t sl_slurm_nodes_json_recognise(const sl_sample *sample);
-sl_code sl_slurm_nodes_json_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_sinfo_json_recognise(const sl_sample *sample);
-sl_code sl_slurm_sinfo_json_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_nodes_text_recognise(const sl_sample *sample);
-sl_code sl_slurm_nodes_text_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_sinfo_text_recognise(const sl_sample *sample);
-sl_code sl_slurm_sinfo_text_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_conf_recognise(const sl_sample *sample);
-sl_code sl_slurm_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_gres_conf_recognise(const sl_sample *sample);
-sl_code sl_slurm_gres_conf_read(const sl_raw *raw, sl_findings *findings,
-                                sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_nodes_yaml_recognise(const sl_sample *sample);
-sl_code sl_slurm_nodes_yaml_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_sinfo_yaml_recognise(const sl_sample *sample);
-sl_code sl_slurm_sinfo_yaml_read(const sl_raw *raw, sl_findings *findings,
-                                 sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_topology_yaml_recognise(const sl_sample *sample);
-sl_code sl_slurm_topology_yaml_read(const sl_raw *raw, sl_findings *findings,
-                                    sl_errors *err) SL_MUST_CHECK;
-uint32_t sl_slurm_topology_conf_recognise(const sl_sample *sample);
-sl_code sl_slurm_topology_conf_read(const sl_raw *raw, sl_findings *findings,
-                                    sl_errors *err) SL_MUST_CHECK;
+extern const sl_format sl_slurm_nodes_json_format;
+extern const sl_format sl_slurm_sinfo_json_format;
+extern const sl_format sl_slurm_nodes_text_format;
+extern const sl_format sl_slurm_sinfo_text_format;
+extern const sl_format sl_slurm_conf_format;
+extern const sl_format sl_slurm_gres_conf_format;
+extern const sl_format sl_slurm_nodes_yaml_format;
+extern const sl_format sl_slurm_sinfo_yaml_format;
+extern const sl_format sl_slurm_topology_yaml_format;
+extern const sl_format sl_slurm_topology_conf_format;
 
 #endif

@@ -60,8 +60,8 @@ take_line(sl_findings *findings, const sl_slurm_keys *keys, sl_found_fabric *fab
                : take_nodes(findings, keys, nodes, leaf, block, err);
 }
 
-uint32_t
-sl_slurm_topology_conf_recognise(const sl_sample *sample)
+static uint32_t
+recognise_topology_conf(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
@@ -70,8 +70,8 @@ sl_slurm_topology_conf_recognise(const sl_sample *sample)
                : 0;
 }
 
-sl_code
-sl_slurm_topology_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_topology_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -91,3 +91,7 @@ sl_slurm_topology_conf_read(const sl_raw *raw, sl_findings *findings, sl_errors 
         sl_findings_fabric(findings, &fabric);
     return fabric.switches > 0 ? SL_OK : sl_slurm_need_hosts(findings, before, err);
 }
+
+const sl_format sl_slurm_topology_conf_format = {"slurm_topology_conf",
+                                                 "topology.conf, tree or block",
+                                                 recognise_topology_conf, read_topology_conf};

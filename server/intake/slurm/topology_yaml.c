@@ -67,16 +67,16 @@ visit_topology(void *context, const sl_node *element, uint32_t line, sl_errors *
     return code == SL_OK ? take_parts(r, element, "block", line, err) : code;
 }
 
-uint32_t
-sl_slurm_topology_yaml_recognise(const sl_sample *sample)
+static uint32_t
+recognise_topology_yaml(const sl_sample *sample)
 {
     if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "- topology:"))
         return 0;
     return sl_sample_holds(sample, "switches:") || sl_sample_holds(sample, "blocks:") ? 96 : 60;
 }
 
-sl_code
-sl_slurm_topology_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+static sl_code
+read_topology_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && err != NULL);
 
@@ -92,3 +92,6 @@ sl_slurm_topology_yaml_read(const sl_raw *raw, sl_findings *findings, sl_errors 
         sl_findings_fabric(findings, &r.fabric);
     return r.fabric.switches > 0 ? SL_OK : sl_slurm_need_hosts(findings, before, err);
 }
+
+const sl_format sl_slurm_topology_yaml_format = {"slurm_topology_yaml", "topology.yaml",
+                                                 recognise_topology_yaml, read_topology_yaml};
