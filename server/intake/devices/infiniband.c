@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/devices/tools.h"
-#include "intake/index.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 1024, RATES_MAX = 8 };
@@ -174,7 +174,7 @@ begin_card(fabric *f, const char *line, uint32_t number, sl_errors *err)
         !host_of(description, name, sizeof name))
         return SL_OK;
     bool known = false;
-    uint32_t *const at = sl_index_at(&f->names, sl_index_key_text(SL_INDEX_KEY, name), &known);
+    uint32_t *const at = sl_index_at(&f->names, sl_index_key(name), &known);
     if (at == NULL || !grow(f))
         return out_of_memory(err);
     if (!known) {

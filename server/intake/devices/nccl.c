@@ -1,6 +1,6 @@
 /* NCCL's and RCCL's picture of a node: devices and network cards under the switches of PCIe. */
+#include "base/index.h"
 #include "intake/devices/tools.h"
-#include "intake/index.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,10 +154,11 @@ open_link(reading *r, const char *kind, const char *const *attributes, uint32_t 
 static bool
 is_new_card(reading *r, const char *name, const char *port)
 {
-    uint64_t key = sl_index_key_text(SL_INDEX_KEY, r->host->hash);
+    /* Each part with its end, lest two cards be spelt alike. */
+    uint64_t key = sl_hash_quick(SL_QUICK_HASH_START, r->host->hash, strlen(r->host->hash) + 1);
     bool known = true;
-    key = sl_index_key_text(sl_index_key(key, "/", 1), name);
-    key = sl_index_key_text(sl_index_key(key, "/", 1), port);
+    key = sl_hash_quick(key, name, strlen(name) + 1);
+    key = sl_hash_quick(key, port, strlen(port) + 1);
     return sl_index_at(&r->cards, key, &known) != NULL && !known;
 }
 

@@ -82,14 +82,6 @@ sl_ansible_variables(sl_facts *facts, const sl_node *object, uint32_t line, sl_a
     }
 }
 
-void
-sl_ansible_inherit(sl_facts *facts, const sl_facts *more)
-{
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
-        if (!facts->field[i].said)
-            facts->field[i] = more->field[i];
-}
-
 /* A bracket of a pattern, and where its wheel stands. */
 typedef struct range {
     const char *begin, *end; /* of the bracket in the pattern */

@@ -13,9 +13,6 @@ void sl_ansible_variable(sl_facts *facts, const char *name, const char *text, ui
 /** The variables of an object, texts and numbers. */
 void sl_ansible_variables(sl_facts *facts, const sl_node *object, uint32_t line, sl_arena *arena);
 
-/** What is unsaid is taken from `more`: of the nearest group first. */
-void sl_ansible_inherit(sl_facts *facts, const sl_facts *more);
-
 /**
  * Adds the hosts that a pattern stands for: "db[01:03]", "rack[a:c]-[1:9:2]". One that is no pattern
  * is warned of (odd_name). The machine that runs Ansible itself is passed over.

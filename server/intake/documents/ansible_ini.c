@@ -133,7 +133,7 @@ take_variable(reading *r, sl_facts *facts, char *text, uint32_t line)
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
         if (said.field[i].said && said.field[i].text != NULL)
             said.field[i].text = sl_arena_copy(r->arena, said.field[i].text);
-    sl_ansible_inherit(facts, &said);
+    (void)sl_facts_complete(facts, &said);
 }
 
 static bool
@@ -168,7 +168,7 @@ take_host(reading *r, const group *in, uint32_t line, sl_errors *err)
     while (next_word(&at, r->word))
         take_variable(r, &facts, r->word, line);
     if (in != NULL)
-        sl_ansible_inherit(&facts, &in->facts);
+        (void)sl_facts_complete(&facts, &in->facts);
     return sl_ansible_add(r->findings, pattern, line, &facts, err);
 }
 
@@ -246,11 +246,11 @@ inherit(reading *r)
     for (uint32_t generation = 0; generation < GENERATIONS_MAX; generation++)
         for (uint32_t i = 0; i < r->edge_count; i++)
             if (r->edges[i].parent != r->edges[i].child)
-                sl_ansible_inherit(&r->groups[r->edges[i].child]->facts,
-                                   &r->groups[r->edges[i].parent]->facts);
+                (void)sl_facts_complete(&r->groups[r->edges[i].child]->facts,
+                                        &r->groups[r->edges[i].parent]->facts);
     const group *const root = find_group(r, "all", &all);
     for (uint32_t i = 0; root != NULL && i < r->group_count; i++)
-        sl_ansible_inherit(&r->groups[i]->facts, &root->facts);
+        (void)sl_facts_complete(&r->groups[i]->facts, &root->facts);
 }
 
 static sl_code

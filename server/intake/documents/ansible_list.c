@@ -22,7 +22,7 @@ take_host(reading *r, const char *name, const sl_facts *of_group, sl_errors *err
     if (r->has_variables && sl_document_object(&r->variables, name, &own))
         sl_ansible_variables(&facts, &own, line, sl_findings_arena(r->findings));
     if (of_group != NULL)
-        sl_ansible_inherit(&facts, of_group);
+        (void)sl_facts_complete(&facts, of_group);
     return sl_ansible_add(r->findings, name, line, &facts, err);
 }
 

@@ -33,7 +33,7 @@ take_hosts(reading *r, const sl_node *group, const sl_facts *inherited, sl_error
         const uint32_t line = sl_finder_line(&r->finder, host.key);
         sl_facts facts = {0};
         sl_ansible_variables(&facts, &host, line, sl_findings_arena(r->findings));
-        sl_ansible_inherit(&facts, inherited);
+        (void)sl_facts_complete(&facts, inherited);
         const sl_code code = sl_ansible_add(r->findings, host.key, line, &facts, err);
         if (code != SL_OK)
             return code;
@@ -51,7 +51,7 @@ enter(reading *r, const sl_node *group, const sl_facts *around, frame *out, sl_e
     *out = (frame){.next = NULL};
     if (sl_document_object(group, "vars", &vars))
         sl_ansible_variables(&out->facts, &vars, 0, sl_findings_arena(r->findings));
-    sl_ansible_inherit(&out->facts, around != NULL ? around : &nothing);
+    (void)sl_facts_complete(&out->facts, around != NULL ? around : &nothing);
     if (!sl_document_object(group, "children", &out->children))
         out->children = *group;
     return take_hosts(r, group, &out->facts, err);
