@@ -50,15 +50,9 @@ find(const sl_host_status *status, const char *name, size_t length)
 }
 
 sl_joined_host *
-sl_join_find(const sl_host_status *status, const char *name)
-{
-    return find(status, name, strlen(name));
-}
-
-sl_joined_host *
 sl_join_host(sl_host_status *status, const char *name)
 {
-    sl_joined_host *const known = sl_join_find(status, name);
+    sl_joined_host *const known = find(status, name, strlen(name));
     if (known != NULL)
         return known;
     if (status->host_count == status->host_room && !grow(status))
@@ -75,7 +69,7 @@ sl_join_host(sl_host_status *status, const char *name)
 static sl_joined_host *
 observed_host(sl_host_status *status, const char *name)
 {
-    sl_joined_host *const known = sl_join_find(status, name);
+    sl_joined_host *const known = find(status, name, strlen(name));
     const size_t length = strcspn(name, ".");
     if (known != NULL)
         return known;

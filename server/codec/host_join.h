@@ -100,8 +100,6 @@ const char *sl_join_name(const void *status, uint32_t host);
 
 /** The host of that name, or a new one that no pool names. NULL without memory. */
 sl_joined_host *sl_join_host(sl_host_status *status, const char *name);
-/** NULL: there is none. */
-sl_joined_host *sl_join_find(const sl_host_status *status, const char *name);
 
 /** Takes the word of one source. */
 sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,

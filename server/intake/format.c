@@ -156,8 +156,9 @@ sl_sample_line_begins(const sl_sample *sample, const char *text)
     return false;
 }
 
-const sl_format *
-sl_format_recognise(const sl_sample *sample, uint32_t *confidence)
+/* The most sure of all, or NULL when none is. */
+static const sl_format *
+recognise(const sl_sample *sample, uint32_t *confidence)
 {
     assert(sample != NULL && confidence != NULL);
 
@@ -205,7 +206,7 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
         if (sample == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
         sl_sample_take(raw, sample);
-        *used = sl_format_recognise(sample, confidence);
+        *used = recognise(sample, confidence);
         if (*used == NULL && sample->shape == SL_SHAPE_JSON) {
             /* Half of a document is told as such. */
             bool found = false;

@@ -5,7 +5,6 @@
 #include "intake/devices/tools.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -123,8 +122,7 @@ take_header(reading *r)
 static const char *
 cell(const reading *r, column which)
 {
-    const uint32_t at = r->at[which];
-    return at >= r->cells.count || sl_cell_is_nothing(r->cells.at[at]) ? "" : r->cells.at[at];
+    return sl_cell_at(&r->cells, r->at[which]);
 }
 
 /* "23.60", "$23.60", "1,600" stays unread: a comma may be either mark. */
@@ -293,25 +291,18 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
 static sl_code
 read_cloud_csv(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    reading *const r = calloc(1, sizeof *r);
-    char *const line = malloc(SL_CELL_LINE_SIZE);
-    sl_code code = SL_OK;
+    sl_arena *const arena = sl_findings_arena(findings);
+    reading *const r = sl_arena_alloc(arena, 1, sizeof *r);
+    char *const line = sl_arena_alloc(arena, 1, SL_CELL_LINE_SIZE);
 
-    if (r == NULL || line == NULL) {
-        code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-        goto cleanup;
-    }
+    if (r == NULL || line == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     r->findings = findings;
-    code = sl_devices_new(findings, &r->devices, err);
+    const sl_code code = sl_devices_new(findings, &r->devices, err);
     if (code != SL_OK)
-        goto cleanup;
+        return code;
     sl_devices_are_offers(r->devices);
-    code = read_lines(r, raw, line, err);
-
-cleanup:
-    free(line);
-    free(r);
-    return code;
+    return read_lines(r, raw, line, err);
 }
 
 /* The first line that is no comment names a type and a part. */

@@ -2,7 +2,6 @@
 #include "base/index.h"
 #include "intake/devices/tools.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -311,20 +310,19 @@ say_hosts(const reading *r, sl_errors *err)
 static sl_code
 read_nccl(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    reading *const r = calloc(1, sizeof *r);
+    sl_arena *const arena = sl_findings_arena(findings);
+    reading *const r = sl_arena_alloc(arena, 1, sizeof *r);
     const sl_xml_visit visit = {.context = r, .open = on_open, .close = on_close};
 
     if (r == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     r->findings = findings;
-    r->cards.arena = sl_findings_arena(findings);
-    sl_code code = sl_xml_read(raw->text, raw->size, 1, &visit, err);
-    if (code == SL_OK) {
-        join_pairs(r);
-        code = say_hosts(r, err);
-    }
-    free(r);
-    return code;
+    r->cards.arena = arena;
+    const sl_code code = sl_xml_read(raw->text, raw->size, 1, &visit, err);
+    if (code != SL_OK)
+        return code;
+    join_pairs(r);
+    return say_hosts(r, err);
 }
 
 static uint32_t

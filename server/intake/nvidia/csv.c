@@ -1,7 +1,6 @@
 /* nvidia-smi --query-gpu=... --format=csv[,noheader][,nounits]: any columns in any order. */
 #include "intake/nvidia/nvidia.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -194,10 +193,7 @@ guess_columns(reading *r)
 static const char *
 cell(const reading *r, column which)
 {
-    const uint32_t at = r->at[which];
-    if (at >= r->cells.count || sl_cell_is_nothing(r->cells.at[at]))
-        return "";
-    return r->cells.at[at];
+    return sl_cell_at(&r->cells, r->at[which]);
 }
 
 static void
@@ -376,25 +372,17 @@ read_text(reading *r, const sl_raw *raw, char *line, sl_errors *err)
 static sl_code
 read_csv(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    reading *const r = calloc(1, sizeof *r);
-    char *const line = malloc(SL_CELL_LINE_SIZE);
-    sl_code code = SL_OK;
+    sl_arena *const arena = sl_findings_arena(findings);
+    reading *const r = sl_arena_alloc(arena, 1, sizeof *r);
+    char *const line = sl_arena_alloc(arena, 1, SL_CELL_LINE_SIZE);
 
-    if (r == NULL || line == NULL) {
-        code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-        goto cleanup;
-    }
+    if (r == NULL || line == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     *r = (reading){.findings = findings, .node = ABSENT};
     for (uint32_t i = 0; i < COLUMNS; i++)
         r->at[i] = ABSENT;
-    code = sl_devices_new(findings, &r->devices, err);
-    if (code == SL_OK)
-        code = read_text(r, raw, line, err);
-
-cleanup:
-    free(line);
-    free(r);
-    return code;
+    const sl_code code = sl_devices_new(findings, &r->devices, err);
+    return code == SL_OK ? read_text(r, raw, line, err) : code;
 }
 
 /* A header of its own among the first lines, or a row of cells with the name of a part. */

@@ -1,7 +1,6 @@
 /* nvidia-smi topo -m: how each pair of devices and network cards is joined. */
 #include "intake/nvidia/nvidia.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -304,23 +303,15 @@ read_lines(reading *r, const sl_raw *raw, char *line, sl_errors *err)
 static sl_code
 read_topo(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    reading *const r = calloc(1, sizeof *r);
-    char *const line = malloc(LINE_SIZE);
-    sl_code code = SL_OK;
+    sl_arena *const arena = sl_findings_arena(findings);
+    reading *const r = sl_arena_alloc(arena, 1, sizeof *r);
+    char *const line = sl_arena_alloc(arena, 1, LINE_SIZE);
 
-    if (r == NULL || line == NULL) {
-        code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-        goto cleanup;
-    }
+    if (r == NULL || line == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     r->findings = findings;
-    code = sl_devices_new(findings, &r->devices, err);
-    if (code == SL_OK)
-        code = read_lines(r, raw, line, err);
-
-cleanup:
-    free(line);
-    free(r);
-    return code;
+    const sl_code code = sl_devices_new(findings, &r->devices, err);
+    return code == SL_OK ? read_lines(r, raw, line, err) : code;
 }
 
 static uint32_t
