@@ -1,9 +1,9 @@
 /* NCCL's and RCCL's picture of a node: devices and network cards under the switches of PCIe. */
-#include "base/index.h"
 #include "intake/devices/tools.h"
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
 #include "intake/cells.h"
 #include "intake/reach.h"
