@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 #include "intake/documents/formats.h"
 #include "intake/elements.h"
 #include "intake/kubernetes/kubernetes.h"

@@ -1,9 +1,8 @@
 #include "intake_reading.h"
 
-#include "intake/devices/tools.h"
-
 #include "intake/captures.h"
 #include "intake/cells.h"
+#include "intake/devices/formats.h"
 #include "intake/devices/infiniband.h"
 
 static void

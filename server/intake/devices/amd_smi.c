@@ -1,11 +1,12 @@
 /* amd-smi static --json and list --json: a list of devices, since ROCm 7 under "gpu_data". */
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/cells.h"
 #include "intake/devices.h"
+#include "intake/devices/outputs.h"
 
 typedef struct reading {
     sl_devices *devices;
@@ -24,7 +25,7 @@ static const char *
 text_at(const sl_node *device, const char *outer, const char *inner)
 {
     sl_node steps[2];
-    return find(device, outer, inner, steps) ? sl_device_text(&steps[1]) : NULL;
+    return find(device, outer, inner, steps) ? sl_output_text(&steps[1]) : NULL;
 }
 
 /* 196592, "196592 MB" or {"value": 196592, "unit": "MB"}: it changed with the versions. */
@@ -38,12 +39,12 @@ quantity_of(const sl_node *value, const char *unit, double *out)
 
     if (sl_node_kind(value) == SL_JSON_OBJECT) {
         sl_node own;
-        const char *const said = sl_node_member(value, "unit", &own) ? sl_device_text(&own) : NULL;
+        const char *const said = sl_node_member(value, "unit", &own) ? sl_output_text(&own) : NULL;
         return sl_node_member(value, "value", &inner) && sl_node_kind(&inner) != SL_JSON_OBJECT &&
                quantity_of(&inner, said != NULL ? said : unit, out);
     }
-    if (sl_device_text(value) != NULL)
-        return sl_cell_quantity(sl_device_text(value), unit, out);
+    if (sl_output_text(value) != NULL)
+        return sl_cell_quantity(sl_output_text(value), unit, out);
     if (sl_node_as_double(value, 0, 1e18, &number, &ignored) != SL_OK)
         return false;
     (void)sl_text_format(text, sizeof text, "%.3f", number);
@@ -152,11 +153,11 @@ take_device(reading *r, const sl_node *device, uint32_t node, uint32_t line, sl_
 }
 
 static sl_code
-take_document(void *context, const sl_document *document, sl_errors *err)
+take_document(void *context, const sl_output *document, sl_errors *err)
 {
     reading *const r = context;
     const sl_node *const root = document->root;
-    sl_document_cursor cursor = {.document = document, .line = document->line};
+    sl_output_cursor cursor = {.document = document, .line = document->line};
     sl_node list = *root;
     sl_node device;
     uint32_t node = 0;
@@ -171,7 +172,7 @@ take_document(void *context, const sl_document *document, sl_errors *err)
     r->whole[0] = '\0';
     for (size_t i = 0; code == SL_OK && i < sl_node_count(&list); i++)
         if (sl_node_at(&list, i, &device) && sl_node_kind(&device) == SL_JSON_OBJECT)
-            code = take_device(r, &device, node, sl_document_find(&cursor, "gpu"), err);
+            code = take_device(r, &device, node, sl_output_find(&cursor, "gpu"), err);
     return code;
 }
 
@@ -181,7 +182,7 @@ read_amd_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {0};
     sl_code code = sl_devices_new(findings, &r.devices, err);
     if (code == SL_OK)
-        code = sl_documents_each(raw->text, raw->size, take_document, &r, err);
+        code = sl_outputs_each(raw->text, raw->size, take_document, &r, err);
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 

@@ -8,7 +8,7 @@
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/devices.h"
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 
 enum { LINE_SIZE = 512 };
 

@@ -2,7 +2,7 @@
  * Catalogues of clouds as CSV: SkyPilot's, gpuhunt's, and price lists with columns of those names. A
  * row is an offer, not a node that somebody owns: each type is said of one node without a name.
  */
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 
 #include <math.h>
 #include <string.h>

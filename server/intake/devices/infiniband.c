@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "intake/captures.h"
 #include "intake/cells.h"
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 1024, RATES_MAX = 8 };

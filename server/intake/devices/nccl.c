@@ -1,5 +1,5 @@
 /* NCCL's and RCCL's picture of a node: devices and network cards under the switches of PCIe. */
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 
 #include <string.h>
 

@@ -1,11 +1,12 @@
 /* rocm-smi --json: a member per card, all values texts, the spelling of keys another in each ROCm. */
-#include "intake/devices/tools.h"
+#include "intake/devices/formats.h"
 
 #include <string.h>
 
 #include "base/text.h"
 #include "intake/cells.h"
 #include "intake/devices.h"
+#include "intake/devices/outputs.h"
 #include "intake/reach.h"
 #include "shardline/units.h"
 
@@ -32,7 +33,7 @@ value_of(const sl_node *object, const char *name)
     sl_node member;
     while (sl_node_next(object, &state, &member))
         if (sl_text_equal_ignoring_case(member.key, name))
-            return sl_device_text(&member);
+            return sl_output_text(&member);
     return NULL;
 }
 
@@ -121,7 +122,7 @@ say_links(reading *r, const sl_node *system, uint32_t cards, sl_facts *facts, ui
     while (sl_node_next(system, &state, &member)) {
         uint32_t a = 0;
         uint32_t b = 0;
-        const char *const kind = sl_device_text(&member);
+        const char *const kind = sl_output_text(&member);
         if (kind == NULL || !is_link(member.key, &a, &b))
             continue;
         pairs = true;
@@ -140,10 +141,10 @@ say_links(reading *r, const sl_node *system, uint32_t cards, sl_facts *facts, ui
 }
 
 static sl_code
-take_document(void *context, const sl_document *document, sl_errors *err)
+take_document(void *context, const sl_output *document, sl_errors *err)
 {
     reading *const r = context;
-    sl_document_cursor cursor = {.document = document, .line = document->line};
+    sl_output_cursor cursor = {.document = document, .line = document->line};
     uint32_t system_line = document->line;
     sl_facts facts = {0};
     sl_node member;
@@ -157,11 +158,11 @@ take_document(void *context, const sl_document *document, sl_errors *err)
     while (code == SL_OK && sl_node_next(document->root, &state, &member)) {
         if (is_card(member.key, &index) && sl_node_kind(&member) == SL_JSON_OBJECT) {
             of_cards = true;
-            code = take_card(r, node, &member, sl_document_find(&cursor, member.key), err);
+            code = take_card(r, node, &member, sl_output_find(&cursor, member.key), err);
         } else if (sl_text_equal(member.key, "system")) {
             of_cards = true;
             system = member;
-            system_line = sl_document_find(&cursor, "system");
+            system_line = sl_output_find(&cursor, "system");
         }
     }
     if (code != SL_OK)
@@ -185,7 +186,7 @@ read_rocm_smi(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {.findings = findings};
     sl_code code = sl_devices_new(findings, &r.devices, err);
     if (code == SL_OK)
-        code = sl_documents_each(raw->text, raw->size, take_document, &r, err);
+        code = sl_outputs_each(raw->text, raw->size, take_document, &r, err);
     return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
 }
 

@@ -1,4 +1,4 @@
-#include "intake/devices/tools.h"
+#include "intake/devices/outputs.h"
 
 #include <assert.h>
 #include <string.h>
@@ -7,13 +7,6 @@
 #include "intake/captures.h"
 #include "intake/cells.h"
 #include "intake/elements.h"
-
-static const sl_format *const formats[] = {
-    &sl_rocm_smi_format, &sl_amd_smi_format,   &sl_rocm_text_format,     &sl_amd_text_format,
-    &sl_nccl_format,     &sl_cloud_csv_format, &sl_ibnetdiscover_format, &sl_ibstat_format,
-};
-
-const sl_formats sl_device_formats = {formats, sizeof formats / sizeof formats[0]};
 
 /* Behind the quote that ends the text which begins at `at`, or `end`. */
 static const char *
@@ -52,7 +45,7 @@ document_size(const char *text, size_t size)
 }
 
 static sl_code
-visit_one(sl_document *document, sl_document_visit visit, void *context, sl_errors *err)
+visit_one(sl_output *document, sl_output_visit visit, void *context, sl_errors *err)
 {
     static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX,
@@ -90,7 +83,7 @@ begin_of(const char *line, const char *end)
 
 /* What is done with each document of each host. */
 typedef struct visiting {
-    sl_document_visit visit;
+    sl_output_visit visit;
     void *context;
     uint32_t count;
 } visiting;
@@ -121,7 +114,7 @@ visit_run(void *context, const char *text, size_t size, const char *whose, uint3
             return sl_fail(err, SL_E_RANGE, "too_many", "", "must hold at most %d documents",
                            SL_HOSTS_MAX);
         const size_t used = document_size(from, (size_t)(captures.lines.end - from));
-        sl_document document = {
+        sl_output document = {
             .host = host, .text = from, .size = used, .line = captures.lines.number};
         const sl_code code = visit_one(&document, v->visit, v->context, err);
         if (code != SL_OK)
@@ -133,8 +126,7 @@ visit_run(void *context, const char *text, size_t size, const char *whose, uint3
 }
 
 sl_code
-sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *context,
-                  sl_errors *err)
+sl_outputs_each(const char *text, size_t size, sl_output_visit visit, void *context, sl_errors *err)
 {
     visiting v = {.visit = visit, .context = context};
     assert((text != NULL || size == 0) && visit != NULL && err != NULL);
@@ -146,7 +138,7 @@ sl_documents_each(const char *text, size_t size, sl_document_visit visit, void *
 }
 
 uint32_t
-sl_document_find(sl_document_cursor *cursor, const char *key)
+sl_output_find(sl_output_cursor *cursor, const char *key)
 {
     const char *const text = cursor->document->text;
     const size_t size = cursor->document->size;
@@ -165,7 +157,7 @@ sl_document_find(sl_document_cursor *cursor, const char *key)
 }
 
 const char *
-sl_device_text(const sl_node *value)
+sl_output_text(const sl_node *value)
 {
     sl_errors ignored = {0};
     const char *text = NULL;
