@@ -5,13 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/index.h"
 #include "base/text.h"
 
 enum {
     CHUNK = 1024, /* hosts that are allocated at once */
     CHUNKS_MAX = SL_HOSTS_MAX / CHUNK,
-    FIRST_SLOTS = 1024,
     NAMINGS_MAX = 32 * SL_HOSTS_MAX, /* a short range may be said over and over */
     WARNING_SIZE = 240
 };
@@ -55,8 +54,7 @@ struct sl_findings {
     uint32_t node_count; /* with those that nobody named */
     uint32_t naming_count;
     sl_found_host *chunks[CHUNKS_MAX];
-    uint32_t *slots; /* index of the first record of a host plus one; 0: free */
-    uint32_t slot_count, slots_used;
+    sl_index names; /* the first record of each host */
     uint32_t kind_count;
     sl_facts *kinds[SL_FINDINGS_KINDS_MAX];
     uint64_t kind_hashes[SL_FINDINGS_KINDS_MAX];
@@ -99,14 +97,62 @@ sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line, c
         facts->field[field] = (sl_fact){.said = true, .number = number, .place = {line, path}};
 }
 
+bool
+sl_facts_complete(sl_facts *facts, const sl_facts *more)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
+        if (facts->field[i].said || !more->field[i].said)
+            continue;
+        facts->field[i] = more->field[i];
+        changed = true;
+    }
+    return changed;
+}
+
+bool
+sl_fact_equal(const sl_fact *a, const sl_fact *b)
+{
+    if (!a->said || !b->said)
+        return a->said == b->said;
+    if (a->text != NULL && b->text != NULL)
+        return sl_text_equal(a->text, b->text);
+    return a->text == b->text && a->number == b->number;
+}
+
+uint64_t
+sl_fact_hash(uint64_t hash, uint32_t field, const sl_fact *fact)
+{
+    if (!fact->said)
+        return hash;
+    hash = sl_hash_quick(hash, &field, sizeof field);
+    return fact->text != NULL ? sl_hash_quick(hash, fact->text, strlen(fact->text))
+                              : sl_hash_quick(hash, &fact->number, sizeof fact->number);
+}
+
+static sl_found_host *
+host_at(const sl_findings *findings, uint32_t index)
+{
+    assert(index < findings->host_count);
+    return &findings->chunks[index / CHUNK][index % CHUNK];
+}
+
+static const char *
+name_at(const void *findings, uint32_t index)
+{
+    return host_at(findings, index)->name;
+}
+
 sl_findings *
 sl_findings_new(sl_arena *arena)
 {
     assert(arena != NULL);
 
     sl_findings *const findings = sl_arena_alloc(arena, 1, sizeof *findings);
-    if (findings != NULL)
-        findings->arena = arena;
+    if (findings == NULL)
+        return NULL;
+    findings->arena = arena;
+    findings->names = (sl_index){.arena = arena, .name_of = name_at, .owner = findings};
     return findings;
 }
 
@@ -137,30 +183,15 @@ sl_findings_file(sl_findings *findings, const char *name, const char *format, sl
     return SL_OK;
 }
 
-/* Of values, not of where they stand; but for what may differ a little between equals. */
+/* But for what may differ a little between equals. */
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
     uint64_t hash = SL_QUICK_HASH_START;
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        const sl_fact *const f = &facts->field[i];
-        if (!f->said || i == SL_FIELD_HOST_MEMORY_BYTES)
-            continue;
-        hash = sl_hash_quick(hash, &i, sizeof i);
-        hash = f->text != NULL ? sl_hash_quick(hash, f->text, strlen(f->text))
-                               : sl_hash_quick(hash, &f->number, sizeof f->number);
-    }
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
+        if (i != SL_FIELD_HOST_MEMORY_BYTES)
+            hash = sl_fact_hash(hash, i, &facts->field[i]);
     return hash;
-}
-
-static bool
-fact_equal(const sl_fact *a, const sl_fact *b)
-{
-    if (!a->said || !b->said)
-        return a->said == b->said;
-    if (a->text != NULL && b->text != NULL)
-        return sl_text_equal(a->text, b->text);
-    return a->text == b->text && a->number == b->number;
 }
 
 /* Firmware and kernels keep another bit of the host's memory on each of a thousand like nodes: within
@@ -174,7 +205,7 @@ facts_equal(const sl_facts *a, const sl_facts *b)
         const sl_fact *const x = &a->field[i], *const y = &b->field[i];
         const bool near = i == SL_FIELD_HOST_MEMORY_BYTES && x->said && y->said &&
                           fabs(x->number - y->number) <= HOST_MEMORY_SHARE * x->number;
-        if (!near && !fact_equal(x, y))
+        if (!near && !sl_fact_equal(x, y))
             return false;
     }
     return true;
@@ -223,44 +254,6 @@ intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *ki
     return SL_OK;
 }
 
-static sl_found_host *
-host_at(const sl_findings *findings, uint32_t index)
-{
-    assert(index < findings->host_count);
-    return &findings->chunks[index / CHUNK][index % CHUNK];
-}
-
-/* The slot of a name: where it stands, or where it would. */
-static uint32_t *
-slot_of(const sl_findings *findings, const char *name)
-{
-    const uint32_t mask = findings->slot_count - 1;
-    for (uint32_t at = (uint32_t)sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));; at++) {
-        uint32_t *const slot = &findings->slots[at & mask];
-        if (*slot == 0 || sl_text_equal(host_at(findings, *slot - 1)->name, name))
-            return slot;
-    }
-}
-
-static bool
-grow_slots(sl_findings *findings)
-{
-    if (findings->slot_count > 0 && findings->slots_used < findings->slot_count / 2)
-        return true;
-    const uint32_t *const old = findings->slots;
-    const uint32_t old_count = findings->slot_count;
-    uint32_t *const grown =
-        sl_arena_alloc(findings->arena, old_count > 0 ? 2 * old_count : FIRST_SLOTS, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    findings->slots = grown;
-    findings->slot_count = old_count > 0 ? 2 * old_count : FIRST_SLOTS;
-    for (uint32_t i = 0; i < old_count; i++)
-        if (old[i] > 0)
-            *slot_of(findings, host_at(findings, old[i] - 1)->name) = old[i];
-    return true;
-}
-
 static sl_code
 append(sl_findings *findings, const sl_found_host *host, sl_errors *err)
 {
@@ -297,7 +290,7 @@ complete(sl_findings *findings, sl_found_host *known, const sl_found_host *more,
         const sl_fact *const f = &facts->field[i];
         if (!both.field[i].said)
             both.field[i] = *f;
-        else if (f->said && !fact_equal(&both.field[i], f))
+        else if (f->said && !sl_fact_equal(&both.field[i], f))
             sl_findings_warn(findings, "said_twice", f->place.line, f->place.path,
                              "%.60s is named twice, with another %s the second time: the first "
                              "counts",
@@ -321,11 +314,8 @@ add_named(void *context, const char *name, sl_errors *err)
 
     if (findings->naming_count++ >= NAMINGS_MAX)
         return too_many(err, "names of hosts, counted as often as they are said", NAMINGS_MAX);
-    if (!grow_slots(findings))
-        return out_of_memory(err);
-    uint32_t *const slot = slot_of(findings, name);
     uint32_t last = SL_FOUND_NONE;
-    for (uint32_t at = *slot > 0 ? *slot - 1 : SL_FOUND_NONE; at != SL_FOUND_NONE;
+    for (uint32_t at = sl_findings_find(findings, name); at != SL_FOUND_NONE;
          at = host_at(findings, at)->next) {
         if (host_at(findings, at)->file == a->host.file)
             return complete(findings, host_at(findings, at), &a->host, a->facts, err);
@@ -340,12 +330,9 @@ add_named(void *context, const char *name, sl_errors *err)
     if (code != SL_OK)
         return code;
     const uint32_t index = findings->host_count - 1;
-    if (last == SL_FOUND_NONE) {
-        *slot = index + 1;
-        findings->slots_used++;
-    } else {
-        host_at(findings, last)->next = index;
-    }
+    if (last == SL_FOUND_NONE)
+        return sl_index_put(&findings->names, name, index) ? SL_OK : out_of_memory(err);
+    host_at(findings, last)->next = index;
     return SL_OK;
 }
 
@@ -478,10 +465,9 @@ uint32_t
 sl_findings_find(const sl_findings *findings, const char *name)
 {
     assert(name != NULL);
-    if (findings->slot_count == 0)
-        return SL_FOUND_NONE;
-    const uint32_t slot = *slot_of(findings, name);
-    return slot > 0 ? slot - 1 : SL_FOUND_NONE;
+    uint32_t index = SL_FOUND_NONE;
+    (void)sl_index_find(&findings->names, name, strlen(name), &index);
+    return index;
 }
 
 uint32_t

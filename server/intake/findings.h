@@ -70,6 +70,15 @@ void sl_facts_text(sl_facts *facts, sl_field field, const char *text, uint32_t l
 void sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line,
                      const char *path);
 
+/** What is unsaid is taken from `more`. Whether anything was. */
+bool sl_facts_complete(sl_facts *facts, const sl_facts *more);
+
+/** Of values, not of where they stand. */
+bool sl_fact_equal(const sl_fact *a, const sl_fact *b);
+
+/** Goes on with a hash, as sl_hash_quick; equal facts of a field have one, what is unsaid adds none. */
+uint64_t sl_fact_hash(uint64_t hash, uint32_t field, const sl_fact *fact);
+
 /** Worse is later. */
 typedef enum sl_host_state {
     SL_HOST_UNSAID,  /* planned hardware, or a tool that does not say */

@@ -4,20 +4,17 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/device_tools.h"
-#include "intake/document.h"
+#include "intake/devices/formats.h"
+#include "intake/documents/formats.h"
 #include "intake/elements.h"
-#include "intake/kubernetes.h"
-#include "intake/nvidia.h"
-#include "intake/slurm.h"
+#include "intake/kubernetes/kubernetes.h"
+#include "intake/nvidia/nvidia.h"
+#include "intake/slurm/slurm.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
-    &sl_device_formats,
-    &sl_document_formats,
-    &sl_kubernetes_formats,
-    &sl_nvidia_formats,
-    &sl_slurm_formats,
+    &sl_device_formats, &sl_document_formats, &sl_kubernetes_formats,
+    &sl_nvidia_formats, &sl_slurm_formats,
 };
 
 enum { FAMILIES = sizeof families / sizeof families[0] };
@@ -27,7 +24,7 @@ sl_format_count(void)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < FAMILIES; i++)
-        count += families[i] == NULL ? 0 : families[i]->count;
+        count += families[i]->count;
     return count;
 }
 
@@ -35,9 +32,9 @@ const sl_format *
 sl_format_get(uint32_t index)
 {
     for (size_t i = 0; i < FAMILIES; i++) {
-        const uint32_t count = families[i] == NULL ? 0 : families[i]->count;
+        const uint32_t count = families[i]->count;
         if (index < count)
-            return &families[i]->list[index];
+            return families[i]->list[index];
         index -= count;
     }
     assert(false);
@@ -159,8 +156,9 @@ sl_sample_line_begins(const sl_sample *sample, const char *text)
     return false;
 }
 
-const sl_format *
-sl_format_recognise(const sl_sample *sample, uint32_t *confidence)
+/* The most sure of all, or NULL when none is. */
+static const sl_format *
+recognise(const sl_sample *sample, uint32_t *confidence)
 {
     assert(sample != NULL && confidence != NULL);
 
@@ -208,7 +206,7 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
         if (sample == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
         sl_sample_take(raw, sample);
-        *used = sl_format_recognise(sample, confidence);
+        *used = recognise(sample, confidence);
         if (*used == NULL && sample->shape == SL_SHAPE_JSON) {
             /* Half of a document is told as such. */
             bool found = false;

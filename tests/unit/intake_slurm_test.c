@@ -1,4 +1,4 @@
-#include "intake/slurm.h"
+#include "intake/slurm/slurm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +197,9 @@ resources_are_read_by_their_grammar(void)
         {"gpu:24gb:2", 2, 0, 0, 0, "24gb"},
         {"gpu:4294967295", 0, 0, 0, 0, ""},
         {"gpu:2K", 0, 0, 0, 0, ""},
+        {"gpu:a100:1024", 1024, 0, 0, 0, "a100"},
+        {"gpu:a100:1025", 0, 0, 0, 0, ""},
+        {"gpu:a100:1000,gpu:a100:25", 1000, 0, 0, 0, "a100"},
         {",,gpu::4,", 4, 0, 0, 0, ""},
         {"gpu:(S:0", 1, 0, 0, 0, ""},
     };
@@ -650,7 +653,7 @@ texts_of_others_are_not_recognised(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(sample);
         sl_sample_take(&raw, sample);
         for (uint32_t k = 0; k < sl_slurm_formats.count; k++)
-            if (sl_slurm_formats.list[k].recognise(sample) > 0)
+            if (sl_slurm_formats.list[k]->recognise(sample) > 0)
                 sl_fail_for(texts[i]);
         free(sample);
     }
