@@ -49,7 +49,7 @@ real_links_are_read(void)
 {
     static const expectation links[] = {
         {"nvidia_smi_nvlink_s_h100.txt",
-         "- accelerator=NVIDIA H100 80GB HBM3 accelerators=1 links=18 link_kind=NVLink "
+         "- accelerator=NVIDIA H100 80GB HBM3 links=18 link_kind=NVLink "
          "scale_up_bytes_per_s=478116000000\n",
          "raw_link_rate one_device_listed"}};
     static const expectation topologies[] = {
@@ -322,7 +322,7 @@ devices_without_links_are_on_pcie(void)
                  "nvidia_topo", "- accelerators=2 link_kind=PCIe\n", "");
     /* topo -p2p says who may reach whom, not over what. */
     expect_found(find_in_text(" \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n GPU1\tOK\tX\t\n"), "none",
-                 "unknown_format: no format recognises the body: it is text, 37 bytes", "");
+                 "unknown_format: no format recognises the text: it is text, 37 bytes", "");
 }
 
 static void
