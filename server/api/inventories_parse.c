@@ -154,6 +154,8 @@ sl_inventories_parse(void *argument, void *thread, const sl_request *request, sl
     if (code == SL_OK && p.count == 0)
         code = sl_fail(&err, SL_E_SYNTAX, "empty_body", "", "the body must hold a file");
     if (code == SL_OK)
+        code = sl_findings_join_names(p.findings, &err);
+    if (code == SL_OK)
         code = sl_draft_make(p.findings, app->catalog, arena, draft, &err);
     if (code == SL_OK && p.strict)
         code = sl_draft_strict(draft, &err);
