@@ -162,9 +162,10 @@ find_code(const sl_node *list, const char *code, sl_node *out)
     return false;
 }
 
-/* Which hosts are left out: of several pools each says its own. NULL: none. */
+/* Which hosts are left out: of several pools each says its own, in this
+ * member. NULL: none. */
 static const char *
-hosts_of(const sl_node *notes, sl_arena *arena)
+hosts_of(const sl_node *notes, const char *member, sl_arena *arena)
 {
     sl_errors ignored = {0};
     const char *all = NULL;
@@ -174,7 +175,7 @@ hosts_of(const sl_node *notes, sl_arena *arena)
         if (sl_node_text(&note, "code", &code, NULL, &ignored) != SL_OK || code == NULL ||
             !sl_text_equal(code, "hosts_left_out"))
             continue;
-        const char *const said = copy_member(&note, "message", arena);
+        const char *const said = copy_member(&note, member, arena);
         all = all == NULL || said == NULL ? said : sl_arena_format(arena, "%s; %s", all, said);
     }
     return all;
@@ -197,7 +198,7 @@ read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
     if (sl_node_member(root, "binding", &binding))
         out->binding = copy_member(&binding, "sentence", arena);
     if (sl_node_member(root, "assumptions", &assumptions))
-        out->hosts = hosts_of(&assumptions, arena);
+        out->hosts = hosts_of(&assumptions, "message", arena);
 }
 
 static sl_code
@@ -210,6 +211,7 @@ read_problem(const sl_node *root, sl_arena *arena, sl_verdict *out, sl_errors *e
     out->errors = text_of(&errors, arena);
     if (sl_node_at(&errors, 0, &fault))
         out->detail = copy_member(&fault, "detail", arena);
+    out->hosts = hosts_of(&errors, "detail", arena);
     /* The plan is sound: there is only less to run it on. */
     if (find_code(&errors, "not_enough_hosts", &fault)) {
         out->kind = SL_VERDICT_DOES_NOT_FIT;

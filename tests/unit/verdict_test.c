@@ -120,6 +120,25 @@ a_plan_that_fitted_names_the_node_that_it_lacks(void)
 }
 
 static void
+hosts_that_are_left_out_are_the_reason_of_a_refusal_too(void)
+{
+    static const char body[] =
+        "{\"status\":422,\"errors\":[{\"pointer\":\"/parallelism\",\"code\":"
+        "\"world_size_mismatch\",\"detail\":\"must be 40\"},{\"pointer\":\"/cluster\",\"code\":"
+        "\"hosts_left_out\",\"detail\":\"pool a: node a1 is drained\"},{\"pointer\":\"/cluster\","
+        "\"code\":\"hosts_left_out\",\"detail\":\"pool b: node b1 is down\"}]}";
+    sl_arena *arena = sl_arena_new(1 << 20);
+    const sl_verdict before = read(200, fits, arena);
+    sl_verdict now = read(422, body, arena);
+    const sl_verdict_kept was = {.fitted = true, .evaluation = kept(&before, &basis, arena)};
+    CU_ASSERT_EQUAL(now.kind, SL_VERDICT_REFUSED);
+    sl_expect_text(reason(&was, &now, &basis, arena),
+                   "no longer fits because pool a: node a1 is drained; pool b: node b1 is down",
+                   "each pool's");
+    sl_arena_free(arena);
+}
+
+static void
 a_plan_that_never_fitted_has_no_reason(void)
 {
     sl_arena *arena = sl_arena_new(1 << 20);
@@ -212,6 +231,7 @@ main(int argc, char **argv)
         SL_CASE(too_few_hosts_do_not_fit_and_other_faults_are_refused),
         SL_CASE(an_absence_of_ours_is_no_verdict),
         SL_CASE(a_plan_that_fitted_names_the_node_that_it_lacks),
+        SL_CASE(hosts_that_are_left_out_are_the_reason_of_a_refusal_too),
         SL_CASE(a_plan_that_never_fitted_has_no_reason),
         SL_CASE(what_else_changed_is_the_reason_when_the_hosts_did_not),
         SL_CASE(faults_of_a_document_are_found_at_once_at_their_places),
