@@ -291,7 +291,11 @@ check_there(const write *w, sl_errors *err)
         sl_hint(err, "?origin=private lists them");
         return code;
     }
-    return own->revision > 0 ? SL_OK : check_entry(w, err);
+    return own->revision > 0
+               ? SL_OK
+               : sl_fail(err, SL_E_CONFLICT, "catalog_entry", "",
+                         "%.80s is the catalogue's own and stays: only private entries are removed",
+                         w->id);
 }
 
 /* Answers with what was there. */

@@ -130,6 +130,8 @@ test('a request that is none is refused at its place', async () => {
     { pointer: '/request/workloda', code: 'unknown_field' });
     assertProblem(await client.put(`${base}/wrong`, { name: 'x' }), 422,
         { pointer: '/request', code: 'required_field' });
+    assertProblem(await client.put(`${base}/wrong`, { request: { model: { hub: 'a/b' } } }), 422,
+        { pointer: '/request/cluster', code: 'required_field' });
     assertProblem(await client.put(`${base}/wrong`, { ...document, labels: { a: 1 } }), 422,
         { pointer: '/labels/a' });
     assertProblem(await client.put(`${base}/wrong`, plan('nowhere', 1)), 404,
