@@ -61,8 +61,9 @@ sl_hardware_entry_not_modified(const sl_catalog *catalog, const sl_own *own, boo
     return tag != NULL && sl_response_etag(response, request, tag);
 }
 
-void
-sl_hardware_entry_problem(sl_errors *err, const sl_request *request, sl_response *response)
+/* A problem about a name in a path: what in a document is 422 is 404 there. */
+static void
+name_problem(sl_errors *err, const sl_request *request, sl_response *response)
 {
     if (err->list[0].code == SL_E_RANGE)
         err->list[0].code = SL_E_NOT_FOUND;
@@ -207,7 +208,7 @@ get(const sl_app *app, sl_own_kind kind, const sl_request *request, sl_response 
         return;
     }
     if (find(app->catalog, kind, name, &part, &type, &err) != SL_OK) {
-        sl_hardware_entry_problem(&err, request, response);
+        name_problem(&err, request, response);
         return;
     }
     const sl_own *const own = sl_hardware_entry_own(app->catalog, kind, name);

@@ -18,9 +18,6 @@ void sl_hardware_entry_write(sl_writer *writer, const sl_catalog *catalog, sl_ow
 bool sl_hardware_entry_not_modified(const sl_catalog *catalog, const sl_own *own, bool spec_only,
                                     const sl_request *request, sl_response *response);
 
-/** Answers a problem about a name in a path: what in a document is 422 is 404 there. */
-void sl_hardware_entry_problem(sl_errors *err, const sl_request *request, sl_response *response);
-
 /** ?view=spec: the bare spec of a private row. */
 sl_code sl_hardware_entry_view(const sl_request *request, bool *spec_only,
                                sl_errors *err) SL_MUST_CHECK;

@@ -176,7 +176,6 @@ static bool
 set_up(sl_plan_keeper *keeper)
 {
     static const sl_lane lanes[] = {SL_LANE_COMPUTE, SL_LANE_STORE, SL_LANE_HUB};
-    pthread_condattr_t monotonic;
 
     for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++) {
         keeper->workers[lanes[i]] = sl_worker_new(keeper->app, lanes[i]);
@@ -184,13 +183,11 @@ set_up(sl_plan_keeper *keeper)
             return false;
     }
     (void)pthread_mutex_init(&keeper->mutex, NULL);
-    (void)pthread_condattr_init(&monotonic);
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&keeper->changed, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    if (pthread_create(&keeper->thread, NULL, run, keeper) == 0)
-        return true;
-    (void)pthread_cond_destroy(&keeper->changed);
+    if (sl_clock_condition(&keeper->changed)) {
+        if (pthread_create(&keeper->thread, NULL, run, keeper) == 0)
+            return true;
+        (void)pthread_cond_destroy(&keeper->changed);
+    }
     (void)pthread_mutex_destroy(&keeper->mutex);
     return false;
 }

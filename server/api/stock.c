@@ -43,19 +43,6 @@ let_go(pthread_mutex_t *mutex)
     assert(failed == 0);
 }
 
-static bool
-start_condition(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    const bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                      pthread_cond_init(condition, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 sl_stock *
 sl_stock_new(const sl_catalog *base)
 {
@@ -66,7 +53,7 @@ sl_stock_new(const sl_catalog *base)
         return NULL;
     stock->shelf = sl_shelf_new(base);
     if (stock->shelf == NULL || pthread_mutex_init(&stock->refreshing, NULL) != 0 ||
-        pthread_mutex_init(&stock->lock, NULL) != 0 || !start_condition(&stock->wake)) {
+        pthread_mutex_init(&stock->lock, NULL) != 0 || !sl_clock_condition(&stock->wake)) {
         sl_shelf_free(stock->shelf);
         free(stock);
         return NULL;

@@ -34,3 +34,16 @@ sl_clock_after(double s)
     }
     return time;
 }
+
+bool
+sl_clock_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    if (pthread_condattr_init(&attributes) != 0)
+        return false;
+    const bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
+                      pthread_cond_init(condition, &attributes) == 0;
+    (void)pthread_condattr_destroy(&attributes);
+    return made;
+}

@@ -21,74 +21,47 @@ out_of_memory(sl_errors *err)
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the hosts");
 }
 
-/* FNV-1a. */
-static uint32_t
-hash_name(const char *name, size_t length)
-{
-    uint32_t hash = 2166136261U;
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * 16777619U;
-    return hash;
-}
-
-/* Where a name stands, or where it would. */
-static uint32_t *
-slot_of(const sl_host_status *status, const char *name, size_t length)
-{
-    const uint32_t mask = status->slot_count - 1;
-    for (uint32_t at = hash_name(name, length);; at++) {
-        uint32_t *const slot = &status->slots[at & mask];
-        if (*slot == 0)
-            return slot;
-        const char *const there = status->hosts[*slot - 1].name;
-        if (strncmp(there, name, length) == 0 && there[length] == '\0')
-            return slot;
-    }
-}
-
 static bool
 grow(sl_host_status *status)
 {
     const uint32_t room = status->host_room == 0 ? FIRST_ROOM : status->host_room * 2;
     sl_joined_host *const hosts = sl_arena_alloc(status->arena, room, sizeof *hosts);
-    uint32_t *const slots = sl_arena_alloc(status->arena, (size_t)room * 2, sizeof *slots);
-    if (hosts == NULL || slots == NULL)
+    if (hosts == NULL)
         return false;
     if (status->hosts != NULL)
         memcpy(hosts, status->hosts, status->host_count * sizeof *hosts);
     status->hosts = hosts;
     status->host_room = room;
-    status->slots = slots;
-    status->slot_count = room * 2;
-    for (uint32_t i = 0; i < status->host_count; i++)
-        *slot_of(status, hosts[i].name, strlen(hosts[i].name)) = i + 1;
     return true;
 }
 
-sl_joined_host *
-sl_join_find(const sl_host_status *status, const char *name)
+const char *
+sl_join_name(const void *status, uint32_t host)
 {
-    if (status->hosts == NULL)
-        return NULL;
-    const uint32_t slot = *slot_of(status, name, strlen(name));
-    return slot == 0 ? NULL : &status->hosts[slot - 1];
+    return ((const sl_host_status *)status)->hosts[host].name;
+}
+
+/* The host whose name is that many characters of a text, or NULL. */
+static sl_joined_host *
+find(const sl_host_status *status, const char *name, size_t length)
+{
+    uint32_t host = 0;
+    return sl_index_find(&status->names, name, length, &host) ? &status->hosts[host] : NULL;
 }
 
 sl_joined_host *
 sl_join_host(sl_host_status *status, const char *name)
 {
-    sl_joined_host *const known = sl_join_find(status, name);
+    sl_joined_host *const known = find(status, name, strlen(name));
     if (known != NULL)
         return known;
     if (status->host_count == status->host_room && !grow(status))
         return NULL;
     const char *const copy = sl_arena_copy(status->arena, name);
-    if (copy == NULL)
+    if (copy == NULL || !sl_index_put(&status->names, copy, status->host_count))
         return NULL;
-    assert(status->hosts != NULL);
     sl_joined_host *const host = &status->hosts[status->host_count++];
     *host = (sl_joined_host){.name = copy, .pool = SL_NO_POOL};
-    *slot_of(status, copy, strlen(copy)) = status->host_count;
     return host;
 }
 
@@ -96,13 +69,12 @@ sl_join_host(sl_host_status *status, const char *name)
 static sl_joined_host *
 observed_host(sl_host_status *status, const char *name)
 {
-    sl_joined_host *const known = sl_join_find(status, name);
+    sl_joined_host *const known = find(status, name, strlen(name));
     const size_t length = strcspn(name, ".");
-    if (known != NULL || name[length] == '\0' || status->hosts == NULL)
-        return known != NULL ? known : sl_join_host(status, name);
-    const uint32_t slot = *slot_of(status, name, length);
-    return slot != 0 && status->hosts[slot - 1].pool != SL_NO_POOL ? &status->hosts[slot - 1]
-                                                                   : sl_join_host(status, name);
+    if (known != NULL)
+        return known;
+    sl_joined_host *const shorter = find(status, name, length);
+    return shorter != NULL && shorter->pool != SL_NO_POOL ? shorter : sl_join_host(status, name);
 }
 
 static bool

@@ -2,6 +2,7 @@
 #ifndef SL_CODEC_HOST_JOIN_H
 #define SL_CODEC_HOST_JOIN_H
 
+#include "base/index.h"
 #include "codec/host_status.h"
 #include "codec/inventory.h"
 
@@ -85,9 +86,8 @@ struct sl_host_status {
     uint32_t pool_count;
     sl_joined_host *hosts;
     uint32_t host_count, host_room;
-    uint32_t *slots; /* index of a host plus one; 0: free */
-    uint32_t slot_count;
-    bool listing; /* a source that counts lists hosts */
+    sl_index names; /* of hosts */
+    bool listing;   /* a source that counts lists hosts */
     sl_joined_unnamed *unnamed;
     sl_contradiction contradictions[SL_CONTRADICTIONS_MAX];
     uint32_t contradiction_count;
@@ -95,10 +95,11 @@ struct sl_host_status {
     uint32_t observation_count;
 };
 
+/** What the index of hosts asks for; status: sl_host_status. */
+const char *sl_join_name(const void *status, uint32_t host);
+
 /** The host of that name, or a new one that no pool names. NULL without memory. */
 sl_joined_host *sl_join_host(sl_host_status *status, const char *name);
-/** NULL: there is none. */
-sl_joined_host *sl_join_find(const sl_host_status *status, const char *name);
 
 /** Takes the word of one source. */
 sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,

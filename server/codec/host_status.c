@@ -252,6 +252,7 @@ sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
     if (status == NULL)
         return out_of_memory(err);
     status->arena = arena;
+    status->names = (sl_index){.arena = arena, .name_of = sl_join_name, .owner = status};
     status->catalog = catalog;
     status->observations = observations;
     status->observation_count = count;

@@ -1,50 +1,15 @@
 #include "codec/inventory_hosts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/hash.h"
 #include "codec/inventory.h"
 #include "json/members.h"
 
-enum { FIRST_SLOTS = 256 };
+static const size_t ARENA_BYTES = (size_t)32 * 1024 * 1024; /* an index of SL_HOSTS_MAX and more */
 
 void
 sl_host_names_clear(sl_host_names *names)
 {
-    free(names->slots);
+    sl_arena_free(names->index.arena);
     *names = (sl_host_names){0};
-}
-
-/* Where a hash stands, or would. */
-static uint64_t *
-slot_of(const sl_host_names *names, uint64_t hash)
-{
-    const size_t mask = names->slot_count - 1;
-    for (size_t at = (size_t)hash;; at++) {
-        uint64_t *const slot = &names->slots[at & mask];
-        if (*slot == 0 || *slot == hash)
-            return slot;
-    }
-}
-
-static bool
-make_room(sl_host_names *names)
-{
-    if (names->slot_count > 0 && names->used < names->slot_count / 2)
-        return true;
-    const sl_host_names old = *names;
-    names->slot_count = old.slot_count > 0 ? 2 * old.slot_count : FIRST_SLOTS;
-    names->slots = calloc(names->slot_count, sizeof *names->slots);
-    if (names->slots == NULL) {
-        *names = old;
-        return false;
-    }
-    for (size_t i = 0; i < old.slot_count; i++)
-        if (old.slots[i] != 0)
-            *slot_of(names, old.slots[i]) = old.slots[i];
-    free(old.slots);
-    return true;
 }
 
 typedef struct naming {
@@ -56,20 +21,19 @@ static sl_code
 take_name(void *context, const char *name, sl_errors *err)
 {
     const naming *const n = context;
-    const uint64_t hash = sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));
+    sl_index *const index = &n->names->index;
+    bool known = false;
 
-    if (n->names->used == SL_HOSTS_MAX)
+    if (index->used == SL_HOSTS_MAX)
         return sl_node_fail(n->entry, err, SL_E_RANGE, "too_many",
                             "must not name over %d hosts in all pools", SL_HOSTS_MAX);
-    if (!make_room(n->names))
+    if (index->arena == NULL)
+        index->arena = sl_arena_new(ARENA_BYTES);
+    if (index->arena == NULL || sl_index_at(index, sl_index_key(name), &known) == NULL)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the hosts");
-    /* 0 marks a free slot: the one name in 2^64 that has it is not looked for. */
-    uint64_t *const slot = slot_of(n->names, hash);
-    if (*slot == hash && hash != 0)
+    if (known)
         return sl_node_fail(n->entry, err, SL_E_RANGE, "duplicate_host",
                             "%.60s is named twice in the inventory", name);
-    n->names->used += *slot != hash;
-    *slot = hash;
     return SL_OK;
 }
 

@@ -2,14 +2,13 @@
 #ifndef SL_CODEC_INVENTORY_HOSTS_H
 #define SL_CODEC_INVENTORY_HOSTS_H
 
+#include "base/index.h"
 #include "codec/hosts.h"
 #include "json/reader.h"
 
 /** Names of one inventory. Zero-initialise; clear. */
 typedef struct sl_host_names {
-    uint64_t *slots; /* hashes of names; 0: free */
-    size_t slot_count;
-    size_t used;
+    sl_index index; /* known by hash alone, in an arena of its own */
 } sl_host_names;
 
 void sl_host_names_clear(sl_host_names *names);

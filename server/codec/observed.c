@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-const char *const sl_observed_state_names[SL_OBSERVED_STATES] = {
+static const char *const state_names[SL_OBSERVED_STATES] = {
     [SL_OBSERVED_UNSAID] = "unknown",
     [SL_OBSERVED_USABLE] = "usable",
     [SL_OBSERVED_DRAINED] = "drained",
@@ -52,8 +52,8 @@ sl_observed_group_at(const sl_observed *observed, size_t index, sl_observed_grou
 
     *out = (sl_observed_group){.since = ""};
     if (!sl_node_at(&observed->groups, index, &group) ||
-        sl_node_choice(&group, "state", sl_observed_state_names, SL_OBSERVED_STATES, &state, NULL,
-                       &ignored) != SL_OK ||
+        sl_node_choice(&group, "state", state_names, SL_OBSERVED_STATES, &state, NULL, &ignored) !=
+            SL_OK ||
         sl_node_text(&group, "reason", &out->reason, NULL, &ignored) != SL_OK ||
         sl_node_text(&group, "since", &out->since, NULL, &ignored) != SL_OK ||
         sl_node_uint(&group, "count", 0, UINT32_MAX, &out->count, NULL, &ignored) != SL_OK ||

@@ -24,8 +24,6 @@ typedef enum sl_observed_state {
     SL_OBSERVED_STATES
 } sl_observed_state;
 
-extern const char *const sl_observed_state_names[SL_OBSERVED_STATES];
-
 /** Hosts of which the same is said; borrowed from the document. */
 typedef struct sl_observed_group {
     sl_node hosts; /* a list of texts; of none where nobody named them */

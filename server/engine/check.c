@@ -316,6 +316,7 @@ check_workload(const sl_question *question, sl_errors *err)
     }
     if (!workload->optimizer_in_backward)
         return code;
+    assert(plan->data > 0); /* the degrees were judged before */
     if (!sl_framework_is_fsdp(workload->framework) &&
         (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1)) {
         code = sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,

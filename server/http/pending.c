@@ -89,18 +89,6 @@ watchdog_main(void *argument)
     return NULL;
 }
 
-static bool
-condition_init(pthread_cond_t *condition)
-{
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    const bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                      pthread_cond_init(condition, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 sl_pending *
 sl_pending_new(void)
 {
@@ -109,9 +97,9 @@ sl_pending_new(void)
         return NULL;
     if (pthread_mutex_init(&pending->lock, NULL) != 0)
         goto no_lock;
-    if (!condition_init(&pending->watch))
+    if (!sl_clock_condition(&pending->watch))
         goto no_watch;
-    if (!condition_init(&pending->left))
+    if (!sl_clock_condition(&pending->left))
         goto no_left;
     if (pthread_create(&pending->watchdog, NULL, watchdog_main, pending) != 0)
         goto no_watchdog;

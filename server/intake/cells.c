@@ -85,6 +85,12 @@ sl_cells_words(char *line, sl_cells *out)
     }
 }
 
+const char *
+sl_cell_at(const sl_cells *cells, uint32_t at)
+{
+    return at >= cells->count || sl_cell_is_nothing(cells->at[at]) ? "" : cells->at[at];
+}
+
 bool
 sl_cell_count(const char *text, uint32_t *out, const char **end)
 {

@@ -24,6 +24,9 @@ void sl_cells_split(char *line, char separator, sl_cells *out);
 /** Cuts at blanks, any number of them. */
 void sl_cells_words(char *line, sl_cells *out);
 
+/** The cell that stands there, or "" where there is none or it says nothing. */
+const char *sl_cell_at(const sl_cells *cells, uint32_t at);
+
 /** Whole numbers of decimal digits at the start of a text; *end is what follows. */
 bool sl_cell_count(const char *text, uint32_t *out, const char **end);
 

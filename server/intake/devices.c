@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/text.h"
-#include "intake/index.h"
 
 enum { FIRST_ROOM = 256 /* nodes */ };
 
@@ -24,6 +24,7 @@ typedef struct node {
     uint32_t line;
     uint32_t attached, attached_line; /* as the tool says; 0: it does not */
     const char *attached_path;
+    bool uncounted;  /* those listed are some of them */
     uint32_t common; /* kind of what is said of the whole, or NONE */
     uint32_t kind_count;
     struct {
@@ -105,8 +106,7 @@ sl_devices_node(sl_devices *devices, const char *name, uint32_t line, uint32_t *
     if (name == NULL || *name == '\0')
         return new_node(devices, NULL, line, index, err);
     bool known = false;
-    uint32_t *const at =
-        sl_index_at(&devices->names, sl_index_key_text(SL_INDEX_KEY, name), &known);
+    uint32_t *const at = sl_index_at(&devices->names, sl_index_key(name), &known);
     if (at == NULL)
         return out_of_memory(err);
     if (known) {
@@ -117,27 +117,12 @@ sl_devices_node(sl_devices *devices, const char *name, uint32_t line, uint32_t *
     return new_node(devices, name, line, index, err);
 }
 
-static bool
-fact_equal(const sl_fact *a, const sl_fact *b)
-{
-    if (!a->said || !b->said)
-        return a->said == b->said;
-    return a->text != NULL && b->text != NULL ? sl_text_equal(a->text, b->text)
-                                              : a->text == b->text && a->number == b->number;
-}
-
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
-    uint64_t hash = SL_INDEX_KEY;
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        const sl_fact *const f = &facts->field[i];
-        if (!f->said)
-            continue;
-        hash = sl_index_key(hash, &i, sizeof i);
-        hash = f->text != NULL ? sl_index_key(hash, f->text, strlen(f->text))
-                               : sl_index_key(hash, &f->number, sizeof f->number);
-    }
+    uint64_t hash = SL_QUICK_HASH_START;
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
+        hash = sl_fact_hash(hash, i, &facts->field[i]);
     return hash;
 }
 
@@ -145,7 +130,7 @@ static bool
 facts_equal(const sl_facts *a, const sl_facts *b)
 {
     for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
-        if (!fact_equal(&a->field[i], &b->field[i]))
+        if (!sl_fact_equal(&a->field[i], &b->field[i]))
             return false;
     return true;
 }
@@ -179,19 +164,6 @@ intern(sl_devices *devices, const sl_facts *facts, uint32_t *kind, sl_errors *er
     devices->kind_hashes[devices->kind_count] = hash;
     devices->kinds[devices->kind_count++] = made;
     return SL_OK;
-}
-
-static bool
-complete(sl_facts *facts, const sl_facts *more)
-{
-    bool changed = false;
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        if (facts->field[i].said || !more->field[i].said)
-            continue;
-        facts->field[i] = more->field[i];
-        changed = true;
-    }
-    return changed;
 }
 
 /* Moves `count` devices of a node to a kind; from NONE they are new. */
@@ -232,10 +204,18 @@ sl_devices_attached(sl_devices *devices, uint32_t index, uint32_t count, uint32_
     n->attached_path = path;
 }
 
+void
+sl_devices_uncounted(sl_devices *devices, uint32_t index)
+{
+    assert(devices != NULL && index < devices->node_count);
+    devices->nodes[index].uncounted = true;
+}
+
 static uint64_t
 identity_key(uint32_t index, const char *identity)
 {
-    return sl_index_key_text(sl_index_key(SL_INDEX_KEY, &index, sizeof index), identity);
+    return sl_hash_quick(sl_hash_quick(SL_QUICK_HASH_START, &index, sizeof index), identity,
+                         strlen(identity));
 }
 
 sl_code
@@ -256,7 +236,7 @@ sl_devices_add(sl_devices *devices, uint32_t index, const char *identity, uint32
     sl_facts device = {0};
     if (before)
         device = *devices->kinds[*kind_of];
-    const bool changed = complete(&device, facts);
+    const bool changed = sl_facts_complete(&device, facts);
     if (before && !changed)
         return SL_OK;
     uint32_t kind = 0;
@@ -278,7 +258,7 @@ sl_devices_say(sl_devices *devices, uint32_t index, const sl_facts *facts, sl_er
     sl_facts both = {0};
     if (n->common != NONE)
         both = *devices->kinds[n->common];
-    if (!complete(&both, facts))
+    if (!sl_facts_complete(&both, facts))
         return SL_OK;
     return intern(devices, &both, &n->common, err);
 }
@@ -411,9 +391,9 @@ warn_of_power(const sl_devices *devices, const node *n, const char *part, const 
     bool equal = true;
     for (uint32_t i = 0; i < n->kind_count; i++)
         if (n->kinds[i].count > 0 && sl_text_equal(part_of(devices, n->kinds[i].kind), part))
-            equal =
-                equal &&
-                fact_equal(&devices->kinds[n->kinds[i].kind]->field[SL_FIELD_POWER_LIMIT_W], limit);
+            equal = equal &&
+                    sl_fact_equal(&devices->kinds[n->kinds[i].kind]->field[SL_FIELD_POWER_LIMIT_W],
+                                  limit);
     if (!equal)
         sl_findings_warn(devices->findings, "mixed_power", limit->place.line, limit->place.path,
                          "%.80s has devices of unequal power limits: the lowest, %g W, counts",
@@ -425,6 +405,8 @@ static void
 say_count(const sl_devices *devices, const node *n, uint32_t listed, uint32_t count,
           const sl_place *place, sl_facts *out)
 {
+    if (n->uncounted && n->attached == 0)
+        return;
     if (listed == 0 || n->attached <= listed)
         sl_facts_number(out, SL_FIELD_ACCELERATORS, count, place->line, place->path);
     else
@@ -487,7 +469,7 @@ sl_devices_finish(sl_devices *devices, sl_errors *err)
         if (n->common != NONE)
             said = *devices->kinds[n->common];
         merge_devices(devices, n, &facts);
-        (void)complete(&said, &facts);
+        (void)sl_facts_complete(&said, &facts);
         const sl_found_host host = {.name = devices->offers ? NULL : n->name,
                                     .pool = devices->offers ? n->name : NULL,
                                     .count = 1,

@@ -8,8 +8,6 @@
 #include "intake/elements.h"
 #include "intake/format.h"
 
-extern const sl_formats sl_document_formats;
-
 /** Without a byte order mark. */
 sl_raw sl_document_raw(const sl_raw *raw);
 

@@ -5,43 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/index.h"
 #include "base/text.h"
 
 enum {
     CHUNK = 1024, /* hosts that are allocated at once */
     CHUNKS_MAX = SL_HOSTS_MAX / CHUNK,
-    FIRST_SLOTS = 1024,
     NAMINGS_MAX = 32 * SL_HOSTS_MAX, /* a short range may be said over and over */
     WARNING_SIZE = 240
 };
-
-static const struct {
-    const char *name;
-    bool text;
-} fields[] = {
-    [SL_FIELD_ACCELERATOR] = {"accelerator", true},
-    [SL_FIELD_ACCELERATORS] = {"accelerators", false},
-    [SL_FIELD_MEMORY_BYTES] = {"memory_bytes", false},
-    [SL_FIELD_RESERVED_BYTES] = {"reserved_bytes", false},
-    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
-    [SL_FIELD_POWER_LIMIT_W] = {"power_limit_w", false},
-    [SL_FIELD_SLICED_ACCELERATORS] = {"sliced_accelerators", false},
-    [SL_FIELD_SLICE] = {"slice", true},
-    [SL_FIELD_DRIVER] = {"driver", true},
-    [SL_FIELD_NODE_TYPE] = {"node_type", true},
-    [SL_FIELD_HOST_MEMORY_BYTES] = {"host_memory_bytes", false},
-    [SL_FIELD_CPUS] = {"cpus", false},
-    [SL_FIELD_LINKS] = {"links", false},
-    [SL_FIELD_LINK_KIND] = {"link_kind", true},
-    [SL_FIELD_SCALE_UP_BYTES_PER_S] = {"scale_up_bytes_per_s", false},
-    [SL_FIELD_SCALE_UP_DOMAIN] = {"scale_up_domain", false},
-    [SL_FIELD_NIC_COUNT] = {"nic_count", false},
-    [SL_FIELD_NIC_BYTES_PER_S] = {"nic_bytes_per_s", false},
-    [SL_FIELD_NIC_KIND] = {"nic_kind", true},
-    [SL_FIELD_PRICE_PER_NODE_HOUR] = {"price_per_node_hour", false},
-};
-_Static_assert(sizeof fields / sizeof fields[0] == SL_FIELD_COUNT, "every field has its name");
 
 const char *const sl_host_state_names[] = {"unknown", "usable", "drained", "down"};
 
@@ -55,8 +27,7 @@ struct sl_findings {
     uint32_t node_count; /* with those that nobody named */
     uint32_t naming_count;
     sl_found_host *chunks[CHUNKS_MAX];
-    uint32_t *slots; /* index of the first record of a host plus one; 0: free */
-    uint32_t slot_count, slots_used;
+    sl_index names; /* the first record of each host */
     uint32_t kind_count;
     sl_facts *kinds[SL_FINDINGS_KINDS_MAX];
     uint64_t kind_hashes[SL_FINDINGS_KINDS_MAX];
@@ -67,36 +38,17 @@ struct sl_findings {
     const char *document;
 };
 
-const char *
-sl_field_name(sl_field field)
+static sl_found_host *
+host_at(const sl_findings *findings, uint32_t index)
 {
-    assert(field < SL_FIELD_COUNT);
-    return fields[field].name;
+    assert(index < findings->host_count);
+    return &findings->chunks[index / CHUNK][index % CHUNK];
 }
 
-bool
-sl_field_is_text(sl_field field)
+static const char *
+name_at(const void *findings, uint32_t index)
 {
-    assert(field < SL_FIELD_COUNT);
-    return fields[field].text;
-}
-
-void
-sl_facts_text(sl_facts *facts, sl_field field, const char *text, uint32_t line, const char *path)
-{
-    assert(facts != NULL && sl_field_is_text(field));
-    if (text != NULL && *text != '\0')
-        facts->field[field] = (sl_fact){.said = true, .text = text, .place = {line, path}};
-}
-
-void
-sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line, const char *path)
-{
-    assert(facts != NULL && !sl_field_is_text(field));
-    const bool may_be_zero =
-        field == SL_FIELD_RESERVED_BYTES || field == SL_FIELD_PRICE_PER_NODE_HOUR;
-    if (isfinite(number) && (number > 0 || (number == 0 && may_be_zero)))
-        facts->field[field] = (sl_fact){.said = true, .number = number, .place = {line, path}};
+    return host_at(findings, index)->name;
 }
 
 sl_findings *
@@ -105,8 +57,10 @@ sl_findings_new(sl_arena *arena)
     assert(arena != NULL);
 
     sl_findings *const findings = sl_arena_alloc(arena, 1, sizeof *findings);
-    if (findings != NULL)
-        findings->arena = arena;
+    if (findings == NULL)
+        return NULL;
+    findings->arena = arena;
+    findings->names = (sl_index){.arena = arena, .name_of = name_at, .owner = findings};
     return findings;
 }
 
@@ -137,30 +91,15 @@ sl_findings_file(sl_findings *findings, const char *name, const char *format, sl
     return SL_OK;
 }
 
-/* Of values, not of where they stand; but for what may differ a little between equals. */
+/* But for what may differ a little between equals. */
 static uint64_t
 facts_hash(const sl_facts *facts)
 {
     uint64_t hash = SL_QUICK_HASH_START;
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        const sl_fact *const f = &facts->field[i];
-        if (!f->said || i == SL_FIELD_HOST_MEMORY_BYTES)
-            continue;
-        hash = sl_hash_quick(hash, &i, sizeof i);
-        hash = f->text != NULL ? sl_hash_quick(hash, f->text, strlen(f->text))
-                               : sl_hash_quick(hash, &f->number, sizeof f->number);
-    }
+    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++)
+        if (i != SL_FIELD_HOST_MEMORY_BYTES)
+            hash = sl_fact_hash(hash, i, &facts->field[i]);
     return hash;
-}
-
-static bool
-fact_equal(const sl_fact *a, const sl_fact *b)
-{
-    if (!a->said || !b->said)
-        return a->said == b->said;
-    if (a->text != NULL && b->text != NULL)
-        return sl_text_equal(a->text, b->text);
-    return a->text == b->text && a->number == b->number;
 }
 
 /* Firmware and kernels keep another bit of the host's memory on each of a thousand like nodes: within
@@ -174,7 +113,7 @@ facts_equal(const sl_facts *a, const sl_facts *b)
         const sl_fact *const x = &a->field[i], *const y = &b->field[i];
         const bool near = i == SL_FIELD_HOST_MEMORY_BYTES && x->said && y->said &&
                           fabs(x->number - y->number) <= HOST_MEMORY_SHARE * x->number;
-        if (!near && !fact_equal(x, y))
+        if (!near && !sl_fact_equal(x, y))
             return false;
     }
     return true;
@@ -223,44 +162,6 @@ intern(sl_findings *findings, const sl_facts *facts, uint16_t file, uint16_t *ki
     return SL_OK;
 }
 
-static sl_found_host *
-host_at(const sl_findings *findings, uint32_t index)
-{
-    assert(index < findings->host_count);
-    return &findings->chunks[index / CHUNK][index % CHUNK];
-}
-
-/* The slot of a name: where it stands, or where it would. */
-static uint32_t *
-slot_of(const sl_findings *findings, const char *name)
-{
-    const uint32_t mask = findings->slot_count - 1;
-    for (uint32_t at = (uint32_t)sl_hash_quick(SL_QUICK_HASH_START, name, strlen(name));; at++) {
-        uint32_t *const slot = &findings->slots[at & mask];
-        if (*slot == 0 || sl_text_equal(host_at(findings, *slot - 1)->name, name))
-            return slot;
-    }
-}
-
-static bool
-grow_slots(sl_findings *findings)
-{
-    if (findings->slot_count > 0 && findings->slots_used < findings->slot_count / 2)
-        return true;
-    const uint32_t *const old = findings->slots;
-    const uint32_t old_count = findings->slot_count;
-    uint32_t *const grown =
-        sl_arena_alloc(findings->arena, old_count > 0 ? 2 * old_count : FIRST_SLOTS, sizeof *grown);
-    if (grown == NULL)
-        return false;
-    findings->slots = grown;
-    findings->slot_count = old_count > 0 ? 2 * old_count : FIRST_SLOTS;
-    for (uint32_t i = 0; i < old_count; i++)
-        if (old[i] > 0)
-            *slot_of(findings, host_at(findings, old[i] - 1)->name) = old[i];
-    return true;
-}
-
 static sl_code
 append(sl_findings *findings, const sl_found_host *host, sl_errors *err)
 {
@@ -297,11 +198,11 @@ complete(sl_findings *findings, sl_found_host *known, const sl_found_host *more,
         const sl_fact *const f = &facts->field[i];
         if (!both.field[i].said)
             both.field[i] = *f;
-        else if (f->said && !fact_equal(&both.field[i], f))
+        else if (f->said && !sl_fact_equal(&both.field[i], f))
             sl_findings_warn(findings, "said_twice", f->place.line, f->place.path,
                              "%.60s is named twice, with another %s the second time: the first "
                              "counts",
-                             known->name, fields[i].name);
+                             known->name, sl_field_name((sl_field)i));
     }
     return intern(findings, &both, known->file, &known->kind, err);
 }
@@ -321,11 +222,8 @@ add_named(void *context, const char *name, sl_errors *err)
 
     if (findings->naming_count++ >= NAMINGS_MAX)
         return too_many(err, "names of hosts, counted as often as they are said", NAMINGS_MAX);
-    if (!grow_slots(findings))
-        return out_of_memory(err);
-    uint32_t *const slot = slot_of(findings, name);
     uint32_t last = SL_FOUND_NONE;
-    for (uint32_t at = *slot > 0 ? *slot - 1 : SL_FOUND_NONE; at != SL_FOUND_NONE;
+    for (uint32_t at = sl_findings_find(findings, name); at != SL_FOUND_NONE;
          at = host_at(findings, at)->next) {
         if (host_at(findings, at)->file == a->host.file)
             return complete(findings, host_at(findings, at), &a->host, a->facts, err);
@@ -340,12 +238,9 @@ add_named(void *context, const char *name, sl_errors *err)
     if (code != SL_OK)
         return code;
     const uint32_t index = findings->host_count - 1;
-    if (last == SL_FOUND_NONE) {
-        *slot = index + 1;
-        findings->slots_used++;
-    } else {
-        host_at(findings, last)->next = index;
-    }
+    if (last == SL_FOUND_NONE)
+        return sl_index_put(&findings->names, name, index) ? SL_OK : out_of_memory(err);
+    host_at(findings, last)->next = index;
     return SL_OK;
 }
 
@@ -373,6 +268,96 @@ sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts
         return host->count == 0 ? SL_OK : append(findings, &a.host, err);
     a.host.count = 1;
     return sl_hosts_each(host->name, add_named, &a, err);
+}
+
+/* The first label of a name that has several, "gpu01" of "gpu01.cluster.example"; false of others,
+ * and of an address. */
+static bool
+short_name(const char *name, char out[SL_HOST_NAME_MAX + 1])
+{
+    const size_t length = strcspn(name, ".");
+
+    if (name[length] == '\0' || length == 0 || length > SL_HOST_NAME_MAX ||
+        strspn(name, "0123456789") == length)
+        return false;
+    memcpy(out, name, length);
+    out[length] = '\0';
+    return true;
+}
+
+static bool
+share_a_file(const sl_findings *findings, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = a; i != SL_FOUND_NONE; i = host_at(findings, i)->next)
+        for (uint32_t j = b; j != SL_FOUND_NONE; j = host_at(findings, j)->next)
+            if (host_at(findings, i)->file == host_at(findings, j)->file)
+                return true;
+    return false;
+}
+
+/* The records of `more` behind those of `first`, under its name: the longer one is not found any more. */
+static void
+join(sl_findings *findings, uint32_t first, uint32_t more)
+{
+    uint32_t last = first;
+
+    while (host_at(findings, last)->next != SL_FOUND_NONE)
+        last = host_at(findings, last)->next;
+    host_at(findings, last)->next = more;
+    for (uint32_t i = more; i != SL_FOUND_NONE; i = host_at(findings, i)->next)
+        host_at(findings, i)->name = host_at(findings, first)->name;
+}
+
+/* How many hosts have each short name. */
+static sl_code
+count_short_names(const sl_findings *findings, sl_index *counts, sl_errors *err)
+{
+    char name[SL_HOST_NAME_MAX + 1];
+    bool known = false;
+
+    for (uint32_t i = 0; i < findings->host_count; i++) {
+        const char *const full = host_at(findings, i)->name;
+        if (full == NULL || sl_findings_find(findings, full) != i || !short_name(full, name))
+            continue;
+        uint32_t *const count = sl_index_at(counts, sl_index_key(name), &known);
+        if (count == NULL)
+            return out_of_memory(err);
+        *count += 1;
+    }
+    return SL_OK;
+}
+
+sl_code
+sl_findings_join_names(sl_findings *findings, sl_errors *err)
+{
+    assert(findings != NULL && err != NULL);
+
+    sl_index counts = {.arena = findings->arena};
+    char name[SL_HOST_NAME_MAX + 1];
+    bool known = false;
+    const sl_code code =
+        findings->file_count > 1 ? count_short_names(findings, &counts, err) : SL_OK;
+    for (uint32_t i = 0; counts.used > 0 && i < findings->host_count && code == SL_OK; i++) {
+        const char *const full = host_at(findings, i)->name;
+        if (full == NULL || sl_findings_find(findings, full) != i || !short_name(full, name))
+            continue;
+        const uint32_t first = sl_findings_find(findings, name);
+        if (first == SL_FOUND_NONE)
+            continue;
+        const uint32_t *const count = sl_index_at(&counts, sl_index_key(name), &known);
+        if (count == NULL || *count != 1 || share_a_file(findings, first, i)) {
+            sl_findings_warn(findings, "host_names_ambiguous", 0, NULL,
+                             "a host that is named without its domain may be any of several that "
+                             "are named with one: they stay apart");
+            continue;
+        }
+        sl_findings_warn(findings, "host_names_shortened", 0, NULL,
+                         "hosts that one file names with their domain, %s, and another without "
+                         "are taken for the same",
+                         full + strlen(name));
+        join(findings, first, i);
+    }
+    return code;
 }
 
 void
@@ -478,10 +463,9 @@ uint32_t
 sl_findings_find(const sl_findings *findings, const char *name)
 {
     assert(name != NULL);
-    if (findings->slot_count == 0)
-        return SL_FOUND_NONE;
-    const uint32_t slot = *slot_of(findings, name);
-    return slot > 0 ? slot - 1 : SL_FOUND_NONE;
+    uint32_t index = SL_FOUND_NONE;
+    (void)sl_index_find(&findings->names, name, strlen(name), &index);
+    return index;
 }
 
 uint32_t

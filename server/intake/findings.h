@@ -70,6 +70,15 @@ void sl_facts_text(sl_facts *facts, sl_field field, const char *text, uint32_t l
 void sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line,
                      const char *path);
 
+/** What is unsaid is taken from `more`. Whether anything was. */
+bool sl_facts_complete(sl_facts *facts, const sl_facts *more);
+
+/** Of values, not of where they stand. */
+bool sl_fact_equal(const sl_fact *a, const sl_fact *b);
+
+/** Goes on with a hash, as sl_hash_quick; equal facts of a field have one, what is unsaid adds none. */
+uint64_t sl_fact_hash(uint64_t hash, uint32_t field, const sl_fact *fact);
+
 /** Worse is later. */
 typedef enum sl_host_state {
     SL_HOST_UNSAID,  /* planned hardware, or a tool that does not say */
@@ -132,6 +141,13 @@ sl_code sl_findings_file(sl_findings *findings, const char *name, const char *fo
  */
 sl_code sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts *facts,
                         sl_errors *err) SL_MUST_CHECK;
+
+/**
+ * When all files are read: gpu01.cluster.example of one file is gpu01 of another, and called that from
+ * here on (host_names_shortened), where no other host is gpu01 of some domain and no file names both;
+ * where one of the two is so, they stay apart (host_names_ambiguous). SL_E_MEMORY.
+ */
+sl_code sl_findings_join_names(sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
 
 /** Beyond the bound only counted. `code` is static. */
 void sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const char *path,

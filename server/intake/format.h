@@ -1,6 +1,6 @@
 /**
  * The formats that are read: each recognises its own texts and reads them into findings. Adding a
- * tool is adding a row to its family's list.
+ * tool is writing its file, which ends with its sl_format, and a line in its family's list.
  */
 #ifndef SL_INTAKE_FORMAT_H
 #define SL_INTAKE_FORMAT_H
@@ -56,7 +56,7 @@ typedef struct sl_format {
 
 /** A family of formats: the tools of one project. */
 typedef struct sl_formats {
-    const sl_format *list;
+    const sl_format *const *list;
     uint32_t count;
 } sl_formats;
 
@@ -65,11 +65,9 @@ uint32_t sl_format_count(void);
 const sl_format *sl_format_get(uint32_t index);
 const sl_format *sl_format_find(const char *name); /* NULL: none */
 
-/** The most sure of all, or NULL when none is; *confidence 0 to 100. */
-const sl_format *sl_format_recognise(const sl_sample *sample, uint32_t *confidence);
-
 /**
- * Reads one file as `format`, or as what it is recognised to be when that is NULL.
+ * Reads one file as `format`, or when that is NULL as what it is recognised to be by the most sure.
+ * *confidence 0 to 100.
  * SL_E_UNSUPPORTED, rule unknown_format, when nothing recognises it, with what the text looks like.
  */
 sl_code sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings,

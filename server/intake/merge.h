@@ -56,6 +56,9 @@ bool sl_class_has_accelerators(const sl_class *class);
 /** Whether two classes may be of one part: they share a candidate, or a name nobody knows. */
 bool sl_class_alike(const sl_class *a, const sl_class *b);
 
+/** Notes on the pools of a draft and on what is in none of them (draft_notes.c). */
+void sl_draft_notes(const sl_merge *merge);
+
 void sl_draft_note_add(sl_draft *draft, sl_arena *arena, const char *code, bool guess,
                        const char *pointer, const char *format, ...) SL_PRINTF(6, 7);
 

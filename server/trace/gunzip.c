@@ -49,13 +49,6 @@ sl_gunzip_free(sl_gunzip *gunzip)
     free(gunzip);
 }
 
-bool
-sl_gunzip_packed(const sl_gunzip *gunzip)
-{
-    assert(gunzip != NULL);
-    return gunzip->phase >= PACKED;
-}
-
 static sl_code
 malformed(const sl_gunzip *gunzip, sl_errors *err, const char *what)
 {

@@ -26,7 +26,4 @@ sl_code sl_gunzip_feed(sl_gunzip *gunzip, const char *bytes, size_t size,
 /** The bytes end here: malformed_gzip in the middle of a gzip file. */
 sl_code sl_gunzip_finish(const sl_gunzip *gunzip, sl_errors *err) SL_MUST_CHECK;
 
-/** Whether what came was gzip; false before the first byte. */
-bool sl_gunzip_packed(const sl_gunzip *gunzip);
-
 #endif

@@ -2,18 +2,11 @@
  * What reading 64 MiB of nodes costs, as kubectl prints them, and of Ansible's answers.
  * Build the release preset and run build/release/tests/bench/intake_kubernetes_bench.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
+#include "intake_bench.h"
 
-#include "base/buffer.h"
-#include "intake/format.h"
 #include "json/reader.h"
 
-enum { TEXT_BYTES = 64 << 20, ARENA_BYTES = 512 << 20, ROUNDS = 3, LABELS = 80, IMAGES = 40 };
-
-/* Appends what a format prints of node `i`. */
-typedef void (*printing)(sl_buffer *out, uint32_t i);
+enum { LABELS = 80, IMAGES = 40 };
 
 static void
 print_json(sl_buffer *out, uint32_t i)
@@ -89,51 +82,13 @@ print_answers(sl_buffer *out, uint32_t i)
                         "false\n}\n");
 }
 
-static void
-measure(const sl_buffer *text)
-{
-    for (uint32_t round = 0; round < ROUNDS; round++) {
-        sl_errors err = {.count = 0};
-        sl_arena *const arena = sl_arena_new(ARENA_BYTES);
-        sl_findings *const findings = arena == NULL ? NULL : sl_findings_new(arena);
-        const sl_raw raw = {.name = "", .text = text->data, .size = text->size};
-        const sl_format *used = NULL;
-        uint32_t confidence = 0;
-        if (findings == NULL)
-            exit(EXIT_FAILURE);
-        const clock_t start = clock(); /* of this process: what else runs does not count */
-        const sl_code code = sl_intake_read(&raw, NULL, findings, &used, &confidence, &err);
-        const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-        if (code != SL_OK || used == NULL) {
-            printf("%s\n", err.list[0].message);
-            exit(EXIT_FAILURE);
-        }
-        printf("%-16s %5.1f MiB  %6u hosts  %.3f s of CPU\n", used->name,
-               (double)text->size / (1 << 20), sl_findings_count(findings), seconds);
-        sl_arena_free(arena);
-    }
-}
-
-static void
-run(printing print, const char *end)
-{
-    sl_buffer text;
-    sl_buffer_init(&text, TEXT_BYTES + 65536);
-    for (uint32_t i = 0; text.size < TEXT_BYTES; i++)
-        print(&text, i);
-    sl_buffer_text(&text, end);
-    if (text.failed)
-        exit(EXIT_FAILURE);
-    measure(&text);
-    sl_buffer_clear(&text);
-}
-
 int
 main(void)
 {
     sl_json_start();
-    run(print_json, "\n    ],\n    \"kind\": \"List\"\n}\n");
-    run(print_yaml, "kind: List\n");
-    run(print_answers, "");
+    measure_printed("nodes as JSON", print_json, UINT32_MAX,
+                    "\n    ],\n    \"kind\": \"List\"\n}\n");
+    measure_printed("nodes as YAML", print_yaml, UINT32_MAX, "kind: List\n");
+    measure_printed("answers", print_answers, UINT32_MAX, "");
     return 0;
 }

@@ -28,7 +28,8 @@ the_catalog(void)
 static void
 check_json(const char *text, size_t size)
 {
-    static const sl_json_limits limits = {.max_bytes = ANSWER_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
+    static const sl_json_limits limits = {.max_bytes = ANSWER_BYTES,
+                                          .max_depth = SL_JSON_DEPTH_MAX};
     sl_errors err = {0};
     sl_json *json = NULL;
     const sl_code code = sl_json_parse(text, size, &limits, &json, &err);
@@ -72,7 +73,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     assert(draft != NULL && findings != NULL);
     for (size_t i = 0; i < (nul != NULL ? 2U : 1U); i++)
         any = sl_intake_read(&raws[i], NULL, findings, &format, &confidence, &err) == SL_OK || any;
-    if (any && sl_draft_make(findings, the_catalog(), arena, draft, &err) == SL_OK)
+    if (any && sl_findings_join_names(findings, &err) == SL_OK &&
+        sl_draft_make(findings, the_catalog(), arena, draft, &err) == SL_OK)
         write_draft(draft);
     free(draft);
     sl_arena_free(arena);

@@ -10,6 +10,7 @@
 #include "base/embed.h"
 #include "base/hash.h"
 #include "base/identity.h"
+#include "base/index.h"
 #include "base/log.h"
 #include "harness.h"
 
@@ -322,6 +323,54 @@ when_to_try_again_is_said_of_the_last_error(void)
     CU_ASSERT_EQUAL(err.list[1].retry_after_s, 7);
 }
 
+static void
+an_index_knows_what_it_was_given(void)
+{
+    enum { KEYS = 10000 };
+    sl_arena *const arena = sl_arena_new(1 << 20);
+    sl_index index = {.arena = arena};
+    bool known = true;
+
+    CU_ASSERT_FALSE(sl_index_knows(&index, 7));
+    for (uint32_t i = 0; i < KEYS; i++) {
+        uint32_t *const number = sl_index_at(&index, (uint64_t)i << 32, &known);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(number);
+        CU_ASSERT_FALSE_FATAL(known);
+        *number = i;
+    }
+    for (uint32_t i = 0; i < KEYS; i++) {
+        const uint32_t *const number = sl_index_at(&index, (uint64_t)i << 32, &known);
+        CU_ASSERT_TRUE_FATAL(known && number != NULL && *number == i);
+    }
+    CU_ASSERT_EQUAL(index.used, KEYS);
+    CU_ASSERT_FALSE(sl_index_knows(&index, 7));
+    sl_arena_free(arena);
+}
+
+static const char *
+name_at(const void *owner, uint32_t number)
+{
+    return ((const char *const *)owner)[number];
+}
+
+static void
+names_of_an_index_are_compared(void)
+{
+    static const char *const names[] = {"gpu001", "gpu002"};
+    sl_arena *const arena = sl_arena_new(1 << 16);
+    sl_index index = {.arena = arena, .name_of = name_at, .owner = names};
+    uint32_t number = 9;
+
+    CU_ASSERT_FALSE(sl_index_find(&index, "gpu001", 6, &number));
+    CU_ASSERT_TRUE_FATAL(sl_index_put(&index, names[0], 0) && sl_index_put(&index, names[1], 1));
+    CU_ASSERT_FALSE(sl_index_find(&index, "gpu003", 6, &number));
+    CU_ASSERT_FALSE(sl_index_find(&index, "gpu", 3, &number));
+    CU_ASSERT_EQUAL(number, 9);
+    CU_ASSERT_TRUE(sl_index_find(&index, "gpu002.example", 6, &number));
+    CU_ASSERT_EQUAL(number, 1);
+    sl_arena_free(arena);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -338,6 +387,8 @@ main(int argc, char **argv)
         SL_CASE(sha256_matches_published_vectors),
         SL_CASE(no_two_identities_are_alike),
         SL_CASE(when_to_try_again_is_said_of_the_last_error),
+        SL_CASE(an_index_knows_what_it_was_given),
+        SL_CASE(names_of_an_index_are_compared),
         SL_CASE(the_clock_goes_forward),
         SL_CASE(embedded_files_are_found_by_name),
         SL_CASE(a_log_line_is_one_json_object),

@@ -100,6 +100,17 @@ found_free(found *f)
     free(f);
 }
 
+/* Every reader of the family says of the text that it is not what it reads. */
+static inline void
+found_malformed_by_all(const sl_formats *family, const char *text)
+{
+    for (uint32_t i = 0; i < family->count; i++) {
+        found *const f = find_in("", text, strlen(text), family->list[i]);
+        CU_ASSERT_EQUAL(f->code, SL_E_SYNTAX);
+        found_free(f);
+    }
+}
+
 /* How often a warning of that code was given. */
 static inline uint32_t
 found_warned(const found *f, const char *code)

@@ -2,58 +2,24 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/text.h"
-#include "harness.h"
-#include "postgres_fixture.h"
 #include "store/hardware.h"
+#include "store_bench.h"
 
-enum { ARENA_BYTES = 4 << 20, WRITERS = 4 };
+enum { WRITERS = 4 };
 
-static sl_postgres postgres;
-static bool have_postgres;
 static const sl_precondition always;
-
-typedef struct bench {
-    sl_store *store;
-    sl_arena *arena;
-    sl_errors err;
-    bool created;
-} bench;
-
-static bool
-bench_open(bench *b)
-{
-    memset(b, 0, sizeof *b);
-    if (!have_postgres) {
-        sl_skip("no PostgreSQL is installed");
-        return false;
-    }
-    sl_postgres_empty(&postgres);
-    b->store = sl_store_new(postgres.url);
-    b->arena = sl_arena_new(ARENA_BYTES);
-    CU_ASSERT_EQUAL(sl_store_migrate(b->store, &b->err), SL_OK);
-    return true;
-}
-
-static void
-bench_close(bench *b)
-{
-    sl_store_free(b->store);
-    sl_arena_free(b->arena);
-}
 
 static const sl_requester nobody = {.remote_address = NULL};
 
 static sl_code
-put(bench *b, const char *kind, const char *id, const char *hash, const char *uses)
+put(store_bench *b, const char *kind, const char *id, const char *hash, const char *uses)
 {
     const sl_hardware_row row = {.kind = kind, .id = id, .spec = "{\"a\": 1.50}"};
     return sl_hardware_put(b->store, &row, hash, uses, 3, &always, &nobody, &b->created, &b->err);
 }
 
 static sl_code
-put_if(bench *b, const char *id, const char *hash, uint64_t if_match, bool create_only)
+put_if(store_bench *b, const char *id, const char *hash, uint64_t if_match, bool create_only)
 {
     const sl_hardware_row row = {.kind = "accelerator", .id = id, .spec = "{}"};
     const sl_precondition condition = {
@@ -62,17 +28,8 @@ put_if(bench *b, const char *id, const char *hash, uint64_t if_match, bool creat
                            &b->err);
 }
 
-static void
-expect_error(bench *b, sl_code code, const char *rule)
-{
-    CU_ASSERT_EQUAL(b->err.count, 1);
-    CU_ASSERT_EQUAL(b->err.list[0].code, code);
-    sl_expect_text(b->err.count > 0 ? b->err.list[0].rule : "", rule, "rule");
-    b->err.count = 0;
-}
-
 static uint64_t
-state_of(bench *b)
+state_of(store_bench *b)
 {
     uint64_t revision = UINT64_MAX;
     CU_ASSERT_EQUAL(sl_hardware_state(b->store, &revision, &b->err), SL_OK);
@@ -82,7 +39,7 @@ state_of(bench *b)
 static void
 an_empty_list_is_at_revision_zero(void)
 {
-    bench b;
+    store_bench b;
     sl_hardware_row *rows = NULL;
     uint64_t revision = 7;
     uint32_t count = 7;
@@ -97,7 +54,7 @@ an_empty_list_is_at_revision_zero(void)
 static void
 rows_come_by_kind_and_id_with_the_number_of_their_write(void)
 {
-    bench b;
+    store_bench b;
     sl_hardware_row *rows = NULL;
     uint64_t revision = 0;
     uint32_t count = 0;
@@ -120,7 +77,7 @@ rows_come_by_kind_and_id_with_the_number_of_their_write(void)
 static void
 the_same_spec_changes_nothing_and_another_takes_the_next_number(void)
 {
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
@@ -136,7 +93,7 @@ the_same_spec_changes_nothing_and_another_takes_the_next_number(void)
 static void
 conditions_hold_or_nothing_happens(void)
 {
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put_if(&b, "a", "h1", SL_REVISION_ANY, false), SL_E_PRECONDITION);
@@ -163,7 +120,7 @@ conditions_hold_or_nothing_happens(void)
 static void
 a_removed_row_never_gives_its_number_back(void)
 {
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
@@ -182,7 +139,7 @@ a_removed_row_never_gives_its_number_back(void)
 static void
 there_is_room_for_so_many_and_no_more(void)
 {
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h", NULL), SL_OK);
@@ -198,7 +155,7 @@ there_is_room_for_so_many_and_no_more(void)
 static void
 a_part_in_use_cannot_be_removed_by_anyone(void)
 {
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "node_type", "n", "h", "a"), SL_E_RANGE);
@@ -217,7 +174,7 @@ a_part_in_use_cannot_be_removed_by_anyone(void)
 static void
 each_change_is_written_down_with_who_asked(void)
 {
-    bench b;
+    store_bench b;
     char audit[160];
     if (!bench_open(&b))
         return;
@@ -240,7 +197,7 @@ each_change_is_written_down_with_who_asked(void)
 static void *
 write_many(void *context)
 {
-    bench own = {.store = sl_store_new(postgres.url)};
+    store_bench own = {.store = sl_store_new(postgres.url)};
     const char *const id = context;
     for (uint32_t i = 0; i < 10; i++) {
         char hash[16];
@@ -257,7 +214,7 @@ writers_at_once_each_get_a_number_of_their_own(void)
 {
     static char names[WRITERS][2] = {"a", "b", "c", "d"};
     pthread_t threads[WRITERS];
-    bench b;
+    store_bench b;
     if (!bench_open(&b))
         return;
     for (uint32_t i = 0; i < WRITERS; i++)
@@ -271,7 +228,7 @@ writers_at_once_each_get_a_number_of_their_own(void)
 static void
 every_table_and_column_says_what_it_is(void)
 {
-    bench b;
+    store_bench b;
     char answer[64];
     if (!bench_open(&b))
         return;
@@ -300,10 +257,5 @@ main(int argc, char **argv)
         SL_CASE(writers_at_once_each_get_a_number_of_their_own),
         SL_CASE(every_table_and_column_says_what_it_is),
     };
-    have_postgres = sl_postgres_create(&postgres);
-    const int status =
-        sl_run_cases(argc, argv, "store_hardware", cases, sizeof cases / sizeof cases[0]);
-    if (have_postgres)
-        sl_postgres_remove(&postgres);
-    return status;
+    return bench_run(argc, argv, "store_hardware", cases, sizeof cases / sizeof cases[0]);
 }

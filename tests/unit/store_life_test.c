@@ -1,6 +1,6 @@
 /* What becomes of stored inventories: deleted, restored, patched, listed, and written down. */
 #include "store/audit.h"
-#include "store_bench.h"
+#include "store_inventories.h"
 
 static void
 a_restore_makes_the_next_revision_of_what_was_deleted(void)
@@ -228,10 +228,5 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    have_postgres = sl_postgres_create(&postgres);
-    const int status =
-        sl_run_cases(argc, argv, "store_life", cases, sizeof cases / sizeof cases[0]);
-    if (have_postgres)
-        sl_postgres_remove(&postgres);
-    return status;
+    return bench_run(argc, argv, "store_life", cases, sizeof cases / sizeof cases[0]);
 }

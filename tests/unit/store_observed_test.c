@@ -1,64 +1,25 @@
 /* Observations and saved plans in the database: what is refused, what is kept, what holds. */
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/text.h"
-#include "harness.h"
-#include "postgres_fixture.h"
 #include "store/observation.h"
 #include "store/plan.h"
-
-enum { ARENA_BYTES = 16 << 20 };
+#include "store_inventories.h"
 
 #define HASH_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define HASH_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 
-static sl_postgres postgres;
-static bool have_postgres;
-
-typedef struct bench {
-    sl_store *store;
-    sl_arena *arena;
-    sl_errors err;
-} bench;
-
+/* With an inventory "a" to speak of. */
 static bool
-bench_open(bench *b)
+inventory_open(store_bench *b)
 {
-    memset(b, 0, sizeof *b);
-    if (!have_postgres) {
-        sl_skip("no PostgreSQL is installed");
+    if (!bench_open(b))
         return false;
-    }
-    sl_postgres_empty(&postgres);
-    b->store = sl_store_new(postgres.url);
-    b->arena = sl_arena_new(ARENA_BYTES);
-    CU_ASSERT_EQUAL(sl_store_migrate(b->store, &b->err), SL_OK);
-    const sl_inventory_write write = {
-        .slug = "a", .name = "", .spec = "{\"pools\":[]}", .spec_hash = "h", .accelerators = "[]"};
-    sl_inventory_row row;
-    bool created = false;
-    CU_ASSERT_EQUAL(sl_inventory_write_do(b->store, &write, b->arena, &row, &created, &b->err),
-                    SL_OK);
+    CU_ASSERT_EQUAL_FATAL(put(b, "a", "{\"pools\":[]}", "h"), SL_OK);
     return true;
 }
 
-static void
-bench_close(bench *b)
-{
-    sl_store_free(b->store);
-    sl_arena_free(b->arena);
-}
-
-static void
-expect_error(bench *b, const char *rule)
-{
-    sl_expect_text(b->err.count == 0 ? "none" : b->err.list[0].rule, rule, "rule");
-    b->err = (sl_errors){0};
-}
-
 static sl_code
-observe(bench *b, const char *source, const char *observed_at, const char *facts_hash,
+observe(store_bench *b, const char *source, const char *observed_at, const char *facts_hash,
         sl_observation_row *row)
 {
     const sl_observation_write write = {.slug = "a",
@@ -76,9 +37,9 @@ observe(bench *b, const char *source, const char *observed_at, const char *facts
 static void
 observations_never_go_back_and_count_their_changes(void)
 {
-    bench b;
+    store_bench b;
     sl_observation_row row;
-    if (!bench_open(&b))
+    if (!inventory_open(&b))
         return;
     CU_ASSERT_EQUAL(observe(&b, "s", "2026-01-31T12:00:00Z", HASH_A, &row), SL_OK);
     CU_ASSERT_EQUAL(row.revision, 1);
@@ -89,7 +50,7 @@ observations_never_go_back_and_count_their_changes(void)
     CU_ASSERT_EQUAL(observe(&b, "s", "2026-01-31T12:02:00Z", HASH_B, &row), SL_OK);
     CU_ASSERT_EQUAL(row.revision, 2);
     CU_ASSERT_EQUAL(observe(&b, "s", "2026-01-31T12:01:59Z", HASH_A, &row), SL_E_CONFLICT);
-    expect_error(&b, "stale_observation");
+    expect_error(&b, SL_E_CONFLICT, "stale_observation");
     char audit[64];
     sl_postgres_ask(&postgres,
                     "SELECT string_agg(action || ' ' || revision, ',' ORDER BY id)"
@@ -102,15 +63,15 @@ observations_never_go_back_and_count_their_changes(void)
 static void
 sources_of_an_inventory_are_bounded(void)
 {
-    bench b;
+    store_bench b;
     sl_observation_row row;
-    if (!bench_open(&b))
+    if (!inventory_open(&b))
         return;
     sl_postgres_do(&postgres,
                    "INSERT INTO observations SELECT 'a', 's' || n, 1, 'f', repeat('a', 64), '{}',"
                    " repeat('a', 64), 0, now(), 60, now(), now() FROM generate_series(1, 1024) n");
     CU_ASSERT_EQUAL(observe(&b, "one-more", "2026-01-31T12:00:00Z", HASH_A, &row), SL_E_RANGE);
-    expect_error(&b, "too_many");
+    expect_error(&b, SL_E_RANGE, "too_many");
     CU_ASSERT_EQUAL(observe(&b, "s7", "2999-01-31T12:00:00Z", HASH_A, &row), SL_OK);
     bench_close(&b);
 }
@@ -118,8 +79,8 @@ sources_of_an_inventory_are_bounded(void)
 static void
 the_schema_refuses_what_the_code_never_writes(void)
 {
-    bench b;
-    if (!bench_open(&b))
+    store_bench b;
+    if (!inventory_open(&b))
         return;
     for (const char *const *change =
              (const char *const[]){"source = 'Upper'", "revision = 0", "raw_hash = 'x'",
@@ -144,9 +105,9 @@ the_schema_refuses_what_the_code_never_writes(void)
 static void
 every_table_and_column_says_what_it_is(void)
 {
-    bench b;
+    store_bench b;
     char answer[256];
-    if (!bench_open(&b))
+    if (!inventory_open(&b))
         return;
     sl_postgres_ask(&postgres,
                     "SELECT coalesce(string_agg(c.relname || '.' || a.attname, ','), 'all do')"
@@ -167,7 +128,7 @@ every_table_and_column_says_what_it_is(void)
 }
 
 static sl_plan_row
-plan_of(bench *b, const char *software)
+plan_of(store_bench *b, const char *software)
 {
     sl_plan_row row = {.slug = NULL};
     CU_ASSERT_EQUAL(sl_plan_get(b->store, "p", software, b->arena, &row, &b->err), SL_OK);
@@ -175,7 +136,7 @@ plan_of(bench *b, const char *software)
 }
 
 static void
-save(bench *b, const char *spec_hash)
+save(store_bench *b, const char *spec_hash)
 {
     const sl_plan_write write = {
         .slug = "p", .name = "", .spec = "{}", .spec_hash = spec_hash, .inventory = "a"};
@@ -184,7 +145,7 @@ save(bench *b, const char *spec_hash)
 }
 
 static void
-judge(bench *b, const sl_plan_row *row, const char *verdict)
+judge(store_bench *b, const sl_plan_row *row, const char *verdict)
 {
     const sl_plan_judgement judgement = {.slug = row->slug,
                                          .revision = row->revision,
@@ -197,10 +158,10 @@ judge(bench *b, const sl_plan_row *row, const char *verdict)
 static void
 a_verdict_holds_until_what_it_was_computed_from_changes(void)
 {
-    bench b;
+    store_bench b;
     sl_observation_row observed;
     uint64_t counts[SL_PLAN_VERDICTS];
-    if (!bench_open(&b))
+    if (!inventory_open(&b))
         return;
     save(&b, "1");
     CU_ASSERT_FALSE(plan_of(&b, "v1").current);
@@ -229,8 +190,8 @@ a_verdict_holds_until_what_it_was_computed_from_changes(void)
 static void
 a_verdict_on_another_revision_or_a_second_one_is_not_kept(void)
 {
-    bench b;
-    if (!bench_open(&b))
+    store_bench b;
+    if (!inventory_open(&b))
         return;
     save(&b, "1");
     const sl_plan_row old = plan_of(&b, "v1");
@@ -255,10 +216,5 @@ main(int argc, char **argv)
         SL_CASE(a_verdict_holds_until_what_it_was_computed_from_changes),
         SL_CASE(a_verdict_on_another_revision_or_a_second_one_is_not_kept),
     };
-    have_postgres = sl_postgres_create(&postgres);
-    const int status =
-        sl_run_cases(argc, argv, "store_observed", cases, sizeof cases / sizeof cases[0]);
-    if (have_postgres)
-        sl_postgres_remove(&postgres);
-    return status;
+    return bench_run(argc, argv, "store_observed", cases, sizeof cases / sizeof cases[0]);
 }

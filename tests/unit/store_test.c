@@ -1,7 +1,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#include "store_bench.h"
+#include "store_inventories.h"
 
 static void
 a_put_creates_revision_one_and_get_returns_it(void)
@@ -434,9 +434,5 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    have_postgres = sl_postgres_create(&postgres);
-    const int status = sl_run_cases(argc, argv, "store", cases, sizeof cases / sizeof cases[0]);
-    if (have_postgres)
-        sl_postgres_remove(&postgres);
-    return status;
+    return bench_run(argc, argv, "store", cases, sizeof cases / sizeof cases[0]);
 }

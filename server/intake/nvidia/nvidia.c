@@ -1,0 +1,56 @@
+#include "intake/nvidia/nvidia.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "intake/cells.h"
+#include "shardline/units.h"
+
+static const sl_format *const formats[] = {
+    &sl_nvidia_xml_format,    &sl_nvidia_text_format,  &sl_nvidia_csv_format,
+    &sl_nvidia_list_format,   &sl_nvidia_table_format, &sl_nvidia_topo_format,
+    &sl_nvidia_nvlink_format, &sl_dcgm_format,
+};
+
+const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};
+
+bool
+sl_nvidia_uuid_is_masked(const char *uuid)
+{
+    return strspn(uuid, "GPU-0xX*") == strlen(uuid);
+}
+
+bool
+sl_nvidia_device_line(char *line, uint32_t *index, const char **name, const char **uuid)
+{
+    static const char before[] = " (UUID: ";
+    const char *end = NULL;
+
+    line += strspn(line, " ");
+    if (strncmp(line, "GPU ", 4) != 0 || !sl_cell_count(line + 4, index, &end) ||
+        strncmp(end, ": ", 2) != 0)
+        return false;
+    char *const rest = line + (end - line) + 2;
+    char *const mark = strstr(rest, before);
+    *uuid = "";
+    if (mark != NULL) {
+        char *const id = mark + sizeof before - 1;
+        *mark = '\0';
+        id[strcspn(id, ")")] = '\0';
+        *uuid = sl_nvidia_uuid_is_masked(id) ? "" : id;
+    }
+    *name = sl_cell_trim(rest);
+    return true;
+}
+
+void
+sl_nvidia_slice_words(uint32_t slices, double slice_bytes, char *out, size_t size)
+{
+    if (slices == 0)
+        (void)sl_text_copy(out, size, "MIG, not cut yet");
+    else if (slice_bytes > 0)
+        (void)sl_text_format(out, size, "MIG, %u slices of %.0f MiB", slices,
+                             slice_bytes / SL_MIB_BYTES);
+    else
+        (void)sl_text_format(out, size, "MIG, %u slices", slices);
+}

@@ -1,0 +1,423 @@
+/* Nodes and rows of sinfo as JSON or YAML, over the versions of its plugins: numbers plain or as {set,
+ * infinite, number}, states and features as a text or a list, in wrappers or bare. */
+#include <assert.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/text.h"
+#include "intake/document.h"
+#include "intake/elements.h"
+#include "intake/slurm/slurm.h"
+
+enum { TEXT_MAX_BYTES = 4 * 1024 * 1024, EDGE_BYTES = 4096, CLUSTER_SIZE = 128 };
+
+static const char *const node_paths[SL_SLURM_ITEM_COUNT] = {
+    "/nodes/name",  "/nodes/gres",          "/nodes/tres",         "/nodes/features",
+    "/nodes/state", "/nodes/reason",        "/nodes/partitions",   "/nodes/real_memory",
+    "/nodes/cpus",  "/nodes/instance_type", "/nodes/gres_drained",
+};
+static const char *const sinfo_paths[SL_SLURM_ITEM_COUNT] = {
+    "/sinfo/nodes/nodes",
+    "/sinfo/gres/total",
+    "",
+    "/sinfo/features/total",
+    "/sinfo/node/state",
+    "/sinfo/reason/description",
+    "",
+    "/sinfo/memory",
+    "/sinfo/cpus",
+    "",
+    "",
+};
+
+/* A file while its elements are visited: the texts of one at a time. */
+typedef struct reading {
+    sl_findings *findings;
+    uint32_t lines; /* before the document that is read */
+    sl_buffer texts[SL_SLURM_ITEM_COUNT];
+} reading;
+
+static void
+reading_init(reading *r, sl_findings *findings)
+{
+    r->findings = findings;
+    r->lines = 0;
+    for (uint32_t i = 0; i < SL_SLURM_ITEM_COUNT; i++)
+        sl_buffer_init(&r->texts[i], TEXT_MAX_BYTES);
+}
+
+static void
+reading_clear(reading *r)
+{
+    for (uint32_t i = 0; i < SL_SLURM_ITEM_COUNT; i++)
+        sl_buffer_clear(&r->texts[i]);
+}
+
+/* A whole number that is plain, a text, or the "number" of an object that is "set". */
+static bool
+read_number(const sl_node *node, uint64_t *out)
+{
+    const uint64_t most = (uint64_t)1 << 53;
+    sl_errors ignored = {.count = 0};
+    sl_node inner;
+    const char *text = NULL;
+    bool is_set = true;
+
+    switch (sl_node_kind(node)) {
+    case SL_JSON_INTEGER:
+    case SL_JSON_REAL:
+        return sl_node_as_uint(node, 0, most, out, &ignored) == SL_OK;
+    case SL_JSON_TEXT:
+        return sl_node_as_text(node, &text, &ignored) == SL_OK && sl_text_to_uint(text, out);
+    case SL_JSON_OBJECT:
+        return sl_node_bool(node, "set", &is_set, NULL, &ignored) == SL_OK && is_set &&
+               sl_node_member(node, "number", &inner) &&
+               sl_node_as_uint(&inner, 0, most, out, &ignored) == SL_OK;
+    default:
+        return false;
+    }
+}
+
+/* Appends a text, or the texts of a list with `between` them. */
+static void
+append_words(sl_buffer *out, const sl_node *node, const char *between)
+{
+    sl_errors ignored = {.count = 0};
+    const char *text = NULL;
+
+    if (sl_node_kind(node) == SL_JSON_TEXT && sl_node_as_text(node, &text, &ignored) == SL_OK &&
+        *text != '\0')
+        sl_buffer_format(out, "%s%s", out->size > 0 ? between : "", text);
+    if (sl_node_kind(node) != SL_JSON_ARRAY)
+        return;
+    sl_node element;
+    for (size_t i = 0; sl_node_at(node, i, &element); i++)
+        if (sl_node_kind(&element) == SL_JSON_TEXT &&
+            sl_node_as_text(&element, &text, &ignored) == SL_OK && *text != '\0')
+            sl_buffer_format(out, "%s%s", out->size > 0 ? between : "", text);
+}
+
+/* The member at the end of a path of names, "gres" and "total". */
+static bool
+member_of(const sl_node *object, const char *first, const char *second, sl_node *chain)
+{
+    if (!sl_node_member(object, first, &chain[0]))
+        return false;
+    return second == NULL || sl_node_member(&chain[0], second, &chain[1]);
+}
+
+/* Says an item with the words or the number of a member, unless it is said. */
+static void
+say(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item, const char *first,
+    const char *second, const char *between)
+{
+    sl_buffer *const text = &r->texts[item];
+    sl_node chain[2];
+    uint64_t number = 0;
+
+    if (!member_of(element, first, second, chain))
+        return;
+    const sl_node *const value = &chain[second == NULL ? 0 : 1];
+    if (between != NULL)
+        append_words(text, value, between);
+    else if (text->size == 0 && read_number(value, &number))
+        sl_buffer_format(text, "%llu", (unsigned long long)number);
+    if (text->size > 0 && !text->failed)
+        node->item[item] = (sl_slurm_said){text->data, node->line};
+}
+
+static void
+forget(reading *r)
+{
+    for (uint32_t i = 0; i < SL_SLURM_ITEM_COUNT; i++)
+        r->texts[i].size = 0;
+}
+
+/* An element that names no node is told of. */
+static sl_code
+add(reading *r, const sl_slurm_node *node, sl_errors *err)
+{
+    if (node->item[SL_SLURM_NAME].text != NULL)
+        return sl_slurm_node_add(r->findings, node, err);
+    sl_findings_warn(r->findings, "no_name", node->line, node->paths[SL_SLURM_NAME],
+                     "an element names no node: it is left out");
+    return SL_OK;
+}
+
+static sl_code
+visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    reading *const r = context;
+    sl_slurm_node node = {.line = r->lines + line, .paths = node_paths};
+    sl_errors ignored = {.count = 0};
+    const char *cluster = NULL;
+
+    forget(r);
+    say(r, &node, element, SL_SLURM_NAME, "name", NULL, ",");
+    if (r->texts[SL_SLURM_NAME].size == 0)
+        say(r, &node, element, SL_SLURM_NAME, "hostname", NULL, ",");
+    say(r, &node, element, SL_SLURM_GRES, "gres", NULL, ",");
+    say(r, &node, element, SL_SLURM_TRES, "tres", NULL, ",");
+    say(r, &node, element, SL_SLURM_FEATURES, "features", NULL, ",");
+    if (r->texts[SL_SLURM_FEATURES].size == 0)
+        say(r, &node, element, SL_SLURM_FEATURES, "active_features", NULL, ",");
+    say(r, &node, element, SL_SLURM_STATE, "state", NULL, "+");
+    say(r, &node, element, SL_SLURM_STATE, "state_flags", NULL, "+");
+    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
+    say(r, &node, element, SL_SLURM_PARTITIONS, "partitions", NULL, ",");
+    say(r, &node, element, SL_SLURM_MEMORY, "real_memory", NULL, NULL);
+    say(r, &node, element, SL_SLURM_CPUS, "cpus", NULL, NULL);
+    say(r, &node, element, SL_SLURM_INSTANCE, "instance_type", NULL, ",");
+    say(r, &node, element, SL_SLURM_DRAINED, "gres_drained", NULL, ",");
+    if (sl_node_text(element, "cluster_name", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
+        sl_findings_cluster_name(r->findings, cluster);
+    return add(r, &node, err);
+}
+
+/* The smallest of a group's nodes, where it is the largest too, or the only one. */
+static void
+say_if_all_agree(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item,
+                 const char *name)
+{
+    sl_node least[2], most[2];
+    uint64_t a = 0, b = 0;
+    const char *const names = node->item[SL_SLURM_NAME].text;
+
+    if (!member_of(element, name, "minimum", least) || !read_number(&least[1], &a))
+        return;
+    if (member_of(element, name, "maximum", most) && read_number(&most[1], &b)
+            ? a == b
+            : names != NULL && sl_hosts_count(names, &b) && b == 1)
+        say(r, node, element, item, name, "minimum", NULL);
+}
+
+static sl_code
+visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
+{
+    reading *const r = context;
+    sl_slurm_node node = {.line = r->lines + line, .paths = sinfo_paths};
+    sl_errors ignored = {.count = 0};
+    const char *cluster = NULL;
+    sl_node total[2];
+    uint64_t count = 1;
+
+    forget(r);
+    say(r, &node, element, SL_SLURM_NAME, "nodes", "nodes", ",");
+    if (r->texts[SL_SLURM_NAME].size == 0)
+        say(r, &node, element, SL_SLURM_NAME, "nodes", "hostnames", ",");
+    /* A partition without nodes has a row too. */
+    if (r->texts[SL_SLURM_NAME].size == 0 && member_of(element, "nodes", "total", total) &&
+        read_number(&total[1], &count) && count == 0)
+        return SL_OK;
+    say(r, &node, element, SL_SLURM_GRES, "gres", "total", ",");
+    say(r, &node, element, SL_SLURM_FEATURES, "features", "total", ",");
+    if (r->texts[SL_SLURM_FEATURES].size == 0)
+        say(r, &node, element, SL_SLURM_FEATURES, "features", "active", ",");
+    say(r, &node, element, SL_SLURM_STATE, "node", "state", "+");
+    say(r, &node, element, SL_SLURM_REASON, "reason", "description", " ");
+    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
+    say_if_all_agree(r, &node, element, SL_SLURM_MEMORY, "memory");
+    say_if_all_agree(r, &node, element, SL_SLURM_CPUS, "cpus");
+    if (sl_node_text(element, "cluster", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
+        sl_findings_cluster_name(r->findings, cluster);
+    return add(r, &node, err);
+}
+
+/* The last `word` in a part of the text, or NULL. */
+static const char *
+find_last(const char *from, const char *to, const char *word)
+{
+    const size_t length = strlen(word);
+    for (const char *at = to - length; at >= from; at--)
+        if (memcmp(at, word, length) == 0)
+            return at;
+    return NULL;
+}
+
+/* The name of the cluster in the "slurm" of "meta", which stands before the nodes or behind them; the
+ * elements of a list are cut without decoding what is around. */
+static void
+say_cluster(const sl_raw *raw, sl_findings *findings)
+{
+    const size_t edge = raw->size < EDGE_BYTES ? raw->size : EDGE_BYTES;
+    const char *const ends[][2] = {{raw->text + raw->size - edge, raw->text + raw->size},
+                                   {raw->text, raw->text + edge}};
+    char name[CLUSTER_SIZE];
+
+    for (size_t i = 0; i < 2; i++) {
+        const char *at = edge > 16 ? find_last(ends[i][0], ends[i][1], "\"release\"") : NULL;
+        for (; at != NULL && at + 9 < ends[i][1] && *at != '}'; at++) {
+            if (memcmp(at, "\"cluster\"", 9) != 0)
+                continue;
+            const char *const end = ends[i][1];
+            at += 9;
+            while (at < end && (*at == ' ' || *at == ':'))
+                at++;
+            const char *const from = at < end && *at == '"' ? at + 1 : end;
+            const char *const quote = memchr(from, '"', (size_t)(end - from));
+            if (quote == NULL || (size_t)(quote - from) >= sizeof name)
+                return;
+            memcpy(name, from, (size_t)(quote - from));
+            name[quote - from] = '\0';
+            sl_findings_cluster_name(findings, name);
+            return;
+        }
+    }
+}
+
+/* The elements of a list anywhere, of a root that is one, or a root that is one element. */
+static sl_code
+visit_document(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r,
+               sl_errors *err)
+{
+    static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
+                                          .max_depth = SL_JSON_DEPTH_MAX};
+    bool found = false;
+    sl_code code = sl_json_elements(raw->text, raw->size, list, visit, r, &found, err);
+
+    if (code == SL_OK && !found)
+        code = sl_json_elements(raw->text, raw->size, NULL, visit, r, &found, err);
+    if (code != SL_OK || found)
+        return code;
+    sl_json *json = NULL;
+    code = sl_json_parse(raw->text, raw->size, &limits, &json, err);
+    if (code != SL_OK)
+        return code;
+    const sl_node root = sl_json_root(json);
+    code = visit(r, &root, 1, err);
+    sl_json_free(json);
+    return code;
+}
+
+/* One document, or one node after another as jq prints them. */
+static sl_code
+visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r, sl_errors *err)
+{
+    const char *const end = raw->text + raw->size;
+    sl_code code = SL_OK;
+
+    for (const char *at = raw->text; code == SL_OK && at < end;) {
+        const char *const behind = sl_document_first(raw) == '{' ? sl_document_end(at, end) : NULL;
+        sl_raw rest = {raw->name, behind, behind != NULL ? (size_t)(end - behind) : 0};
+        /* What follows and is no node is a fault of the whole, and said there. */
+        const bool several = behind != NULL && sl_document_first(&rest) == '{';
+        const sl_raw part = {raw->name, at, (size_t)((several ? behind : end) - at)};
+        code = visit_document(&part, list, visit, r, err);
+        r->lines += sl_document_lines(at, part.text + part.size);
+        at = part.text + part.size;
+    }
+    return code;
+}
+
+static sl_code
+read_list(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
+          sl_errors *err)
+{
+    const uint32_t before = sl_findings_count(findings);
+    reading r;
+
+    reading_init(&r, findings);
+    sl_code code = visit_all(raw, list, visit, &r, err);
+    reading_clear(&r);
+    say_cluster(raw, findings);
+    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
+}
+
+static uint32_t
+recognise_nodes_json(const sl_sample *sample)
+{
+    if (sample->shape != SL_SHAPE_JSON || sl_sample_has_key(sample, "sinfo"))
+        return 0;
+    if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"real_memory\""))
+        return 96;
+    if (sl_sample_holds(sample, "\"gres\"") && sl_sample_holds(sample, "\"state\""))
+        return 80;
+    /* An answer without nodes: its plugin tells whose it is. */
+    return sl_sample_has_key(sample, "nodes") && (sl_sample_holds(sample, "Slurm OpenAPI") ||
+                                                  sl_sample_holds(sample, "data_parser/"))
+               ? 70
+               : 0;
+}
+
+static sl_code
+read_nodes_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_list(raw, "nodes", visit_node, findings, err);
+}
+
+static uint32_t
+recognise_sinfo_json(const sl_sample *sample)
+{
+    if (sample->shape != SL_SHAPE_JSON)
+        return 0;
+    if (sl_sample_has_key(sample, "sinfo"))
+        return 97;
+    return sl_sample_holds(sample, "\"sinfo\"") && sl_sample_holds(sample, "\"gres\"") ? 90 : 0;
+}
+
+static sl_code
+read_sinfo_json(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_list(raw, "sinfo", visit_row, findings, err);
+}
+
+static uint32_t
+recognise_nodes_yaml(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "gres:") &&
+                   sl_sample_holds(sample, "real_memory:")
+               ? 95
+               : 0;
+}
+
+static uint32_t
+recognise_sinfo_yaml(const sl_sample *sample)
+{
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_line_begins(sample, "sinfo:") &&
+                   sl_sample_holds(sample, "gres:")
+               ? 96
+               : 0;
+}
+
+static sl_code
+read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
+          sl_errors *err)
+{
+    const uint32_t before = sl_findings_count(findings);
+    bool found = false;
+    reading r;
+
+    reading_init(&r, findings);
+    const sl_code code = sl_yaml_elements(raw->text, raw->size, list, visit, &r, &found, err);
+    reading_clear(&r);
+    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
+}
+
+static sl_code
+read_nodes_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "nodes", visit_node, findings, err);
+}
+
+static sl_code
+read_sinfo_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
+{
+    assert(raw != NULL && findings != NULL && err != NULL);
+    return read_yaml(raw, "sinfo", visit_row, findings, err);
+}
+
+const sl_format sl_slurm_nodes_json_format = {
+    "slurm_nodes_json", "scontrol show nodes --json, GET /slurm/nodes, sinfo --json before 23.02",
+    recognise_nodes_json, read_nodes_json};
+
+const sl_format sl_slurm_sinfo_json_format = {"slurm_sinfo_json", "sinfo --json",
+                                              recognise_sinfo_json, read_sinfo_json};
+
+const sl_format sl_slurm_nodes_yaml_format = {"slurm_nodes_yaml", "scontrol show nodes --yaml",
+                                              recognise_nodes_yaml, read_nodes_yaml};
+
+const sl_format sl_slurm_sinfo_yaml_format = {"slurm_sinfo_yaml", "sinfo --yaml",
+                                              recognise_sinfo_yaml, read_sinfo_yaml};

@@ -1,0 +1,445 @@
+#include "intake/slurm/slurm.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "shardline/units.h"
+
+enum { REASON_SIZE = 200, FEATURE_SIZE = 128, SLICE_SIZE = 160 };
+
+bool
+sl_slurm_says(const char *text)
+{
+    static const char *const nothing[] = {"", "(null)", "N/A", "n/a", "none", "None", "null"};
+    return text != NULL && sl_text_index(text, nothing, sizeof nothing / sizeof nothing[0]) < 0;
+}
+
+/* A node while it is understood, with the texts that its facts point to. */
+typedef struct understanding {
+    sl_findings *findings;
+    const sl_slurm_node *node;
+    sl_facts *facts;
+    sl_slurm_gres gres;
+    char slice[SLICE_SIZE];
+    char instance[FEATURE_SIZE];
+    char reason[REASON_SIZE];
+} understanding;
+
+static const sl_slurm_said *
+said(const understanding *u, sl_slurm_item item)
+{
+    const sl_slurm_said *const it = &u->node->item[item];
+    return sl_slurm_says(it->text) ? it : NULL;
+}
+
+static const char *
+path(const understanding *u, sl_slurm_item item)
+{
+    return u->node->paths[item];
+}
+
+/* A count or MiB. "80+" of a group of unequal nodes is none of theirs. */
+static void
+say_number(const understanding *u, sl_slurm_item item, sl_field field, double unit)
+{
+    const sl_slurm_said *const it = said(u, item);
+    double value = 0.0;
+
+    /* Memory that nobody configured is printed as 1 MiB. */
+    const double least = item == SL_SLURM_MEMORY ? 2.0 : 1.0;
+    if (it != NULL && sl_text_to_double(it->text, &value) && value >= least && value < 9e15 / unit)
+        sl_facts_number(u->facts, field, floor(value) * unit, it->line, path(u, item));
+}
+
+/* "idx0" to "idx7", one device each: names of devices, which tell no type. */
+static bool
+is_one_type_per_index(const sl_slurm_gres *gres)
+{
+    uint64_t first = 0;
+    size_t prefix = 0;
+
+    if (gres->type_count < 2)
+        return false;
+    for (uint32_t i = 0; i < gres->type_count; i++) {
+        const char *const name = gres->types[i].name;
+        size_t letters = strlen(name);
+        uint64_t index = 0;
+        while (letters > 0 && isdigit((unsigned char)name[letters - 1]))
+            letters--;
+        if (gres->types[i].count != 1 || !sl_text_to_uint(name + letters, &index))
+            return false;
+        if (i == 0) {
+            first = index;
+            prefix = letters;
+        }
+        if (letters != prefix || strncmp(name, gres->types[0].name, prefix) != 0 ||
+            index != first + i)
+            return false;
+    }
+    return true;
+}
+
+/* Names that stand for a generation or for every device, which no part is called. */
+static bool
+is_generic(const char *type)
+{
+    static const char *const names[] = {
+        "gen",    "generic", "gpu", "nvidia", "amd",    "intel",     "tesla",  "geforce",
+        "quadro", "rtx",     "gtx", "cuda",   "kepler", "maxwell",   "pascal", "volta",
+        "turing", "ampere",  "ada", "hopper", "grace",  "blackwell", "cdna",   "instinct"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (sl_text_equal_ignoring_case(names[i], type))
+            return true;
+    return false;
+}
+
+/* The type of the whole devices, one for the node: of several the one with the most. */
+static void
+say_type(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item)
+{
+    const uint32_t line = u->node->item[item].line;
+    const char *const where = path(u, item);
+    uint32_t most = 0, typed = 0;
+
+    if (is_one_type_per_index(gres)) {
+        sl_findings_warn(u->findings, "type_per_index", line, where,
+                         "the types %.40s to %.40s are one device each: they count as one node's "
+                         "devices without a type",
+                         gres->types[0].name, gres->types[gres->type_count - 1].name);
+        sl_facts_number(u->facts, SL_FIELD_ACCELERATORS, gres->devices + gres->sliced_devices, line,
+                        where);
+        return;
+    }
+    for (uint32_t i = 0; i < gres->type_count; i++) {
+        typed += gres->types[i].name[0] != '\0';
+        if (gres->types[i].count > gres->types[most].count)
+            most = i;
+    }
+    if (gres->type_count > 1)
+        sl_findings_warn(u->findings, "mixed_types", line, where,
+                         "a node has %u of %.40s and %u other devices: only the former are taken",
+                         gres->types[most].count,
+                         gres->types[most].name[0] == '\0' ? "no type" : gres->types[most].name,
+                         gres->devices - gres->types[most].count);
+    if (typed > 0 && is_generic(gres->types[most].name))
+        sl_findings_warn(u->findings, "generic_type", line, where,
+                         "the type \"%.40s\" stands for many parts: say which one it is",
+                         gres->types[most].name);
+    sl_facts_text(u->facts, SL_FIELD_ACCELERATOR, gres->types[most].name, line, where);
+    sl_facts_number(u->facts, SL_FIELD_ACCELERATORS, gres->types[most].count + gres->sliced_devices,
+                    line, where);
+}
+
+static void
+say_slices(understanding *u, sl_slurm_item item)
+{
+    const sl_slurm_gres *const gres = &u->gres;
+    const uint32_t line = u->node->item[item].line;
+    const char *const where = path(u, item);
+
+    sl_findings_warn(
+        u->findings, "mig_slices", line, where,
+        "%u MIG slices (%.40s) are at least %u devices; how many more there are is not "
+        "said",
+        gres->slices, gres->profile, gres->sliced_devices);
+    (void)sl_text_format(u->slice, sizeof u->slice, "MIG %s", gres->profile);
+    sl_facts_text(u->facts, SL_FIELD_SLICE, u->slice, line, where);
+    sl_facts_number(u->facts, SL_FIELD_SLICED_ACCELERATORS, gres->sliced_devices, line, where);
+    if (gres->type_count == 0) {
+        sl_facts_text(u->facts, SL_FIELD_ACCELERATOR, gres->sliced_type, line, where);
+        sl_facts_number(u->facts, SL_FIELD_ACCELERATORS, gres->sliced_devices, line, where);
+    }
+}
+
+/* What is odd about the text of the resources. False: it lost what matters. */
+static bool
+check_gres(const understanding *u, const sl_slurm_gres *gres, sl_slurm_item item)
+{
+    const uint32_t line = u->node->item[item].line;
+    const char *const where = path(u, item);
+    const char *const text = u->node->item[item].text;
+
+    if (gres->odd)
+        sl_findings_warn(u->findings, "odd_gres", line, where,
+                         "not all of \"%.60s\" is understood: what is not is left out", text);
+    if (gres->uncounted && u->node->may_be_cut) {
+        sl_findings_warn(u->findings, "gres_cut", line, where,
+                         "\"%.60s\" has lost its number at the end of its column: print it wider",
+                         text);
+        return false;
+    }
+    if (gres->shares > 0)
+        sl_findings_warn(u->findings, "shared_gres", line, where,
+                         "jobs may share devices (shard or mps): they count as whole ones");
+    return true;
+}
+
+/* Resources as Gres= has them, or as the trackable resources do where that says nothing. */
+static void
+say_accelerators(understanding *u)
+{
+    sl_slurm_gres *const gres = &u->gres;
+    const sl_slurm_said *const own = said(u, SL_SLURM_GRES);
+    const sl_slurm_said *const tracked = said(u, SL_SLURM_TRES);
+    sl_slurm_item item = SL_SLURM_GRES;
+    sl_slurm_gres other = {.devices = 0};
+
+    if (own != NULL)
+        sl_slurm_gres_read(own->text, gres);
+    if (tracked != NULL)
+        sl_slurm_tres_read(tracked->text, &other);
+    const uint32_t units = gres->devices + gres->slices, others = other.devices + other.slices;
+    if (units == 0 && !gres->odd && others > 0) {
+        sl_findings_warn(u->findings, "gres_null", tracked->line, path(u, SL_SLURM_TRES),
+                         "%s names no accelerator, %s counts %u: that is taken",
+                         path(u, SL_SLURM_GRES), path(u, SL_SLURM_TRES), others);
+        *gres = other;
+        item = SL_SLURM_TRES;
+    } else if (units > 0 && others > 0 && units != others) {
+        sl_findings_warn(u->findings, "counts_differ", own->line, path(u, SL_SLURM_GRES),
+                         "%s counts %u accelerators and %s %u: the former counts",
+                         path(u, SL_SLURM_GRES), units, path(u, SL_SLURM_TRES), others);
+    } else if (units > 0 && others == units && gres->type_count == 1 &&
+               gres->types[0].name[0] == '\0' && other.types[0].name[0] != '\0') {
+        *gres = other; /* the same devices, and their type is told */
+        item = SL_SLURM_TRES;
+    }
+    if (!check_gres(u, gres, item)) {
+        *gres = (sl_slurm_gres){.devices = 0};
+        return;
+    }
+    if (gres->type_count > 0)
+        say_type(u, gres, item);
+    if (gres->slices > 0)
+        say_slices(u, item);
+}
+
+/* "48gb", "gpu_mem:80GB", "vram40g": gigabytes that a label gives a device. Without a word for memory
+ * only "gb" counts, since "10g" is a network more often. */
+static bool
+read_memory(const char *feature, double *gigabytes)
+{
+    static const char *const before[] = {"gpu_memory", "gpu_mem", "gpumem", "gpu_vram", "gpuram",
+                                         "gpu_ram",    "vram",    "gmem",   "gpu"};
+    const char *at = feature;
+    uint64_t value = 0;
+    bool named = false;
+
+    for (size_t i = 0; i < sizeof before / sizeof before[0] && !named; i++) {
+        size_t length = 0;
+        while (before[i][length] != '\0' && tolower((unsigned char)at[length]) == before[i][length])
+            length++;
+        if (before[i][length] == '\0') {
+            named = true;
+            at += length;
+            at += *at == ':' || *at == '_' || *at == '-' || *at == '=';
+        }
+    }
+    size_t digits = 0;
+    for (; digits < 4 && isdigit((unsigned char)at[digits]); digits++)
+        value = 10 * value + (uint64_t)(at[digits] - '0');
+    at += digits;
+    if (digits == 0 || value == 0 ||
+        !(sl_text_equal_ignoring_case(at, "gb") || sl_text_equal_ignoring_case(at, "gib") ||
+          (named && sl_text_equal_ignoring_case(at, "g"))))
+        return false;
+    *gigabytes = (double)value;
+    return true;
+}
+
+static bool
+begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "p3dn.24xlarge": letters and digits, a point, a size. */
+static bool
+is_amazon_type(const char *feature)
+{
+    static const char *const sizes[] = {"nano", "micro", "small", "medium", "large", "metal"};
+    const size_t family = strspn(feature, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+    if (family < 2 || feature[family] != '.' || !islower((unsigned char)feature[0]))
+        return false;
+    const char *const size = feature + family + 1;
+    const size_t digits = strspn(size, "0123456789");
+    if (sl_text_equal(size + digits, "xlarge"))
+        return true;
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (begins(size, sizes[i]) && (size[strlen(sizes[i])] == '\0' || begins(size, "metal-")))
+            return true;
+    return false;
+}
+
+/* "a3-megagpu-8g", "n1-standard-8": a series, a class and a size. */
+static bool
+is_google_type(const char *feature)
+{
+    static const char *const classes[] = {"-standard-", "-highgpu-", "-megagpu-", "-ultragpu-",
+                                          "-edgegpu-",  "-highmem-", "-highcpu-", "-maxgpu-"};
+    const char *const dash = strchr(feature, '-');
+
+    if (dash == NULL || dash == feature || dash - feature > 4 ||
+        !islower((unsigned char)feature[0]) || !isdigit((unsigned char)feature[1]))
+        return false;
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (begins(dash, classes[i]) && isdigit((unsigned char)dash[strlen(classes[i])]))
+            return true;
+    return false;
+}
+
+static bool
+is_instance_type(const char *feature)
+{
+    return is_amazon_type(feature) || is_google_type(feature) || begins(feature, "Standard_N") ||
+           begins(feature, "BM.GPU") || begins(feature, "VM.GPU");
+}
+
+/* What labels say: the memory of a device, the type of an instance. Two that differ say nothing. */
+static void
+say_features(understanding *u)
+{
+    const sl_slurm_said *const it = said(u, SL_SLURM_FEATURES);
+    const char *const where = path(u, SL_SLURM_FEATURES);
+    const bool accelerated = u->gres.devices + u->gres.slices > 0;
+    char *const instance = u->instance, feature[FEATURE_SIZE];
+    double memory = 0.0;
+    bool memory_differs = false, instance_differs = false;
+
+    for (const char *at = it == NULL ? "" : it->text; *at != '\0';) {
+        const size_t length = strcspn(at, ",&| ");
+        double value = 0.0;
+        const size_t kept = length < sizeof feature - 1 ? length : sizeof feature - 1;
+        memcpy(feature, at, kept);
+        feature[kept] = '\0';
+        if (accelerated && read_memory(feature, &value)) {
+            memory_differs = memory_differs || (memory > 0.0 && memory != value);
+            memory = value;
+            sl_findings_warn(u->findings, "memory_in_features", it->line, where,
+                             "\"%.60s\" may be the memory of a device: it tells variants of a part "
+                             "apart, and is not taken for what there is",
+                             feature);
+        } else if (is_instance_type(feature)) {
+            instance_differs =
+                instance_differs || (*instance != '\0' && !sl_text_equal(instance, feature));
+            (void)sl_text_copy(instance, FEATURE_SIZE, feature);
+        }
+        at += length + (at[length] != '\0');
+    }
+    if (memory > 0.0 && !memory_differs)
+        sl_facts_number(u->facts, SL_FIELD_NOMINAL_MEMORY_BYTES, memory * SL_GIB_BYTES, it->line,
+                        where);
+    if (instance_differs)
+        sl_findings_warn(u->findings, "several_instance_types", it->line, where,
+                         "the features name several instance types, %.60s among them: none is "
+                         "taken",
+                         instance);
+    else if (*instance != '\0' && !u->facts->field[SL_FIELD_NODE_TYPE].said)
+        sl_facts_text(u->facts, SL_FIELD_NODE_TYPE, instance, it->line, where);
+}
+
+static void
+warn_of_state(const understanding *u, const sl_slurm_state *state)
+{
+    const uint32_t line = u->node->item[SL_SLURM_STATE].line;
+    const char *const where = path(u, SL_SLURM_STATE);
+
+    if (state->unknown[0] != '\0')
+        sl_findings_warn(u->findings, "unknown_state", line, where,
+                         "the state \"%.40s\" is not known: the rest of it counts", state->unknown);
+    if (state->future)
+        sl_findings_warn(u->findings, "future_nodes", line, where,
+                         "nodes of state FUTURE are planned and may not exist yet");
+    if (state->reserved && state->state == SL_HOST_USABLE)
+        sl_findings_warn(u->findings, "reserved_nodes", line, where,
+                         "nodes are held for a reservation: they count as usable");
+}
+
+/* The state, and why the node cannot be used: the reason up to who gave it and when, or else the
+ * words of the state. */
+static void
+say_state(understanding *u, sl_found_host *host)
+{
+    const sl_slurm_said *const words = said(u, SL_SLURM_STATE);
+    const sl_slurm_said *const why = said(u, SL_SLURM_REASON);
+    char *const reason = u->reason;
+    sl_slurm_state state = {.state = SL_HOST_UNSAID};
+
+    if (words != NULL)
+        sl_slurm_state_read(words->text, &state);
+    else if (why != NULL) /* only nodes that take no work are listed with their reason alone */
+        state.state = SL_HOST_DRAINED;
+    warn_of_state(u, &state);
+    host->state = state.state;
+    if (host->state < SL_HOST_DRAINED)
+        return;
+    (void)sl_text_copy(reason, REASON_SIZE, why != NULL ? why->text : words->text);
+    char *const by = why != NULL ? strrchr(reason, '[') : NULL;
+    if (by != NULL && strchr(by, '@') != NULL)
+        *by = '\0';
+    for (size_t length = strlen(reason); length > 0 && reason[length - 1] == ' ';)
+        reason[--length] = '\0';
+    host->reason = *reason != '\0' ? reason : NULL;
+}
+
+static void
+warn_of_drained(const understanding *u)
+{
+    const sl_slurm_said *const it = said(u, SL_SLURM_DRAINED);
+    sl_slurm_gres drained = {.devices = 0};
+
+    if (it != NULL)
+        sl_slurm_gres_read(it->text, &drained);
+    if (drained.devices > 0)
+        sl_findings_warn(u->findings, "gres_drained", it->line, path(u, SL_SLURM_DRAINED),
+                         "%u accelerators of a node are drained: they are counted",
+                         drained.devices);
+}
+
+sl_code
+sl_slurm_node_add(sl_findings *findings, const sl_slurm_node *node, sl_errors *err)
+{
+    assert(findings != NULL && node != NULL && node->paths != NULL && err != NULL);
+
+    sl_facts facts = {0};
+    understanding u = {.findings = findings, .node = node, .facts = &facts};
+    const sl_slurm_said *const name = said(&u, SL_SLURM_NAME);
+    const sl_slurm_said *const instance = said(&u, SL_SLURM_INSTANCE);
+    const sl_slurm_said *const partitions = said(&u, SL_SLURM_PARTITIONS);
+    sl_found_host host = {.line = node->line, .count = node->count};
+    uint64_t count = 0;
+
+    if (name != NULL && !sl_hosts_count(name->text, &count)) {
+        sl_findings_warn(findings, "malformed_hosts", name->line, path(&u, SL_SLURM_NAME),
+                         "\"%.60s\" is no list of hosts: it is left out", name->text);
+        return SL_OK;
+    }
+    say_number(&u, SL_SLURM_MEMORY, SL_FIELD_HOST_MEMORY_BYTES, SL_MIB_BYTES);
+    say_number(&u, SL_SLURM_CPUS, SL_FIELD_CPUS, 1.0);
+    if (instance != NULL)
+        sl_facts_text(&facts, SL_FIELD_NODE_TYPE, instance->text, instance->line,
+                      path(&u, SL_SLURM_INSTANCE));
+    say_accelerators(&u);
+    say_features(&u);
+    warn_of_drained(&u);
+    say_state(&u, &host);
+    host.name = name != NULL ? name->text : NULL;
+    /* Nodes of one partition only are often called after it; of several, by none of them. */
+    host.pool =
+        partitions != NULL && strchr(partitions->text, ',') == NULL ? partitions->text : NULL;
+    return sl_findings_add(findings, &host, &facts, err);
+}
+
+sl_code
+sl_slurm_need_hosts(const sl_findings *findings, uint32_t before, sl_errors *err)
+{
+    if (sl_findings_count(findings) > before)
+        return SL_OK;
+    (void)sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "the text names no node");
+    sl_hint(err, "scontrol show nodes, or sinfo -N -o \"%%N %%G %%T\"");
+    return SL_E_UNSUPPORTED;
+}
