@@ -28,6 +28,24 @@ CREATE TABLE private_hardware (
 );
 CREATE INDEX private_hardware_uses_idx ON private_hardware (uses_kind, uses) WHERE uses IS NOT NULL;
 
+CREATE TABLE private_hardware_audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind text NOT NULL,
+    entry text COLLATE "C" NOT NULL,
+    revision bigint NOT NULL,
+    action text NOT NULL,
+    written_at timestamptz NOT NULL,
+    remote_address inet,
+    user_agent text,
+    request_id text,
+    CONSTRAINT private_hardware_audit_kind_check CHECK (kind IN ('accelerator', 'node_type', 'price')),
+    CONSTRAINT private_hardware_audit_revision_check CHECK (revision >= 1),
+    CONSTRAINT private_hardware_audit_action_check CHECK (action IN ('put', 'delete')),
+    CONSTRAINT private_hardware_audit_user_agent_check CHECK (char_length(user_agent) <= 256),
+    CONSTRAINT private_hardware_audit_request_id_check CHECK (request_id ~ '^[0-9A-Za-z._-]{1,64}$')
+);
+CREATE INDEX private_hardware_audit_entry_idx ON private_hardware_audit (kind, entry, id);
+
 COMMENT ON TABLE private_hardware_state IS 'One row: how far the private hardware has come';
 COMMENT ON COLUMN private_hardware_state.only_row IS 'Always true: keeps the table at one row';
 COMMENT ON COLUMN private_hardware_state.revision IS 'Number of the last write to private_hardware, 0 before the first';
@@ -41,3 +59,13 @@ COMMENT ON COLUMN private_hardware.uses IS 'Private accelerator that a node type
 COMMENT ON COLUMN private_hardware.uses_kind IS 'Kind of the row in uses, for its foreign key';
 COMMENT ON COLUMN private_hardware.created_at IS 'When the id was put first';
 COMMENT ON COLUMN private_hardware.updated_at IS 'When the row was last written';
+COMMENT ON TABLE private_hardware_audit IS 'Every write that changed private hardware, in the transaction that made the change; rows are added and never change';
+COMMENT ON COLUMN private_hardware_audit.id IS 'Grows with each write; of one entry it gives their order';
+COMMENT ON COLUMN private_hardware_audit.kind IS 'Kind of the entry that was written';
+COMMENT ON COLUMN private_hardware_audit.entry IS 'Its id; it may be gone';
+COMMENT ON COLUMN private_hardware_audit.revision IS 'Revision that the write made; of a delete the one that it deleted';
+COMMENT ON COLUMN private_hardware_audit.action IS 'What was asked: put or delete';
+COMMENT ON COLUMN private_hardware_audit.written_at IS 'When';
+COMMENT ON COLUMN private_hardware_audit.remote_address IS 'Other end of the connection, or whom a trusted proxy forwarded; null where it is no address';
+COMMENT ON COLUMN private_hardware_audit.user_agent IS 'What the client said of itself, cut to 256 characters; null where it said nothing';
+COMMENT ON COLUMN private_hardware_audit.request_id IS 'Id of the request in logs and in its answer';

@@ -155,8 +155,9 @@ store_row(const sl_request *request, write *w, bool *created, sl_errors *err)
 {
     const sl_hardware_row row = {.kind = sl_own_kinds[w->kind], .id = w->id, .spec = request->body};
 
-    sl_code code =
-        sl_hardware_put(w->store, &row, w->hash, w->uses, SL_OWN_ROWS_MAX, &w->asked, created, err);
+    const sl_requester by = sl_api_requester(request);
+    sl_code code = sl_hardware_put(w->store, &row, w->hash, w->uses, SL_OWN_ROWS_MAX, &w->asked,
+                                   &by, created, err);
     if (code != SL_OK)
         return code;
     code = sl_stock_refresh(w->app->stock, w->store, err);
@@ -259,16 +260,17 @@ check_unused(const write *w, sl_errors *err)
 }
 
 static sl_code
-delete_row(write *w, sl_errors *err)
+delete_row(const sl_request *request, write *w, sl_errors *err)
 {
     const char *const kind = sl_own_kinds[w->kind];
+    const sl_requester by = sl_api_requester(request);
 
     sl_code code = check_unused(w, err);
     if (code != SL_OK)
         return code;
     if (w->dry_run)
         return sl_hardware_put_allowed(w->store, kind, w->id, &w->asked, err);
-    code = sl_hardware_delete(w->store, kind, w->id, &w->asked, err);
+    code = sl_hardware_delete(w->store, kind, w->id, &w->asked, &by, err);
     if (code != SL_OK)
         return code;
     code = sl_stock_refresh(w->app->stock, w->store, err);
@@ -289,7 +291,11 @@ check_there(const write *w, sl_errors *err)
         sl_hint(err, "?origin=private lists them");
         return code;
     }
-    return own->revision > 0 ? SL_OK : check_entry(w, err);
+    return own->revision > 0
+               ? SL_OK
+               : sl_fail(err, SL_E_CONFLICT, "catalog_entry", "",
+                         "%.80s is the catalogue's own and stays: only private entries are removed",
+                         w->id);
 }
 
 /* Answers with what was there. */
@@ -313,7 +319,7 @@ remove_entry(sl_app *app, void *thread, sl_own_kind kind, const sl_request *requ
         code = check_there(&w, &err);
     }
     if (code == SL_OK)
-        code = delete_row(&w, &err);
+        code = delete_row(request, &w, &err);
     if (code == SL_OK)
         answer(&w, w.catalog, false, request, response);
     else

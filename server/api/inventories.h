@@ -33,6 +33,13 @@ void sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_
 /** The members of a row without its spec, into an open object. */
 void sl_row_members(sl_writer *writer, const sl_inventory_row *row);
 
+/** What was done, and from where; null where a revision is older than the audit. */
+void sl_event_write(sl_writer *writer, const sl_inventory_event *event);
+
+/** A page of what counts down: *before is the last number seen, 0 at the start. */
+sl_code sl_history_page(const sl_request *request, uint64_t *before, uint32_t *limit,
+                        sl_errors *err) SL_MUST_CHECK;
+
 /** Ends a page, an open object with its items written: the cursor of the next one, and a link to it
  * that keeps what else was asked. next: NULL on the last page. */
 void sl_page_finish(sl_writer *writer, const char *next, const sl_request *request,

@@ -1,4 +1,4 @@
-/* What stored inventories were: their revisions, and who made them. */
+/* What stored inventories were: their revisions, who made them, and what they changed. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,9 +7,8 @@
 #include "base/text.h"
 #include "codec/inventory_diff.h"
 
-/* What was done, and from where; null where the revision is older than the audit. */
-static void
-write_event(sl_writer *writer, const sl_inventory_event *event)
+void
+sl_event_write(sl_writer *writer, const sl_inventory_event *event)
 {
     if (event->action == NULL) {
         sl_write_null(writer);
@@ -30,43 +29,46 @@ write_event(sl_writer *writer, const sl_inventory_event *event)
 }
 
 static void
-write_history(const sl_inventory_history *page, const sl_request *request, sl_response *response)
+write_revisions(const sl_inventory_history *page, const sl_request *request, sl_response *response)
 {
-    const char *next = NULL;
     sl_writer writer;
 
-    if (page->more) {
-        const sl_inventory_event *const last = &page->events[page->count - 1];
-        next =
-            sl_arena_format(request->arena, "%" PRIu64, last->id != 0 ? last->id : last->revision);
-    }
     sl_writer_init(&writer, &response->body);
     sl_write_object(&writer);
     sl_write_key(&writer, "items");
     sl_write_array(&writer);
     for (uint32_t i = 0; i < page->count; i++) {
-        if (page->rows == NULL) {
-            write_event(&writer, &page->events[i]);
-            continue;
-        }
         sl_write_object(&writer);
         sl_row_members(&writer, &page->rows[i]);
         sl_write_key(&writer, "written");
-        write_event(&writer, &page->events[i]);
+        sl_event_write(&writer, &page->events[i]);
         sl_write_object_end(&writer);
     }
     sl_write_array_end(&writer);
-    sl_page_finish(&writer, next, request, response);
+    sl_page_finish(&writer,
+                   page->more ? sl_arena_format(request->arena, "%" PRIu64,
+                                                page->events[page->count - 1].revision)
+                              : NULL,
+                   request, response);
 }
 
-/* Both histories count down, and their cursor is the last number seen. */
-static void
-answer_history(sl_app *app, void *thread, bool audit, const sl_request *request,
-               sl_response *response)
+sl_code
+sl_history_page(const sl_request *request, uint64_t *before, uint32_t *limit, sl_errors *err)
 {
+    const char *const cursor = sl_request_query(request, "cursor");
+
+    *before = 0;
+    if (cursor != NULL && (!sl_text_to_uint(cursor, before) || *before == 0))
+        return sl_fail(err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
+    return sl_api_limit(request, SL_PAGE_DEFAULT, SL_PAGE_MAX, limit, err);
+}
+
+void
+sl_inventories_revisions(void *argument, void *thread, const sl_request *request,
+                         sl_response *response)
+{
+    sl_app *app = argument;
     sl_worker *worker = sl_api_worker(thread, request, response);
-    const char *cursor = sl_request_query(request, "cursor");
-    const char *slug = sl_request_parameter(request, "slug");
     sl_errors err = {.count = 0};
     sl_inventory_history page;
     uint64_t before = 0;
@@ -74,35 +76,14 @@ answer_history(sl_app *app, void *thread, bool audit, const sl_request *request,
 
     if (worker == NULL)
         return;
-    if (cursor != NULL && (!sl_text_to_uint(cursor, &before) || before == 0))
-        (void)sl_fail(&err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");
-    else if (sl_api_limit(request, SL_PAGE_DEFAULT, SL_PAGE_MAX, &limit, &err) == SL_OK) {
-        sl_store *store = sl_api_store(app, worker, &err);
-        sl_code code = SL_E_UNAVAILABLE;
-        if (store != NULL)
-            code = audit
-                       ? sl_inventory_audit(store, slug, before, limit, request->arena, &page, &err)
-                       : sl_inventory_revisions(store, slug, before, limit, request->arena, &page,
-                                                &err);
-        if (code == SL_OK) {
-            write_history(&page, request, response);
-            return;
-        }
-    }
-    sl_response_problem(response, request, &err);
-}
-
-void
-sl_inventories_revisions(void *argument, void *thread, const sl_request *request,
-                         sl_response *response)
-{
-    answer_history(argument, thread, false, request, response);
-}
-
-void
-sl_inventories_audit(void *argument, void *thread, const sl_request *request, sl_response *response)
-{
-    answer_history(argument, thread, true, request, response);
+    const sl_code code = sl_history_page(request, &before, &limit, &err);
+    sl_store *const store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
+    if (store != NULL &&
+        sl_inventory_revisions(store, sl_request_parameter(request, "slug"), before, limit,
+                               request->arena, &page, &err) == SL_OK)
+        write_revisions(&page, request, response);
+    else
+        sl_response_problem(response, request, &err);
 }
 
 void

@@ -296,6 +296,10 @@ sl_inventories_delete(void *argument, void *thread, const sl_request *request,
     }
     if (!options.dry_run)
         sl_plan_keeper_stir(app->keeper);
+    if (options.spec_only) {
+        sl_buffer_text(&response->body, row.spec);
+        return;
+    }
     sl_writer_init(&writer, &response->body);
     sl_write_object(&writer);
     sl_row_members(&writer, &row);

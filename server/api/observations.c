@@ -60,10 +60,11 @@ write_row(sl_writer *writer, const char *slug, const sl_observation_row *row)
 }
 
 static void
-answer_row(const sl_observation_row *row, const sl_request *request, sl_response *response)
+answer_row(const sl_observation_row *row, bool tagged, const sl_request *request,
+           sl_response *response)
 {
     sl_writer writer;
-    const char *const tag = tag_of(row, request->arena);
+    const char *const tag = tagged ? tag_of(row, request->arena) : NULL;
 
     if (tag != NULL && sl_response_etag(response, request, tag))
         return;
@@ -141,6 +142,8 @@ read_options(const sl_request *request, put_job *job, const sl_format **format, 
         code = read_observed_at(request, job->observed_at, err);
     if (code == SL_OK)
         code = read_stale_after(request, &write->stale_after_s, err);
+    if (code == SL_OK)
+        code = sl_api_flag(request, "dry_run", &write->dry_run, err);
     return code == SL_OK ? sl_api_precondition(request, &write->precondition, err) : code;
 }
 
@@ -237,9 +240,10 @@ sl_observations_put(void *argument, void *thread, const sl_request *request, sl_
         sl_response_problem(response, request, &err);
         return;
     }
-    sl_plan_keeper_stir(app->keeper);
-    response->status = created ? 201 : 200;
-    answer_row(&row, request, response);
+    if (!job->write.dry_run)
+        sl_plan_keeper_stir(app->keeper);
+    response->status = created && !job->write.dry_run ? 201 : 200;
+    answer_row(&row, !job->write.dry_run, request, response);
 }
 
 void
@@ -256,7 +260,7 @@ sl_observations_get(void *argument, void *thread, const sl_request *request, sl_
     if (store != NULL && sl_observation_get(store, sl_request_parameter(request, "slug"),
                                             sl_request_parameter(request, "source"), request->arena,
                                             &row, &err) == SL_OK)
-        answer_row(&row, request, response);
+        answer_row(&row, true, request, response);
     else
         sl_response_problem(response, request, &err);
 }
@@ -276,12 +280,15 @@ sl_observations_delete(void *argument, void *thread, const sl_request *request,
 
     if (worker == NULL)
         return;
-    sl_code code = sl_api_precondition(request, &write.precondition, &err);
+    sl_code code = sl_api_flag(request, "dry_run", &write.dry_run, &err);
+    if (code == SL_OK)
+        code = sl_api_precondition(request, &write.precondition, &err);
     sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
     if (store != NULL &&
         sl_observation_get(store, write.slug, write.source, request->arena, &row, &err) == SL_OK &&
         sl_observation_delete(store, &write, &err) == SL_OK) {
-        sl_plan_keeper_stir(app->keeper);
+        if (!write.dry_run)
+            sl_plan_keeper_stir(app->keeper);
         row.facts = NULL;
         sl_writer_init(&writer, &response->body);
         write_row(&writer, write.slug, &row);

@@ -76,26 +76,25 @@ sl_plan_evaluation(const sl_plan_trial *trial, sl_arena *arena)
 }
 
 sl_code
-sl_plan_trial_keep(sl_store *store, const sl_plan_trial *trial, const sl_plan_row *row,
-                   sl_arena *arena, sl_errors *err)
+sl_plan_trial_keep(sl_store *store, sl_plan_trial *trial, const sl_plan_row *row, sl_arena *arena,
+                   sl_errors *err)
 {
     const sl_verdict_kept kept = {
         .fitted =
             row->verdict != NULL && strcmp(row->verdict, sl_plan_verdict_names[SL_PLAN_FITS]) == 0,
-        .reason = row->reason,
         .evaluation = row->evaluation,
     };
     const char *reason = NULL;
 
     if (trial->verdict.kind == SL_VERDICT_NONE)
         return SL_OK;
-    const char *const evaluation = sl_plan_evaluation(trial, arena);
-    if (evaluation == NULL)
-        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the verdict");
     const sl_code code =
         sl_verdict_reason(&kept, &trial->verdict, &trial->basis, arena, &reason, err);
     if (code != SL_OK)
         return code;
+    const char *const evaluation = sl_plan_evaluation(trial, arena);
+    if (evaluation == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the verdict");
     const sl_plan_judgement judgement = {.slug = row->slug,
                                          .revision = row->revision,
                                          .verdict = sl_plan_verdict_name(trial->verdict.kind),

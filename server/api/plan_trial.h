@@ -30,7 +30,7 @@ const char *sl_plan_evaluation(const sl_plan_trial *trial, sl_arena *arena);
 
 /** Keeps the verdict of a trial of `row`, with the reason if it ceased to fit. One that nobody
  * could say is not kept: the plan stays pending. */
-sl_code sl_plan_trial_keep(sl_store *store, const sl_plan_trial *trial, const sl_plan_row *row,
+sl_code sl_plan_trial_keep(sl_store *store, sl_plan_trial *trial, const sl_plan_row *row,
                            sl_arena *arena, sl_errors *err) SL_MUST_CHECK;
 
 /** The name of a verdict that somebody could say. */

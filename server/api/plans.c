@@ -304,18 +304,28 @@ sl_plans_delete(void *argument, void *thread, const sl_request *request, sl_resp
     sl_errors err = {.count = 0};
     sl_plan_row row;
     sl_writer writer;
+    bool dry_run = false, spec_only = false;
 
     if (worker == NULL)
         return;
-    const sl_code code = sl_api_precondition(request, &write.precondition, &err);
+    sl_code code = sl_api_flag(request, "dry_run", &dry_run, &err);
+    if (code == SL_OK)
+        code = sl_view_read(request, &spec_only, &err);
+    if (code == SL_OK)
+        code = sl_api_precondition(request, &write.precondition, &err);
     sl_store *const store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
     if (store == NULL ||
         sl_plan_get(store, write.slug, app->software, request->arena, &row, &err) != SL_OK ||
-        sl_plan_delete(store, &write, &err) != SL_OK) {
+        sl_plan_delete(store, &write, dry_run, &err) != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }
-    sl_plan_keeper_stir(app->keeper);
+    if (!dry_run)
+        sl_plan_keeper_stir(app->keeper);
+    if (spec_only) {
+        sl_buffer_text(&response->body, row.spec);
+        return;
+    }
     sl_writer_init(&writer, &response->body);
     sl_write_object(&writer);
     sl_put_text(&writer, "slug", row.slug);

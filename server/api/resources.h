@@ -18,13 +18,16 @@ SL_HANDLER(sl_accelerators_list);
 SL_HANDLER(sl_accelerators_get);
 SL_HANDLER(sl_accelerators_put);
 SL_HANDLER(sl_accelerators_delete);
+SL_HANDLER(sl_accelerators_audit);
 SL_HANDLER(sl_node_types_list);
 SL_HANDLER(sl_node_types_get);
 SL_HANDLER(sl_node_types_put);
 SL_HANDLER(sl_node_types_delete);
+SL_HANDLER(sl_node_types_audit);
 SL_HANDLER(sl_node_prices_get);
 SL_HANDLER(sl_node_prices_put);
 SL_HANDLER(sl_node_prices_delete);
+SL_HANDLER(sl_node_prices_audit);
 
 SL_HANDLER(sl_models_search);
 SL_HANDLER(sl_models_get);
@@ -54,10 +57,12 @@ SL_HANDLER(sl_plans_list);
 SL_HANDLER(sl_plans_get);
 SL_HANDLER(sl_plans_put);
 SL_HANDLER(sl_plans_delete);
+SL_HANDLER(sl_plans_audit);
 
 SL_HANDLER(sl_observations_list);
 SL_HANDLER(sl_observations_get);
 SL_HANDLER(sl_observations_put);
 SL_HANDLER(sl_observations_delete);
+SL_HANDLER(sl_observations_audit);
 
 #endif

@@ -241,6 +241,22 @@ sl_join_foreign(const sl_joined_host *host)
                                         host->kind.facts[SL_COMPARED_ACCELERATORS] != NULL);
 }
 
+/* As many ranges of a bracket as there is room for, or that there is more. */
+static void
+spell_start(const char *entry, const char *separator, char *text, size_t room)
+{
+    static const char more[] = ",...]";
+    const size_t taken = strlen(separator) + sizeof more;
+    size_t whole = 0;
+    for (size_t i = 0; entry[i] != '\0' && i + taken <= room; i++)
+        if (entry[i] == ',')
+            whole = i;
+    if (whole > 0)
+        (void)sl_text_format(text, room, "%s%.*s%s", separator, (int)whole, entry, more);
+    else if (!sl_text_format(text, room, "%s...", separator))
+        *text = '\0';
+}
+
 const char *
 sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room)
 {
@@ -254,8 +270,9 @@ sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room)
         return NULL;
     for (size_t i = 0; i < entry_count; i++) {
         const size_t used = strlen(text);
-        if (!sl_text_format(text + used, room - used, "%s%s", i == 0 ? "" : ",", entries[i])) {
-            (void)sl_text_copy(text + used, room - used, used + 5 < room ? ",..." : "");
+        const char *const separator = i == 0 ? "" : ",";
+        if (!sl_text_format(text + used, room - used, "%s%s", separator, entries[i])) {
+            spell_start(entries[i], separator, text + used, room - used);
             break;
         }
     }

@@ -113,8 +113,8 @@ bool sl_join_missing(const sl_host_status *status, const sl_joined_host *host);
 /** Not named by the spec, yet with accelerators. */
 bool sl_join_foreign(const sl_joined_host *host);
 
-/** Hosts as a list of at most `room` bytes: "gpu[001-004],gpu009"; names is sorted. NULL without
- * memory. */
+/** Hosts as a list of at most `room` bytes: "gpu[001-004],gpu009", with "..." for those that
+ * it has no room for; names is sorted. NULL without memory. */
 const char *sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room);
 
 /** Compares every fact with the spec. */

@@ -304,7 +304,8 @@ read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors 
     if (request->cluster_object.value == NULL) {
         if (request->source == SL_MODEL_FROM_PARAMETERS)
             return SL_OK;
-        return sl_fail(err, SL_E_RANGE, "required_field", "/cluster", "is required");
+        return sl_node_fail_at(&request->root, "cluster", err, SL_E_RANGE, "required_field",
+                               "is required");
     }
     sl_pool pool = {0};
     sl_code code = sl_question_read_cluster(request, &pool, warnings, err);

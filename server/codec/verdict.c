@@ -162,11 +162,30 @@ find_code(const sl_node *list, const char *code, sl_node *out)
     return false;
 }
 
+/* Which hosts are left out: of several pools each says its own, in this
+ * member. NULL: none. */
+static const char *
+hosts_of(const sl_node *notes, const char *member, sl_arena *arena)
+{
+    sl_errors ignored = {0};
+    const char *all = NULL;
+    sl_node note;
+    for (size_t i = 0; sl_node_at(notes, i, &note); i++) {
+        const char *code = NULL;
+        if (sl_node_text(&note, "code", &code, NULL, &ignored) != SL_OK || code == NULL ||
+            !sl_text_equal(code, "hosts_left_out"))
+            continue;
+        const char *const said = copy_member(&note, member, arena);
+        all = all == NULL || said == NULL ? said : sl_arena_format(arena, "%s; %s", all, said);
+    }
+    return all;
+}
+
 static void
 read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
 {
     sl_errors ignored = {0};
-    sl_node memory, time, binding, assumptions, note;
+    sl_node memory, time, binding, assumptions;
     bool fits = false, said = false;
     (void)(sl_node_bool(root, "fits", &fits, &said, &ignored) != SL_OK);
     out->kind = !said ? SL_VERDICT_REFUSED : fits ? SL_VERDICT_FITS : SL_VERDICT_DOES_NOT_FIT;
@@ -178,9 +197,8 @@ read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
         sl_node_double(&time, "step_s", 0, 1e18, &out->step_s, NULL, &ignored) == SL_OK;
     if (sl_node_member(root, "binding", &binding))
         out->binding = copy_member(&binding, "sentence", arena);
-    if (sl_node_member(root, "assumptions", &assumptions) &&
-        find_code(&assumptions, "hosts_left_out", &note))
-        out->hosts = copy_member(&note, "message", arena);
+    if (sl_node_member(root, "assumptions", &assumptions))
+        out->hosts = hosts_of(&assumptions, "message", arena);
 }
 
 static sl_code
@@ -193,6 +211,7 @@ read_problem(const sl_node *root, sl_arena *arena, sl_verdict *out, sl_errors *e
     out->errors = text_of(&errors, arena);
     if (sl_node_at(&errors, 0, &fault))
         out->detail = copy_member(&fault, "detail", arena);
+    out->hosts = hosts_of(&errors, "detail", arena);
     /* The plan is sound: there is only less to run it on. */
     if (find_code(&errors, "not_enough_hosts", &fault)) {
         out->kind = SL_VERDICT_DOES_NOT_FIT;
@@ -249,6 +268,11 @@ sl_verdict_write(sl_writer *writer, const sl_verdict *verdict, const sl_verdict_
         sl_write_raw(writer, verdict->errors, strlen(verdict->errors));
     else
         sl_write_raw(writer, "[]", 2);
+    sl_write_key(writer, "fitted");
+    if (verdict->fitted != NULL)
+        sl_write_raw(writer, verdict->fitted, strlen(verdict->fitted));
+    else
+        sl_write_null(writer);
     sl_put_known_uint(writer, "inventory_revision", basis->inventory_revision);
     sl_put_text(writer, "observations_hash",
                 *basis->observations_hash == '\0' ? NULL : basis->observations_hash);
@@ -257,42 +281,81 @@ sl_verdict_write(sl_writer *writer, const sl_verdict *verdict, const sl_verdict_
     sl_write_object_end(writer);
 }
 
-/* What differs from the evaluation before, in the order of what people change; NULL: nothing that
- * is known. */
+/* What an evaluation that fits is compared by later, as JSON; NULL without memory. */
 static const char *
-cause_of(const sl_node *before, const sl_verdict *now, const sl_verdict_basis *basis,
+fitted_text(const sl_node *evaluation, sl_arena *arena)
+{
+    static const char *const names[] = {"hosts", "engine_version", "catalog_revision"};
+    sl_errors ignored = {0};
+    const char *copy = NULL;
+    uint64_t revision = 0;
+    sl_buffer text;
+    sl_writer writer;
+
+    sl_buffer_init(&text, TEXT_BYTES);
+    sl_writer_init(&writer, &text);
+    sl_write_object(&writer);
+    for (size_t i = 0; i < COUNT(names); i++)
+        sl_put_text(&writer, names[i], copy_member(evaluation, names[i], arena));
+    if (sl_node_uint(evaluation, "inventory_revision", 0, INT64_MAX, &revision, NULL, &ignored) !=
+        SL_OK)
+        revision = 0;
+    sl_put_known_uint(&writer, "inventory_revision", revision);
+    sl_write_object_end(&writer);
+    if (sl_writer_ok(&writer))
+        copy = sl_arena_copy_bytes(arena, text.data, text.size);
+    sl_buffer_clear(&text);
+    return copy;
+}
+
+/* A cause, and what comes of it as far as a sentence says that. */
+static const char *
+explain(const char *cause, const sl_verdict *now, sl_arena *arena)
+{
+    if (cause == NULL)
+        return NULL;
+    if (now->detail != NULL)
+        return sl_arena_format(arena, "%s: %s", cause, now->detail);
+    return now->binding == NULL ? cause : sl_arena_format(arena, "%s. %s", cause, now->binding);
+}
+
+/* What differs from when it fitted, in the order of what people change; NULL: nothing that is
+ * known. */
+static const char *
+cause_of(const sl_node *fitted, const sl_verdict *now, const sl_verdict_basis *basis,
          sl_arena *arena)
 {
     sl_errors ignored = {0};
     const char *hosts = NULL, *engine = NULL, *catalogue = NULL;
     uint64_t revision = 0;
     const bool read =
-        sl_node_text(before, "hosts", &hosts, NULL, &ignored) == SL_OK &&
-        sl_node_text(before, "engine_version", &engine, NULL, &ignored) == SL_OK &&
-        sl_node_text(before, "catalog_revision", &catalogue, NULL, &ignored) == SL_OK &&
-        sl_node_uint(before, "inventory_revision", 0, INT64_MAX, &revision, NULL, &ignored) ==
+        sl_node_text(fitted, "hosts", &hosts, NULL, &ignored) == SL_OK &&
+        sl_node_text(fitted, "engine_version", &engine, NULL, &ignored) == SL_OK &&
+        sl_node_text(fitted, "catalog_revision", &catalogue, NULL, &ignored) == SL_OK &&
+        sl_node_uint(fitted, "inventory_revision", 0, INT64_MAX, &revision, NULL, &ignored) ==
             SL_OK;
     if (!read)
         return NULL;
     if (now->hosts != NULL && (hosts == NULL || !sl_text_equal(hosts, now->hosts)))
         return now->hosts;
+    const char *cause = NULL;
     if (revision != basis->inventory_revision)
-        return sl_arena_format(arena,
-                               "its inventory is at revision %" PRIu64
-                               ", and it fitted revision %" PRIu64 "%s%s",
-                               basis->inventory_revision, revision, now->detail == NULL ? "" : ": ",
-                               now->detail == NULL ? "" : now->detail);
-    if (engine != NULL && !sl_text_equal(engine, basis->engine_version))
-        return sl_arena_format(arena, "the engine is at %s, and it fitted by %s",
-                               basis->engine_version, engine);
-    if (catalogue != NULL && !sl_text_equal(catalogue, basis->catalog_revision))
-        return sl_arena_format(arena, "the catalogue is at %s, and it fitted by %s",
-                               basis->catalog_revision, catalogue);
-    return now->detail;
+        cause = sl_arena_format(
+            arena, "its inventory is at revision %" PRIu64 ", and it fitted revision %" PRIu64,
+            basis->inventory_revision, revision);
+    else if (engine != NULL && !sl_text_equal(engine, basis->engine_version))
+        cause = sl_arena_format(arena, "the engine is at %s, and it fitted by %s",
+                                basis->engine_version, engine);
+    else if (catalogue != NULL && !sl_text_equal(catalogue, basis->catalog_revision))
+        cause = sl_arena_format(arena, "the catalogue is at %s, and it fitted by %s",
+                                basis->catalog_revision, catalogue);
+    else
+        return now->detail;
+    return explain(cause, now, arena);
 }
 
 sl_code
-sl_verdict_reason(const sl_verdict_kept *kept, const sl_verdict *now, const sl_verdict_basis *basis,
+sl_verdict_reason(const sl_verdict_kept *kept, sl_verdict *now, const sl_verdict_basis *basis,
                   sl_arena *arena, const char **reason, sl_errors *err)
 {
     assert(now != NULL && basis != NULL && arena != NULL && reason != NULL && err != NULL);
@@ -300,25 +363,20 @@ sl_verdict_reason(const sl_verdict_kept *kept, const sl_verdict *now, const sl_v
     static const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
     sl_errors unseen = {0};
     sl_json *json = NULL;
+    sl_code code = SL_OK;
     *reason = NULL;
     if (kept == NULL || kept->evaluation == NULL || now->kind == SL_VERDICT_FITS ||
-        (!kept->fitted && kept->reason == NULL))
+        sl_json_parse(kept->evaluation, strlen(kept->evaluation), &limits, &json, &unseen) != SL_OK)
         return SL_OK;
-    const char *cause = NULL;
-    if (sl_json_parse(kept->evaluation, strlen(kept->evaluation), &limits, &json, &unseen) ==
-        SL_OK) {
-        const sl_node before = sl_json_root(json);
-        cause = cause_of(&before, now, basis, arena);
-        if (cause != NULL)
-            *reason = sl_arena_format(arena, "no longer fits because %s", cause);
+    const sl_node evaluation = sl_json_root(json);
+    sl_node fitted = evaluation;
+    if (kept->fitted || sl_node_member(&evaluation, "fitted", &fitted)) {
+        const char *const cause = cause_of(&fitted, now, basis, arena);
+        now->fitted = fitted_text(&fitted, arena);
+        *reason = cause == NULL ? "no longer fits"
+                                : sl_arena_format(arena, "no longer fits because %s", cause);
+        code = now->fitted == NULL || *reason == NULL ? out_of_memory(err) : SL_OK;
     }
     sl_json_free(json);
-    if (cause != NULL && *reason == NULL)
-        return out_of_memory(err);
-    /* Still for the reason that was found when it ceased to. */
-    if (!kept->fitted && (cause == NULL || now->hosts == NULL))
-        *reason = kept->reason;
-    else if (*reason == NULL)
-        *reason = "no longer fits";
-    return SL_OK;
+    return code;
 }

@@ -47,6 +47,7 @@ typedef struct sl_verdict {
     const char *hosts;   /* which hosts are left out, a sentence; NULL: none */
     const char *errors;  /* JSON of the faults; NULL: none */
     const char *detail;  /* of the first fault; NULL: none */
+    const char *fitted;  /* JSON of what it was computed from when it fitted last; NULL: it does */
 } sl_verdict;
 
 /** What it was computed from. */
@@ -67,16 +68,16 @@ void sl_verdict_write(sl_writer *writer, const sl_verdict *verdict, const sl_ver
 /** The last evaluation that was kept, as far as a comparison needs it. */
 typedef struct sl_verdict_kept {
     bool fitted;
-    const char *reason;     /* why it does not any more; NULL: it did, or never had */
     const char *evaluation; /* as sl_verdict_write wrote it */
 } sl_verdict_kept;
 
 /**
- * Why a plan that fitted does not any more, from the difference: the hosts that are left out now,
- * another revision of the inventory, another engine or catalogue. kept: NULL when there is none.
+ * Why a plan that fitted does not any more, from the difference to when it last did: the hosts that
+ * are left out now, another revision of the inventory, another engine or catalogue. That evaluation
+ * goes along in now->fitted. kept: NULL when there is none.
  * *reason: in the arena, NULL where the plan fits or never did. SL_E_MEMORY.
  */
-sl_code sl_verdict_reason(const sl_verdict_kept *kept, const sl_verdict *now,
+sl_code sl_verdict_reason(const sl_verdict_kept *kept, sl_verdict *now,
                           const sl_verdict_basis *basis, sl_arena *arena, const char **reason,
                           sl_errors *err) SL_MUST_CHECK;
 

@@ -114,6 +114,7 @@ typedef struct write_task {
     const char *uses;
     uint32_t limit;
     const sl_precondition *asked;
+    const sl_requester *by;
     bool created;
 } write_task;
 
@@ -135,6 +136,16 @@ check_room(sl_store *store, uint32_t limit, sl_errors *err)
 }
 
 static sl_code
+note(sl_store *store, const write_task *task, const char *action, sl_errors *err)
+{
+    return sl_query_do(store, SL_SQL_HARDWARE_NOTE,
+                       (const char *[]){task->row->kind, task->row->id, action,
+                                        task->by->remote_address, task->by->user_agent,
+                                        task->by->request_id},
+                       err);
+}
+
+static sl_code
 put_once(sl_store *store, void *context, sl_errors *err)
 {
     write_task *const task = context;
@@ -153,20 +164,20 @@ put_once(sl_store *store, void *context, sl_errors *err)
         code = check_room(store, task->limit, err);
     if (code == SL_OK)
         code = sl_query_do(store, SL_SQL_HARDWARE_ADVANCE, NULL, err);
-    if (code != SL_OK)
-        return code;
-    return sl_query_do(store, SL_SQL_HARDWARE_PUT,
-                       (const char *[]){row->kind, row->id, row->spec, task->spec_hash, task->uses},
-                       err);
+    if (code == SL_OK)
+        code = sl_query_do(
+            store, SL_SQL_HARDWARE_PUT,
+            (const char *[]){row->kind, row->id, row->spec, task->spec_hash, task->uses}, err);
+    return code == SL_OK ? note(store, task, "put", err) : code;
 }
 
 sl_code
 sl_hardware_put(sl_store *store, const sl_hardware_row *row, const char *spec_hash,
-                const char *uses, uint32_t limit, const sl_precondition *asked, bool *created,
-                sl_errors *err)
+                const char *uses, uint32_t limit, const sl_precondition *asked,
+                const sl_requester *by, bool *created, sl_errors *err)
 {
     write_task task = {
-        .row = row, .spec_hash = spec_hash, .uses = uses, .limit = limit, .asked = asked};
+        .row = row, .spec_hash = spec_hash, .uses = uses, .limit = limit, .asked = asked, .by = by};
     const sl_code code = sl_query_transact(store, put_once, &task, err);
     if (code == SL_OK)
         *created = task.created;
@@ -205,6 +216,8 @@ delete_once(sl_store *store, void *context, sl_errors *err)
     if (code == SL_OK)
         code = sl_precondition_check(task->asked, true, now.revision, "hardware_exists", err);
     if (code == SL_OK)
+        code = note(store, task, "delete", err);
+    if (code == SL_OK)
         code = sl_query_do(store, SL_SQL_HARDWARE_ADVANCE, NULL, err);
     if (code != SL_OK)
         return code;
@@ -213,10 +226,10 @@ delete_once(sl_store *store, void *context, sl_errors *err)
 
 sl_code
 sl_hardware_delete(sl_store *store, const char *kind, const char *id, const sl_precondition *asked,
-                   sl_errors *err)
+                   const sl_requester *by, sl_errors *err)
 {
     const sl_hardware_row row = {.kind = kind, .id = id};
-    write_task task = {.row = &row, .asked = asked};
+    write_task task = {.row = &row, .asked = asked, .by = by};
 
     return sl_query_transact(store, delete_once, &task, err);
 }

@@ -134,10 +134,4 @@ sl_code sl_inventory_revisions(sl_store *store, const char *slug, uint64_t befor
                                sl_arena *arena, sl_inventory_history *out,
                                sl_errors *err) SL_MUST_CHECK;
 
-/** Writes, newest first, at most `limit` with an id below `before` (0 = newest); of a deleted
- * inventory too. */
-sl_code sl_inventory_audit(sl_store *store, const char *slug, uint64_t before, uint32_t limit,
-                           sl_arena *arena, sl_inventory_history *out,
-                           sl_errors *err) SL_MUST_CHECK;
-
 #endif

@@ -120,82 +120,48 @@ sl_inventory_list(sl_store *store, const sl_inventory_query *query, sl_arena *ar
     return code;
 }
 
-/* Columns of the audit's own statement. */
-enum { AUDIT_ID, AUDIT_REVISION, AUDIT_WRITTEN_AT, AUDIT_ACTION };
-
 static sl_code
-history_row(const PGresult *result, uint32_t at, bool audit, sl_arena *arena,
-            sl_inventory_history *out, sl_errors *err)
-{
-    sl_inventory_event *const event = &out->events[at];
-    const int row = (int)at;
-    if (!audit) {
-        const sl_code code = sl_rows_inventory(result, row, false, arena, &out->rows[at], err);
-        event->revision = out->rows[at].revision;
-        return code == SL_OK ? sl_rows_event(result, row, SL_COLUMN_ACTION, arena, event, err)
-                             : code;
-    }
-    bool failed = false;
-    event->id = sl_rows_uint(result, row, AUDIT_ID);
-    event->revision = sl_rows_uint(result, row, AUDIT_REVISION);
-    event->written_at = sl_rows_text(result, row, AUDIT_WRITTEN_AT, arena, &failed);
-    return failed ? too_many(err) : sl_rows_event(result, row, AUDIT_ACTION, arena, event, err);
-}
-
-static sl_code
-history_from(const PGresult *result, uint32_t limit, bool audit, sl_arena *arena,
-             sl_inventory_history *out, sl_errors *err)
+history_from(const PGresult *result, uint32_t limit, sl_arena *arena, sl_inventory_history *out,
+             sl_errors *err)
 {
     sl_inventory_history read = {.count = 0};
     /* An inventory without anything in the window has one row, without its number. */
-    if (!PQgetisnull(result, 0, audit ? AUDIT_ID : SL_COLUMN_REVISION))
+    if (!PQgetisnull(result, 0, SL_COLUMN_REVISION))
         read.count = kept(result, limit, &read.more);
     if (read.count > 0) {
         read.events = sl_arena_alloc(arena, read.count, sizeof *read.events);
-        if (!audit)
-            read.rows = sl_arena_alloc(arena, read.count, sizeof *read.rows);
-        if (read.events == NULL || (!audit && read.rows == NULL))
+        read.rows = sl_arena_alloc(arena, read.count, sizeof *read.rows);
+        if (read.events == NULL || read.rows == NULL)
             return too_many(err);
     }
     for (uint32_t i = 0; i < read.count; i++) {
-        const sl_code code = history_row(result, i, audit, arena, &read, err);
+        const int row = (int)i;
+        sl_code code = sl_rows_inventory(result, row, false, arena, &read.rows[i], err);
+        if (code == SL_OK)
+            code = sl_rows_event(result, row, SL_COLUMN_ACTION, arena, &read.events[i], err);
         if (code != SL_OK)
             return code;
+        read.events[i].revision = read.rows[i].revision;
     }
     *out = read;
     return SL_OK;
-}
-
-static sl_code
-history(sl_store *store, sl_statement statement, const char *slug, uint64_t before, uint32_t limit,
-        sl_arena *arena, sl_inventory_history *out, sl_errors *err)
-{
-    char bound[SL_NUMBER_TEXT_SIZE];
-    char fetch[SL_NUMBER_TEXT_SIZE];
-    sl_rows_number(before == 0 ? UINT64_MAX : before, bound);
-    sl_rows_number((uint64_t)limit + 1, fetch);
-    PGresult *result = NULL;
-    sl_code code =
-        sl_query_read(store, statement, (const char *[]){slug, bound, fetch}, &result, err);
-    if (code != SL_OK)
-        return code;
-    code = PQntuples(result) == 0
-               ? sl_rows_not_found(slug, "", err)
-               : history_from(result, limit, statement == SL_SQL_INVENTORY_AUDIT, arena, out, err);
-    PQclear(result);
-    return code;
 }
 
 sl_code
 sl_inventory_revisions(sl_store *store, const char *slug, uint64_t before, uint32_t limit,
                        sl_arena *arena, sl_inventory_history *out, sl_errors *err)
 {
-    return history(store, SL_SQL_INVENTORY_REVISIONS, slug, before, limit, arena, out, err);
-}
-
-sl_code
-sl_inventory_audit(sl_store *store, const char *slug, uint64_t before, uint32_t limit,
-                   sl_arena *arena, sl_inventory_history *out, sl_errors *err)
-{
-    return history(store, SL_SQL_INVENTORY_AUDIT, slug, before, limit, arena, out, err);
+    char bound[SL_NUMBER_TEXT_SIZE];
+    char fetch[SL_NUMBER_TEXT_SIZE];
+    sl_rows_number(before == 0 ? UINT64_MAX : before, bound);
+    sl_rows_number((uint64_t)limit + 1, fetch);
+    PGresult *result = NULL;
+    sl_code code = sl_query_read(store, SL_SQL_INVENTORY_REVISIONS,
+                                 (const char *[]){slug, bound, fetch}, &result, err);
+    if (code != SL_OK)
+        return code;
+    code = PQntuples(result) == 0 ? sl_rows_not_found(slug, "", err)
+                                  : history_from(result, limit, arena, out, err);
+    PQclear(result);
+    return code;
 }

@@ -146,7 +146,8 @@ sl_observation_put(sl_store *store, const sl_observation_write *write, sl_arena 
     assert(write != NULL && arena != NULL && out != NULL && created != NULL);
 
     put_task task = {.write = write, .arena = arena};
-    const sl_code code = sl_query_transact(store, put_once, &task, err);
+    const sl_code code = write->dry_run ? sl_query_rehearse(store, put_once, &task, err)
+                                        : sl_query_transact(store, put_once, &task, err);
     if (code != SL_OK)
         return code;
     *out = task.row;
@@ -211,7 +212,8 @@ sl_code
 sl_observation_delete(sl_store *store, const sl_observation_write *write, sl_errors *err)
 {
     sl_observation_write task = *write;
-    return sl_query_transact(store, delete_once, &task, err);
+    return write->dry_run ? sl_query_rehearse(store, delete_once, &task, err)
+                          : sl_query_transact(store, delete_once, &task, err);
 }
 
 /* The first `limit` of the rows; one more than asked for shows that there is more. */

@@ -36,6 +36,7 @@ typedef struct sl_observation_write {
     uint64_t stale_after_s;  /* 0: as before, or a day */
     sl_precondition precondition;
     sl_requester requester;
+    bool dry_run; /* the same answer and the same errors, and nothing changes */
 } sl_observation_write;
 
 /**

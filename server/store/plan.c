@@ -235,10 +235,11 @@ delete_once(sl_store *store, void *context, sl_errors *err)
 }
 
 sl_code
-sl_plan_delete(sl_store *store, const sl_plan_write *write, sl_errors *err)
+sl_plan_delete(sl_store *store, const sl_plan_write *write, bool dry_run, sl_errors *err)
 {
     sl_plan_write task = *write;
-    return sl_query_transact(store, delete_once, &task, err);
+    return dry_run ? sl_query_rehearse(store, delete_once, &task, err)
+                   : sl_query_transact(store, delete_once, &task, err);
 }
 
 sl_code

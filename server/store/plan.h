@@ -55,8 +55,10 @@ sl_code sl_plan_put_try(sl_store *store, const sl_plan_write *write, sl_errors *
 sl_code sl_plan_get(sl_store *store, const char *slug, const char *software, sl_arena *arena,
                     sl_plan_row *out, sl_errors *err) SL_MUST_CHECK;
 
-/** Soft, as with inventories; revision_mismatch too. Of `write` what names it, and who asks. */
-sl_code sl_plan_delete(sl_store *store, const sl_plan_write *write, sl_errors *err) SL_MUST_CHECK;
+/** Soft, as with inventories; revision_mismatch too. Of `write` what names it, and who asks.
+ * dry_run: the same errors, and nothing changes. */
+sl_code sl_plan_delete(sl_store *store, const sl_plan_write *write, bool dry_run,
+                       sl_errors *err) SL_MUST_CHECK;
 
 typedef struct sl_plan_query {
     const char *after; /* slug of the last row seen, "" = from the start */

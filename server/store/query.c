@@ -192,6 +192,7 @@ sl_query_read(sl_store *store, sl_statement statement, const char *const *values
 typedef struct transaction {
     sl_query_work work;
     void *context;
+    bool rehearsal;
 } transaction;
 
 /* Ends a failed transaction. What made it fail is already said; a failure here adds nothing. */
@@ -229,9 +230,9 @@ transact_once(sl_store *store, void *context, sl_errors *err)
     sl_code code = sl_query_do(store, SL_SQL_BEGIN, NULL, err);
     if (code == SL_OK)
         code = task->work(store, task->context, err);
-    if (code == SL_OK)
+    if (code == SL_OK && !task->rehearsal)
         code = commit(store, err);
-    if (code != SL_OK)
+    if (code != SL_OK || task->rehearsal)
         roll_back(store);
     return code;
 }
@@ -239,6 +240,13 @@ transact_once(sl_store *store, void *context, sl_errors *err)
 sl_code
 sl_query_transact(sl_store *store, sl_query_work work, void *context, sl_errors *err)
 {
-    transaction task = {work, context};
+    transaction task = {work, context, false};
+    return persist(store, transact_once, &task, err);
+}
+
+sl_code
+sl_query_rehearse(sl_store *store, sl_query_work work, void *context, sl_errors *err)
+{
+    transaction task = {work, context, true};
     return persist(store, transact_once, &task, err);
 }

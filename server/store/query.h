@@ -38,4 +38,8 @@ typedef sl_code (*sl_query_work)(sl_store *store, void *context, sl_errors *err)
 sl_code sl_query_transact(sl_store *store, sl_query_work work, void *context,
                           sl_errors *err) SL_MUST_CHECK;
 
+/** The same, and then everything is rolled back: what would come of it. */
+sl_code sl_query_rehearse(sl_store *store, sl_query_work work, void *context,
+                          sl_errors *err) SL_MUST_CHECK;
+
 #endif

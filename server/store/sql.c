@@ -18,6 +18,10 @@
 /* Who wrote, of a row of the audit called a; the columns of an sl_requester, behind what was done. */
 #define ORIGIN "a.action, host(a.remote_address), a.user_agent, a.request_id"
 
+/* A page of an audit, of what $1 names, in the order that audit.c reads. */
+#define AUDITED "a.id, a.revision, to_char(a.written_at" RFC_3339 ", " ORIGIN
+#define AUDIT_PAGE " AND a.id < $2::bigint ORDER BY a.id DESC LIMIT $3::bigint"
+
 /* A write is one statement: the change, its revision, and its row in the audit, of a write that
  * $1 names and that came from $2, $3 and $4. */
 #define THIS_ROW " WHERE slug = $5::text AND revision = $6::bigint"
@@ -231,7 +235,7 @@ static const sl_sql statements[] = {
        Who deleted an inventory is known from here, so that it is answered after that too. */
     [SL_SQL_INVENTORY_AUDIT] =
         {"inventory_audit",
-         "SELECT a.id, a.revision, to_char(a.written_at" RFC_3339 ", " ORIGIN " FROM inventories i"
+         "SELECT " AUDITED " FROM inventories i"
          " LEFT JOIN inventory_audit a ON a.slug = i.slug AND a.id < $2::bigint"
          " WHERE i.slug = $1::text"
          " ORDER BY a.id DESC LIMIT $3::bigint",
@@ -367,6 +371,26 @@ static const sl_sql statements[] = {
                                 "DELETE FROM private_hardware"
                                 " WHERE kind = $1::text AND id = $2::text",
                                 2},
+    [SL_SQL_HARDWARE_NOTE] = {"hardware_note",
+                              "INSERT INTO private_hardware_audit"
+                              " (kind, entry, revision, action, written_at, remote_address,"
+                              " user_agent, request_id)"
+                              " SELECT kind, id, revision, $3::text, statement_timestamp(),"
+                              " $4::inet, $5::text, $6::text FROM private_hardware"
+                              " WHERE kind = $1::text AND id = $2::text",
+                              6},
+    [SL_SQL_HARDWARE_AUDIT] = {"hardware_audit",
+                               "SELECT " AUDITED " FROM private_hardware_audit a"
+                               " WHERE a.entry = $1::text AND a.kind = $4::text" AUDIT_PAGE,
+                               4},
+    [SL_SQL_OBSERVATION_AUDIT] = {"observation_audit",
+                                  "SELECT " AUDITED " FROM observation_audit a"
+                                  " WHERE a.slug = $1::text AND a.source = $4::text" AUDIT_PAGE,
+                                  4},
+    [SL_SQL_PLAN_AUDIT] = {"plan_audit",
+                           "SELECT " AUDITED " FROM plan_audit a"
+                           " WHERE a.slug = $1::text" AUDIT_PAGE,
+                           3},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");

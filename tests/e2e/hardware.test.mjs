@@ -306,6 +306,31 @@ describe('a private accelerator', () => {
         await remove(path);
     });
 
+    test('whoever changes it is written down, and a delete answers in the view asked for', async () => {
+        await put(`${parts}/noted`, chip());
+        await put(`${parts}/noted`, chip());
+        await put(`${parts}/noted`, chip({ memory_bytes: 90_000_000_000 }),
+            { headers: { 'User-Agent': 'terraform/1.9' } });
+        const { text } = await client.get(`${parts}/noted?view=spec`);
+        assert.equal((await client.delete(`${parts}/noted?dry_run=true&view=spec`)).text, text);
+        assert.equal((await client.delete(`${parts}/noted?view=spec`)).text, text);
+        const { json } = await client.get(`${parts}/noted/audit`);
+        assert.deepEqual(json.items.map(({ action }) => action), ['delete', 'put', 'put']);
+        assert.equal(json.items[0].revision, json.items[1].revision, 'what it deleted');
+        assert.equal(json.items[1].user_agent, 'terraform/1.9');
+        assert.ok(json.items.every((item) => item.remote_address === '127.0.0.1'));
+        const first = await client.get(`${parts}/noted/audit?limit=1`);
+        assert.match(first.headers.link, /rel="next"/);
+        assertProblem(await client.get(`${parts}/never-put/audit`), 404,
+            { code: 'hardware_not_found' });
+        for (const path of [`${nodes}/noted-node`, `${nodes}/aws-p5.48xlarge/price`]) {
+            await put(path, path.endsWith('price') ? { price_per_node_hour: 9 } : machine());
+            await remove(`${path}?view=spec`);
+            assert.deepEqual((await list(`${path}/audit`)).map(({ action }) => action),
+                ['delete', 'put']);
+        }
+    });
+
     test('its spec comes back exactly as it was sent', async () => {
         const body = '{"peak_flops_per_s":{"bf16":8.00e14},"like":"nvidia-h100-sxm5-80gb",'
             + '"memory_bandwidth_bytes_per_s":4000000000000,"memory_bytes":100000000000,'

@@ -174,6 +174,15 @@ test('what is deleted is gone, and restored as its next revision', async () => {
         [[2, 'restore'], [1, 'put']]);
 });
 
+test('a delete answers the bare spec where every request asks for that view', async () => {
+    const sent = await put('viewed', inventory(), {});
+    const { text } = await ok(client.get(`${base}/viewed?view=spec`));
+    assert.equal((await ok(client.delete(`${base}/viewed?view=spec&dry_run=true`))).text, text);
+    assert.equal((await ok(client.delete(`${base}/viewed?view=spec`))).text, text);
+    assert.equal((await ok(restore('viewed'))).json.revision,
+        sent.json.revision + 1);
+});
+
 test('a put brings a deleted one back, the same spec too', async () => {
     await put('reborn');
     await ok(client.delete(`${base}/reborn`));

@@ -189,6 +189,24 @@ test('If-Match and If-None-Match guard an observation as they guard an inventory
     assert.equal(again.status, 304);
 });
 
+test('an observation can be rehearsed, and who changed what it says is written down', async () => {
+    await store('rehearsed');
+    const query = '?dry_run=true';
+    const shown = await send('rehearsed', 'slurm', scontrol(all(4)), query);
+    assert.deepEqual([shown.status, shown.json.revision, shown.headers.etag], [200, 1, undefined]);
+    const path = `${base}/rehearsed/observations/slurm`;
+    assertProblem(await client.get(path), 404, { code: 'observation_not_found' });
+    assertProblem(await client.get(`${path}/audit`), 404, { code: 'observation_not_found' });
+    await send('rehearsed', 'slurm', scontrol(all(4)));
+    await send('rehearsed', 'slurm', scontrol(all(4)));
+    assert.equal((await client.delete(`${path}?dry_run=true`)).status, 200);
+    assert.equal((await client.get(path)).json.revision, 1);
+    assert.equal((await client.delete(path)).status, 200);
+    const { json } = await client.get(`${path}/audit`);
+    assert.deepEqual(json.items.map(({ action, revision }) => [action, revision]),
+        [['delete', 1], ['put', 1]], 'the same output again is no change');
+});
+
 test('packed output is read as it is', async () => {
     await store('packed');
     const { json } = await observe('packed', 'slurm', gzipSync(scontrol(all(4))));

@@ -130,6 +130,8 @@ test('a request that is none is refused at its place', async () => {
     { pointer: '/request/workloda', code: 'unknown_field' });
     assertProblem(await client.put(`${base}/wrong`, { name: 'x' }), 422,
         { pointer: '/request', code: 'required_field' });
+    assertProblem(await client.put(`${base}/wrong`, { request: { model: { hub: 'a/b' } } }), 422,
+        { pointer: '/request/cluster', code: 'required_field' });
     assertProblem(await client.put(`${base}/wrong`, { ...document, labels: { a: 1 } }), 422,
         { pointer: '/labels/a' });
     assertProblem(await client.put(`${base}/wrong`, plan('nowhere', 1)), 404,
@@ -189,6 +191,54 @@ test('another revision of the inventory is a reason too', async () => {
     assert.notEqual(status.verdict, 'fits');
     assert.match(status.reason,
         /^no longer fits because its inventory is at revision 2, and it fitted revision 1/);
+});
+
+test('the reason follows what keeps a plan from fitting, and names what it fitted', async () => {
+    await cluster('causes');
+    await save('causes', plan('causes', 4));
+    const reason = async () => (await read('causes')).status;
+    await observe('causes', 4, ['gpu004']);
+    assert.match((await reason()).reason, /because node gpu004 is drained/);
+    await cluster('causes', 3);
+    await observe('causes', 3);
+    const shrunk = await reason();
+    assert.match(shrunk.reason, /its inventory is at revision 2, and it fitted revision 1: .*3 nodes/);
+    assert.equal(shrunk.evaluation.fitted.inventory_revision, 1);
+    const small = inventory({ pools: [{ ...inventory().pools[0], nodes: 4, hosts: names(4) }] });
+    small.pools[0].node = { ...small.pools[0].node, memory_bytes: 1e9 };
+    assert.equal((await client.put('/api/v1/inventories/causes', small)).status, 200);
+    await observe('causes', 4);
+    const cramped = await reason();
+    assert.equal(cramped.verdict, 'does_not_fit');
+    assert.match(cramped.reason, /at revision 3, and it fitted revision 1\. Memory: /);
+    await cluster('causes');
+    const whole = await reason();
+    assert.deepEqual([whole.verdict, whole.reason, whole.evaluation.fitted], ['fits', null, null]);
+});
+
+test('a plan without a number of nodes names the hosts that it misses as well', async () => {
+    await cluster('open');
+    const document = plan('open', undefined);
+    document.request.parallelism = { ...document.request.parallelism, data: 8 };
+    await save('open', document);
+    assert.equal((await read('open')).status.verdict, 'fits');
+    await observe('open', 4, ['gpu002']);
+    assert.match((await read('open')).status.reason, /because node gpu002 is drained/);
+});
+
+test('a delete can be rehearsed and answer the document, and the audit outlives it', async () => {
+    await cluster('audited');
+    const document = plan('audited', 4);
+    await save('audited', document);
+    assert.equal((await client.delete(`${base}/audited?dry_run=true`)).status, 200);
+    const spec = await client.get(`${base}/audited?view=spec`);
+    assertProblem(await client.delete(`${base}/audited?dry_run=true`,
+        { headers: { 'If-Match': '"7"' } }), 412, { code: 'revision_mismatch' });
+    assert.equal((await client.delete(`${base}/audited?view=spec`)).text, spec.text);
+    const { json } = await client.get(`${base}/audited/audit`);
+    assert.deepEqual(json.items.map(({ action, revision }) => [action, revision]),
+        [['delete', 1], ['put', 1]]);
+    assertProblem(await client.get(`${base}/never-saved/audit`), 404, { code: 'plan_not_found' });
 });
 
 test('what goes stale changes a verdict without a write', async () => {

@@ -154,6 +154,22 @@ drained_and_down_hosts_are_not_usable_and_say_why_and_since_when(void)
 }
 
 static void
+of_many_scattered_nodes_the_first_are_named(void)
+{
+    bench b;
+    bench_open(&b);
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, NULL);
+    add(&b, "gpu[001,003,005,007,009,011,013,015,017,019,021]", SL_HOST_DRAINED, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, spec);
+    sl_expect_text(sl_host_status_pool(b.status, NULL)->left_out,
+                   "nodes gpu[001,003,005,007,009,011,013,015,017,...] are drained: 21 of 32 nodes "
+                   "are usable",
+                   "the sentence");
+    bench_close(&b);
+}
+
+static void
 one_drained_node_is_named_in_the_singular(void)
 {
     bench b;
@@ -386,6 +402,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(without_observations_every_node_is_usable),
         SL_CASE(drained_and_down_hosts_are_not_usable_and_say_why_and_since_when),
+        SL_CASE(of_many_scattered_nodes_the_first_are_named),
         SL_CASE(one_drained_node_is_named_in_the_singular),
         SL_CASE(who_is_not_listed_is_missing_and_strangers_with_accelerators_are_unexpected),
         SL_CASE(the_most_recent_word_on_a_host_counts),

@@ -325,6 +325,10 @@ one_line_records_are_read(void)
         "slurm_nodes_text",
         "n1 down 8 h200 mem 2000000 cpus 64 (no power, Sockets=bad) in p\n"
         "n2 usable 8 h200 cpus 64 in p\n");
+    /* What is left of it when somebody filters the lines: never slurm.conf, which has no states. */
+    expect_text("NodeName=n1 Arch=x86_64 CoresPerSocket=48\n   Gres=gpu:h100:8\n"
+                "   State=IDLE+DRAIN ThreadsPerCore=2\n   Reason=fan\n",
+                "slurm_nodes_text", "n1 drained 8 h100 (fan)\n");
 }
 
 static void

@@ -9,11 +9,13 @@ enum { WRITERS = 4 };
 
 static const sl_precondition always;
 
+static const sl_requester nobody = {.remote_address = NULL};
+
 static sl_code
 put(store_bench *b, const char *kind, const char *id, const char *hash, const char *uses)
 {
     const sl_hardware_row row = {.kind = kind, .id = id, .spec = "{\"a\": 1.50}"};
-    return sl_hardware_put(b->store, &row, hash, uses, 3, &always, &b->created, &b->err);
+    return sl_hardware_put(b->store, &row, hash, uses, 3, &always, &nobody, &b->created, &b->err);
 }
 
 static sl_code
@@ -22,7 +24,8 @@ put_if(store_bench *b, const char *id, const char *hash, uint64_t if_match, bool
     const sl_hardware_row row = {.kind = "accelerator", .id = id, .spec = "{}"};
     const sl_precondition condition = {
         .revisions = {if_match}, .count = if_match != 0, .create_only = create_only};
-    return sl_hardware_put(b->store, &row, hash, NULL, 3, &condition, &b->created, &b->err);
+    return sl_hardware_put(b->store, &row, hash, NULL, 3, &condition, &nobody, &b->created,
+                           &b->err);
 }
 
 static uint64_t
@@ -107,7 +110,7 @@ conditions_hold_or_nothing_happens(void)
     CU_ASSERT_EQUAL(sl_hardware_put_allowed(b.store, "accelerator", "a", &condition, &b.err),
                     SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &condition, &b.err),
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &condition, &nobody, &b.err),
                     SL_E_PRECONDITION);
     expect_error(&b, SL_E_PRECONDITION, "revision_mismatch");
     CU_ASSERT_EQUAL(state_of(&b), 2);
@@ -121,9 +124,10 @@ a_removed_row_never_gives_its_number_back(void)
     if (!bench_open(&b))
         return;
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &nobody, &b.err),
+                    SL_OK);
     CU_ASSERT_EQUAL(state_of(&b), 2);
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err),
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &nobody, &b.err),
                     SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "hardware_not_found");
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
@@ -158,10 +162,35 @@ a_part_in_use_cannot_be_removed_by_anyone(void)
     expect_error(&b, SL_E_RANGE, "not_storable");
     CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h", NULL), SL_OK);
     CU_ASSERT_EQUAL(put(&b, "node_type", "n", "h", "a"), SL_OK);
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_E_RANGE);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &nobody, &b.err),
+                    SL_E_RANGE);
     expect_error(&b, SL_E_RANGE, "not_storable");
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "node_type", "n", &always, &b.err), SL_OK);
-    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "node_type", "n", &always, &nobody, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &nobody, &b.err),
+                    SL_OK);
+    bench_close(&b);
+}
+
+static void
+each_change_is_written_down_with_who_asked(void)
+{
+    store_bench b;
+    char audit[160];
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h1", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "accelerator", "a", "h2", NULL), SL_OK);
+    CU_ASSERT_EQUAL(put_if(&b, "a", "h3", 7, false), SL_E_PRECONDITION);
+    b.err = (sl_errors){.count = 0};
+    const sl_requester by = {.remote_address = "192.0.2.7", .user_agent = "t", .request_id = "r1"};
+    CU_ASSERT_EQUAL(sl_hardware_delete(b.store, "accelerator", "a", &always, &by, &b.err), SL_OK);
+    sl_postgres_ask(&postgres,
+                    "SELECT string_agg(concat_ws(' ', action, entry, revision,"
+                    " host(remote_address), user_agent, request_id), ', ' ORDER BY id)"
+                    " FROM private_hardware_audit",
+                    audit, sizeof audit);
+    sl_expect_text(audit, "put a 1, put a 2, delete a 2 192.0.2.7 t r1", "the audit");
     bench_close(&b);
 }
 
@@ -224,6 +253,7 @@ main(int argc, char **argv)
         SL_CASE(a_removed_row_never_gives_its_number_back),
         SL_CASE(there_is_room_for_so_many_and_no_more),
         SL_CASE(a_part_in_use_cannot_be_removed_by_anyone),
+        SL_CASE(each_change_is_written_down_with_who_asked),
         SL_CASE(writers_at_once_each_get_a_number_of_their_own),
         SL_CASE(every_table_and_column_says_what_it_is),
     };

@@ -1,4 +1,5 @@
 /* What becomes of stored inventories: deleted, restored, patched, listed, and written down. */
+#include "store/audit.h"
 #include "store_inventories.h"
 
 static void
@@ -50,6 +51,8 @@ a_patch_needs_an_inventory_that_is_there(void)
 static void
 every_change_has_one_row_in_the_audit_and_no_change_none(void)
 {
+    const sl_audit_subject a = {.kind = SL_AUDIT_INVENTORY, .name = "a"};
+    const sl_audit_subject no = {.kind = SL_AUDIT_INVENTORY, .name = "no"};
     store_bench b;
     sl_inventory_history page;
     if (!bench_open(&b))
@@ -63,7 +66,7 @@ every_change_has_one_row_in_the_audit_and_no_change_none(void)
     CU_ASSERT_EQUAL(act(&b, SL_INVENTORY_RESTORE, "a", 0), SL_OK);
     CU_ASSERT_EQUAL(put(&b, "other", "{}", "h1"), SL_OK);
 
-    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", 0, 3, b.arena, &page, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_audit_list(b.store, &a, 0, 3, b.arena, &page, &b.err), SL_OK);
     CU_ASSERT_EQUAL_FATAL(page.count, 3);
     CU_ASSERT(page.more);
     sl_expect_text(page.events[0].action, "restore", "the last");
@@ -74,14 +77,13 @@ every_change_has_one_row_in_the_audit_and_no_change_none(void)
     sl_expect_text(page.events[2].requester.remote_address, "192.0.2.7", "from where");
     sl_expect_text(page.events[2].requester.user_agent, "a tool/1.0", "by what");
     sl_expect_text(page.events[2].requester.request_id, "request-1", "in which request");
-    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", page.events[2].id, 3, b.arena, &page, &b.err),
+    CU_ASSERT_EQUAL(sl_audit_list(b.store, &a, page.events[2].id, 3, b.arena, &page, &b.err),
                     SL_OK);
     CU_ASSERT(page.count == 1 && !page.more && page.events[0].revision == 1);
-    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "a", page.events[0].id, 3, b.arena, &page, &b.err),
+    CU_ASSERT_EQUAL(sl_audit_list(b.store, &a, page.events[0].id, 3, b.arena, &page, &b.err),
                     SL_OK);
     CU_ASSERT(page.count == 0 && !page.more);
-    CU_ASSERT_EQUAL(sl_inventory_audit(b.store, "no", 0, 3, b.arena, &page, &b.err),
-                    SL_E_NOT_FOUND);
+    CU_ASSERT_EQUAL(sl_audit_list(b.store, &no, 0, 3, b.arena, &page, &b.err), SL_E_NOT_FOUND);
     expect_error(&b, SL_E_NOT_FOUND, "inventory_not_found");
 
     CU_ASSERT_EQUAL(sl_inventory_revisions(b.store, "a", 0, 5, b.arena, &page, &b.err), SL_OK);

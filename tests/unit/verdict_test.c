@@ -49,8 +49,7 @@ kept(const sl_verdict *verdict, const sl_verdict_basis *on, sl_arena *arena)
 }
 
 static const char *
-reason(const sl_verdict_kept *before, const sl_verdict *now, const sl_verdict_basis *on,
-       sl_arena *arena)
+reason(const sl_verdict_kept *before, sl_verdict *now, const sl_verdict_basis *on, sl_arena *arena)
 {
     sl_errors err = {0};
     const char *out = NULL;
@@ -66,7 +65,8 @@ an_answer_is_boiled_down_to_its_figures(void)
     CU_ASSERT_EQUAL(verdict.kind, SL_VERDICT_FITS);
     sl_expect_text(kept(&verdict, &basis, arena),
                    "{\"fits\":true,\"headroom_bytes\":1000,\"step_s\":0.5,\"binding\":\"Compute.\","
-                   "\"hosts\":null,\"errors\":[],\"inventory_revision\":3,\"observations_hash\":"
+                   "\"hosts\":null,\"errors\":[],\"fitted\":null,\"inventory_revision\":3,"
+                   "\"observations_hash\":"
                    "\"a\",\"engine_version\":\"0.1.0\",\"catalog_revision\":\"c1\"}",
                    "the evaluation");
     sl_arena_free(arena);
@@ -95,16 +95,46 @@ static void
 a_plan_that_fitted_names_the_node_that_it_lacks(void)
 {
     sl_arena *arena = sl_arena_new(1 << 20);
-    const sl_verdict before = read(200, fits, arena);
-    const sl_verdict now = read(422, lacks, arena);
+    sl_verdict before = read(200, fits, arena);
+    sl_verdict now = read(422, lacks, arena);
     const sl_verdict_kept was = {.fitted = true, .evaluation = kept(&before, &basis, arena)};
     static const char expected[] =
         "no longer fits because node gpu017 is drained: 31 of 32 nodes are usable";
     sl_expect_text(reason(&was, &now, &basis, arena), expected, "the reason");
 
-    const sl_verdict_kept still = {.reason = expected, .evaluation = kept(&now, &basis, arena)};
+    const sl_verdict_kept still = {.evaluation = kept(&now, &basis, arena)};
     sl_expect_text(reason(&still, &now, &basis, arena), expected, "and goes on saying so");
     sl_expect_text(reason(&still, &before, &basis, arena), "none", "until it fits again");
+
+    sl_verdict_basis on = basis;
+    on.inventory_revision = 5;
+    sl_verdict other = now;
+    other.hosts = NULL;
+    other.errors = NULL;
+    other.detail = "must be at most the 3 nodes of the pool, got 4";
+    sl_expect_text(reason(&still, &other, &on, arena),
+                   "no longer fits because its inventory is at revision 5, and it fitted revision "
+                   "3: must be at most the 3 nodes of the pool, got 4",
+                   "until it does not for another");
+    sl_arena_free(arena);
+}
+
+static void
+hosts_that_are_left_out_are_the_reason_of_a_refusal_too(void)
+{
+    static const char body[] =
+        "{\"status\":422,\"errors\":[{\"pointer\":\"/parallelism\",\"code\":"
+        "\"world_size_mismatch\",\"detail\":\"must be 40\"},{\"pointer\":\"/cluster\",\"code\":"
+        "\"hosts_left_out\",\"detail\":\"pool a: node a1 is drained\"},{\"pointer\":\"/cluster\","
+        "\"code\":\"hosts_left_out\",\"detail\":\"pool b: node b1 is down\"}]}";
+    sl_arena *arena = sl_arena_new(1 << 20);
+    const sl_verdict before = read(200, fits, arena);
+    sl_verdict now = read(422, body, arena);
+    const sl_verdict_kept was = {.fitted = true, .evaluation = kept(&before, &basis, arena)};
+    CU_ASSERT_EQUAL(now.kind, SL_VERDICT_REFUSED);
+    sl_expect_text(reason(&was, &now, &basis, arena),
+                   "no longer fits because pool a: node a1 is drained; pool b: node b1 is down",
+                   "each pool's");
     sl_arena_free(arena);
 }
 
@@ -112,7 +142,7 @@ static void
 a_plan_that_never_fitted_has_no_reason(void)
 {
     sl_arena *arena = sl_arena_new(1 << 20);
-    const sl_verdict now = read(422, lacks, arena);
+    sl_verdict now = read(422, lacks, arena);
     const sl_verdict_kept never = {.evaluation = kept(&now, &basis, arena)};
     sl_expect_text(reason(&never, &now, &basis, arena), "none", "kept");
     sl_expect_text(reason(NULL, &now, &basis, arena), "none", "new");
@@ -131,17 +161,19 @@ what_else_changed_is_the_reason_when_the_hosts_did_not(void)
     on.inventory_revision = 4;
     sl_expect_text(
         reason(&was, &now, &on, arena),
-        "no longer fits because its inventory is at revision 4, and it fitted revision 3",
+        "no longer fits because its inventory is at revision 4, and it fitted revision 3. "
+        "Compute.",
         "the inventory");
     on = basis;
     on.engine_version = "0.2.0";
-    sl_expect_text(reason(&was, &now, &on, arena),
-                   "no longer fits because the engine is at 0.2.0, and it fitted by 0.1.0",
-                   "the engine");
+    sl_expect_text(
+        reason(&was, &now, &on, arena),
+        "no longer fits because the engine is at 0.2.0, and it fitted by 0.1.0. Compute.",
+        "the engine");
     on = basis;
     on.catalog_revision = "c2";
     sl_expect_text(reason(&was, &now, &on, arena),
-                   "no longer fits because the catalogue is at c2, and it fitted by c1",
+                   "no longer fits because the catalogue is at c2, and it fitted by c1. Compute.",
                    "the catalogue");
     sl_expect_text(reason(&was, &now, &basis, arena), "no longer fits", "nothing that is known");
     sl_arena_free(arena);
@@ -199,6 +231,7 @@ main(int argc, char **argv)
         SL_CASE(too_few_hosts_do_not_fit_and_other_faults_are_refused),
         SL_CASE(an_absence_of_ours_is_no_verdict),
         SL_CASE(a_plan_that_fitted_names_the_node_that_it_lacks),
+        SL_CASE(hosts_that_are_left_out_are_the_reason_of_a_refusal_too),
         SL_CASE(a_plan_that_never_fitted_has_no_reason),
         SL_CASE(what_else_changed_is_the_reason_when_the_hosts_did_not),
         SL_CASE(faults_of_a_document_are_found_at_once_at_their_places),

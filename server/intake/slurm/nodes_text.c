@@ -161,8 +161,9 @@ take_line(gathering *g, const char *line, size_t length, uint32_t number, sl_err
 bool
 sl_slurm_is_shown(const sl_sample *sample)
 {
-    static const char *const shown[] = {"CPUTot=",   "CPUAlloc=", "CPULoad=",    "CfgTRES=",
-                                        "AllocMem=", "FreeMem=",  "Partitions=", "ActiveFeatures="};
+    static const char *const shown[] = {
+        "CPUTot=",     "CPUAlloc=",       "CPULoad=", "CfgTRES=",   "AllocMem=", "FreeMem=",
+        "Partitions=", "ActiveFeatures=", " Arch=",   "MCS_label=", "BootTime="};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         if (sl_sample_holds(sample, shown[i]))
             return true;
