@@ -39,6 +39,17 @@ opens_json(const char *line, size_t length)
     return at == length || line[at] == '"' || line[at] == '{';
 }
 
+/* A bracket that closes and ends its line; that of the prompt "[root@head ~]#" does not. */
+static bool
+closes_json(const sl_raw *raw, size_t behind)
+{
+    if (raw->text[behind - 1] != '}' && raw->text[behind - 1] != ']')
+        return false;
+    while (behind < raw->size && (raw->text[behind] == ' ' || raw->text[behind] == '\r'))
+        behind++;
+    return behind == raw->size || raw->text[behind] == '\n';
+}
+
 bool
 sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
 {
@@ -55,13 +66,15 @@ sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
         return false;
     const size_t from = (size_t)(line - raw->text);
     size_t to = raw->size;
-    while (to > from && raw->text[to - 1] != '}' && raw->text[to - 1] != ']')
+    while (to > from && !closes_json(raw, to))
         to--;
     char *const text = sl_arena_alloc(arena, raw->size, 1);
     if (text == NULL || to == from)
         return false;
+    memcpy(text, raw->text, raw->size);
     for (size_t i = 0; i < raw->size; i++)
-        text[i] = (i >= from && i < to) || raw->text[i] == '\n' ? raw->text[i] : ' ';
+        if ((i < from || i >= to) && text[i] != '\n')
+            text[i] = ' ';
     *out = (sl_raw){raw->name, text, raw->size};
     return true;
 }

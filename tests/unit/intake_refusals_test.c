@@ -34,6 +34,8 @@ tables_for_people_are_refused_by_name(void)
             "scontrol show nodes, or sinfo -N -o \"%N %G %T\"");
     refused("Architecture: x86_64\nCPU op-mode(s): 32-bit, 64-bit\n",
             "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
+    refused("[root@head ~]# lscpu\nCPU op-mode(s): 32-bit, 64-bit\n",
+            "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
 }
 
 static void
@@ -69,10 +71,19 @@ json_may_stand_behind_a_prompt(void)
 {
     const char *const node = "{\n\"name\":\"a\",\"gres\":\"gpu:t4:2\",\"real_memory\":\"x\"}";
     char text[256];
-    (void)snprintf(text, sizeof text, "$ scontrol show node a --json\n%s\n$ exit\n", node);
+    (void)snprintf(text, sizeof text,
+                   "[root@head ~]# scontrol show node a --json\n%s\n[root@head ~]# \n", node);
     expect_found(find_in_text(text), "slurm_nodes_json", "a accelerator=t4 accelerators=2\n", "");
     refused("Dear all,\n{ these } are [words]\n", "text",
             "name it with ?format=; GET /api/v1/inventories:formats lists them");
+}
+
+static void
+a_second_output_in_one_file_is_told_of(void)
+{
+    expect_found(find_in_text("$ scontrol show node a\nNodeName=a CPUTot=8 Gres=gpu:t4:1\n"
+                              "$ nvidia-smi -L\nGPU 0: Tesla T4 (UUID: GPU-1)\n"),
+                 "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n", "several_outputs");
 }
 
 int
@@ -84,6 +95,7 @@ main(int argc, char **argv)
         SL_CASE(utf16_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),
+        SL_CASE(a_second_output_in_one_file_is_told_of),
     };
     return sl_run_cases(argc, argv, "intake_refusals", cases, sizeof cases / sizeof cases[0]);
 }
