@@ -32,6 +32,8 @@ typedef enum sl_span_kind {
     SL_SPAN_BARRIER,
     SL_SPAN_REDUCE_REPLICAS, /* of the shards of several copies of the states */
     SL_SPAN_OVERHEAD,        /* waiting for the slowest rank of all replicas, and the fixed part */
+    SL_SPAN_GRADIENTS_DOWN,  /* to the host whose optimizer steps */
+    SL_SPAN_PARAMETERS_UP,   /* and back */
     SL_SPAN_KINDS
 } sl_span_kind;
 
@@ -47,6 +49,11 @@ typedef struct sl_span {
     double start_s, end_s;
 } sl_span;
 
+/** A stage's optimizer on the host: the copies before and after its update. */
+typedef struct sl_host_update {
+    double down_start_s, update_start_s, up_start_s, end_s;
+} sl_host_update;
+
 typedef struct sl_stage_run {
     uint64_t rank;         /* global, of the first replica */
     uint32_t pool;         /* of several, where it is */
@@ -54,6 +61,7 @@ typedef struct sl_stage_run {
     double busy_s;         /* passes */
     uint64_t base_bytes;   /* what is there from step to step */
     uint64_t peak_bytes;   /* most of what passes keep, beyond that */
+    sl_host_update host;   /* where the timeline has it */
 } sl_stage_run;
 
 typedef struct sl_timeline {
@@ -65,6 +73,7 @@ typedef struct sl_timeline {
      * the gradients come back to each (an all-reduce). */
     uint32_t data_ranks, replica_ranks;
     bool reduces_all;
+    bool on_host; /* the optimizer steps on the host */
     uint32_t span_count;
     uint32_t stage_count;
     sl_stage_run stages[SL_PIPELINE_MAX];
@@ -83,13 +92,16 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
  *                    parameters gathered before and gradients reduced after
  *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
  *                    layer ahead of their use and reduced after their backward, in one stream
- * then optimizer and overhead. Durations are those of the estimate's closed form, layer by layer.
+ * then optimizer and overhead. A host's optimizer updates on the host's stream; gradients come down to it
+ * on the copies' stream, what backward hides of that beside it, and parameters go up again. Durations are those of the estimate's closed form, layer by layer.
  * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
+ * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike. Likewise
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
  * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/pipeline.h.
  */
 void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
-                          const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out);
+                          const double slowness[SL_PIPELINE_MAX], const double *sizes,
+                          void *scratch, sl_timeline *out);
 
 /** One after another, by lane. */
 sl_span sl_timeline_span(const sl_timeline *timeline, uint32_t index);

@@ -69,17 +69,59 @@ check_slow(const sl_estimate_request *read, const sl_plan *plan, sl_errors *err)
                    read->slow_stage);
 }
 
+/* Each micro-batch over the usual one: as many as the plan has, together the batch of a replica. *out is
+ * in the request's arena; NULL where all are alike. */
+static sl_code
+read_sizes(const sl_estimate_request *read, const sl_estimate *estimate, sl_arena *arena,
+           const double **out, sl_errors *err)
+{
+    const uint64_t count = sl_plan_microbatches(&estimate->workload, &estimate->plan);
+    const uint64_t usual = estimate->workload.micro_batch;
+    sl_code first = SL_OK;
+    uint64_t total = 0;
+    sl_node item;
+
+    *out = NULL;
+    if (read->sizes.value == NULL)
+        return SL_OK;
+    if (estimate->plan.pipeline == 1)
+        return sl_node_fail(&read->sizes, err, SL_E_UNSUPPORTED, "not_modelled",
+                            "micro-batches of several sizes are modelled on a pipeline of stages");
+    if (sl_node_count(&read->sizes) != count) {
+        (void)sl_node_fail(&read->sizes, err, SL_E_RANGE, "inconsistent",
+                           "must have the %llu micro-batches of a replica, got %zu",
+                           (unsigned long long)count, sl_node_count(&read->sizes));
+        sl_hint(err, "%llu sizes", (unsigned long long)count);
+        return SL_E_RANGE;
+    }
+    double *const sizes = sl_arena_alloc(arena, count, sizeof *sizes);
+    if (sizes == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the sizes do not fit in memory");
+    for (size_t i = 0; sl_node_at(&read->sizes, i, &item); i++) {
+        uint64_t samples = 0;
+        sl_keep(&first, sl_node_as_uint(&item, 1, count * usual, &samples, err));
+        sizes[i] = (double)samples / (double)usual;
+        total += samples;
+    }
+    if (first == SL_OK && total != count * usual)
+        return sl_node_fail(&read->sizes, err, SL_E_RANGE, "inconsistent",
+                            "must add up to the %llu samples of a replica, got %llu",
+                            (unsigned long long)(count * usual), (unsigned long long)total);
+    *out = sizes;
+    return first;
+}
+
 /* Simulates into `scratch` and writes what comes of it. */
 static sl_code
-write_answer(const sl_question *question, sl_timeline_document *document, void *scratch, bool trace,
-             sl_writer *writer, sl_errors *err)
+write_answer(const sl_question *question, sl_timeline_document *document, const double *sizes,
+             void *scratch, bool trace, sl_writer *writer, sl_errors *err)
 {
     double slowness[SL_PIPELINE_MAX];
     sl_timeline timeline;
 
     for (uint32_t i = 0; i < SL_PIPELINE_MAX; i++)
         slowness[i] = i == document->request->slow_stage ? document->request->slow_ratio : 1.0;
-    sl_timeline_simulate(question, document->estimate, slowness, scratch, &timeline);
+    sl_timeline_simulate(question, document->estimate, slowness, sizes, scratch, &timeline);
     document->timeline = &timeline;
     if (trace ? sl_trace_write(writer, document) : sl_timeline_write(writer, document))
         return SL_OK;
@@ -120,6 +162,7 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_question question;
     sl_errors err = {.count = 0};
     sl_writer writer;
+    const double *sizes = NULL;
     size_t bytes = 0;
     void *scratch = NULL;
     const form as = form_of(request);
@@ -136,6 +179,8 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     if (code == SL_OK)
         code = check_slow(&a->read, &worker->estimate->plan, &err);
     if (code == SL_OK)
+        code = read_sizes(&a->read, worker->estimate, request->arena, &sizes, &err);
+    if (code == SL_OK)
         code = sl_timeline_size(&question, worker->estimate, &bytes, &err);
     if (code == SL_OK && (scratch = malloc(bytes)) == NULL)
         code =
@@ -149,7 +194,8 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
             .request = &a->read,
             .warnings = &a->warnings,
         };
-        code = write_answer(&question, &document, scratch, as != FORM_COLUMNS, &writer, &err);
+        code =
+            write_answer(&question, &document, sizes, scratch, as != FORM_COLUMNS, &writer, &err);
     }
     free(scratch);
     if (code != SL_OK) {

@@ -54,13 +54,10 @@ sl_question_read_comparison(sl_estimate_request *request, sl_errors *err)
     bool said = false;
     sl_node list;
 
-    if (request->pool_count > 0 || sl_question_has_pools(request)) {
-        const sl_code pools = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/cluster/pools",
-                                      "strategies are compared on one pool: several are not "
-                                      "modelled here yet");
-        sl_hint(err, "one pool");
-        return pools;
-    }
+    if (sl_question_has_pools(request))
+        sl_notes_add(&request->notes, "pools_in_common", true,
+                     "what limits scaling, and how large the model is for one device, is told of "
+                     "what all pools have in common");
     request->of = tuned ? SL_COMPARISON_OF_FINETUNING : SL_COMPARISON_OF_STRATEGIES;
     sl_code first =
         sl_names_read(&request->root, "of", &sl_comparison_names, &request->of, &said, err);

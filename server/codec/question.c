@@ -226,8 +226,7 @@ settle(sl_estimate_request *request, sl_errors *err)
     return settle_accumulation(request, err);
 }
 
-/* Members of the document: those that are missing keep a NULL value. */
-/* How much of a step is drawn, and which stage is slower than the others. */
+/* How much of a step is drawn, which stage is slower than the others, and which micro-batches differ. */
 static sl_code
 read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
@@ -236,6 +235,15 @@ read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     uint64_t stage = 0;
     sl_code first = sl_node_text(&request->root, "detail", &request->detail, NULL, err);
 
+    if (sl_node_member(&request->root, "micro_batch_sizes", &request->sizes)) {
+        if (sl_node_kind(&request->sizes) != SL_JSON_ARRAY)
+            sl_keep(&first, sl_node_fail(&request->sizes, err, SL_E_RANGE, "wrong_type",
+                                         "must be an array"));
+        sl_notes_add(
+            &request->notes, "micro_batches_differ", true,
+            "the timeline has the micro-batches of the request; memory and closed form are "
+            "those of equal ones");
+    }
     if (!sl_node_member(&request->root, "slow_stage", &slow))
         return first;
     const sl_code object = sl_node_object(&slow, err);
@@ -249,11 +257,12 @@ read_timeline(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
     return first;
 }
 
+/* Members of the document: those that are missing keep a NULL value. */
 static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     /* Those of every request, then what one purpose has beside them. */
-    static const sl_member members[SL_PURPOSE_COUNT][6] = {
+    static const sl_member members[SL_PURPOSE_COUNT][7] = {
         [SL_PURPOSE_ESTIMATE] = {{"model", NULL},
                                  {"workload", NULL},
                                  {"cluster", NULL},
@@ -263,7 +272,8 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
                                  {"cluster", NULL},
                                  {"parallelism", NULL},
                                  {"detail", NULL},
-                                 {"slow_stage", NULL}},
+                                 {"slow_stage", NULL},
+                                 {"micro_batch_sizes", NULL}},
         [SL_PURPOSE_COMPARISON] = {{"model", NULL},
                                    {"workload", NULL},
                                    {"cluster", NULL},
@@ -271,7 +281,7 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
                                    {"of", NULL},
                                    {"strategies", NULL}},
     };
-    static const size_t counts[SL_PURPOSE_COUNT] = {4, 6, 6};
+    static const size_t counts[SL_PURPOSE_COUNT] = {4, 7, 6};
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)

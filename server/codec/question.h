@@ -63,6 +63,7 @@ typedef struct sl_estimate_request {
     const char *detail;  /* of a timeline; NULL: not said */
     uint32_t slow_stage; /* likewise: one that takes slow_ratio as long; UINT32_MAX: none */
     double slow_ratio;
+    sl_node sizes; /* likewise: samples of each micro-batch; value NULL: all alike */
 
     sl_accounting accounting;
     sl_activation_accounting activation_accounting;
@@ -112,7 +113,7 @@ sl_code sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;
 
-/** The same for a timeline, which may say its "detail" and a "slow_stage". */
+/** The same for a timeline, which may say its "detail", a "slow_stage" and "micro_batch_sizes". */
 sl_code sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog,
                                  sl_errors *warnings, sl_estimate_request *out,
                                  sl_errors *err) SL_MUST_CHECK;

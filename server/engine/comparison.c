@@ -186,13 +186,14 @@ static void
 place(const sl_comparison_ask *ask, sl_estimate *scratch, sl_estimate *answer, sl_comparison *c)
 {
     const sl_cluster *cluster = ask->question->cluster;
-    const double world = (double)cluster->nodes * cluster->accelerators_per_node;
+    const double world = (double)sl_cluster_accelerators(cluster);
     sl_cluster one = *cluster;
     sl_question alone = *ask->question;
     sl_comparison_ask asked = *ask;
     sl_errors ignored = {0};
 
     one.nodes = one.accelerators_per_node = 1;
+    one.pool_count = 0; /* a device of what all pools have in common */
     alone.cluster = &one;
     alone.unknown |= SL_UNKNOWN_MICRO_BATCH | SL_UNKNOWN_RECOMPUTE;
     alone.plan.overlap_experts = false;

@@ -1,6 +1,7 @@
 #include "engine/pipeline.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "engine/pipeline_tasks.h"
 
@@ -13,28 +14,41 @@ sl_pipeline_measure(const sl_plan *plan, uint64_t microbatches)
                               .bytes = parts.bytes == SIZE_MAX ? UINT64_MAX : parts.bytes};
 }
 
-static uint64_t
-bytes_after(const sl_chunk_cost *cost, sl_work_kind kind, uint64_t bytes)
-{
-    switch (kind) {
-    case SL_WORK_FORWARD:
-        return bytes + cost->kept_bytes;
-    case SL_WORK_BACKWARD:
-        return bytes - cost->kept_bytes;
-    case SL_WORK_BACKWARD_INPUT:
-        return bytes - (cost->kept_bytes - cost->deferred_bytes);
-    case SL_WORK_BACKWARD_WEIGHT:
-        return bytes - cost->deferred_bytes;
-    case SL_WORK_KINDS:
-        break;
-    }
-    return bytes;
-}
-
 static const sl_chunk_cost *
 cost_of(const sl_pipeline_run *run, uint32_t rank, uint32_t chunk)
 {
     return &run->of->chunks[rank * sl_schedule_held(run->of->plan) + chunk];
+}
+
+/* Of a micro-batch that is larger or smaller than the usual one. */
+static uint64_t
+sized(const sl_pipeline *of, uint32_t microbatch, uint64_t bytes)
+{
+    return of->sizes == NULL ? bytes : (uint64_t)ceil((double)bytes * of->sizes[microbatch]);
+}
+
+/* What is alive once the pass has begun, where it keeps, or ended, where it lets go. */
+static uint64_t
+bytes_after(const sl_pipeline_run *run, uint32_t rank, const sl_work *pass, uint64_t bytes)
+{
+    const sl_chunk_cost *const cost = cost_of(run, rank, pass->chunk);
+    const uint64_t kept = sized(run->of, pass->microbatch, cost->kept_bytes);
+    const uint64_t deferred = sized(run->of, pass->microbatch, cost->deferred_bytes);
+
+    assert(deferred <= kept);
+    switch ((sl_work_kind)pass->kind) {
+    case SL_WORK_FORWARD:
+        return bytes + kept;
+    case SL_WORK_BACKWARD:
+        return bytes - kept;
+    case SL_WORK_BACKWARD_INPUT:
+        return bytes - (kept - deferred);
+    case SL_WORK_BACKWARD_WEIGHT:
+        return bytes - deferred;
+    case SL_WORK_KINDS:
+        break;
+    }
+    return bytes;
 }
 
 /* Two passes beside each other: the second starts with the first. */
@@ -64,9 +78,7 @@ sum_up(sl_pipeline_run *run)
         for (uint32_t i = first; i < end; i++) {
             const sl_work *pass = &run->passes[i];
             out->busy_s += run->tasks.seconds[i];
-            const sl_chunk_cost *cost = cost_of(run, r, pass->chunk);
-            assert(cost->deferred_bytes <= cost->kept_bytes);
-            bytes = bytes_after(cost, (sl_work_kind)pass->kind, bytes);
+            bytes = bytes_after(run, r, pass, bytes);
             if (bytes > out->peak_bytes)
                 out->peak_bytes = bytes;
         }
@@ -150,7 +162,7 @@ sl_pipeline_staircase(const sl_pipeline_run *run, uint32_t rank, double *at_s, u
     for (uint32_t i = 0; i < count; i++) {
         const sl_work *pass = &run->passes[first + i];
         const bool forward = pass->kind == SL_WORK_FORWARD;
-        alive = bytes_after(cost_of(run, rank, pass->chunk), (sl_work_kind)pass->kind, alive);
+        alive = bytes_after(run, rank, pass, alive);
         at_s[i] = forward ? run->start_s[first + i] : run->end_s[first + i];
         bytes[i] = alive;
     }

@@ -40,6 +40,7 @@ find_exposed(const sl_question *question, const sl_combination *now, sl_estimate
 
     asked.cluster = &cluster;
     cluster.nodes = 1;
+    cluster.pool_count = 0; /* nodes of what all pools have in common */
     for (uint32_t i = 0; i < NODE_DOUBLINGS; i++, cluster.nodes *= 2) {
         uint64_t data = 0;
         if (!sl_plan_derive_data(&cluster, &now->plan, &data) || data < 2)

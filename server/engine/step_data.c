@@ -272,6 +272,19 @@ host_sweep_s(const sl_memory_case *c)
     return seconds;
 }
 
+/* How often gradients go down. */
+static double
+host_rounds(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : count_rounds(c).reduces;
+}
+
+sl_host_step
+sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
+{
+    return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+}
+
 /* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
  * then the update, and the parameters up again. */
 static void
@@ -279,10 +292,9 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
                    double backward_s, sl_time *out)
 {
     const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
-    const double rounds = summed ? 1.0 : count_rounds(c).reduces;
-    const sl_host_step step = sl_offload_step(c->question, c->workload, c->plan, most, rounds);
+    const sl_host_step step = sl_step_on_host(c, most);
     const double sent_s =
-        sl_price_visible_s(c->software, step.gradients_s, rounds * backward_s, !summed);
+        sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
 
     SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
                 {"parameters", trained}, {"host_update_s", step.update_s},

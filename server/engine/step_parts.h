@@ -3,6 +3,7 @@
 #define SL_ENGINE_STEP_PARTS_H
 
 #include "engine/collective.h"
+#include "engine/offload.h"
 #include "engine/states.h"
 #include "engine/step.h"
 
@@ -102,6 +103,9 @@ void sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char
 
 /** Gradients reduced, parameters gathered, copies added up. */
 void sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out);
+
+/** The update of a rank with these elements where the host's optimizer makes it. */
+sl_host_step sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
 
 /** The update, on the device or the host, which hides some of it under the backward of the slowest. */
 void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],

@@ -63,7 +63,7 @@ sl_strategy_complexity(sl_strategy strategy)
 static uint64_t
 world_of(const search *s)
 {
-    return (uint64_t)s->base.cluster->nodes * s->base.cluster->accelerators_per_node;
+    return sl_cluster_accelerators(s->base.cluster);
 }
 
 /* FSDP in the generation the request has, if it has one; blocks on the host of a single device need no
@@ -72,7 +72,7 @@ static sl_framework
 framework_of(const sl_comparison_ask *ask, sl_strategy strategy)
 {
     const sl_cluster *cluster = ask->question->cluster;
-    const bool alone = (uint64_t)cluster->nodes * cluster->accelerators_per_node == 1;
+    const bool alone = sl_cluster_accelerators(cluster) == 1;
     const sl_framework own = traits[strategy].framework;
 
     if (own == SL_FRAMEWORK_FSDP2 && ask->question->workload.framework == SL_FRAMEWORK_FSDP1)

@@ -142,9 +142,40 @@ sum_layers(const sl_layers_run *run, sl_timeline *out)
     out->idle_ratio = 1.0 - stage->busy_s / (stage->end_s - stage->begin_s);
 }
 
+static sl_span run_span(const sl_timeline *timeline, uint32_t index);
+
+/* Two copies of each stage, down and up. */
+enum { HOST_COPIES = 2 };
+
+/* What is simulated as one optimizer step, on the host: the end of it goes up again, the beginning is what
+ * backward could not hide of the way down. */
+static void
+set_host(const sl_memory_case *c, sl_timeline *out)
+{
+    out->on_host = true;
+    for (uint32_t i = 0; i < out->span_count; i++) {
+        const sl_span span = run_span(out, i);
+        if (span.kind != SL_SPAN_OPTIMIZER)
+            continue;
+        sl_stage_run *const stage = &out->stages[span.stage];
+        const sl_host_step step =
+            sl_step_on_host(c, &sl_holding_of(c->holdings, span.stage)->elements);
+        const double up_s = fmax(span.start_s, span.end_s - step.parameters_s);
+        const double update_s = fmax(span.start_s, up_s - step.update_s);
+        stage->host = (sl_host_update){
+            .down_start_s = fmax(stage->begin_s, update_s - step.gradients_s),
+            .update_start_s = update_s,
+            .up_start_s = up_s,
+            .end_s = span.end_s,
+        };
+    }
+    out->span_count += HOST_COPIES * out->stage_count;
+}
+
 void
 sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
-                     const double slowness[SL_PIPELINE_MAX], void *scratch, sl_timeline *out)
+                     const double slowness[SL_PIPELINE_MAX], const double *sizes, void *scratch,
+                     sl_timeline *out)
 {
     sl_known of;
     const uint64_t stride = sl_ranks_strides(&estimate->plan).pipeline;
@@ -153,6 +184,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
     sl_evaluate_know(question, estimate, &of);
     *out = (sl_timeline){.stage_count = estimate->plan.pipeline,
                          .by_layer = goes_by_layer(&estimate->plan)};
+    assert(sizes == NULL || !out->by_layer);
     if (out->by_layer) {
         const sl_layers_run *run = NULL;
         const sl_time *time = &estimate->time;
@@ -166,7 +198,7 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
         out->run = run;
     } else {
         const sl_stages_run *run = NULL;
-        sl_stages_simulate(&of.c, &estimate->time, slowness, scratch, &run);
+        sl_stages_simulate(&of.c, &estimate->time, slowness, sizes, scratch, &run);
         sum_stages(run, out);
         out->run = run;
     }
@@ -184,6 +216,8 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
         out->stages[0].pool = estimate->time.slowest_pool;
         out->stages[0].rank = estimate->memory.ranks[estimate->time.slowest_pool].rank;
     }
+    if (estimate->workload.offload.optimizer)
+        set_host(&of.c, out);
     out->span_count++; /* the overhead */
     const double overhead_s = sl_step_overhead_s(&of.c, out->step_s);
     out->step_s += overhead_s;
@@ -221,10 +255,37 @@ run_end_s(const sl_timeline *timeline)
     return stages->run.step_s;
 }
 
+static sl_span
+run_span(const sl_timeline *timeline, uint32_t index)
+{
+    return timeline->by_layer ? sl_layers_span(timeline->run, index)
+                              : stages_span(timeline->run, index);
+}
+
+static sl_span
+copy_span(const sl_timeline *timeline, uint32_t stage, bool up)
+{
+    const sl_host_update *const host = &timeline->stages[stage].host;
+
+    return (sl_span){
+        .stage = stage,
+        .stream = SL_STREAM_COPY,
+        .kind = up ? SL_SPAN_PARAMETERS_UP : SL_SPAN_GRADIENTS_DOWN,
+        .microbatch = SL_SPAN_NONE,
+        .chunk = SL_SPAN_NONE,
+        .layer = SL_SPAN_NONE,
+        .start_s = up ? host->up_start_s : host->down_start_s,
+        .end_s = up ? host->end_s : host->update_start_s,
+    };
+}
+
 sl_span
 sl_timeline_span(const sl_timeline *timeline, uint32_t index)
 {
     assert(index < timeline->span_count);
+    const uint32_t copies = timeline->on_host ? HOST_COPIES * timeline->stage_count : 0;
+    const uint32_t tasks = timeline->span_count - 1 - copies;
+
     if (index + 1 == timeline->span_count)
         return (sl_span){
             .stream = SL_STREAM_HOST,
@@ -235,8 +296,16 @@ sl_timeline_span(const sl_timeline *timeline, uint32_t index)
             .start_s = run_end_s(timeline),
             .end_s = timeline->end_s,
         };
-    return timeline->by_layer ? sl_layers_span(timeline->run, index)
-                              : stages_span(timeline->run, index);
+    if (index >= tasks)
+        return copy_span(timeline, (index - tasks) / HOST_COPIES,
+                         (index - tasks) % HOST_COPIES == 1);
+    sl_span span = run_span(timeline, index);
+    if (timeline->on_host && span.kind == SL_SPAN_OPTIMIZER) {
+        span.stream = SL_STREAM_HOST;
+        span.start_s = timeline->stages[span.stage].host.update_start_s;
+        span.end_s = timeline->stages[span.stage].host.up_start_s;
+    }
+    return span;
 }
 
 uint64_t
@@ -278,6 +347,8 @@ sl_span_kind_name(sl_span_kind kind)
         [SL_SPAN_BARRIER] = "barrier",
         [SL_SPAN_REDUCE_REPLICAS] = "reduce_replicas",
         [SL_SPAN_OVERHEAD] = "overhead",
+        [SL_SPAN_GRADIENTS_DOWN] = "gradients_down",
+        [SL_SPAN_PARAMETERS_UP] = "parameters_up",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_SPAN_KINDS, "a name per kind");
 

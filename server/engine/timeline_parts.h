@@ -14,7 +14,7 @@ typedef struct sl_stages_run {
 /** Bytes and tasks; UINT64_MAX bytes where the tasks cannot be numbered. The order must exist. */
 sl_pipeline_size sl_stages_size(const sl_memory_case *c);
 void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
-                        void *scratch, const sl_stages_run **out);
+                        const double *sizes, void *scratch, const sl_stages_run **out);
 
 /** Layers on one stage. */
 typedef struct sl_layers_run {

@@ -172,7 +172,7 @@ set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
 
 void
 sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
-                   void *scratch, const sl_stages_run **out)
+                   const double *sizes, void *scratch, const sl_stages_run **out)
 {
     const sl_plan *plan = c->plan;
     char *at = scratch;
@@ -194,6 +194,7 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         .microbatches = sl_plan_microbatches(c->workload, plan),
         .chunks = costs,
         .slowness = slowness,
+        .sizes = sizes,
         .optimizer_s = optimizer_s,
         /* The norm of all gradients, but where the step is validated after it (Qi 2023 section 4). */
         .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,

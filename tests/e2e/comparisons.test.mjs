@@ -96,6 +96,18 @@ test('the words name no number', async () => {
             assert.doesNotMatch(entry[word].replace(/ZeRO \d|1F1B/g, ''), /\d/, `${name} ${word}`);
 });
 
+test('on several pools a column is what its change is answered with, too', async () => {
+    const request = { ...comparison({ workload: { global_batch_size: 192 } }),
+        cluster: { pools: [
+            { name: 'fast', accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2, accelerators_per_node: 8 },
+            { name: 'slow', accelerator: 'nvidia-a100-sxm4-80gb', nodes: 2, accelerators_per_node: 4 },
+        ] } };
+    const answer = await answered(request);
+    assert.ok(answer.warnings.some(({ code }) => code === 'pools_in_common'));
+    assert.ok(await assertReproduced(request, answer.strategies) >= 8);
+    assert.ok(answer.strategies.some(({ refused }) => refused?.code === 'not_modelled'));
+});
+
 test('what a column shows is what its change is answered with', async () => {
     for (const [parts, applicable] of [
         [{}, 12],

@@ -124,8 +124,6 @@ test('what several pools cannot do is refused by name', async () => {
         { pointer: '/parallelism/order', code: 'not_modelled' });
     await refused({ cluster: pools, parallelism: staged, workload: { offload: { optimizer: 'cpu' } } },
         { pointer: '/workload/offload', code: 'not_modelled' });
-    await refused({ cluster: pools, parallelism: staged },
-        { pointer: '/cluster/pools', code: 'not_modelled' }, '/api/v1/comparisons');
     const operators = await client.post('/api/v1/timelines',
         { ...estimate({ cluster: pools, parallelism: staged }), detail: 'operator' });
     assertProblem(operators, 422, { pointer: '/detail', code: 'not_modelled' });

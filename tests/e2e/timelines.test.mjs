@@ -207,6 +207,23 @@ test('a slow stage slows all of them', async () => {
         { pointer: '/slow_stage/ratio', code: 'out_of_range' });
 });
 
+test('micro-batches may be of several sizes, which together are the batch', async () => {
+    const usual = await answered();
+    const count = new Set(usual.spans.microbatch.filter((number) => number !== null)).size;
+    const each = usual.resolved?.workload.micro_batch_size ?? 1;
+    const sizes = Array(count).fill(each);
+    sizes[0] += each;
+    const uneven = (micro_batch_sizes) =>
+        client.post(path, { ...estimate(), micro_batch_sizes });
+    assertProblem(await uneven(sizes), 422,
+        { pointer: '/micro_batch_sizes', code: 'inconsistent' });
+    assertProblem(await uneven([1]), 422, { pointer: '/micro_batch_sizes', code: 'inconsistent' });
+    const { status, json } = await uneven(Array(count).fill(each));
+    assert.equal(status, 200);
+    assert.equal(json.step_s, usual.step_s);
+    assert.ok(json.warnings.some(({ code }) => code === 'micro_batches_differ'));
+});
+
 test('what cannot be drawn is refused by name', async () => {
     assertProblem(await client.post(path, { ...estimate(), detail: 'lanes' }), 422,
         { pointer: '/detail', code: 'unknown_value' });

@@ -284,7 +284,7 @@ simulated_s(const sl_question *q, const sl_estimate *estimate)
     CU_ASSERT_EQUAL_FATAL(sl_timeline_size(q, estimate, &bytes, &err), SL_OK);
     void *scratch = malloc(bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
-    sl_timeline_simulate(q, estimate, NULL, scratch, &timeline);
+    sl_timeline_simulate(q, estimate, NULL, NULL, scratch, &timeline);
     free(scratch);
     return timeline.step_s;
 }

@@ -12,6 +12,7 @@ static sl_timeline timeline;
 static const sl_estimate *estimate;
 static void *scratch;
 static const double *slowness;
+static const double *sizes;
 
 static sl_question
 llama_question(uint32_t nodes)
@@ -42,7 +43,7 @@ simulate(const sl_question *q)
         return false;
     scratch = malloc(bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
-    sl_timeline_simulate(q, estimate, slowness, scratch, &timeline);
+    sl_timeline_simulate(q, estimate, slowness, sizes, scratch, &timeline);
     return true;
 }
 
@@ -238,6 +239,65 @@ a_slow_stage_slows_all(void)
     CU_ASSERT_TRUE(timeline.step_s < step_s + 0.6 * busy_s);
 }
 
+/* One of twice the size among halves: the same work in all, kept longer where it is. */
+static void
+micro_batches_of_several_sizes_do_the_same_work(void)
+{
+    static double ratios[8] = {0.5, 0.5, 2.0, 0.5, 0.5, 2.0, 1.0, 1.0};
+    sl_question q = llama_question(4);
+
+    q.plan.pipeline = 4;
+    q.plan.data = 8;
+    q.workload.micro_batch = 1;
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    CU_ASSERT_EQUAL_FATAL(sl_plan_microbatches(&estimate->workload, &estimate->plan), 8);
+    const sl_stage_run even = timeline.stages[0];
+    const double step_s = timeline.step_s;
+    sizes = ratios;
+    CU_ASSERT_TRUE_FATAL(simulate(&q));
+    sizes = NULL;
+    sl_expect_near(timeline.stages[0].busy_s, even.busy_s, 1e-9, "passes of the first stage");
+    CU_ASSERT_TRUE(timeline.step_s > step_s); /* the largest sets the pace */
+    CU_ASSERT_TRUE(timeline.stages[3].peak_bytes > even.peak_bytes / 4);
+}
+
+/* Down beside backward, updated, and up again: together the optimizer step of the estimate, which no
+ * simulated second is added to. */
+static void
+a_host_steps_between_two_copies(void)
+{
+    for (uint32_t pipeline = 1; pipeline <= 4; pipeline *= 4) {
+        sl_question q = llama_question(4);
+        double step_s = 0.0;
+        uint32_t updates = 0, copies = 0;
+        q.plan.pipeline = pipeline;
+        q.plan.data = 32 / pipeline;
+        q.plan.zero_stage = pipeline == 1 ? 2 : 1;
+        q.workload.framework = pipeline == 1 ? SL_FRAMEWORK_DEEPSPEED : SL_FRAMEWORK_MEGATRON;
+        cluster.accelerator.host_bytes_per_s = 5e10;
+        q.workload.offload.optimizer = true;
+        CU_ASSERT_TRUE_FATAL(simulate(&q));
+        for (uint32_t i = 0; i < timeline.span_count; i++) {
+            const sl_span span = sl_timeline_span(&timeline, i);
+            const sl_host_update *host = &timeline.stages[span.stage].host;
+            copies += span.stream == SL_STREAM_COPY;
+            CU_ASSERT_EQUAL(span.stream == SL_STREAM_COPY, span.kind == SL_SPAN_GRADIENTS_DOWN ||
+                                                               span.kind == SL_SPAN_PARAMETERS_UP);
+            if (span.kind != SL_SPAN_OPTIMIZER)
+                continue;
+            updates++;
+            CU_ASSERT_EQUAL(span.stream, SL_STREAM_HOST);
+            CU_ASSERT_TRUE(host->down_start_s < span.start_s && span.start_s < span.end_s);
+            CU_ASSERT_TRUE(span.end_s < host->end_s);
+            step_s = fmax(step_s, host->end_s - timeline.stages[span.stage].end_s);
+        }
+        CU_ASSERT_EQUAL(updates, pipeline);
+        CU_ASSERT_EQUAL(copies, 2 * pipeline);
+        CU_ASSERT_TRUE(step_s > 0.0);
+        expect_near_closed_form(&q, log(1.05), "on the host");
+    }
+}
+
 static void
 what_has_no_timeline_is_refused_by_name(void)
 {
@@ -263,6 +323,8 @@ static const sl_case cases[] = {
     SL_CASE(what_runs_in_one_stream_does_not_overlap),
     SL_CASE(fsdp_gathers_one_unit_ahead),
     SL_CASE(a_slow_stage_slows_all),
+    SL_CASE(micro_batches_of_several_sizes_do_the_same_work),
+    SL_CASE(a_host_steps_between_two_copies),
     SL_CASE(what_has_no_timeline_is_refused_by_name),
 };
 

@@ -20,6 +20,8 @@ const KINDS = new Map(Object.entries({
     optimizer: { label: "Optimizer step", tone: "green", hatched: false, letter: "O" },
     barrier: { label: "Wait for all", tone: "ink", hatched: false, letter: "X" },
     overhead: { label: "Slowest rank, overhead", tone: "ink", hatched: true, letter: "V" },
+    gradients_down: { label: "Gradients to the host", tone: "purple", hatched: true, letter: "H" },
+    parameters_up: { label: "Parameters from the host", tone: "purple", hatched: true, letter: "U" },
 }));
 
 /** Kinds in which a stage does nothing but wait. */
