@@ -28,7 +28,8 @@ the_catalog(void)
 static void
 check_json(const char *text, size_t size)
 {
-    static const sl_json_limits limits = {.max_bytes = ANSWER_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
+    static const sl_json_limits limits = {.max_bytes = ANSWER_BYTES,
+                                          .max_depth = SL_JSON_DEPTH_MAX};
     sl_errors err = {0};
     sl_json *json = NULL;
     const sl_code code = sl_json_parse(text, size, &limits, &json, &err);
