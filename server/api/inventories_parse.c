@@ -19,6 +19,7 @@ typedef struct parsing {
     const sl_request *request;
     const sl_format *format; /* that ?format= names; NULL: each is recognised */
     bool strict;
+    bool several; /* files: one that names no node may go with others that do */
     sl_findings *findings;
     uint32_t count;
     parsed_file files[SL_FINDINGS_FILES_MAX];
@@ -59,6 +60,12 @@ read_file(parsing *p, const sl_raw *raw, sl_errors *err)
         p->count++;
         return SL_OK;
     }
+    if (p->several && inner.count == 1 && sl_text_equal(inner.list[0].rule, "no_hosts")) {
+        p->count++;
+        sl_findings_warn(p->findings, "no_hosts", 0, NULL, "%.60s: %s", raw->name,
+                         inner.list[0].message);
+        return SL_OK;
+    }
     for (uint32_t i = 0; i < inner.count; i++) {
         const sl_error *const fault = &inner.list[i];
         (void)sl_fail(err, fault->code, fault->rule, fault->pointer, "%s%s%s", raw->name,
@@ -77,7 +84,8 @@ read_files(parsing *p, const sl_raw_body *body, sl_errors *err)
     bool more = true;
     const sl_raw whole = {"", body->text, body->size};
 
-    if (!sl_multipart_is(p->request->content_type))
+    p->several = sl_multipart_is(p->request->content_type);
+    if (!p->several)
         return read_file(p, &whole, err);
     sl_code code = sl_multipart_open(p->request->content_type, body->text, body->size, &parts, err);
     sl_code first = SL_OK;
@@ -90,7 +98,11 @@ read_files(parsing *p, const sl_raw_body *body, sl_errors *err)
         const sl_code read = part.size == 0 ? SL_OK : read_file(p, &raw, err);
         first = first == SL_OK ? read : first;
     }
-    return first != SL_OK ? first : code;
+    if (first != SL_OK || code != SL_OK)
+        return first != SL_OK ? first : code;
+    if (p->count > 0 && sl_findings_count(p->findings) == 0)
+        return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "none of the files names a node");
+    return SL_OK;
 }
 
 static void
@@ -153,6 +165,8 @@ sl_inventories_parse(void *argument, void *thread, const sl_request *request, sl
         code = read_files(&p, &body, &err);
     if (code == SL_OK && p.count == 0)
         code = sl_fail(&err, SL_E_SYNTAX, "empty_body", "", "the body must hold a file");
+    if (code == SL_OK)
+        code = sl_findings_join_names(p.findings, &err);
     if (code == SL_OK)
         code = sl_draft_make(p.findings, app->catalog, arena, draft, &err);
     if (code == SL_OK && p.strict)

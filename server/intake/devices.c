@@ -24,6 +24,7 @@ typedef struct node {
     uint32_t line;
     uint32_t attached, attached_line; /* as the tool says; 0: it does not */
     const char *attached_path;
+    bool uncounted;  /* those listed are some of them */
     uint32_t common; /* kind of what is said of the whole, or NONE */
     uint32_t kind_count;
     struct {
@@ -201,6 +202,13 @@ sl_devices_attached(sl_devices *devices, uint32_t index, uint32_t count, uint32_
     n->attached = count;
     n->attached_line = line;
     n->attached_path = path;
+}
+
+void
+sl_devices_uncounted(sl_devices *devices, uint32_t index)
+{
+    assert(devices != NULL && index < devices->node_count);
+    devices->nodes[index].uncounted = true;
 }
 
 static uint64_t
@@ -397,6 +405,8 @@ static void
 say_count(const sl_devices *devices, const node *n, uint32_t listed, uint32_t count,
           const sl_place *place, sl_facts *out)
 {
+    if (n->uncounted && n->attached == 0)
+        return;
     if (listed == 0 || n->attached <= listed)
         sl_facts_number(out, SL_FIELD_ACCELERATORS, count, place->line, place->path);
     else

@@ -48,6 +48,9 @@ sl_code sl_devices_domain(sl_devices *devices, uint32_t node, const char *domain
 void sl_devices_attached(sl_devices *devices, uint32_t node, uint32_t count, uint32_t line,
                          const char *path);
 
+/** A tool that was asked of one device lists one: how many the node has is not said. */
+void sl_devices_uncounted(sl_devices *devices, uint32_t node);
+
 /** Whether a device of that identity was told of. */
 bool sl_devices_knows(const sl_devices *devices, uint32_t node, const char *identity);
 

@@ -246,19 +246,6 @@ sl_draft_pool_planned(const sl_draft_pool *pool)
                                pool->value[SL_FIELD_SLICE].origin == SL_FROM_NOBODY);
 }
 
-/* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
-static void
-spec_pointer(const sl_draft *draft, uint32_t index, const char *field, char out[64])
-{
-    uint32_t before = 0;
-
-    *out = '\0';
-    for (uint32_t i = 0; i < index; i++)
-        before += sl_draft_pool_planned(&draft->pools[i]);
-    if (sl_draft_pool_planned(&draft->pools[index]))
-        (void)sl_text_format(out, 64, "/pools/%u/node/%s", before, field);
-}
-
 /* Slices are not what a plan is made of. */
 static void
 count_whole(sl_draft_pool *pool)
@@ -269,92 +256,6 @@ count_whole(sl_draft_pool *pool)
     /* Cut up, and nobody says how many of them: none is counted on. */
     const bool all_cut = pool->value[SL_FIELD_SLICE].origin != SL_FROM_NOBODY && sliced <= 0;
     pool->whole = count > sliced && !all_cut ? (uint32_t)(count - sliced) : 0;
-}
-
-static const char *
-mebibytes(double bytes, char out[32])
-{
-    (void)sl_text_format(out, 32, "%.0f MiB", bytes / 1048576);
-    return out;
-}
-
-/* What the user has to decide, or should know, of a pool. */
-static void
-note_name(making *m, uint32_t index)
-{
-    const sl_draft_pool *const pool = &m->draft->pools[index];
-    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
-    char pointer[64];
-
-    spec_pointer(m->draft, index, "accelerator", pointer);
-    if (pool->part != NULL)
-        return;
-    if (name == NULL)
-        sl_draft_note_add(m->draft, m->arena, "accelerator_unnamed", true, pointer,
-                          "no file says what the accelerators of pool %s are: choose one",
-                          pool->name);
-    else if (pool->candidate_count > 0 && !pool->candidates_near)
-        sl_draft_note_add(m->draft, m->arena, "ambiguous_accelerator", true, pointer,
-                          "\"%.60s\" is any of %u parts: choose one, or add what nvidia-smi prints "
-                          "on one of the nodes",
-                          name, pool->candidate_count);
-    else
-        sl_draft_note_add(
-            m->draft, m->arena, "unknown_accelerator", true, pointer,
-            "\"%.60s\" is not in the catalogue: choose a part like it, or add it as a "
-            "private one",
-            name);
-}
-
-static void
-note_slices(making *m, const sl_draft_pool *pool, double count, double sliced)
-{
-    const char *const slice = sl_value_text(&pool->value[SL_FIELD_SLICE]);
-
-    if (sliced > 0 && count > 0)
-        sl_draft_note_add(m->draft, m->arena, "sliced", false, "",
-                          "%.0f of %.0f accelerators of a node of pool %s are cut up or shared "
-                          "(%.60s): a plan can "
-                          "have %u",
-                          sliced, count, pool->name, slice != NULL ? slice : "MIG", pool->whole);
-    else if (slice != NULL)
-        sl_draft_note_add(
-            m->draft, m->arena, "sliced", false, "",
-            "accelerators of pool %s are cut up (%.60s), and no file says of how many "
-            "whole ones: a plan can have none",
-            pool->name, slice);
-}
-
-static void
-note_pool(making *m, uint32_t index)
-{
-    sl_draft_pool *const pool = &m->draft->pools[index];
-    const double count = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
-    const double sliced = sl_value_number(&pool->value[SL_FIELD_SLICED_ACCELERATORS]);
-    const sl_value *const memory = &pool->value[SL_FIELD_MEMORY_BYTES];
-    char pointer[64], printed[32], known[32];
-
-    note_name(m, index);
-    note_slices(m, pool, count, sliced);
-    spec_pointer(m->draft, index, "accelerators", pointer);
-    if (count <= 0 && sl_draft_pool_planned(pool))
-        sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
-                          "no file says how many accelerators a node of pool %s has", pool->name);
-    if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
-        fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
-            0.03 * memory->fact.number)
-        sl_draft_note_add(m->draft, m->arena, "memory_differs", false, "",
-                          "%s print %s each, the catalogue has %s of %s: what was printed counts",
-                          pool->name, mebibytes(memory->fact.number, printed),
-                          mebibytes((double)pool->part->accelerator.memory_bytes, known),
-                          pool->part->accelerator.id);
-    const char *const type = sl_value_text(&pool->value[SL_FIELD_NODE_TYPE]);
-    if (type != NULL && pool->node == NULL)
-        sl_draft_note_add(
-            m->draft, m->arena, "unknown_node_type", false, "",
-            "node type \"%.60s\" is not in the catalogue: only what files say of it is "
-            "known",
-            type);
 }
 
 static void
@@ -398,12 +299,8 @@ sl_draft_make(const sl_findings *findings, const sl_catalog *catalog, sl_arena *
         take_catalog(catalog, &out->pools[i]);
         count_whole(&out->pools[i]);
     }
-    for (uint32_t i = 0; i < out->pool_count; i++)
-        note_pool(&m, i);
+    sl_draft_notes(&m.merge);
     take_fabric(&m);
-    if (out->pool_count == 0)
-        sl_draft_note_add(out, arena, "no_accelerators", true, "",
-                          "no accelerators found on %u nodes", out->hosts);
     return SL_OK;
 }
 

@@ -15,33 +15,6 @@ enum {
     WARNING_SIZE = 240
 };
 
-static const struct {
-    const char *name;
-    bool text;
-} fields[] = {
-    [SL_FIELD_ACCELERATOR] = {"accelerator", true},
-    [SL_FIELD_ACCELERATORS] = {"accelerators", false},
-    [SL_FIELD_MEMORY_BYTES] = {"memory_bytes", false},
-    [SL_FIELD_RESERVED_BYTES] = {"reserved_bytes", false},
-    [SL_FIELD_NOMINAL_MEMORY_BYTES] = {"nominal_memory_bytes", false},
-    [SL_FIELD_POWER_LIMIT_W] = {"power_limit_w", false},
-    [SL_FIELD_SLICED_ACCELERATORS] = {"sliced_accelerators", false},
-    [SL_FIELD_SLICE] = {"slice", true},
-    [SL_FIELD_DRIVER] = {"driver", true},
-    [SL_FIELD_NODE_TYPE] = {"node_type", true},
-    [SL_FIELD_HOST_MEMORY_BYTES] = {"host_memory_bytes", false},
-    [SL_FIELD_CPUS] = {"cpus", false},
-    [SL_FIELD_LINKS] = {"links", false},
-    [SL_FIELD_LINK_KIND] = {"link_kind", true},
-    [SL_FIELD_SCALE_UP_BYTES_PER_S] = {"scale_up_bytes_per_s", false},
-    [SL_FIELD_SCALE_UP_DOMAIN] = {"scale_up_domain", false},
-    [SL_FIELD_NIC_COUNT] = {"nic_count", false},
-    [SL_FIELD_NIC_BYTES_PER_S] = {"nic_bytes_per_s", false},
-    [SL_FIELD_NIC_KIND] = {"nic_kind", true},
-    [SL_FIELD_PRICE_PER_NODE_HOUR] = {"price_per_node_hour", false},
-};
-_Static_assert(sizeof fields / sizeof fields[0] == SL_FIELD_COUNT, "every field has its name");
-
 const char *const sl_host_state_names[] = {"unknown", "usable", "drained", "down"};
 
 struct sl_findings {
@@ -64,71 +37,6 @@ struct sl_findings {
     const char *cluster;
     const char *document;
 };
-
-const char *
-sl_field_name(sl_field field)
-{
-    assert(field < SL_FIELD_COUNT);
-    return fields[field].name;
-}
-
-bool
-sl_field_is_text(sl_field field)
-{
-    assert(field < SL_FIELD_COUNT);
-    return fields[field].text;
-}
-
-void
-sl_facts_text(sl_facts *facts, sl_field field, const char *text, uint32_t line, const char *path)
-{
-    assert(facts != NULL && sl_field_is_text(field));
-    if (text != NULL && *text != '\0')
-        facts->field[field] = (sl_fact){.said = true, .text = text, .place = {line, path}};
-}
-
-void
-sl_facts_number(sl_facts *facts, sl_field field, double number, uint32_t line, const char *path)
-{
-    assert(facts != NULL && !sl_field_is_text(field));
-    const bool may_be_zero =
-        field == SL_FIELD_RESERVED_BYTES || field == SL_FIELD_PRICE_PER_NODE_HOUR;
-    if (isfinite(number) && (number > 0 || (number == 0 && may_be_zero)))
-        facts->field[field] = (sl_fact){.said = true, .number = number, .place = {line, path}};
-}
-
-bool
-sl_facts_complete(sl_facts *facts, const sl_facts *more)
-{
-    bool changed = false;
-    for (uint32_t i = 0; i < SL_FIELD_COUNT; i++) {
-        if (facts->field[i].said || !more->field[i].said)
-            continue;
-        facts->field[i] = more->field[i];
-        changed = true;
-    }
-    return changed;
-}
-
-bool
-sl_fact_equal(const sl_fact *a, const sl_fact *b)
-{
-    if (!a->said || !b->said)
-        return a->said == b->said;
-    if (a->text != NULL && b->text != NULL)
-        return sl_text_equal(a->text, b->text);
-    return a->text == b->text && a->number == b->number;
-}
-
-uint64_t
-sl_fact_hash(uint64_t hash, uint32_t field, const sl_fact *fact)
-{
-    if (!fact->said)
-        return hash;
-    hash = sl_hash_quick(hash, &field, sizeof field);
-    return fact->text != NULL ? sl_hash_quick(hash, fact->text, strlen(fact->text))
-                              : sl_hash_quick(hash, &fact->number, sizeof fact->number);
-}
 
 static sl_found_host *
 host_at(const sl_findings *findings, uint32_t index)
@@ -294,7 +202,7 @@ complete(sl_findings *findings, sl_found_host *known, const sl_found_host *more,
             sl_findings_warn(findings, "said_twice", f->place.line, f->place.path,
                              "%.60s is named twice, with another %s the second time: the first "
                              "counts",
-                             known->name, fields[i].name);
+                             known->name, sl_field_name((sl_field)i));
     }
     return intern(findings, &both, known->file, &known->kind, err);
 }
@@ -360,6 +268,97 @@ sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts
         return host->count == 0 ? SL_OK : append(findings, &a.host, err);
     a.host.count = 1;
     return sl_hosts_each(host->name, add_named, &a, err);
+}
+
+/* The first label of a name that has several, "gpu01" of "gpu01.cluster.example"; false of others,
+ * and of an address. */
+static bool
+short_name(const char *name, char out[SL_HOST_NAME_MAX + 1])
+{
+    const size_t length = strcspn(name, ".");
+
+    if (name[length] == '\0' || length == 0 || length > SL_HOST_NAME_MAX ||
+        strspn(name, "0123456789") == length)
+        return false;
+    memcpy(out, name, length);
+    out[length] = '\0';
+    return true;
+}
+
+static bool
+share_a_file(const sl_findings *findings, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = a; i != SL_FOUND_NONE; i = host_at(findings, i)->next)
+        for (uint32_t j = b; j != SL_FOUND_NONE; j = host_at(findings, j)->next)
+            if (host_at(findings, i)->file == host_at(findings, j)->file)
+                return true;
+    return false;
+}
+
+/* The records of `more` behind those of `first`, under its name: the longer one is not found any more. */
+static void
+join(sl_findings *findings, uint32_t first, uint32_t more)
+{
+    uint32_t last = first;
+
+    while (host_at(findings, last)->next != SL_FOUND_NONE)
+        last = host_at(findings, last)->next;
+    host_at(findings, last)->next = more;
+    for (uint32_t i = more; i != SL_FOUND_NONE; i = host_at(findings, i)->next)
+        host_at(findings, i)->name = host_at(findings, first)->name;
+}
+
+/* How many hosts have each short name. */
+static sl_code
+count_short_names(const sl_findings *findings, sl_index *counts, sl_errors *err)
+{
+    char name[SL_HOST_NAME_MAX + 1];
+    bool known = false;
+
+    for (uint32_t i = 0; i < findings->host_count; i++) {
+        const char *const full = host_at(findings, i)->name;
+        if (full == NULL || sl_findings_find(findings, full) != i || !short_name(full, name))
+            continue;
+        uint32_t *const count = sl_index_at(counts, sl_index_key(name), &known);
+        if (count == NULL)
+            return out_of_memory(err);
+        *count += 1;
+    }
+    return SL_OK;
+}
+
+sl_code
+sl_findings_join_names(sl_findings *findings, sl_errors *err)
+{
+    assert(findings != NULL && err != NULL);
+
+    sl_index counts = {.arena = findings->arena};
+    char name[SL_HOST_NAME_MAX + 1];
+    bool known = false;
+    const sl_code code =
+        findings->file_count > 1 ? count_short_names(findings, &counts, err) : SL_OK;
+    for (uint32_t i = 0; counts.used > 0 && i < findings->host_count && code == SL_OK; i++) {
+        const char *const full = host_at(findings, i)->name;
+        if (full == NULL || sl_findings_find(findings, full) != i || !short_name(full, name))
+            continue;
+        const uint32_t first = sl_findings_find(findings, name);
+        if (first == SL_FOUND_NONE)
+            continue;
+        const uint32_t *const count =
+            sl_index_at(&counts, sl_index_key(name), &known);
+        if (count == NULL || *count != 1 || share_a_file(findings, first, i)) {
+            sl_findings_warn(findings, "host_names_ambiguous", 0, NULL,
+                             "a host that is named without its domain may be any of several that "
+                             "are named with one: they stay apart");
+            continue;
+        }
+        sl_findings_warn(findings, "host_names_shortened", 0, NULL,
+                         "hosts that one file names with their domain, %s, and another without "
+                         "are taken for the same",
+                         full + strlen(name));
+        join(findings, first, i);
+    }
+    return code;
 }
 
 void

@@ -142,6 +142,13 @@ sl_code sl_findings_file(sl_findings *findings, const char *name, const char *fo
 sl_code sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts *facts,
                         sl_errors *err) SL_MUST_CHECK;
 
+/**
+ * When all files are read: gpu01.cluster.example of one file is gpu01 of another, and called that from
+ * here on (host_names_shortened), where no other host is gpu01 of some domain and no file names both;
+ * where one of the two is so, they stay apart (host_names_ambiguous). SL_E_MEMORY.
+ */
+sl_code sl_findings_join_names(sl_findings *findings, sl_errors *err) SL_MUST_CHECK;
+
 /** Beyond the bound only counted. `code` is static. */
 void sl_findings_warn(sl_findings *findings, const char *code, uint32_t line, const char *path,
                       const char *format, ...) SL_PRINTF(5, 6);

@@ -9,7 +9,9 @@
 #include "intake/elements.h"
 #include "intake/kubernetes/kubernetes.h"
 #include "intake/nvidia/nvidia.h"
+#include "intake/refusals.h"
 #include "intake/slurm/slurm.h"
+#include "intake/tidy.h"
 
 /* One line per family; each lists its formats in a file of its own. */
 static const sl_formats *const families[] = {
@@ -158,7 +160,7 @@ sl_sample_line_begins(const sl_sample *sample, const char *text)
 
 /* The most sure of all, or NULL when none is. */
 static const sl_format *
-recognise(const sl_sample *sample, uint32_t *confidence)
+most_sure(const sl_sample *sample, uint32_t *confidence)
 {
     assert(sample != NULL && confidence != NULL);
 
@@ -175,14 +177,6 @@ recognise(const sl_sample *sample, uint32_t *confidence)
     return best;
 }
 
-/* What an unknown text looks like, for people. */
-static const char *
-shape_words(sl_shape shape)
-{
-    static const char *const words[] = {"it is empty", "it is JSON", "it is XML", "it is text"};
-    return words[shape];
-}
-
 static sl_code
 ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
@@ -193,36 +187,55 @@ ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *
     return SL_OK;
 }
 
+/* What the text is, and where it begins: JSON may stand behind a prompt. */
+static sl_code
+recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, uint32_t *confidence,
+          sl_errors *err)
+{
+    sl_sample *const sample = sl_arena_alloc(arena, 1, sizeof *sample);
+    sl_raw bare;
+
+    if (sample == NULL)
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
+    sl_sample_take(raw, sample);
+    *format = most_sure(sample, confidence);
+    if (*format != NULL)
+        return SL_OK;
+    if (sample->shape == SL_SHAPE_TEXT && sl_tidy_json(raw, arena, &bare)) {
+        sl_sample_take(&bare, sample);
+        *format = most_sure(sample, confidence);
+        if (*format != NULL) {
+            *raw = bare;
+            return SL_OK;
+        }
+        sl_sample_take(raw, sample);
+    }
+    if (sample->shape == SL_SHAPE_JSON) {
+        /* Half of a document is told as such. */
+        bool found = false;
+        const sl_code whole =
+            sl_json_elements(raw->text, raw->size, "", ignore_element, NULL, &found, err);
+        if (whole != SL_OK)
+            return whole;
+    }
+    return sl_intake_refuse(sample, err);
+}
+
 sl_code
 sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings,
                const sl_format **used, uint32_t *confidence, sl_errors *err)
 {
     assert(raw != NULL && findings != NULL && used != NULL && confidence != NULL && err != NULL);
 
+    sl_arena *const arena = sl_findings_arena(findings);
+    sl_raw clean = sl_tidy_escapes(raw, arena);
+    sl_code code = SL_OK;
+
     *used = format;
     *confidence = 100;
-    if (format == NULL) {
-        sl_sample *const sample = sl_arena_alloc(sl_findings_arena(findings), 1, sizeof *sample);
-        if (sample == NULL)
-            return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
-        sl_sample_take(raw, sample);
-        *used = recognise(sample, confidence);
-        if (*used == NULL && sample->shape == SL_SHAPE_JSON) {
-            /* Half of a document is told as such. */
-            bool found = false;
-            const sl_code whole =
-                sl_json_elements(raw->text, raw->size, "", ignore_element, NULL, &found, err);
-            if (whole != SL_OK)
-                return whole;
-        }
-        if (*used == NULL) {
-            (void)sl_fail(err, SL_E_UNSUPPORTED, "unknown_format", "",
-                          "no format recognises the text: %s, %zu bytes",
-                          shape_words(sample->shape), raw->size);
-            sl_hint(err, "name it with ?format=; GET /api/v1/inventories:formats lists them");
-            return SL_E_UNSUPPORTED;
-        }
-    }
-    const sl_code code = sl_findings_file(findings, raw->name, (*used)->name, err);
-    return code != SL_OK ? code : (*used)->read(raw, findings, err);
+    if (format == NULL)
+        code = recognise(&clean, arena, used, confidence, err);
+    if (code == SL_OK)
+        code = sl_findings_file(findings, raw->name, (*used)->name, err);
+    return code == SL_OK ? (*used)->read(&clean, findings, err) : code;
 }

@@ -24,9 +24,8 @@ sl_lines_next(sl_lines *lines, const char **line, size_t *length)
     return true;
 }
 
-/* Bytes of an ANSI control sequence at `at`; 0 where none begins. */
-static size_t
-escape_size(const char *at, size_t rest)
+size_t
+sl_escape_size(const char *at, size_t rest)
 {
     if (rest < 2 || at[0] != '\033' || at[1] != '[')
         return 0;
@@ -48,7 +47,7 @@ sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut)
         return false;
     *cut = false;
     for (size_t i = 0; i < length;) {
-        const size_t skipped = escape_size(line + i, length - i);
+        const size_t skipped = sl_escape_size(line + i, length - i);
         if (skipped > 0) {
             i += skipped;
             continue;

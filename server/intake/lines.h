@@ -20,4 +20,7 @@ bool sl_lines_next(sl_lines *lines, const char **line, size_t *length);
  * bytes and tabs become blanks, ANSI colour sequences vanish. */
 bool sl_lines_copy(sl_lines *lines, char *to, size_t size, bool *cut);
 
+/** Bytes of the terminal sequence at `at`; 0 where none begins. */
+size_t sl_escape_size(const char *at, size_t rest);
+
 #endif

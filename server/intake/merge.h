@@ -60,6 +60,9 @@ bool sl_class_alike(const sl_class *a, const sl_class *b);
  * SL_E_MEMORY (draft_hosts.c). */
 sl_code sl_merge_place_hosts(const sl_merge *merge, sl_errors *err) SL_MUST_CHECK;
 
+/** Notes on the pools of a draft and on what is in none of them (draft_notes.c). */
+void sl_draft_notes(const sl_merge *merge);
+
 void sl_draft_note_add(sl_draft *draft, sl_arena *arena, const char *code, bool guess,
                        const char *pointer, const char *format, ...) SL_PRINTF(6, 7);
 

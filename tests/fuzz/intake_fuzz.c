@@ -73,7 +73,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     assert(draft != NULL && findings != NULL);
     for (size_t i = 0; i < (nul != NULL ? 2U : 1U); i++)
         any = sl_intake_read(&raws[i], NULL, findings, &format, &confidence, &err) == SL_OK || any;
-    if (any && sl_draft_make(findings, the_catalog(), arena, draft, &err) == SL_OK)
+    if (any && sl_findings_join_names(findings, &err) == SL_OK &&
+        sl_draft_make(findings, the_catalog(), arena, draft, &err) == SL_OK)
         write_draft(draft);
     free(draft);
     sl_arena_free(arena);

@@ -355,6 +355,37 @@ files_of_one_machine_join_where_no_host_is_named(void)
     end(&d);
 }
 
+static void
+a_machine_like_none_of_the_hosts_is_told(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_text");
+    hosts(&d, "gpu[1-4]", "h100", 8, SL_HOST_USABLE);
+    file(&d, "nvidia_smi_xml");
+    machine(&d, "NVIDIA A100-SXM4-80GB", 8, 81920);
+    make(&d);
+    CU_ASSERT_EQUAL(d.draft->pool_count, 2);
+    CU_ASSERT_TRUE(noted(d.draft, "node_like_none"));
+    end(&d);
+}
+
+static void
+hosts_that_only_a_topology_names_are_told(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_nodes_text");
+    hosts(&d, "gpu[1-4]", "t4", 8, SL_HOST_USABLE);
+    make(&d);
+    CU_ASSERT_FALSE(noted(d.draft, "hosts_undescribed"));
+    file(&d, "slurm_topology_conf");
+    add(&d, &(sl_found_host){.name = "gpu[1-5]", .leaf = "s1"}, NULL);
+    make(&d);
+    CU_ASSERT_EQUAL(d.draft->without_accelerators, 1);
+    CU_ASSERT_TRUE(noted(d.draft, "hosts_undescribed"));
+    CU_ASSERT_FALSE(noted(d.draft, "node_like_none"));
+    end(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -371,6 +402,8 @@ main(int argc, char **argv)
         SL_CASE(like_nodes_with_a_bit_more_or_less_memory_are_one_pool),
         SL_CASE(an_unknown_part_keeps_its_printed_name),
         SL_CASE(files_of_one_machine_join_where_no_host_is_named),
+        SL_CASE(a_machine_like_none_of_the_hosts_is_told),
+        SL_CASE(hosts_that_only_a_topology_names_are_told),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);

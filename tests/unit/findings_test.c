@@ -259,6 +259,66 @@ the_first_fabric_counts_and_is_completed(void)
     end();
 }
 
+static void
+next_file(const char *name)
+{
+    CU_ASSERT_EQUAL_FATAL(sl_findings_file(findings, name, "other", &err), SL_OK);
+}
+
+static void
+a_host_with_and_without_its_domain_is_one(void)
+{
+    begin();
+    const sl_facts four = gpus("a100", 4), eight = gpus("a100", 8);
+    add("gpu[01-02],mds", &four);
+    next_file("b.json");
+    add("gpu[01-03].cluster.example", &eight);
+    CU_ASSERT_EQUAL(sl_findings_join_names(findings, &err), SL_OK);
+    sl_expect_text(warning(0), "host_names_shortened", "warning");
+    sl_expect_text(warning(1), "none", "no other");
+    CU_ASSERT_EQUAL(sl_findings_find(findings, "gpu01"), 0);
+    CU_ASSERT_EQUAL(host("gpu01")->next, 3);
+    sl_expect_text(sl_findings_host(findings, 3)->name, "gpu01", "short");
+    sl_expect_text(host("gpu03.cluster.example")->name, "gpu03.cluster.example", "alone");
+    end();
+}
+
+static void
+the_long_name_may_come_first(void)
+{
+    begin();
+    const sl_facts four = gpus("a100", 4);
+    add("gpu01.cluster.example", &four);
+    next_file("b.txt");
+    add("gpu01", &four);
+    CU_ASSERT_EQUAL(sl_findings_join_names(findings, &err), SL_OK);
+    CU_ASSERT_EQUAL(sl_findings_find(findings, "gpu01"), 1);
+    CU_ASSERT_EQUAL(host("gpu01")->next, 0);
+    end();
+}
+
+static void
+names_that_fit_two_hosts_stay_apart(void)
+{
+    begin();
+    const sl_facts four = gpus("a100", 4);
+    add("gpu01,web,10", &four);
+    next_file("b.json");
+    add("gpu01.a.example,gpu01.b.example,10.0.0.1", &four);
+    next_file("c.ini");
+    add("web.a.example", &four);
+    add("web", &four);
+    CU_ASSERT_EQUAL(sl_findings_join_names(findings, &err), SL_OK);
+    /* Each of two domains, and one file that names both; an address is no name. */
+    uint32_t dropped = 0;
+    sl_expect_text(warning(0), "host_names_ambiguous", "warning");
+    CU_ASSERT_EQUAL(sl_findings_warning(findings, 0)->count, 3);
+    CU_ASSERT_EQUAL(sl_findings_warning_count(findings, &dropped), 1);
+    CU_ASSERT_EQUAL(host("gpu01")->next, SL_FOUND_NONE);
+    CU_ASSERT_EQUAL(host("10")->next, SL_FOUND_NONE);
+    end();
+}
+
 static const sl_case cases[] = {
     SL_CASE(only_what_is_said_is_set),
     SL_CASE(every_field_has_a_name_of_its_own),
@@ -269,6 +329,9 @@ static const sl_case cases[] = {
     SL_CASE(hosts_kinds_files_and_warnings_are_bounded),
     SL_CASE(memory_ends_in_an_error),
     SL_CASE(the_first_fabric_counts_and_is_completed),
+    SL_CASE(a_host_with_and_without_its_domain_is_one),
+    SL_CASE(the_long_name_may_come_first),
+    SL_CASE(names_that_fit_two_hosts_stay_apart),
 };
 
 int

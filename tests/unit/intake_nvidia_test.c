@@ -51,7 +51,7 @@ real_links_are_read(void)
 {
     static const expectation links[] = {
         {"nvidia_smi_nvlink_s_h100.txt",
-         "- accelerator=NVIDIA H100 80GB HBM3 accelerators=1 links=18 link_kind=NVLink "
+         "- accelerator=NVIDIA H100 80GB HBM3 links=18 link_kind=NVLink "
          "scale_up_bytes_per_s=478116000000\n",
          "raw_link_rate one_device_listed"}};
     static const expectation topologies[] = {

@@ -433,8 +433,37 @@ columns_that_run_together_are_told(void)
                 "slurm_sinfo_text", "(12) usable 8 a100\n(1) down 8 a100 (down)\n(3) usable\n");
     expect_text("drng  |cs4 |5 ||\nalloc |cs2 |9 |gpu:a100:8|gpu:a100:3\n", "slurm_sinfo_text",
                 "error malformed_sinfo\n");
-    expect_text("n1|gpu:a100:8|idle\nn2|gpu:a100:8|idle\n", "slurm_sinfo_text",
-                "error malformed_sinfo\n");
+}
+
+static void
+columns_without_a_header_are_told_by_their_cells(void)
+{
+    expect_text("n1|gpu:a100:8|idle\nn2|gpu:a100:8|drain\n", "slurm_sinfo_text",
+                "n1 usable 8 a100\nn2 drained 8 a100 (drain)\n! no_header 1\n");
+    expect_text("n1 gpu:a100:4\nn2 gpu:v100:2(S:0-1)\nc1 (null)\n", "slurm_sinfo_text",
+                "n1 unknown 4 a100\nn2 unknown 2 v100\nc1 unknown\n! no_header 1\n");
+    /* Partitions and counts are no hosts; a line of other cells is no row. */
+    expect_text("$ sinfo -h\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
+                "slurm_sinfo_text",
+                "n1 usable 8\nn2 usable 8\nn3 usable 8\n! no_header 1\n! odd_row 1\n");
+    /* Features look like hosts, and repeat. */
+    expect_text("n1 a100 gpu:4\nn2 a100 gpu:4\n", "slurm_sinfo_text",
+                "n1 unknown 4\nn2 unknown 4\n! no_header 1\n");
+    expect_text("n1 a100 gpu:4\n", "slurm_sinfo_text", "error malformed_sinfo\n");
+    expect_text("n1 (null)\nn2 (null)\n", "none", "error unknown_format\n");
+}
+
+static void
+nodes_one_after_another_are_read(void)
+{
+    expect_text("{\"name\":\"a\",\"gres\":\"gpu:1\",\"real_memory\":9}\n"
+                "{\"name\":\"b\",\"gres\":\"gpu:2\",\"real_memory\":9}\n",
+                "slurm_nodes_json", "a unknown 1 mem 9\nb unknown 2 mem 9\n");
+    expect_text("{\"nodes\":[{\"name\":\"a\",\"gres\":\"\",\"real_memory\":9}]}\n"
+                "{\"nodes\":[{\"name\":\"b\",\"gres\":\"gpu:2\",\"real_memory\":9}]}",
+                "slurm_nodes_json", "a unknown mem 9\nb unknown 2 mem 9\n");
+    expect_text("{\"name\":\"a\",\"gres\":\"gpu:1\",\"real_memory\":9}\nrest", "slurm_nodes_json",
+                "error malformed_json\n");
 }
 
 static void
@@ -672,6 +701,8 @@ static const sl_case cases[] = {
     SL_CASE(ranges_said_over_and_over_are_bounded),
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(columns_that_run_together_are_told),
+    SL_CASE(columns_without_a_header_are_told_by_their_cells),
+    SL_CASE(nodes_one_after_another_are_read),
     SL_CASE(slurm_conf_is_read),
     SL_CASE(a_byte_order_mark_is_of_no_line),
     SL_CASE(gres_conf_is_read),

@@ -90,9 +90,12 @@ end_node(reading *r, sl_errors *err)
                          "%.3f GB/s is what one link carries on its wires: data sheets state the "
                          "rate of the payload, which is a little less",
                          each_gb);
-    if (r->node_devices == 1)
+    if (r->node_devices == 1) {
+        sl_devices_uncounted(r->devices, r->node);
         sl_findings_warn(r->findings, "one_device_listed", r->links_line, "GPU",
-                         "only one device is listed: its node may hold more");
+                         "only one device is listed: how many its node holds is left to other "
+                         "files");
+    }
     r->in_node = false;
     r->linked = false;
     r->node_devices = 0;

@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/text.h"
+#include "intake/document.h"
 #include "intake/elements.h"
 #include "intake/slurm/slurm.h"
 
@@ -32,6 +33,7 @@ static const char *const sinfo_paths[SL_SLURM_ITEM_COUNT] = {
 /* A file while its elements are visited: the texts of one at a time. */
 typedef struct reading {
     sl_findings *findings;
+    uint32_t lines; /* before the document that is read */
     sl_buffer texts[SL_SLURM_ITEM_COUNT];
 } reading;
 
@@ -39,6 +41,7 @@ static void
 reading_init(reading *r, sl_findings *findings)
 {
     r->findings = findings;
+    r->lines = 0;
     for (uint32_t i = 0; i < SL_SLURM_ITEM_COUNT; i++)
         sl_buffer_init(&r->texts[i], TEXT_MAX_BYTES);
 }
@@ -145,7 +148,7 @@ static sl_code
 visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = line, .paths = node_paths};
+    sl_slurm_node node = {.line = r->lines + line, .paths = node_paths};
     sl_errors ignored = {.count = 0};
     const char *cluster = NULL;
 
@@ -192,7 +195,7 @@ static sl_code
 visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
     reading *const r = context;
-    sl_slurm_node node = {.line = line, .paths = sinfo_paths};
+    sl_slurm_node node = {.line = r->lines + line, .paths = sinfo_paths};
     sl_errors ignored = {.count = 0};
     const char *cluster = NULL;
     sl_node total[2];
@@ -264,7 +267,8 @@ say_cluster(const sl_raw *raw, sl_findings *findings)
 
 /* The elements of a list anywhere, of a root that is one, or a root that is one element. */
 static sl_code
-visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r, sl_errors *err)
+visit_document(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r,
+               sl_errors *err)
 {
     static const sl_json_limits limits = {.max_bytes = SL_DOCUMENT_MAX_BYTES,
                                           .max_depth = SL_JSON_DEPTH_MAX};
@@ -282,6 +286,26 @@ visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *
     const sl_node root = sl_json_root(json);
     code = visit(r, &root, 1, err);
     sl_json_free(json);
+    return code;
+}
+
+/* One document, or one node after another as jq prints them. */
+static sl_code
+visit_all(const sl_raw *raw, const char *list, sl_element_visit visit, reading *r, sl_errors *err)
+{
+    const char *const end = raw->text + raw->size;
+    sl_code code = SL_OK;
+
+    for (const char *at = raw->text; code == SL_OK && at < end;) {
+        const char *const behind = sl_document_first(raw) == '{' ? sl_document_end(at, end) : NULL;
+        sl_raw rest = {raw->name, behind, behind != NULL ? (size_t)(end - behind) : 0};
+        /* What follows and is no node is a fault of the whole, and said there. */
+        const bool several = behind != NULL && sl_document_first(&rest) == '{';
+        const sl_raw part = {raw->name, at, (size_t)((several ? behind : end) - at)};
+        code = visit_document(&part, list, visit, r, err);
+        r->lines += sl_document_lines(at, part.text + part.size);
+        at = part.text + part.size;
+    }
     return code;
 }
 

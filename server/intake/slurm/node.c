@@ -439,5 +439,7 @@ sl_slurm_need_hosts(const sl_findings *findings, uint32_t before, sl_errors *err
 {
     if (sl_findings_count(findings) > before)
         return SL_OK;
-    return sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "the text names no node");
+    (void)sl_fail(err, SL_E_UNSUPPORTED, "no_hosts", "", "the text names no node");
+    sl_hint(err, "scontrol show nodes, or sinfo -N -o \"%%N %%G %%T\"");
+    return SL_E_UNSUPPORTED;
 }

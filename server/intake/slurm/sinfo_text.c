@@ -1,5 +1,6 @@
 /* sinfo: a header that names its columns, then rows, separated by a character or padded. Which columns
- * there are and in which order is the caller's choice, so everything follows from the header. */
+ * there are and in which order is the caller's choice, so everything follows from the header; without
+ * one (-h) from what all cells of a column look like, where that leaves no choice. */
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
@@ -56,6 +57,7 @@ typedef struct cell {
 
 typedef struct table {
     char between; /* ' ': columns are padded with blanks */
+    bool guessed; /* no header named the columns */
     uint32_t count;
     int column[CELLS_MAX];
     size_t start[CELLS_MAX]; /* in the header line */
@@ -92,28 +94,34 @@ trim(const char *from, const char *to)
 /* Cuts a line; a separator inside brackets is of a list of hosts. Returns how many cells, CELLS_MAX at
  * most. */
 static uint32_t
-split(const char *line, char between, cell cells[CELLS_MAX])
+split_of(const char *line, size_t length, char between, cell cells[CELLS_MAX])
 {
-    const char *at = line;
+    const char *at = line, *const last = line + length;
     uint32_t count = 0;
 
     while (count < CELLS_MAX) {
-        if (between == ' ')
-            at += strspn(at, " ");
-        if (between == ' ' && *at == '\0')
+        while (between == ' ' && at < last && *at == ' ')
+            at++;
+        if (between == ' ' && at == last)
             return count;
         const char *end = at;
-        for (uint32_t depth = 0; *end != '\0' && (*end != between || (between == ',' && depth > 0));
+        for (uint32_t depth = 0; end < last && (*end != between || (between == ',' && depth > 0));
              end++) {
             depth += *end == '[' || *end == '(';
             depth -= (*end == ']' || *end == ')') && depth > 0;
         }
         cells[count++] = trim(at, end);
-        if (*end == '\0')
+        if (end == last)
             return count;
         at = end + 1;
     }
     return count;
+}
+
+static uint32_t
+split(const char *line, char between, cell cells[CELLS_MAX])
+{
+    return split_of(line, strlen(line), between, cells);
 }
 
 /* Whether the line names columns. A column that only a newer sinfo has is no reason against. */
@@ -198,6 +206,8 @@ cut_row(const table *t, const char *line, cell cells[CELLS_MAX], bool *whole)
         memmove(&cells[at + 1], &cells[at + 1 + more], (t->count - at - 1) * sizeof cells[0]);
         return count < CELLS_MAX;
     }
+    if (t->guessed && count != t->count)
+        return false;
     if (t->between == ' ' && count != t->count) {
         *whole = cut_at_starts(t, line, cells);
         return true;
@@ -334,6 +344,15 @@ take_row(reading *r, uint32_t line, sl_errors *err)
     return sl_slurm_node_add(r->findings, &node, err);
 }
 
+/* Names of columns are in capitals: most rows are known by their first letters. */
+static bool
+is_header(const char *line, table *out)
+{
+    const char *const start = line + strspn(line, " ");
+    return isupper((unsigned char)start[0]) && !islower((unsigned char)start[1]) &&
+           read_header(line, out);
+}
+
 /* Before a header, and between those of several clusters, anything may stand: the time, "CLUSTER: a". */
 static sl_code
 take_line(reading *r, uint32_t number, sl_errors *err)
@@ -349,9 +368,7 @@ take_line(reading *r, uint32_t number, sl_errors *err)
         say_cluster(r, &name);
         return SL_OK;
     }
-    /* Names of columns are in capitals: most rows are known by their first letters. */
-    if (isupper((unsigned char)start[0]) && !islower((unsigned char)start[1]) &&
-        read_header(r->line, &header)) {
+    if (is_header(r->line, &header)) {
         r->table = header;
         r->has_header = true;
         return SL_OK;
@@ -359,26 +376,122 @@ take_line(reading *r, uint32_t number, sl_errors *err)
     return r->has_header ? take_row(r, number, err) : SL_OK;
 }
 
-/* Whether a line is a row of a table without a header: a cell with devices, another with a state. */
 static bool
-is_row_alone(const char *line)
+is_state(const cell *value)
 {
-    cell cells[CELLS_MAX];
-    bool devices = false, state = false;
-    sl_slurm_state read;
     char word[32];
+    sl_slurm_state read;
 
-    const uint32_t count = split(line, strchr(line, '|') != NULL ? '|' : ' ', cells);
-    for (uint32_t i = 0; i < count; i++) {
-        devices = devices || (cells[i].length > 4 && strncmp(cells[i].at, "gpu:", 4) == 0);
-        if (cells[i].length == 0 || cells[i].length >= sizeof word)
-            continue;
-        memcpy(word, cells[i].at, cells[i].length);
-        word[cells[i].length] = '\0';
-        sl_slurm_state_read(word, &read);
-        state = state || (read.state != SL_HOST_UNSAID && read.unknown[0] == '\0');
+    if (value->length == 0 || value->length >= sizeof word)
+        return false;
+    memcpy(word, value->at, value->length);
+    word[value->length] = '\0';
+    sl_slurm_state_read(word, &read);
+    return read.state != SL_HOST_UNSAID && read.unknown[0] == '\0';
+}
+
+static bool
+holds_devices(const cell *value)
+{
+    return value->length > 4 && strncmp(value->at, "gpu:", 4) == 0;
+}
+
+static bool
+is_nothing(const cell *value)
+{
+    return (value->length == 6 && strncmp(value->at, "(null)", 6) == 0) ||
+           (value->length == 3 && strncmp(value->at, "N/A", 3) == 0);
+}
+
+/* A host, or a list of them: letters and digits both, which partitions have less often. */
+static bool
+is_hosts(const cell *value)
+{
+    bool letters = false, digits = false;
+
+    for (size_t i = 0; i < value->length; i++) {
+        const unsigned char c = (unsigned char)value->at[i];
+        if (!isalnum(c) && strchr("-_.,[]", c) == NULL)
+            return false;
+        letters = letters || isalpha(c);
+        digits = digits || isdigit(c);
     }
-    return devices && state;
+    return letters && digits && value->at[0] != '[' && !is_state(value);
+}
+
+/* What is true of all cells of a column so far. */
+typedef struct looks {
+    bool hosts, state, devices;
+    bool any_device;
+    bool repeats; /* a row has what the row before has */
+    cell last;
+} looks;
+
+static void
+look_at(looks *l, const cell *value, bool first)
+{
+    l->hosts = (first || l->hosts) && is_hosts(value);
+    l->state = (first || l->state) && is_state(value);
+    l->devices = (first || l->devices) && (holds_devices(value) || is_nothing(value));
+    l->any_device = l->any_device || holds_devices(value);
+    l->repeats = l->repeats || (!first && l->last.length == value->length &&
+                                memcmp(l->last.at, value->at, value->length) == 0);
+    l->last = *value;
+}
+
+/* One column of hosts and one of devices; of two that look like hosts the one that never repeats. */
+static bool
+name_columns(const looks *columns, table *out)
+{
+    uint32_t hosts = 0, alone = 0, devices = 0;
+
+    for (uint32_t i = 0; i < out->count; i++) {
+        hosts += columns[i].hosts;
+        alone += columns[i].hosts && !columns[i].repeats;
+        devices += columns[i].devices && columns[i].any_device;
+    }
+    if (devices != 1 || (hosts != 1 && alone != 1))
+        return false;
+    for (uint32_t i = 0; i < out->count; i++) {
+        const looks *const l = &columns[i];
+        out->column[i] = l->hosts && (hosts == 1 || !l->repeats) ? SL_SLURM_NAME
+                         : l->devices && l->any_device           ? SL_SLURM_GRES
+                         : l->state                              ? SL_SLURM_STATE
+                                                                 : COLUMN_OTHER;
+    }
+    return true;
+}
+
+/* The columns of a text that has no header. Rows are the lines with as many cells as the first one
+ * that tells of devices. */
+static bool
+guess_table(const char *text, const char *end, table *out)
+{
+    looks columns[CELLS_MAX] = {0};
+    sl_lines lines = {.at = text, .end = end};
+    cell cells[CELLS_MAX];
+    const char *line = NULL;
+    size_t length = 0;
+    uint32_t rows = 0;
+
+    *out = (table){.guessed = true};
+    while (sl_lines_next(&lines, &line, &length)) {
+        const char between = out->between != '\0'                ? out->between
+                             : memchr(line, '|', length) != NULL ? '|'
+                                                                 : ' ';
+        const uint32_t count = split_of(line, length, between, cells);
+        bool row = count == out->count;
+        for (uint32_t i = 0; i < count && out->count == 0; i++)
+            row = row || (count > 1 && holds_devices(&cells[i]));
+        if (!row || count == 0)
+            continue;
+        out->count = count;
+        out->between = between;
+        for (uint32_t i = 0; i < count; i++)
+            look_at(&columns[i], &cells[i], rows == 0);
+        rows++;
+    }
+    return rows > 0 && name_columns(columns, out);
 }
 
 static uint32_t
@@ -390,15 +503,15 @@ recognise_sinfo_text(const sl_sample *sample)
     if (sample->shape != SL_SHAPE_TEXT)
         return 0;
     sl_lines lines = {.at = sample->head, .end = sample->head + strlen(sample->head)};
-    bool cut = false, rows = false;
+    bool cut = false;
     while (lines.number < HEADER_LINES_MAX && sl_lines_copy(&lines, line, sizeof line, &cut)) {
         if (line[strspn(line, " ")] == '\0')
             continue;
         if (read_header(line, &header))
             return header.count >= 2 ? 95 : 60;
-        rows = rows || is_row_alone(line);
     }
-    return rows ? 50 : 0;
+    /* Devices in a row of several cells: reading says what is missing. */
+    return guess_table(sample->head, lines.end, &header) ? 55 : header.count > 0 ? 30 : 0;
 }
 
 static bool
@@ -415,6 +528,28 @@ reading_init(reading *r, sl_findings *findings)
     return all && r->line != NULL;
 }
 
+/* Without a header anywhere, the columns are guessed before the first row is read. */
+static sl_code
+find_columns(reading *r, const sl_raw *raw, sl_errors *err)
+{
+    sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
+    bool cut = false;
+    table header;
+
+    while (sl_lines_copy(&lines, r->line, LINE_SIZE, &cut))
+        if (is_header(r->line, &header))
+            return SL_OK;
+    if (guess_table(raw->text, raw->text + raw->size, &r->table)) {
+        r->has_header = true;
+        sl_findings_warn(r->findings, "no_header", 1, NULL,
+                         "no header names the columns: they are told by what stands in them");
+        return SL_OK;
+    }
+    (void)sl_fail(err, SL_E_SYNTAX, "malformed_sinfo", "", "line 1: no header names the columns");
+    sl_hint(err, "print it with its header: leave out -h (--noheader)");
+    return SL_E_SYNTAX;
+}
+
 static sl_code
 read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
@@ -428,6 +563,7 @@ read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 
     if (!reading_init(&r, findings))
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the columns");
+    code = find_columns(&r, raw, err);
     while (code == SL_OK && sl_lines_copy(&lines, r.line, LINE_SIZE, &cut)) {
         if (cut)
             sl_findings_warn(findings, "too_long", lines.number, NULL,
@@ -435,15 +571,7 @@ read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
         else
             code = take_line(&r, lines.number, err);
     }
-    if (code != SL_OK)
-        return code;
-    if (!r.has_header) {
-        code =
-            sl_fail(err, SL_E_SYNTAX, "malformed_sinfo", "", "line 1: no header names the columns");
-        sl_hint(err, "print it with its header: leave out -h (--noheader)");
-        return code;
-    }
-    return sl_slurm_need_hosts(findings, before, err);
+    return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
 
 const sl_format sl_slurm_sinfo_text_format = {"slurm_sinfo_text",

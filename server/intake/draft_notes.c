@@ -1,0 +1,176 @@
+/* What the user has to decide of a draft, or should know. */
+#include <assert.h>
+#include <math.h>
+
+#include "base/text.h"
+#include "intake/merge.h"
+
+/* Where a member of the pool's node stands in the spec; "" when the pool is not in it. */
+static void
+spec_pointer(const sl_draft *draft, uint32_t index, const char *field, char out[64])
+{
+    uint32_t before = 0;
+
+    *out = '\0';
+    for (uint32_t i = 0; i < index; i++)
+        before += sl_draft_pool_planned(&draft->pools[i]);
+    if (sl_draft_pool_planned(&draft->pools[index]))
+        (void)sl_text_format(out, 64, "/pools/%u/node/%s", before, field);
+}
+
+static const char *
+mebibytes(double bytes, char out[32])
+{
+    (void)sl_text_format(out, 32, "%.0f MiB", bytes / 1048576);
+    return out;
+}
+
+/* What the user has to decide, or should know, of a pool. */
+static void
+note_name(const sl_merge *m, uint32_t index)
+{
+    const sl_draft_pool *const pool = &m->draft->pools[index];
+    const char *const name = sl_value_text(&pool->value[SL_FIELD_ACCELERATOR]);
+    char pointer[64];
+
+    spec_pointer(m->draft, index, "accelerator", pointer);
+    if (pool->part != NULL)
+        return;
+    if (name == NULL)
+        sl_draft_note_add(m->draft, m->arena, "accelerator_unnamed", true, pointer,
+                          "no file says what the accelerators of pool %s are: choose one",
+                          pool->name);
+    else if (pool->candidate_count > 0 && !pool->candidates_near)
+        sl_draft_note_add(m->draft, m->arena, "ambiguous_accelerator", true, pointer,
+                          "\"%.60s\" is any of %u parts: choose one, or add what nvidia-smi prints "
+                          "on one of the nodes",
+                          name, pool->candidate_count);
+    else
+        sl_draft_note_add(
+            m->draft, m->arena, "unknown_accelerator", true, pointer,
+            "\"%.60s\" is not in the catalogue: choose a part like it, or add it as a "
+            "private one",
+            name);
+}
+
+static void
+note_slices(const sl_merge *m, const sl_draft_pool *pool, double count, double sliced)
+{
+    const char *const slice = sl_value_text(&pool->value[SL_FIELD_SLICE]);
+
+    if (sliced > 0 && count > 0)
+        sl_draft_note_add(m->draft, m->arena, "sliced", false, "",
+                          "%.0f of %.0f accelerators of a node of pool %s are cut up or shared "
+                          "(%.60s): a plan can "
+                          "have %u",
+                          sliced, count, pool->name, slice != NULL ? slice : "MIG", pool->whole);
+    else if (slice != NULL)
+        sl_draft_note_add(
+            m->draft, m->arena, "sliced", false, "",
+            "accelerators of pool %s are cut up (%.60s), and no file says of how many "
+            "whole ones: a plan can have none",
+            pool->name, slice);
+}
+
+static void
+note_pool(const sl_merge *m, uint32_t index)
+{
+    sl_draft_pool *const pool = &m->draft->pools[index];
+    const double count = sl_value_number(&pool->value[SL_FIELD_ACCELERATORS]);
+    const double sliced = sl_value_number(&pool->value[SL_FIELD_SLICED_ACCELERATORS]);
+    const sl_value *const memory = &pool->value[SL_FIELD_MEMORY_BYTES];
+    char pointer[64], printed[32], known[32];
+
+    note_name(m, index);
+    note_slices(m, pool, count, sliced);
+    spec_pointer(m->draft, index, "accelerators", pointer);
+    if (count <= 0 && sl_draft_pool_planned(pool))
+        sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
+                          "no file says how many accelerators a node of pool %s has", pool->name);
+    if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
+        fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
+            0.03 * memory->fact.number)
+        sl_draft_note_add(m->draft, m->arena, "memory_differs", false, "",
+                          "%s print %s each, the catalogue has %s of %s: what was printed counts",
+                          pool->name, mebibytes(memory->fact.number, printed),
+                          mebibytes((double)pool->part->accelerator.memory_bytes, known),
+                          pool->part->accelerator.id);
+    const char *const type = sl_value_text(&pool->value[SL_FIELD_NODE_TYPE]);
+    if (type != NULL && pool->node == NULL)
+        sl_draft_note_add(
+            m->draft, m->arena, "unknown_node_type", false, "",
+            "node type \"%.60s\" is not in the catalogue: only what files say of it is "
+            "known",
+            type);
+}
+
+/* Hosts that a topology or a list names, and no other file describes. */
+static void
+note_undescribed(const sl_merge *m)
+{
+    uint32_t hosts = 0;
+
+    for (uint32_t i = 0; i < m->class_count; i++)
+        if (m->classes[i]->named && m->classes[i]->kind_count == 0)
+            hosts += m->classes[i]->nodes;
+    if (hosts > 0 && m->draft->pool_count > 0)
+        sl_draft_note_add(m->draft, m->arena, "hosts_undescribed", false, "",
+                          "%u hosts are named, and no file says what they hold: they are in no "
+                          "pool",
+                          hosts);
+}
+
+/* Files of one machine among those that name hosts, and of none of them. */
+static void
+note_strangers(const sl_merge *m)
+{
+    bool named = false;
+
+    for (uint32_t i = 0; i < m->class_count; i++)
+        named = named || (m->classes[i]->named && sl_class_has_accelerators(m->classes[i]));
+    for (uint32_t i = 0; named && i < m->class_count; i++) {
+        const sl_class *const class = m->classes[i];
+        if (class->named || class->absorbed || class->pool != NULL ||
+            !sl_class_has_accelerators(class))
+            continue;
+        const char *const name = sl_value_text(&class->value[SL_FIELD_ACCELERATOR]);
+        sl_draft_note_add(
+            m->draft, m->arena, "node_like_none", true, "",
+            "a node with %.0f x %.60s is like none of those that are named: it counts "
+            "as another one",
+            sl_value_number(&class->value[SL_FIELD_ACCELERATORS]),
+            name != NULL ? name : "an accelerator");
+    }
+}
+
+/* What hides them may be a node type that nobody knows, or a column that was not asked for. */
+static void
+note_none(const sl_merge *m)
+{
+    const char *type = NULL;
+    bool sinfo = false;
+
+    for (uint32_t i = 0; i < m->class_count && type == NULL; i++)
+        if (m->classes[i]->node == NULL)
+            type = sl_value_text(&m->classes[i]->value[SL_FIELD_NODE_TYPE]);
+    for (uint32_t i = 0; i < sl_findings_file_count(m->findings); i++)
+        sinfo = sinfo || sl_text_equal(sl_findings_file_format(m->findings, i), "slurm_sinfo_text");
+    sl_draft_note_add(m->draft, m->arena, "no_accelerators", true, "",
+                      "no accelerators found on %u nodes%s%.60s%s%s", m->draft->hosts,
+                      type != NULL ? "; the catalogue does not know node type \"" : "",
+                      type != NULL ? type : "", type != NULL ? "\"" : "",
+                      sinfo ? "; sinfo -N -o \"%N %G %T\" prints the column that names them" : "");
+}
+
+void
+sl_draft_notes(const sl_merge *merge)
+{
+    assert(merge != NULL);
+
+    for (uint32_t i = 0; i < merge->draft->pool_count; i++)
+        note_pool(merge, i);
+    note_undescribed(merge);
+    note_strangers(merge);
+    if (merge->draft->pool_count == 0)
+        note_none(merge);
+}

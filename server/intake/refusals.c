@@ -1,0 +1,84 @@
+#include "intake/refusals.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* By the beginning of a line and by words anywhere; NULL asks for nothing. The first row counts. */
+static const struct {
+    const char *line, *words, *more;
+    const char *what; /* it is */
+    const char *hint;
+} known[] = {
+    {"NAME ", "STATUS", "ROLES", "the table of kubectl get nodes, which tells of no devices",
+     "kubectl get nodes -o json"},
+    {"Name:", "CreationTimestamp:", "Allocatable:", "kubectl describe, which is made for people",
+     "kubectl get nodes -o json"},
+    {"NAME ", NULL, NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
+    {NULL, "The connection to the server", NULL, "an error of kubectl: no server answered", ""},
+    {NULL, "Unable to connect to the server", NULL, "an error of kubectl: no server answered", ""},
+    {NULL, "NVIDIA-SMI has failed", NULL, "an error of nvidia-smi: the driver did not answer",
+     "run it on a node whose driver is loaded"},
+    {"No devices were found", NULL, NULL, "nvidia-smi, and it found no devices",
+     "run it on a node that has some"},
+    {"No devices found", NULL, NULL, "nvidia-smi, and it found no devices",
+     "run it on a node that has some"},
+    {NULL, "Unable to contact slurm controller", NULL,
+     "an error of Slurm: its controller did not answer", ""},
+    {"Node ", " not found", NULL, "scontrol, and it knows no such node", "scontrol show nodes"},
+    {NULL, "command not found", NULL, "a shell that found no such command",
+     "run the tool where it is installed"},
+    {NULL, "No such file or directory", NULL, "a shell that found no such file", ""},
+    {"JOBID", NULL, NULL, "the queue of jobs, which names no hardware",
+     "scontrol show nodes, or sinfo -N -o \"%N %G %T\""},
+    {NULL, "CPU op-mode(s):", NULL, "lscpu, which tells of no accelerators",
+     "nvidia-smi -q -x, or amd-smi static --json"},
+    {NULL, "3D controller", NULL, "lspci, which tells neither memory nor links",
+     "nvidia-smi -q -x, or amd-smi static --json"},
+    {NULL, "VGA compatible controller", NULL, "lspci, which tells neither memory nor links",
+     "nvidia-smi -q -x, or amd-smi static --json"},
+    {NULL, "Concise Info", "ROCm", "the short table of rocm-smi, which names no parts",
+     "rocm-smi --showproductname --showmeminfo vram --json"},
+    {NULL, "resources_available.", NULL, "pbsnodes, which is not read",
+     "name the nodes in a spec, and add nvidia-smi -q -x of one of them"},
+    {NULL, "<html", NULL, "a web page", "send what the tool itself printed"},
+    {NULL, "<!DOCTYPE html", NULL, "a web page", "send what the tool itself printed"},
+};
+
+/* UTF-16 has a zero byte in every letter that tools print. */
+static bool
+is_utf16(const sl_raw *raw)
+{
+    const unsigned char *const b = (const unsigned char *)raw->text;
+
+    return raw->size >= 4 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF) ||
+                              (b[0] == 0 && b[1] != 0 && b[2] == 0 && b[3] != 0) ||
+                              (b[0] != 0 && b[1] == 0 && b[2] != 0 && b[3] == 0));
+}
+
+static sl_code
+refuse(const sl_sample *sample, const char *what, const char *hint, sl_errors *err)
+{
+    (void)sl_fail(err, SL_E_UNSUPPORTED, "unknown_format", "",
+                  "no format recognises the text: it is %s, %zu bytes", what, sample->raw->size);
+    if (*hint != '\0')
+        sl_hint(err, "%s", hint);
+    return SL_E_UNSUPPORTED;
+}
+
+sl_code
+sl_intake_refuse(const sl_sample *sample, sl_errors *err)
+{
+    static const char *const shapes[] = {"empty", "JSON", "XML", "text"};
+    assert(sample != NULL && err != NULL);
+
+    if (is_utf16(sample->raw))
+        return refuse(sample, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8", err);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if ((known[i].line == NULL || sl_sample_line_begins(sample, known[i].line)) &&
+            (known[i].words == NULL || sl_sample_holds(sample, known[i].words)) &&
+            (known[i].more == NULL || sl_sample_holds(sample, known[i].more)))
+            return refuse(sample, known[i].what, known[i].hint, err);
+    }
+    return refuse(sample, shapes[sample->shape],
+                  "name it with ?format=; GET /api/v1/inventories:formats lists them", err);
+}
