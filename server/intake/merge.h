@@ -52,9 +52,6 @@ void sl_class_resolve(sl_merge *merge, sl_class *class);
 /** Whether any file says that these nodes have some. */
 bool sl_class_has_accelerators(const sl_class *class);
 
-/** Whether two classes may be of one part: they share a candidate, or a name nobody knows. */
-bool sl_class_alike(const sl_class *a, const sl_class *b);
-
 /** Every named host into the groups of its pool, or of those without accelerators, and the nameless
  * ones counted; also what scale-up domains a pool's hosts are said to make. The pools are there.
  * SL_E_MEMORY (draft_hosts.c). */
