@@ -344,8 +344,7 @@ sl_findings_join_names(sl_findings *findings, sl_errors *err)
         const uint32_t first = sl_findings_find(findings, name);
         if (first == SL_FOUND_NONE)
             continue;
-        const uint32_t *const count =
-            sl_index_at(&counts, sl_index_key(name), &known);
+        const uint32_t *const count = sl_index_at(&counts, sl_index_key(name), &known);
         if (count == NULL || *count != 1 || share_a_file(findings, first, i)) {
             sl_findings_warn(findings, "host_names_ambiguous", 0, NULL,
                              "a host that is named without its domain may be any of several that "
