@@ -52,8 +52,7 @@ utf16_is_refused_by_name(void)
 {
     static const char marked[] = "\xFF\xFEN\0o\0d\0e\0";
     static const char bare[] = "\0N\0o\0d\0e";
-    expect_unread(marked, sizeof marked - 1, "UTF-16",
-                   "save it as UTF-8: Out-File -Encoding utf8");
+    expect_unread(marked, sizeof marked - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
     expect_unread(bare, sizeof bare - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
 }
 
