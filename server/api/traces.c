@@ -11,9 +11,9 @@
 
 #include "base/text.h"
 #include "http/spool.h"
+#include "shardline/version.h"
 #include "trace/measured_json.h"
 #include "trace/upload.h"
-#include "shardline/version.h"
 
 enum { PART_BYTES = 64 * 1024 };
 

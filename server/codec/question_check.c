@@ -1,11 +1,12 @@
 /* Whether a request that was read can be answered: the engine's rules, at the places of the request. */
+#include <assert.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "codec/question.h"
 #include "codec/question_parts.h"
 #include "engine/states.h"
 #include "json/members.h"
-#include <assert.h>
-#include <string.h>
 
 #define PRODUCTS "tensor * pipeline * context: "
 

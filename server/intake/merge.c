@@ -231,8 +231,9 @@ sl_class_has_accelerators(const sl_class *class)
            (class->node != NULL && class->node->accelerators > 0);
 }
 
-bool
-sl_class_alike(const sl_class *a, const sl_class *b)
+/* Whether they may be of one part: they share a candidate, or a name nobody knows. */
+static bool
+alike(const sl_class *a, const sl_class *b)
 {
     const char *const x = sl_value_text(&a->value[SL_FIELD_ACCELERATOR]);
     const char *const y = sl_value_text(&b->value[SL_FIELD_ACCELERATOR]);
@@ -253,7 +254,7 @@ can_be_of(const sl_class *nameless, const sl_class *class)
     const double here = sl_value_number(&nameless->value[SL_FIELD_ACCELERATORS]);
     const double there = sl_value_number(&class->value[SL_FIELD_ACCELERATORS]);
 
-    return sl_class_has_accelerators(class) && sl_class_alike(nameless, class) &&
+    return sl_class_has_accelerators(class) && alike(nameless, class) &&
            (here <= 0 || there <= 0 || here == there);
 }
 

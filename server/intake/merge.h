@@ -40,8 +40,7 @@ typedef struct sl_merge {
     uint32_t class_count;
     sl_looked_up names[SL_NAMES_KEPT]; /* the last ones, in a ring */
     uint32_t names_used;
-    uint32_t
-        *class_of; /* of each record of the findings; SL_FOUND_NONE for all but a host's first */
+    uint32_t *class_of; /* of each record; SL_FOUND_NONE for all but a host's first */
 } sl_merge;
 
 /** Classes with their values, candidates found and nameless ones joined. */
@@ -53,8 +52,10 @@ void sl_class_resolve(sl_merge *merge, sl_class *class);
 /** Whether any file says that these nodes have some. */
 bool sl_class_has_accelerators(const sl_class *class);
 
-/** Whether two classes may be of one part: they share a candidate, or a name nobody knows. */
-bool sl_class_alike(const sl_class *a, const sl_class *b);
+/** Every named host into the groups of its pool, or of those without accelerators, and the nameless
+ * ones counted; also what scale-up domains a pool's hosts are said to make. The pools are there.
+ * SL_E_MEMORY (draft_hosts.c). */
+sl_code sl_merge_place_hosts(const sl_merge *merge, sl_errors *err) SL_MUST_CHECK;
 
 /** Notes on the pools of a draft and on what is in none of them (draft_notes.c). */
 void sl_draft_notes(const sl_merge *merge);

@@ -2,8 +2,8 @@
 #ifndef SL_TRACE_MEASURED_JSON_H
 #define SL_TRACE_MEASURED_JSON_H
 
-#include "trace/trace.h"
 #include "shardline/classes.h"
+#include "trace/trace.h"
 #include "json/writer.h"
 
 typedef struct sl_measured_document {

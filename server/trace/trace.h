@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "trace/kernel_names.h"
 #include "shardline/error.h"
+#include "trace/kernel_names.h"
 
 enum {
     SL_TRACE_KERNELS_MAX = 512 * 1024, /* 8 MiB of kernels, 8 MiB of launches */

@@ -123,8 +123,9 @@ experts_are_gathered_over_the_ranks_that_are_alike(void)
     const sl_term *data = &e->time.terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD];
     sl_expect_text(data->inputs[5].name, "parameter_s", "input");
     /* In six buckets of 4e7 elements. */
-    sl_expect_near(data->inputs[5].value, 6.0 * 10e-6 + 2.0 * dense_elements(&q) * 7.0 / 8.0 / 100e9,
-                   1e-12, "dense parameters alone");
+    sl_expect_near(data->inputs[5].value,
+                   6.0 * 10e-6 + 2.0 * dense_elements(&q) * 7.0 / 8.0 / 100e9, 1e-12,
+                   "dense parameters alone");
 }
 
 static bool

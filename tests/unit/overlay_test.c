@@ -2,6 +2,7 @@
 #include "catalog/overlay.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -47,6 +48,16 @@ found(const sl_catalog *catalog, const char *name)
     return &part->accelerator;
 }
 
+static const sl_part *
+own_of(const sl_catalog *made, const char *id)
+{
+    const sl_part *const own = sl_catalog_own_part(made, id);
+    CU_ASSERT_PTR_NOT_NULL(own);
+    if (own == NULL)
+        abort();
+    return own;
+}
+
 static void
 rates_follow_the_first_that_both_have(void)
 {
@@ -62,8 +73,7 @@ rates_follow_the_first_that_both_have(void)
     CU_ASSERT_TRUE(a->peak_flops_per_s[SL_PRECISION_TF32] == 0);
     sl_expect_near(a->scale_up_bytes_per_s, 450e9, 1e-12, "the link as it is");
     CU_ASSERT_EQUAL(a->scale_up_domain, 8);
-    const sl_part *const own = sl_catalog_own_part(made, "half");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(own);
+    const sl_part *const own = own_of(made, "half");
     sl_expect_text(own->like, "nvidia-h100-sxm5-80gb", "like");
     CU_ASSERT_FALSE(own->like_assumed);
     CU_ASSERT_PTR_NOT_NULL(strstr(own->scaled, "peak_flops_per_s.fp8"));
@@ -116,8 +126,7 @@ without_a_name_the_nearest_measured_part_lends_its_laws_alone(void)
     part.peak_flops_per_s[SL_PRECISION_BF16] = 300e12;
     sl_catalog *const made = with_part(&part, &err);
     CU_ASSERT_PTR_NOT_NULL_FATAL(made);
-    const sl_part *const own = sl_catalog_own_part(made, "plain");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(own);
+    const sl_part *const own = own_of(made, "plain");
     CU_ASSERT_TRUE(own->like_assumed);
     sl_expect_text(own->scaled, "", "nothing else follows");
     CU_ASSERT_TRUE(own->accelerator.peak_flops_per_s[SL_PRECISION_FP8] == 0);
