@@ -221,7 +221,7 @@ writers_at_once_each_get_a_number_of_their_own(void)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, write_many, names[i]), 0);
     for (uint32_t i = 0; i < WRITERS; i++)
         CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
-    CU_ASSERT_EQUAL(state_of(&b), UINT64_C(10) * WRITERS);
+    CU_ASSERT_EQUAL(state_of(&b), 10UL * WRITERS);
     bench_close(&b);
 }
 
