@@ -104,19 +104,32 @@ note_pool(const sl_merge *m, uint32_t index)
             type);
 }
 
-/* Hosts that a topology or a list names, and no other file describes. */
+/* Whether all that is said of a host is where it stands. */
+static bool
+is_only_placed(const sl_merge *m, uint32_t first)
+{
+    bool placed = m->class_of[first] != SL_FOUND_NONE && m->classes[m->class_of[first]]->named &&
+                  m->classes[m->class_of[first]]->kind_count == 0;
+
+    for (uint32_t at = first; placed && at != SL_FOUND_NONE;
+         at = sl_findings_host(m->findings, at)->next) {
+        const sl_found_host *const host = sl_findings_host(m->findings, at);
+        placed = host->state == SL_HOST_UNSAID && (host->leaf != NULL || host->domain != NULL);
+    }
+    return placed;
+}
+
 static void
-note_undescribed(const sl_merge *m)
+note_placed(const sl_merge *m)
 {
     uint32_t hosts = 0;
 
-    for (uint32_t i = 0; i < m->class_count; i++)
-        if (m->classes[i]->named && m->classes[i]->kind_count == 0)
-            hosts += m->classes[i]->nodes;
-    if (hosts > 0 && m->draft->pool_count > 0)
+    for (uint32_t i = 0; m->draft->pool_count > 0 && i < sl_findings_count(m->findings); i++)
+        hosts += is_only_placed(m, i);
+    if (hosts > 0)
         sl_draft_note_add(m->draft, m->arena, "hosts_undescribed", false, "",
-                          "%u hosts are named, and no file says what they hold: they are in no "
-                          "pool",
+                          "the topology names %u hosts of which no file says what they hold: they "
+                          "are in no pool",
                           hosts);
 }
 
@@ -169,7 +182,7 @@ sl_draft_notes(const sl_merge *merge)
 
     for (uint32_t i = 0; i < merge->draft->pool_count; i++)
         note_pool(merge, i);
-    note_undescribed(merge);
+    note_placed(merge);
     note_strangers(merge);
     if (merge->draft->pool_count == 0)
         note_none(merge);

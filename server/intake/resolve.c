@@ -101,6 +101,55 @@ look_up(sl_merge *merge, const char *name)
     return found;
 }
 
+static bool
+share_a_part(const sl_looked_up *a, const sl_looked_up *b)
+{
+    for (uint32_t i = 0; i < a->candidate_count; i++)
+        for (uint32_t j = 0; j < b->candidate_count; j++)
+            if (a->candidates[i] == b->candidates[j])
+                return true;
+    return false;
+}
+
+/* Slurm counts what the operating system does, and that sees two devices in a module of some parts:
+ * where the catalogue has another part for its word, "gpu:mi250x", that one is meant. */
+static const sl_looked_up *
+look_up_as_said(sl_merge *merge, const sl_value *said)
+{
+    const sl_looked_up *const plain = look_up(merge, said->fact.text);
+    char text[128]; /* longer than any name of the catalogue */
+
+    if (strncmp(sl_findings_file_format(merge->findings, said->file), "slurm", 5) != 0 ||
+        plain->near || plain->candidate_count != 1 ||
+        !sl_text_format(text, sizeof text, "gpu:%s", said->fact.text))
+        return plain;
+    const char *const word = sl_arena_copy(merge->arena, text);
+    if (word == NULL)
+        return plain;
+    const sl_looked_up *const counted = look_up(merge, word);
+    return counted->near || counted->candidate_count == 0 || share_a_part(plain, counted) ? plain
+                                                                                          : counted;
+}
+
+/* A name that nobody knows, near to that of the part that its node type has, is that part's. */
+static void
+take_near(sl_class *class)
+{
+    const sl_part *part = NULL;
+
+    for (uint32_t i = 0; i < class->candidate_count && class->candidates_near; i++)
+        if (class->node != NULL && class->node->accelerator != NULL &&
+            sl_text_equal(class->node->accelerator->id, class->candidates[i]->accelerator.id))
+            part = class->candidates[i];
+    if (part == NULL)
+        return;
+    class->candidates[0] = part;
+    class->candidate_count = 1;
+    class->candidates_near = false;
+    class->value[SL_FIELD_ACCELERATOR].reason =
+        "no part goes by the name; the node type has this one, which is like it";
+}
+
 void
 sl_class_resolve(sl_merge *merge, sl_class *class)
 {
@@ -114,10 +163,11 @@ sl_class_resolve(sl_merge *merge, sl_class *class)
         part_of_node(merge, class);
         return;
     }
-    const sl_looked_up *const found = look_up(merge, name);
+    const sl_looked_up *const found = look_up_as_said(merge, &class->value[SL_FIELD_ACCELERATOR]);
     memcpy(class->candidates, found->candidates, sizeof class->candidates);
     class->candidate_count = found->candidate_count;
     class->candidates_near = found->near;
+    take_near(class);
     sl_value *const value = &class->value[SL_FIELD_ACCELERATOR];
     const bool several = class->candidate_count > 1;
     const bool by_memory = narrow(class, memory_fits);

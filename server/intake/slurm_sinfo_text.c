@@ -390,10 +390,16 @@ is_state(const cell *value)
     return read.state != SL_HOST_UNSAID && read.unknown[0] == '\0';
 }
 
+/* Devices of a node; those in use tell their indices, "gpu:a100:2(IDX:0-1)". */
 static bool
 holds_devices(const cell *value)
 {
-    return value->length > 4 && strncmp(value->at, "gpu:", 4) == 0;
+    static const char in_use[] = "(IDX:";
+    bool all = value->length > 4 && strncmp(value->at, "gpu:", 4) == 0;
+
+    for (size_t i = 0; all && i + sizeof in_use - 1 <= value->length; i++)
+        all = strncmp(value->at + i, in_use, sizeof in_use - 1) != 0;
+    return all;
 }
 
 static bool

@@ -386,6 +386,37 @@ hosts_that_only_a_topology_names_are_told(void)
     end(&d);
 }
 
+static void
+slurm_counts_the_dies_of_a_module(void)
+{
+    drafting d = begin();
+    file(&d, "slurm_sinfo_text");
+    hosts(&d, "nid[1-4]", "mi250x", 8, SL_HOST_USABLE);
+    hosts(&d, "gpu[1-4]", "h200", 8, SL_HOST_USABLE);
+    make(&d);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 2);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "amd-mi250x-gcd", "part");
+    CU_ASSERT_PTR_NULL(d.draft->pools[1].part); /* ambiguous as ever */
+    end(&d);
+}
+
+static void
+a_name_near_to_the_node_types_part_is_its(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "terraform_json");
+    sl_facts_text(&facts, SL_FIELD_ACCELERATOR, "nvidia-h100-mega-80gb", 1, "type");
+    sl_facts_text(&facts, SL_FIELD_NODE_TYPE, "a3-megagpu-8g", 1, "machine_type");
+    add(&d, &(sl_found_host){.name = "a"}, &facts);
+    make(&d);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d.draft->pools[0].part);
+    sl_expect_text(d.draft->pools[0].part->accelerator.id, "nvidia-h100-sxm5-80gb", "part");
+    CU_ASSERT_FALSE(noted(d.draft, "unknown_accelerator"));
+    end(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -404,6 +435,8 @@ main(int argc, char **argv)
         SL_CASE(files_of_one_machine_join_where_no_host_is_named),
         SL_CASE(a_machine_like_none_of_the_hosts_is_told),
         SL_CASE(hosts_that_only_a_topology_names_are_told),
+        SL_CASE(slurm_counts_the_dies_of_a_module),
+        SL_CASE(a_name_near_to_the_node_types_part_is_its),
     };
     sl_errors err = {0};
     catalog = sl_catalog_new(&err);

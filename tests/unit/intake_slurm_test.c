@@ -447,6 +447,8 @@ columns_without_a_header_are_told_by_their_cells(void)
     expect_text("n1 a100 gpu:4\nn2 a100 gpu:4\n", "slurm_sinfo_text",
                 "n1 unknown 4\nn2 unknown 4\n! no_header 1\n");
     expect_text("n1 a100 gpu:4\n", "slurm_sinfo_text", "error malformed_sinfo\n");
+    expect_text("n1|gpu:4|gpu:3(IDX:0-2)|mix\nn2|gpu:4|gpu:0(IDX:N/A)|idle\n", "slurm_sinfo_text",
+                "n1 usable 4\nn2 usable 4\n! no_header 1\n");
     expect_text("n1 (null)\nn2 (null)\n", "none", "error unknown_format\n");
 }
 
