@@ -215,7 +215,8 @@ sl_topograph_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 uint32_t
 sl_topograph_recognise(const sl_sample *sample)
 {
-    if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "switches:"))
+    if (sample->shape != SL_SHAPE_TEXT || !sl_sample_line_begins(sample, "switches:") ||
+        sl_sample_line_begins(sample, "- topology:")) /* topology.yaml of Slurm */
         return 0;
     return sl_sample_line_begins(sample, "blocks:") ||
                    sl_sample_line_begins(sample, "capacity_blocks:")

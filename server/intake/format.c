@@ -176,6 +176,18 @@ sl_format_recognise(const sl_sample *sample, uint32_t *confidence)
     return best;
 }
 
+/* Another format that is as sure of the text: what it would read of it is passed. */
+static const sl_format *
+also_recognises(const sl_sample *sample, const sl_format *used)
+{
+    enum { SURE = 85 };
+
+    for (uint32_t i = 0; i < sl_format_count() && sample->shape == SL_SHAPE_TEXT; i++)
+        if (sl_format_get(i) != used && sl_format_get(i)->recognise(sample) >= SURE)
+            return sl_format_get(i);
+    return NULL;
+}
+
 static sl_code
 ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *err)
 {
@@ -188,8 +200,8 @@ ignore_element(void *context, const sl_node *element, uint32_t line, sl_errors *
 
 /* What the text is, and where it begins: JSON may stand behind a prompt. */
 static sl_code
-recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, uint32_t *confidence,
-          sl_errors *err)
+recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, const sl_format **other,
+          uint32_t *confidence, sl_errors *err)
 {
     sl_sample *const sample = sl_arena_alloc(arena, 1, sizeof *sample);
     sl_raw bare;
@@ -198,6 +210,7 @@ recognise(sl_raw *raw, sl_arena *arena, const sl_format **format, uint32_t *conf
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read the file");
     sl_sample_take(raw, sample);
     *format = sl_format_recognise(sample, confidence);
+    *other = *format != NULL ? also_recognises(sample, *format) : NULL;
     if (*format != NULL)
         return SL_OK;
     if (sample->shape == SL_SHAPE_TEXT && sl_tidy_json(raw, arena, &bare)) {
@@ -228,13 +241,19 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
 
     sl_arena *const arena = sl_findings_arena(findings);
     sl_raw clean = sl_tidy_escapes(raw, arena);
+    const sl_format *other = NULL;
     sl_code code = SL_OK;
 
     *used = format;
     *confidence = 100;
     if (format == NULL)
-        code = recognise(&clean, arena, used, confidence, err);
+        code = recognise(&clean, arena, used, &other, confidence, err);
     if (code == SL_OK)
         code = sl_findings_file(findings, raw->name, (*used)->name, err);
+    if (code == SL_OK && other != NULL)
+        sl_findings_warn(findings, "several_outputs", 0, NULL,
+                         "only what %s prints is read; what looks like %s as well is passed: send "
+                         "it as a file of its own",
+                         (*used)->name, other->name);
     return code == SL_OK ? (*used)->read(&clean, findings, err) : code;
 }

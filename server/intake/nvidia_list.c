@@ -119,5 +119,8 @@ uint32_t
 sl_nvidia_list_recognise(const sl_sample *sample)
 {
     const bool listed = sl_sample_holds(sample, "GPU 0: ") || sl_sample_holds(sample, "GPU 1: ");
-    return sample->shape == SL_SHAPE_TEXT && listed && sl_sample_holds(sample, "(UUID: ") ? 85 : 0;
+    if (sample->shape != SL_SHAPE_TEXT || !listed || !sl_sample_holds(sample, "(UUID: "))
+        return 0;
+    /* nvlink prints the same lines above those of the links. */
+    return sl_sample_line_begins(sample, "Link ") ? 40 : 85;
 }

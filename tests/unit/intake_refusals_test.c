@@ -52,8 +52,7 @@ utf16_is_refused_by_name(void)
 {
     static const char marked[] = "\xFF\xFEN\0o\0d\0e\0";
     static const char bare[] = "\0N\0o\0d\0e";
-    expect_unread(marked, sizeof marked - 1, "UTF-16",
-                   "save it as UTF-8: Out-File -Encoding utf8");
+    expect_unread(marked, sizeof marked - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
     expect_unread(bare, sizeof bare - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
 }
 
@@ -76,6 +75,14 @@ json_may_stand_behind_a_prompt(void)
             "name it with ?format=; GET /api/v1/inventories:formats lists them");
 }
 
+static void
+a_second_output_in_one_file_is_told_of(void)
+{
+    expect_found(find_in_text("$ scontrol show node a\nNodeName=a CPUTot=8 Gres=gpu:t4:1\n"
+                              "$ nvidia-smi -L\nGPU 0: Tesla T4 (UUID: GPU-1)\n"),
+                 "slurm_nodes_text", "a accelerator=t4 accelerators=1 cpus=8\n", "several_outputs");
+}
+
 int
 main(int argc, char **argv)
 {
@@ -85,6 +92,7 @@ main(int argc, char **argv)
         SL_CASE(utf16_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),
+        SL_CASE(a_second_output_in_one_file_is_told_of),
     };
     return sl_run_cases(argc, argv, "intake_refusals", cases, sizeof cases / sizeof cases[0]);
 }
