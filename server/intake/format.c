@@ -248,8 +248,10 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
     *confidence = 100;
     if (format == NULL)
         code = recognise(&clean, arena, used, &other, confidence, err);
-    if (code == SL_OK)
-        code = sl_findings_file(findings, raw->name, (*used)->name, err);
+    if (code != SL_OK)
+        return code;
+    assert(*used != NULL);
+    code = sl_findings_file(findings, raw->name, (*used)->name, err);
     if (code == SL_OK && other != NULL)
         sl_findings_warn(findings, "several_outputs", 0, NULL,
                          "only what %s prints is read; what looks like %s as well is passed: send "

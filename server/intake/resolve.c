@@ -56,7 +56,8 @@ narrow(sl_class *class, test passes)
             kept[count++] = class->candidates[i];
     if (count == 0 || count == class->candidate_count)
         return false;
-    memcpy(class->candidates, kept, count * sizeof kept[0]);
+    for (uint32_t i = 0; i < count; i++)
+        class->candidates[i] = kept[i];
     class->candidate_count = count;
     return true;
 }

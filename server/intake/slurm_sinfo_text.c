@@ -482,9 +482,9 @@ guess_table(const char *text, const char *end, table *out)
 
     *out = (table){.guessed = true};
     while (sl_lines_next(&lines, &line, &length)) {
-        const char between = out->between != '\0'                ? out->between
-                             : memchr(line, '|', length) != NULL ? '|'
-                                                                 : ' ';
+        char between = out->between;
+        if (between == '\0')
+            between = memchr(line, '|', length) != NULL ? '|' : ' ';
         const uint32_t count = split_of(line, length, between, cells);
         bool row = count == out->count;
         for (uint32_t i = 0; i < count && out->count == 0; i++)

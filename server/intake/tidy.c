@@ -60,8 +60,10 @@ sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
     char *const text = sl_arena_alloc(arena, raw->size, 1);
     if (text == NULL || to == from)
         return false;
+    memcpy(text, raw->text, raw->size);
     for (size_t i = 0; i < raw->size; i++)
-        text[i] = (i >= from && i < to) || raw->text[i] == '\n' ? raw->text[i] : ' ';
+        if ((i < from || i >= to) && text[i] != '\n')
+            text[i] = ' ';
     *out = (sl_raw){raw->name, text, raw->size};
     return true;
 }
