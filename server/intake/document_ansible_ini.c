@@ -276,6 +276,15 @@ sl_ansible_ini_read(const sl_raw *raw, sl_findings *findings, sl_errors *err)
                    r->sections / 2);
 }
 
+/* "[gpu]", and no prompt such as "[root@head ~]# sinfo". */
+static bool
+is_section(const char *line, size_t length)
+{
+    const char *const end = memchr(line, ']', length);
+    return *line == '[' && end != NULL && memchr(line, ' ', (size_t)(end - line)) == NULL &&
+           memchr(line, '@', (size_t)(end - line)) == NULL;
+}
+
 /* How many lines of the head are sections of an inventory; the most telling ones count more. */
 uint32_t
 sl_ansible_ini_recognise(const sl_sample *sample)
@@ -294,8 +303,8 @@ sl_ansible_ini_recognise(const sl_sample *sample)
         at += strspn(at, " \t\r\n");
         const size_t length = strcspn(at, "\n");
         const size_t word = strcspn(at, " \t\r\n=");
-        if (*at == '[')
-            under = memchr(at, ']', length) != NULL;
+        if (is_section(at, length))
+            under = true;
         else if (*at != '#' && *at != ';' && length > 0)
             return under && word > 0 && at[word] != '=' && at[word + strspn(at + word, " ")] != '='
                        ? 45

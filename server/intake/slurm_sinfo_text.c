@@ -91,6 +91,13 @@ trim(const char *from, const char *to)
     return (cell){from, (size_t)(to - from)};
 }
 
+/* Padding may be tabs. */
+static bool
+is_between(char c, char between)
+{
+    return c == between || (between == ' ' && c == '\t');
+}
+
 /* Cuts a line; a separator inside brackets is of a list of hosts. Returns how many cells, CELLS_MAX at
  * most. */
 static uint32_t
@@ -100,13 +107,13 @@ split_of(const char *line, size_t length, char between, cell cells[CELLS_MAX])
     uint32_t count = 0;
 
     while (count < CELLS_MAX) {
-        while (between == ' ' && at < last && *at == ' ')
+        while (between == ' ' && at < last && is_between(*at, between))
             at++;
         if (between == ' ' && at == last)
             return count;
         const char *end = at;
-        for (uint32_t depth = 0; end < last && (*end != between || (between == ',' && depth > 0));
-             end++) {
+        for (uint32_t depth = 0;
+             end < last && (!is_between(*end, between) || (between == ',' && depth > 0)); end++) {
             depth += *end == '[' || *end == '(';
             depth -= (*end == ']' || *end == ')') && depth > 0;
         }
@@ -468,6 +475,14 @@ name_columns(const looks *columns, table *out)
     return true;
 }
 
+static char
+separator_of(const char *line, size_t length)
+{
+    if (memchr(line, '|', length) != NULL)
+        return '|';
+    return memchr(line, ' ', length) == NULL && memchr(line, '\t', length) == NULL ? ',' : ' ';
+}
+
 /* The columns of a text that has no header. Rows are the lines with as many cells as the first one
  * that tells of devices. */
 static bool
@@ -484,7 +499,7 @@ guess_table(const char *text, const char *end, table *out)
     while (sl_lines_next(&lines, &line, &length)) {
         char between = out->between;
         if (between == '\0')
-            between = memchr(line, '|', length) != NULL ? '|' : ' ';
+            between = separator_of(line, length);
         const uint32_t count = split_of(line, length, between, cells);
         bool row = count == out->count;
         for (uint32_t i = 0; i < count && out->count == 0; i++)

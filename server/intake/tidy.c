@@ -39,6 +39,17 @@ opens_json(const char *line, size_t length)
     return at == length || line[at] == '"' || line[at] == '{';
 }
 
+/* A bracket that closes and ends its line; that of the prompt "[root@head ~]#" does not. */
+static bool
+closes_json(const sl_raw *raw, size_t behind)
+{
+    if (raw->text[behind - 1] != '}' && raw->text[behind - 1] != ']')
+        return false;
+    while (behind < raw->size && (raw->text[behind] == ' ' || raw->text[behind] == '\r'))
+        behind++;
+    return behind == raw->size || raw->text[behind] == '\n';
+}
+
 bool
 sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
 {
@@ -55,7 +66,7 @@ sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
         return false;
     const size_t from = (size_t)(line - raw->text);
     size_t to = raw->size;
-    while (to > from && raw->text[to - 1] != '}' && raw->text[to - 1] != ']')
+    while (to > from && !closes_json(raw, to))
         to--;
     char *const text = sl_arena_alloc(arena, raw->size, 1);
     if (text == NULL || to == from)

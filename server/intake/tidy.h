@@ -9,7 +9,7 @@
 sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);
 
 /** JSON that begins on a line of its own after a few others, as behind a prompt: they, and what follows
- * its last closing bracket, become blanks. False where none is there. */
+ * the last bracket that closes at the end of a line, become blanks. False where none is there. */
 bool sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out);
 
 #endif

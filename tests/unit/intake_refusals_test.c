@@ -34,6 +34,8 @@ tables_for_people_are_refused_by_name(void)
             "scontrol show nodes, or sinfo -N -o \"%N %G %T\"");
     refused("Architecture: x86_64\nCPU op-mode(s): 32-bit, 64-bit\n",
             "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
+    refused("[root@head ~]# lscpu\nCPU op-mode(s): 32-bit, 64-bit\n",
+            "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
 }
 
 static void
@@ -69,7 +71,8 @@ json_may_stand_behind_a_prompt(void)
 {
     const char *const node = "{\n\"name\":\"a\",\"gres\":\"gpu:t4:2\",\"real_memory\":\"x\"}";
     char text[256];
-    (void)snprintf(text, sizeof text, "$ scontrol show node a --json\n%s\n$ exit\n", node);
+    (void)snprintf(text, sizeof text,
+                   "[root@head ~]# scontrol show node a --json\n%s\n[root@head ~]# \n", node);
     expect_found(find_in_text(text), "slurm_nodes_json", "a accelerator=t4 accelerators=2\n", "");
     refused("Dear all,\n{ these } are [words]\n", "text",
             "name it with ?format=; GET /api/v1/inventories:formats lists them");

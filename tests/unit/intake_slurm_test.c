@@ -449,6 +449,10 @@ columns_without_a_header_are_told_by_their_cells(void)
     expect_text("n1 a100 gpu:4\n", "slurm_sinfo_text", "error malformed_sinfo\n");
     expect_text("n1|gpu:4|gpu:3(IDX:0-2)|mix\nn2|gpu:4|gpu:0(IDX:N/A)|idle\n", "slurm_sinfo_text",
                 "n1 usable 4\nn2 usable 4\n! no_header 1\n");
+    expect_text("n1\tgpu:4\tidle\nn2\tgpu:4\tdown\n", "slurm_sinfo_text",
+                "n1 usable 4\nn2 down 4 (down)\n! no_header 1\n");
+    expect_text("n[1,3],gpu:4,idle\nn2,gpu:4,idle\n", "slurm_sinfo_text",
+                "n1 usable 4\nn3 usable 4\nn2 usable 4\n! no_header 1\n");
     expect_text("n1 (null)\nn2 (null)\n", "none", "error unknown_format\n");
 }
 
