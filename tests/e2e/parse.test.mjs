@@ -119,6 +119,31 @@ test('every fault of several files is told at once', async () => {
     assert.match(json.errors[1].detail, /^b\.txt: no format recognises/);
 });
 
+test('a host with and without its domain is one, and one listed device is no node', async () => {
+    const { body, type } = form({
+        'nodes.txt': nodes,
+        'gpus.csv': `host, name, memory.total [MiB]\n${
+            'gpu1.cluster.example, NVIDIA H100 80GB HBM3, 81559 MiB\n'.repeat(8)}`,
+        'nvlink.txt': 'GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n\t Link 0: 26.562 GB/s\n',
+        'gres.conf': 'AutoDetect=nvml\n',
+    });
+    const { status, json } = await parse(body, { type });
+    assert.equal(status, 200, JSON.stringify(json));
+    assert.equal(json.hosts.total, 4, JSON.stringify(json.hosts));
+    const codes = json.warnings.map(({ code }) => code);
+    for (const code of ['host_names_shortened', 'one_device_listed', 'no_hosts'])
+        assert.ok(codes.includes(code), `${code} of ${codes}`);
+    for (const { node } of json.spec.pools)
+        assert.equal(node.accelerators, 8);
+});
+
+test('known tables for people are refused with what to send', async () => {
+    const { status, json } = await parse('NAME  STATUS  ROLES  AGE  VERSION\nn1  Ready  <none>  1d  v1\n');
+    assert.equal(status, 422);
+    assert.equal(json.errors[0].code, 'unknown_format');
+    assert.equal(json.errors[0].hint, 'kubectl get nodes -o json');
+});
+
 test('the formats are listed', async () => {
     const { status, json } = await client.request('GET', '/api/v1/inventories:formats');
     assert.equal(status, 200);
