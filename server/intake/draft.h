@@ -3,9 +3,10 @@
  * anything is stored: for every field its value and whether a file said it, the catalogue knows it,
  * or it was inferred of nodes that no file described.
  *
- * Hosts are the same when their names are. Of two files that say the same field of a host the tool
- * nearer to the hardware counts (nvidia-smi before Slurm), and a difference is a warning. A file about
- * a node without a name (nvidia-smi of one machine) speaks for all hosts that it can be one of.
+ * Hosts are the same when their names are; sl_findings_join_names, which comes before, looks past
+ * domains. Of two files that say the same field of a host the tool nearer to the hardware counts
+ * (nvidia-smi before Slurm), and a difference is a warning. A file about a node without a name
+ * (nvidia-smi of one machine) speaks for all hosts that it can be one of.
  * Names stay ambiguous until something measured decides: what is left is for the user to choose.
  */
 #ifndef SL_INTAKE_DRAFT_H
