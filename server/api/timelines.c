@@ -77,6 +77,7 @@ read_sizes(const sl_estimate_request *read, const sl_estimate *estimate, sl_aren
 {
     const uint64_t count = sl_plan_microbatches(&estimate->workload, &estimate->plan);
     const uint64_t usual = estimate->workload.micro_batch;
+    const uint64_t all = count * usual; /* samples of a replica */
     sl_code first = SL_OK;
     uint64_t total = 0;
     sl_node item;
@@ -99,14 +100,14 @@ read_sizes(const sl_estimate_request *read, const sl_estimate *estimate, sl_aren
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the sizes do not fit in memory");
     for (size_t i = 0; sl_node_at(&read->sizes, i, &item); i++) {
         uint64_t samples = 0;
-        sl_keep(&first, sl_node_as_uint(&item, 1, count * usual, &samples, err));
+        sl_keep(&first, sl_node_as_uint(&item, 1, all, &samples, err));
         sizes[i] = (double)samples / (double)usual;
         total += samples;
     }
-    if (first == SL_OK && total != count * usual)
+    if (first == SL_OK && total != all)
         return sl_node_fail(&read->sizes, err, SL_E_RANGE, "inconsistent",
                             "must add up to the %llu samples of a replica, got %llu",
-                            (unsigned long long)(count * usual), (unsigned long long)total);
+                            (unsigned long long)all, (unsigned long long)total);
     *out = sizes;
     return first;
 }
