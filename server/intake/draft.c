@@ -70,7 +70,9 @@ name_letter(char c, bool given)
 {
     if (c == ' ')
         return '-';
-    return !given && c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    if (given || c < 'A' || c > 'Z')
+        return c;
+    return (char)(c - 'A' + 'a');
 }
 
 /* "h100-sxm5-80gb" of "nvidia-h100-sxm5-80gb": short, and said by the user's own words where there are
