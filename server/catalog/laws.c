@@ -184,6 +184,12 @@ sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err)
     return SL_OK;
 }
 
+uint64_t
+sl_accelerator_reserved_guess(uint64_t memory_bytes)
+{
+    return memory_bytes / 100;
+}
+
 void
 sl_accelerator_set_memory_rate(sl_accelerator *accelerator, double bytes_per_s)
 {

@@ -82,7 +82,7 @@ read_memory(sl_row *t, sl_part *part)
     a->reserved_bytes = sl_row_whole(t, "reserved_bytes", 1e15);
     a->reserved_assumed = *sl_row_text(t, "reserved_bytes") == '\0';
     if (a->reserved_assumed)
-        a->reserved_bytes = a->memory_bytes / 100;
+        a->reserved_bytes = sl_accelerator_reserved_guess(a->memory_bytes);
 }
 
 sl_own

@@ -268,7 +268,7 @@ resolve_memory(const sl_pool *pool, sl_accelerator *a)
         a->reserved_assumed = false;
     }
     if (a->reserved_assumed)
-        a->reserved_bytes = a->memory_bytes / 100;
+        a->reserved_bytes = sl_accelerator_reserved_guess(a->memory_bytes);
     if (a->reserved_bytes > a->memory_bytes)
         a->reserved_bytes = a->memory_bytes; /* nothing is usable */
     if (pool->memory_bytes_per_s > 0)

@@ -70,7 +70,9 @@ typedef struct pool_totals {
 static uint64_t
 reserved_of_unknown(const sl_pool *pool)
 {
-    const uint64_t reserved = pool->reserved_said ? pool->reserved_bytes : pool->memory_bytes / 100;
+    const uint64_t reserved = pool->reserved_said
+                                  ? pool->reserved_bytes
+                                  : sl_accelerator_reserved_guess(pool->memory_bytes);
     return reserved < pool->memory_bytes ? reserved : pool->memory_bytes;
 }
 

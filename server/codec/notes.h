@@ -18,7 +18,7 @@ typedef struct sl_request_note {
 } sl_request_note;
 
 typedef struct sl_notes {
-    const char *pool; /* of several, that notes are of for now; NULL: of everything */
+    const char *pool; /* of several, which the next notes are of; NULL: of everything */
     uint32_t count;
     sl_request_note list[SL_REQUEST_NOTES_MAX];
 } sl_notes;

@@ -57,7 +57,7 @@ one_pool(const sl_class *a, const sl_class *b)
            number_of(a, SL_FIELD_SLICED_ACCELERATORS) ==
                number_of(b, SL_FIELD_SLICED_ACCELERATORS) &&
            near_number(a, b, SL_FIELD_MEMORY_BYTES, 0.005) &&
-           near_number(a, b, SL_FIELD_HOST_MEMORY_BYTES, 0.05) &&
+           near_number(a, b, SL_FIELD_HOST_MEMORY_BYTES, SL_HOST_MEMORY_SHARE) &&
            near_number(a, b, SL_FIELD_NIC_COUNT, 0) &&
            near_number(a, b, SL_FIELD_NIC_BYTES_PER_S, 0.01) &&
            (a->pool == b->pool ||
@@ -127,10 +127,8 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     if (pool->part == NULL)
         return;
     const sl_accelerator *const a = &pool->part->accelerator;
-    const uint64_t assumed_bytes = a->memory_bytes / 100;
     take_known(pool, SL_FIELD_MEMORY_BYTES, (double)a->memory_bytes, SL_FROM_CATALOG, NULL);
-    take_known(pool, SL_FIELD_RESERVED_BYTES,
-               (double)(a->reserved_assumed ? assumed_bytes : a->reserved_bytes),
+    take_known(pool, SL_FIELD_RESERVED_BYTES, (double)a->reserved_bytes,
                a->reserved_assumed ? SL_FROM_DEFAULT : SL_FROM_CATALOG,
                a->reserved_assumed ? "no tool's figure is known: 1 % of the memory" : NULL);
     take_known(pool, SL_FIELD_SCALE_UP_BYTES_PER_S, a->scale_up_bytes_per_s, SL_FROM_CATALOG, NULL);

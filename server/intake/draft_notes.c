@@ -89,7 +89,7 @@ note_pool(const sl_merge *m, uint32_t index)
                           "no file says how many accelerators a node of pool %s has", pool->name);
     if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
         fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
-            0.03 * memory->fact.number)
+            SL_DEVICE_MEMORY_SHARE * memory->fact.number)
         sl_draft_note_add(m->draft, m->arena, "memory_differs", false, "",
                           "%s print %s each, the catalogue has %s of %s: what was printed counts",
                           pool->name, mebibytes(memory->fact.number, printed),

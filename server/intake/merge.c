@@ -5,31 +5,16 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/format.h"
 
 enum { CLASSES_MAX = SL_FINDINGS_KINDS_MAX };
 
-/* Formats by how near their tool is to the hardware; what is not listed comes last. */
-static const struct {
-    const char *start; /* of the format's name */
-    uint32_t rank;
-} ranks[] = {
-    {"shardline_spec", 100}, /* what the user wrote is what the user means */
-    {"nvidia_smi_xml", 90},  {"nvidia_nvlink", 90}, {"nvidia_topo", 90},
-    {"nvidia_smi_csv", 85},  {"amd_smi", 85},       {"rocm_smi", 85},
-    {"nvidia_smi", 80},      {"dcgm", 75},          {"nccl", 70},
-    {"kubernetes", 60},      {"slurm_nodes", 50},   {"slurm_sinfo", 45},
-    {"slurm_gres", 42},      {"slurm", 40},         {"terraform", 30},
-    {"ansible", 25},         {"netq", 25},          {"topograph", 25},
-};
-
+/* A format that is none of ours, as tests have them, comes last. */
 static uint32_t
 rank_of(const sl_findings *findings, uint16_t file)
 {
-    const char *const format = sl_findings_file_format(findings, file);
-    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++)
-        if (strncmp(format, ranks[i].start, strlen(ranks[i].start)) == 0)
-            return ranks[i].rank;
-    return 0;
+    const sl_format *const format = sl_format_find(sl_findings_file_format(findings, file));
+    return format != NULL ? format->rank : 0;
 }
 
 double
@@ -73,7 +58,7 @@ facts_agree(sl_field field, const sl_fact *a, const sl_fact *b)
 {
     if (sl_field_is_text(field))
         return sl_text_equal_ignoring_case(a->text, b->text);
-    const double share = field == SL_FIELD_HOST_MEMORY_BYTES ? 0.05 : 0.01;
+    const double share = field == SL_FIELD_HOST_MEMORY_BYTES ? SL_HOST_MEMORY_SHARE : 0.01;
     return fabs(a->number - b->number) <= share * fmax(a->number, b->number);
 }
 

@@ -5,6 +5,12 @@
 
 #include "intake/draft.h"
 
+/* How far figures of one thing are apart. Of one part, drivers print totals within 3 % (an A10G 22888
+ * MiB here and 23028 there); of one node's memory, tools tell a few per cent less than is built in:
+ * firmware, kernel and what an administrator holds back. */
+#define SL_DEVICE_MEMORY_SHARE 0.03
+#define SL_HOST_MEMORY_SHARE 0.05
+
 enum { SL_CLASS_KINDS_MAX = SL_FINDINGS_FILES_MAX, SL_NAMES_KEPT = 16 };
 
 /** What a name was found to be: thousands of nodes have few names. */

@@ -7,7 +7,8 @@
 #include "intake/merge.h"
 
 /* Of one part, tools print the same memory within this share; sizes that people state are rounder. */
-static const double MEASURED_SHARE = 0.03, STATED_SHARE = 0.12;
+static const double STATED_SHARE =
+    0.12; /* GB for GiB is 7 %, and the next size is 25 % away or more */
 
 static bool
 memory_fits(const sl_class *class, const sl_part *part)
@@ -17,7 +18,7 @@ memory_fits(const sl_class *class, const sl_part *part)
     const double has = (double)part->accelerator.memory_bytes;
 
     if (measured > 0)
-        return fabs(measured - has) <= MEASURED_SHARE * has;
+        return fabs(measured - has) <= SL_DEVICE_MEMORY_SHARE * has;
     return stated <= 0 || fabs(stated - has) <= STATED_SHARE * has;
 }
 

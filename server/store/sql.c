@@ -65,7 +65,7 @@
     " ORDER BY o.observed_at, o.source)) FROM observations o WHERE o.slug = p.inventory), '')"
 
 /* Plans p, with the inventory i that each names, and what a verdict on it would hold for; software
- * is the placeholder of its versions. */
+ * is the parameter that holds its versions. */
 #define PLANS_OF(software)                                                                         \
     " FROM plans p LEFT JOIN inventories i ON i.slug = p.inventory"                                \
     " CROSS JOIN LATERAL (SELECT " OBSERVATIONS_HASH " AS observations_hash) o"                    \

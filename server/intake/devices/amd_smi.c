@@ -203,4 +203,4 @@ recognise_amd_smi(const sl_sample *sample)
 }
 
 const sl_format sl_amd_smi_format = {"amd_smi_json", "amd-smi static --json", recognise_amd_smi,
-                                     read_amd_smi};
+                                     read_amd_smi, 85};

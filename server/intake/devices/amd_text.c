@@ -192,7 +192,7 @@ recognise_amd_text(const sl_sample *sample)
 }
 
 const sl_format sl_rocm_text_format = {"rocm_smi_text", "rocm-smi", recognise_rocm_text,
-                                       read_rocm_text};
+                                       read_rocm_text, 85};
 
 const sl_format sl_amd_text_format = {"amd_smi_text", "amd-smi static", recognise_amd_text,
-                                      read_amd_text};
+                                      read_amd_text, 85};

@@ -336,4 +336,4 @@ recognise_cloud_csv(const sl_sample *sample)
 }
 
 const sl_format sl_cloud_csv_format = {"cloud_csv", "cloud catalogue of instance types",
-                                       recognise_cloud_csv, read_cloud_csv};
+                                       recognise_cloud_csv, read_cloud_csv, 0};

@@ -380,6 +380,6 @@ recognise_ibstat(const sl_sample *sample)
 }
 
 const sl_format sl_ibnetdiscover_format = {"ibnetdiscover", "ibnetdiscover",
-                                           recognise_ibnetdiscover, read_ibnetdiscover};
+                                           recognise_ibnetdiscover, read_ibnetdiscover, 0};
 
-const sl_format sl_ibstat_format = {"ibstat", "ibstat", recognise_ibstat, read_ibstat};
+const sl_format sl_ibstat_format = {"ibstat", "ibstat", recognise_ibstat, read_ibstat, 0};

@@ -332,4 +332,5 @@ recognise_nccl(const sl_sample *sample)
     return system && sl_sample_holds(sample, "<cpu") && sl_sample_holds(sample, "busid=") ? 95 : 0;
 }
 
-const sl_format sl_nccl_format = {"nccl_topology_xml", "NCCL topology", recognise_nccl, read_nccl};
+const sl_format sl_nccl_format = {"nccl_topology_xml", "NCCL topology", recognise_nccl, read_nccl,
+                                  70};

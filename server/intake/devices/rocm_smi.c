@@ -202,4 +202,4 @@ recognise_rocm_smi(const sl_sample *sample)
 }
 
 const sl_format sl_rocm_smi_format = {"rocm_smi_json", "rocm-smi --json", recognise_rocm_smi,
-                                      read_rocm_smi};
+                                      read_rocm_smi, 85};

@@ -369,4 +369,4 @@ recognise_ansible_facts(const sl_sample *sample)
 }
 
 const sl_format sl_ansible_facts_format = {"ansible_facts", "ansible -m setup",
-                                           recognise_ansible_facts, read_ansible_facts};
+                                           recognise_ansible_facts, read_ansible_facts, 25};

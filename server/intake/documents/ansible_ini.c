@@ -315,4 +315,4 @@ recognise_ansible_ini(const sl_sample *sample)
 }
 
 const sl_format sl_ansible_ini_format = {"ansible_ini", "Ansible inventory, INI",
-                                         recognise_ansible_ini, read_ansible_ini};
+                                         recognise_ansible_ini, read_ansible_ini, 25};

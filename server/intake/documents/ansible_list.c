@@ -101,4 +101,4 @@ recognise_ansible_list(const sl_sample *sample)
 }
 
 const sl_format sl_ansible_list_format = {"ansible_list", "ansible-inventory --list",
-                                          recognise_ansible_list, read_ansible_list};
+                                          recognise_ansible_list, read_ansible_list, 25};

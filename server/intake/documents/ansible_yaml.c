@@ -123,4 +123,4 @@ recognise_ansible_yaml(const sl_sample *sample)
 }
 
 const sl_format sl_ansible_yaml_format = {"ansible_yaml", "Ansible inventory, YAML",
-                                          recognise_ansible_yaml, read_ansible_yaml};
+                                          recognise_ansible_yaml, read_ansible_yaml, 25};

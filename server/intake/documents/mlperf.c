@@ -178,4 +178,4 @@ recognise_mlperf(const sl_sample *sample)
 }
 
 const sl_format sl_mlperf_format = {"mlperf_system", "system description of MLPerf, JSON",
-                                    recognise_mlperf, read_mlperf};
+                                    recognise_mlperf, read_mlperf, 0};

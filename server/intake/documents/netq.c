@@ -79,4 +79,4 @@ recognise_netq(const sl_sample *sample)
 }
 
 const sl_format sl_netq_format = {"netq_json", "compute nodes of NetQ or NMX, JSON", recognise_netq,
-                                  read_netq};
+                                  read_netq, 25};

@@ -191,4 +191,4 @@ recognise_spec(const sl_sample *sample)
 }
 
 const sl_format sl_spec_format = {"shardline_spec", "the spec of an inventory, JSON or YAML",
-                                  recognise_spec, read_spec};
+                                  recognise_spec, read_spec, 100};

@@ -534,4 +534,4 @@ recognise_terraform(const sl_sample *sample)
 }
 
 const sl_format sl_terraform_format = {"terraform_json", "terraform show -json, or a state file",
-                                       recognise_terraform, read_terraform};
+                                       recognise_terraform, read_terraform, 30};

@@ -225,4 +225,4 @@ recognise_topograph(const sl_sample *sample)
 }
 
 const sl_format sl_topograph_format = {"topograph_yaml", "cluster model of topograph, YAML",
-                                       recognise_topograph, read_topograph};
+                                       recognise_topograph, read_topograph, 25};

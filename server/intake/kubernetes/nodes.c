@@ -351,7 +351,7 @@ recognise(const sl_sample *sample)
 }
 
 static const sl_format nodes_format = {"kubernetes_nodes", "kubectl get nodes -o json or yaml",
-                                       recognise, read_nodes};
+                                       recognise, read_nodes, 60};
 static const sl_format *const formats[] = {&nodes_format};
 
 const sl_formats sl_kubernetes_formats = {formats, COUNT(formats)};

@@ -410,4 +410,4 @@ recognise_csv(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_csv_format = {"nvidia_smi_csv", "nvidia-smi --query-gpu=... --format=csv",
-                                        recognise_csv, read_csv};
+                                        recognise_csv, read_csv, 85};

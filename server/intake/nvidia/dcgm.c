@@ -196,4 +196,4 @@ recognise_dcgm(const sl_sample *sample)
 }
 
 const sl_format sl_dcgm_format = {"dcgm_metrics", "metrics of dcgm-exporter", recognise_dcgm,
-                                  read_dcgm};
+                                  read_dcgm, 75};

@@ -126,4 +126,4 @@ recognise_list(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_list_format = {"nvidia_smi_list", "nvidia-smi -L", recognise_list,
-                                         read_list};
+                                         read_list, 80};

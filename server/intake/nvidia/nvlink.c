@@ -194,4 +194,4 @@ recognise_nvlink(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_nvlink_format = {"nvidia_nvlink", "nvidia-smi nvlink -s",
-                                           recognise_nvlink, read_nvlink};
+                                           recognise_nvlink, read_nvlink, 90};

@@ -248,4 +248,4 @@ recognise_table(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_table_format = {"nvidia_smi_table", "nvidia-smi", recognise_table,
-                                          read_table};
+                                          read_table, 80};

@@ -153,4 +153,4 @@ recognise_text(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_text_format = {"nvidia_smi_text", "nvidia-smi -q", recognise_text,
-                                         read_text};
+                                         read_text, 80};

@@ -326,4 +326,4 @@ recognise_topo(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_topo_format = {"nvidia_topo", "nvidia-smi topo -m", recognise_topo,
-                                         read_topo};
+                                         read_topo, 90};

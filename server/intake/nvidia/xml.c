@@ -124,4 +124,4 @@ recognise_xml(const sl_sample *sample)
 }
 
 const sl_format sl_nvidia_xml_format = {"nvidia_smi_xml", "nvidia-smi -q -x", recognise_xml,
-                                        read_xml};
+                                        read_xml, 90};

@@ -187,4 +187,4 @@ read_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
 
-const sl_format sl_slurm_conf_format = {"slurm_conf", "slurm.conf", recognise_conf, read_conf};
+const sl_format sl_slurm_conf_format = {"slurm_conf", "slurm.conf", recognise_conf, read_conf, 40};

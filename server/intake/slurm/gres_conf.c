@@ -215,4 +215,4 @@ read_gres_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 }
 
 const sl_format sl_slurm_gres_conf_format = {"slurm_gres_conf", "gres.conf", recognise_gres_conf,
-                                             read_gres_conf};
+                                             read_gres_conf, 42};

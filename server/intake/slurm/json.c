@@ -411,13 +411,13 @@ read_sinfo_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 
 const sl_format sl_slurm_nodes_json_format = {
     "slurm_nodes_json", "scontrol show nodes --json, GET /slurm/nodes, sinfo --json before 23.02",
-    recognise_nodes_json, read_nodes_json};
+    recognise_nodes_json, read_nodes_json, 50};
 
 const sl_format sl_slurm_sinfo_json_format = {"slurm_sinfo_json", "sinfo --json",
-                                              recognise_sinfo_json, read_sinfo_json};
+                                              recognise_sinfo_json, read_sinfo_json, 45};
 
 const sl_format sl_slurm_nodes_yaml_format = {"slurm_nodes_yaml", "scontrol show nodes --yaml",
-                                              recognise_nodes_yaml, read_nodes_yaml};
+                                              recognise_nodes_yaml, read_nodes_yaml, 50};
 
 const sl_format sl_slurm_sinfo_yaml_format = {"slurm_sinfo_yaml", "sinfo --yaml",
-                                              recognise_sinfo_yaml, read_sinfo_yaml};
+                                              recognise_sinfo_yaml, read_sinfo_yaml, 45};

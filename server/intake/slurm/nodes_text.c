@@ -199,5 +199,6 @@ read_nodes_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }
 
-const sl_format sl_slurm_nodes_text_format = {
-    "slurm_nodes_text", "scontrol show node, also with -o", recognise_nodes_text, read_nodes_text};
+const sl_format sl_slurm_nodes_text_format = {"slurm_nodes_text",
+                                              "scontrol show node, also with -o",
+                                              recognise_nodes_text, read_nodes_text, 50};

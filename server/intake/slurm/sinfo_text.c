@@ -597,4 +597,4 @@ read_sinfo_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 
 const sl_format sl_slurm_sinfo_text_format = {"slurm_sinfo_text",
                                               "sinfo with any columns, padded or separated",
-                                              recognise_sinfo_text, read_sinfo_text};
+                                              recognise_sinfo_text, read_sinfo_text, 45};

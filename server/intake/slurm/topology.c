@@ -94,4 +94,4 @@ read_topology_conf(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 
 const sl_format sl_slurm_topology_conf_format = {"slurm_topology_conf",
                                                  "topology.conf, tree or block",
-                                                 recognise_topology_conf, read_topology_conf};
+                                                 recognise_topology_conf, read_topology_conf, 40};

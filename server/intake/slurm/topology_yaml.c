@@ -94,4 +94,4 @@ read_topology_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 }
 
 const sl_format sl_slurm_topology_yaml_format = {"slurm_topology_yaml", "topology.yaml",
-                                                 recognise_topology_yaml, read_topology_yaml};
+                                                 recognise_topology_yaml, read_topology_yaml, 40};
