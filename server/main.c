@@ -11,6 +11,7 @@
 
 #include "api/app.h"
 #include "api/plan_keeper.h"
+#include "api/search_run.h"
 #include "base/log.h"
 #include "shardline/version.h"
 
@@ -120,8 +121,12 @@ serve(sl_app *app, const sigset_t *signals)
 
     if (app->settings->database_url[0] != '\0')
         app->keeper = sl_plan_keeper_start(app);
+    app->searches = sl_searches_start(at_least(cores, 1));
+    if (app->searches == NULL)
+        sl_log(SL_LOG_ERROR, "nothing can be searched: no threads", NULL, 0);
     if (sl_server_start(&config, &server, &port, &err) != SL_OK) {
         print_errors(&err);
+        sl_searches_stop(app->searches);
         sl_plan_keeper_stop(app->keeper);
         return EXIT_FAILURE;
     }
@@ -139,6 +144,7 @@ serve(sl_app *app, const sigset_t *signals)
     sl_log(SL_LOG_INFO, "stopping",
            (const sl_log_field[]){sl_log_text("signal", strsignal(received))}, 1);
     const uint32_t cancelled = sl_server_stop(server, grace_s);
+    sl_searches_stop(app->searches);
     sl_plan_keeper_stop(app->keeper);
     sl_stock_stop(app->stock);
     sl_log(SL_LOG_INFO, "stopped",

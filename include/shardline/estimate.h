@@ -9,7 +9,7 @@
 #include "shardline/term.h"
 
 enum {
-    SL_RANK_TERMS_MAX = 24,
+    SL_RANK_TERMS_MAX = 25,
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
@@ -74,6 +74,7 @@ typedef struct sl_time {
     double ideal_s;      /* model FLOPs at the datasheet peak */
     double bubble_ratio; /* idle share of the pipeline's span */
     double exposed_communication_s;
+    double issued_s; /* what the host takes to issue all operators, waited for or not */
     /* Of several pools that the replicas of one stage are spread over: whose ranks and whose links the
      * others wait for. */
     uint32_t slowest_pool;

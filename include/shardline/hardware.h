@@ -239,6 +239,7 @@ typedef struct sl_software {
     bool eager_activations; /* unfused code keeps silu(gate) and a transposed attention output */
     bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */
     bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
+    bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
     bool single_rail;            /* rings of the data group cross one NIC of a node */

@@ -118,10 +118,14 @@ typedef struct sl_operator {
     uint64_t sample_kept_bytes;   /* from forward to backward */
     uint64_t sample_output_bytes; /* for the next layer; 0 = not said: at most what is kept */
     /* Attention: a query sees all keys, as in an encoder and across to one; a learned bias of its own
-     * is added to each score. Activation: what it gives goes through dropout, where there is any. */
+     * is added to each score. Activation: it adds what each expert has of its own; what it gives goes
+     * through dropout, where there is any. */
     bool unmasked;
     bool biased;
     bool drops;
+    /* Activation: what code that no release fuses moves of a value of 2 bytes; 0 = one kernel. */
+    uint8_t forward_bytes;
+    uint8_t backward_bytes;
     bool once;       /* works on one position of each sequence: what a classifier reads */
     uint8_t product; /* what sl_tensor.product of its tensors says */
     uint32_t state;  /* scan only, like the next: numbers each channel of a head remembers */

@@ -102,6 +102,14 @@ typedef enum sl_reshard {
     SL_RESHARD_COUNT
 } sl_reshard;
 
+/** When gradients that add up over micro-batches are reduced over the data ranks. */
+typedef enum sl_gradient_sync {
+    SL_GRADIENT_SYNC_DEFAULT, /* as the framework does by itself: sl_plan_gradient_sync */
+    SL_GRADIENT_SYNC_EACH,    /* after every micro-batch */
+    SL_GRADIENT_SYNC_LAST,    /* after the last; whole until then (no_sync) */
+    SL_GRADIENT_SYNC_COUNT
+} sl_gradient_sync;
+
 typedef enum sl_schedule {
     SL_SCHEDULE_1F1B,
     SL_SCHEDULE_INTERLEAVED_1F1B,
@@ -298,6 +306,7 @@ typedef struct sl_plan {
     uint32_t zero_stage;
     uint32_t shard_group; /* ranks that share one copy of the states; 0 = all data ranks */
     sl_reshard reshard;
+    sl_gradient_sync gradient_sync;
     sl_unit unit;
     sl_order order;
     sl_schedule schedule;
@@ -372,6 +381,18 @@ bool sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kerne
 uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
 
 /**
+ * EACH or LAST: what the plan says, else what the framework does by itself. What is divided is reduced
+ * with each micro-batch, by FSDP, by DeepSpeed's stages 2 and 3 and by Megatron-FSDP; what every rank
+ * holds whole once a step, by Megatron, by DeepSpeed's stages 0 and 1, and by DDP and FSDP's no_shard
+ * as trainers run them. FSDP 1 with its parameters in the host's memory can add gradients up under
+ * no_sync alone; DataParallel sums them with each micro-batch.
+ * Source: torch.nn.parallel.DistributedDataParallel.no_sync; FullyShardedDataParallel (limitations);
+ * fully_shard's set_requires_gradient_sync; DeepSpeed runtime/engine.py; Megatron-LM
+ * distributed_data_parallel.py and Megatron-FSDP's README.
+ */
+sl_gradient_sync sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan);
+
+/**
  * Every rule the combination breaks, each at its pointer with the nearest legal values: devices
  * multiply out, heads and layers divide, batch divides, what is not modelled is refused by name. A
  * model with operators that cannot be priced is refused at /model, and for nothing else.
@@ -384,6 +405,7 @@ typedef enum sl_choice {
     SL_CHOICE_PIPELINE,
     SL_CHOICE_VIRTUAL_PIPELINE,
     SL_CHOICE_CONTEXT,
+    SL_CHOICE_EXPERT,
     SL_CHOICE_DATA,
     SL_CHOICE_MICRO_BATCH,
     SL_CHOICE_ZERO_STAGE,

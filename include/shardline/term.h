@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SL_TERM_INPUTS_MAX = 12 };
+enum { SL_TERM_INPUTS_MAX = 13 };
 
 typedef enum sl_term_id {
     /* memory, in the order bars are drawn */
@@ -22,6 +22,7 @@ typedef enum sl_term_id {
     SL_TERM_LOW_PRECISION_WEIGHTS,
     SL_TERM_GATHERED_PARAMETERS,
     SL_TERM_UNSHARDED_GRADIENTS,
+    SL_TERM_WAITING_GRADIENTS,
     SL_TERM_STEPPED_GRADIENT,
     SL_TERM_GRADIENT_COPY,
     SL_TERM_ACTIVATIONS,
@@ -44,6 +45,7 @@ typedef enum sl_term_id {
     SL_TERM_TENSOR_COMMUNICATION,
     SL_TERM_CONTEXT_COMMUNICATION,
     SL_TERM_EXPERT_COMMUNICATION,
+    SL_TERM_ACTIVATION_OFFLOAD,
     SL_TERM_PIPELINE_COMMUNICATION,
     SL_TERM_BUBBLE,
     SL_TERM_DATA_COMMUNICATION,

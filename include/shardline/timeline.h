@@ -30,10 +30,16 @@ typedef enum sl_span_kind {
     SL_SPAN_REDUCE,
     SL_SPAN_OPTIMIZER,
     SL_SPAN_BARRIER,
-    SL_SPAN_REDUCE_REPLICAS, /* of the shards of several copies of the states */
-    SL_SPAN_OVERHEAD,        /* waiting for the slowest rank of all replicas, and the fixed part */
-    SL_SPAN_GRADIENTS_DOWN,  /* to the host whose optimizer steps */
-    SL_SPAN_PARAMETERS_UP,   /* and back */
+    SL_SPAN_REDUCE_REPLICAS,  /* of the shards of several copies of the states */
+    SL_SPAN_OVERHEAD,         /* waiting for the slowest rank of all replicas, and the fixed part */
+    SL_SPAN_GRADIENTS_DOWN,   /* to the host whose optimizer steps */
+    SL_SPAN_PARAMETERS_UP,    /* from the host that keeps them, or whose optimizer stepped */
+    SL_SPAN_ACTIVATIONS_DOWN, /* to the host that keeps them until backward ... */
+    SL_SPAN_ACTIVATIONS_UP,   /* ... and back */
+    SL_SPAN_BROADCAST,        /* DataParallel: parameters to the devices that are lent them */
+    SL_SPAN_SCATTER_INPUTS,
+    SL_SPAN_GATHER_OUTPUTS,    /* onto the first device, for the loss */
+    SL_SPAN_SCATTER_GRADIENTS, /* of those outputs */
     SL_SPAN_KINDS
 } sl_span_kind;
 
@@ -80,9 +86,9 @@ typedef struct sl_timeline {
     const void *run; /* in the scratch memory */
 } sl_timeline;
 
-/** Bytes of scratch memory that a simulation takes; SL_E_UNSUPPORTED, not_modelled for DataParallel's
- * lent replicas and for micro-batches that a schedule has no order for; SL_E_RANGE,
- * timeline_too_large above SL_SPANS_MAX. `estimate` answers `question`. */
+/** Bytes of scratch memory that a simulation takes; SL_E_UNSUPPORTED, not_modelled for micro-batches
+ * that a schedule has no order for; SL_E_RANGE, timeline_too_large above SL_SPANS_MAX. `estimate`
+ * answers `question`. */
 sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimate, size_t *bytes,
                          sl_errors *err) SL_MUST_CHECK;
 
@@ -91,9 +97,13 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
  *   several stages   passes of chunks in the schedule's order (engine/order.h), sends between them,
  *                    parameters gathered before and gradients reduced after
  *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
- *                    layer ahead of their use and reduced after their backward, in one stream
+ *                    layer ahead of their use and reduced after their backward, in one stream. Offloaded
+ *                    parameters come up from the host before that; what blocks keep goes down to it and
+ *                    comes up again. DataParallel's devices are lent all for each micro-batch; the first
+ *                    is drawn
  * then optimizer and overhead. A host's optimizer updates on the host's stream; gradients come down to it
- * on the copies' stream, what backward hides of that beside it, and parameters go up again. Durations are those of the estimate's closed form, layer by layer.
+ * on the copies' stream, what backward hides of that beside it, and parameters go up again. Durations
+ * are those of the estimate's closed form, layer by layer.
  * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
  * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike. Likewise
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
@@ -118,8 +128,9 @@ typedef struct sl_pass_parts {
     sl_pass_part list[SL_KIND_OPERATORS_MAX + 1];
 } sl_pass_parts;
 
-/** Every kind of the model, which `out` has room for, in the order of forward; waiting comes last. */
-void sl_timeline_operators(const sl_question *question, const sl_estimate *estimate,
+/** Every kind of the model, which `out` has room for, in the order of forward, as stages on the pool of
+ * `stage` run it; waiting comes last. */
+void sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, uint32_t stage,
                            sl_pass_parts *out);
 
 /** Layers from *first to before *end of a stage's chunk. */

@@ -177,6 +177,7 @@ sl_api_enter(void *argument, void *thread)
     worker->view.stock = app->stock;
     worker->view.process = app;
     worker->view.keeper = app->keeper;
+    worker->view.searches = app->searches;
     memcpy(worker->view.contract_tag, app->contract_tag, sizeof app->contract_tag);
     name_software(&worker->view);
     return &worker->view;

@@ -19,6 +19,9 @@
 /** Judges saved plans (plan_keeper.h). */
 typedef struct sl_plan_keeper sl_plan_keeper;
 
+/** Runs searches (search_run.h). */
+typedef struct sl_searches sl_searches;
+
 /** The process; and what a handler sees of it, which is the same but for a catalogue of its own. */
 typedef struct sl_app {
     const sl_settings *settings;
@@ -29,6 +32,7 @@ typedef struct sl_app {
     char contract_tag[SL_HASH_TEXT_SIZE]; /* of /openapi.json */
     char software[64];      /* versions of engine and catalogue: equal ones, equal answers */
     sl_plan_keeper *keeper; /* the caller's to set and to stop; NULL: none */
+    sl_searches *searches;  /* likewise */
     atomic_bool migrated;   /* the schema was brought up to date by this process */
 } sl_app;
 

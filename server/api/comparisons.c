@@ -72,8 +72,7 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
     else
         code = compare_tunings(app, worker, a, request, &document, &err);
     if (code == SL_OK)
-        code = sl_estimate_request_hash(&a->read, a->model->revision, SL_ENGINE_VERSION,
-                                        app->catalog, hash, &err);
+        code = sl_api_input_hash(app, a, hash, &err);
     if (code != SL_OK) {
         sl_response_problem(response, request, &err);
         return;

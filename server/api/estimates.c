@@ -22,10 +22,7 @@
 typedef struct job {
     bool from_hub;
     sl_api_model model;
-    const char *slug; /* NULL: not needed, or already here */
-    const char *spec;
-    sl_observation *observations; /* of the inventory */
-    uint32_t observation_count;
+    sl_api_stored stored;
 } job;
 
 static const char *
@@ -34,12 +31,24 @@ hub_revision(const sl_estimate_request *read)
     return read->revision == NULL ? "main" : read->revision;
 }
 
-static sl_code
-check_hub_name(const sl_estimate_request *read, sl_errors *err)
+sl_code
+sl_api_model_named(const sl_estimate_request *read, sl_errors *err)
 {
     if (read->hub == NULL)
         return SL_OK;
     return sl_hub_check_id(read->hub, hub_revision(read), "/model/hub", err);
+}
+
+bool
+sl_api_model_ticket(const sl_estimate_request *read, const sl_request *request, sl_api_model *out)
+{
+    sl_hub_ticket *ticket = &out->ticket;
+
+    ticket->repository = sl_arena_copy(request->arena, read->hub);
+    ticket->revision = sl_arena_copy(request->arena, hub_revision(read));
+    ticket->pointer = "/model/hub";
+    ticket->arena = request->arena;
+    return ticket->repository != NULL && ticket->revision != NULL;
 }
 
 /* What the request names, to be fetched; NULL when it names nothing, or without memory: what is
@@ -56,45 +65,45 @@ job_new(const sl_estimate_request *read, const sl_request *request)
     if (needed == NULL)
         return NULL;
     needed->from_hub = from_hub;
-    if (from_hub) {
-        sl_hub_ticket *ticket = &needed->model.ticket;
-        ticket->repository = sl_arena_copy(request->arena, read->hub);
-        ticket->revision = sl_arena_copy(request->arena, hub_revision(read));
-        ticket->pointer = "/model/hub";
-        ticket->arena = request->arena;
-        if (ticket->repository == NULL || ticket->revision == NULL)
-            return NULL;
-    }
+    if (from_hub && !sl_api_model_ticket(read, request, &needed->model))
+        return NULL;
     if (read->inventory != NULL) {
-        needed->slug = sl_arena_copy(request->arena, read->inventory);
-        if (needed->slug == NULL)
+        needed->stored.slug = sl_arena_copy(request->arena, read->inventory);
+        if (needed->stored.slug == NULL)
             return NULL;
     }
     return needed;
 }
 
-/* On the store's lane. */
-static void
-fetch_spec(sl_app *app, sl_worker *worker, job *needed, const sl_request *request,
-           sl_response *response)
+sl_code
+sl_api_fetch_stored(sl_app *app, sl_worker *worker, sl_api_stored *stored, const char *pointer,
+                    const sl_request *request, sl_errors *err)
 {
-    sl_errors err = {.count = 0};
     sl_inventory_row row;
-    sl_store *store = sl_api_store(app, worker, &err);
-    sl_code code = store == NULL ? SL_E_UNAVAILABLE
-                                 : sl_inventory_get(store, needed->slug, "/cluster/inventory",
-                                                    request->arena, &row, &err);
+    sl_store *store = sl_api_store(app, worker, err);
+    sl_code code = store == NULL
+                       ? SL_E_UNAVAILABLE
+                       : sl_inventory_get(store, stored->slug, pointer, request->arena, &row, err);
 
     if (code == SL_OK)
-        code = sl_api_observations(store, needed->slug, request->arena, &needed->observations,
-                                   &needed->observation_count, &err);
-    if (code != SL_OK) {
-        sl_response_problem(response, request, &err);
-        return;
-    }
-    needed->spec = row.spec;
-    needed->slug = NULL;
-    sl_response_continue(response, SL_LANE_COMPUTE, needed);
+        code = sl_api_observations(store, stored->slug, request->arena, &stored->observations,
+                                   &stored->observation_count, err);
+    if (code != SL_OK)
+        return code;
+    stored->spec = row.spec;
+    stored->slug = NULL;
+    return SL_OK;
+}
+
+sl_code
+sl_api_stored_hosts(const sl_app *app, const sl_api_stored *stored, sl_arena *arena,
+                    sl_host_status **out, sl_errors *err)
+{
+    *out = NULL;
+    if (stored->observation_count == 0)
+        return SL_OK;
+    return sl_api_host_status(app, stored->spec, stored->observations, stored->observation_count,
+                              arena, out, err);
 }
 
 /* Gets one thing and goes on to the next. True on the compute lane with everything at hand;
@@ -109,12 +118,16 @@ fetch(sl_app *app, sl_worker *worker, job *needed, const sl_request *request, sl
         sl_api_model_problem(&needed->model, request, response);
         return false;
     }
-    if (needed->slug == NULL)
+    if (needed->stored.slug == NULL)
         return true;
+    sl_errors err = {.count = 0};
     if (worker->store == NULL)
         sl_response_continue(response, SL_LANE_STORE, needed);
+    else if (sl_api_fetch_stored(app, worker, &needed->stored, "/cluster/inventory", request,
+                                 &err) == SL_OK)
+        sl_response_continue(response, SL_LANE_COMPUTE, needed);
     else
-        fetch_spec(app, worker, needed, request, response);
+        sl_response_problem(response, request, &err);
     return false;
 }
 
@@ -127,8 +140,8 @@ new_model(sl_api_asked *a, const sl_request *request, sl_errors *err)
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "the model does not fit in memory");
 }
 
-static sl_code
-decode_layers(sl_api_asked *a, bool lenient, const sl_request *request, sl_errors *err)
+sl_code
+sl_api_decode_layers(sl_api_asked *a, bool lenient, const sl_request *request, sl_errors *err)
 {
     if (a->read.source != SL_MODEL_FROM_LAYERS)
         return SL_OK;
@@ -138,8 +151,9 @@ decode_layers(sl_api_asked *a, bool lenient, const sl_request *request, sl_error
                : sl_layers_read(&a->read.layers, "", a->model, lenient ? &a->warnings : NULL, err);
 }
 
-static sl_code
-decode_model(sl_api_asked *a, const job *fetched, const sl_request *request, sl_errors *err)
+sl_code
+sl_api_decode_model(sl_api_asked *a, const sl_api_model *fetched, const sl_request *request,
+                    sl_errors *err)
 {
     sl_code code = SL_OK;
 
@@ -149,7 +163,7 @@ decode_model(sl_api_asked *a, const job *fetched, const sl_request *request, sl_
         if (fetched == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the request does not fit in memory");
-        const sl_hub_ticket *ticket = &fetched->model.ticket;
+        const sl_hub_ticket *ticket = &fetched->ticket;
         const sl_hub_model *files = &ticket->model;
         code = sl_api_decode_config(
             &files->config, files->quantization.text == NULL ? NULL : &files->quantization,
@@ -178,19 +192,18 @@ gather(const sl_app *app, const job *fetched, const sl_request *request, sl_api_
     sl_host_status *hosts = NULL;
 
     if (a->read.inventory != NULL) {
-        if (fetched == NULL || fetched->spec == NULL)
+        if (fetched == NULL || fetched->stored.spec == NULL)
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "",
                            "the request does not fit in memory");
-        if (fetched->observation_count > 0)
-            code = sl_api_host_status(app, fetched->spec, fetched->observations,
-                                      fetched->observation_count, request->arena, &hosts, err);
+        code = sl_api_stored_hosts(app, &fetched->stored, request->arena, &hosts, err);
         a->read.hosts = hosts;
         if (code == SL_OK)
-            code = sl_estimate_request_pool(&a->read, fetched->spec, strlen(fetched->spec),
-                                            app->catalog, err);
+            code = sl_estimate_request_pool(&a->read, fetched->stored.spec,
+                                            strlen(fetched->stored.spec), app->catalog, err);
     }
 
-    const sl_code decoded = decode_model(a, fetched, request, err);
+    const sl_code decoded =
+        sl_api_decode_model(a, fetched == NULL ? NULL : &fetched->model, request, err);
     return code != SL_OK ? code : decoded;
 }
 
@@ -218,8 +231,8 @@ sl_api_ask(sl_app *app, void *thread, const sl_request *request, sl_response *re
     if (code == SL_OK)
         code = understood;
     /* Here, so that the name and the layers are judged with the rest of the document. */
-    const sl_code named = check_hub_name(&a.read, &err);
-    const sl_code listed = decode_layers(&a, lenient, request, &err);
+    const sl_code named = sl_api_model_named(&a.read, &err);
+    const sl_code listed = sl_api_decode_layers(&a, lenient, request, &err);
     if (code == SL_OK)
         code = named != SL_OK ? named : listed;
     const bool first = code == SL_OK && fetched == NULL;
@@ -271,6 +284,15 @@ refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response
     free(document);
 }
 
+sl_code
+sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEXT_SIZE],
+                  sl_errors *err)
+{
+    const char *const revision = a->model == NULL ? "" : a->model->revision;
+
+    return sl_estimate_request_hash(&a->read, revision, SL_ENGINE_VERSION, app->catalog, out, err);
+}
+
 static void
 answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                 sl_response *response)
@@ -302,8 +324,7 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
         document.estimate = worker->estimate;
     }
     if (code == SL_OK)
-        code = sl_estimate_request_hash(&a->read, a->model == NULL ? "" : a->model->revision,
-                                        SL_ENGINE_VERSION, app->catalog, hash, &err);
+        code = sl_api_input_hash(app, a, hash, &err);
     sl_writer_init(&writer, &response->body);
     if (code == SL_OK)
         code = sl_estimate_write(&writer, &document, &err);

@@ -2,7 +2,8 @@
 #ifndef SL_API_ESTIMATES_H
 #define SL_API_ESTIMATES_H
 
-#include "api/app.h"
+#include "api/models.h"
+#include "codec/host_status.h"
 #include "codec/question.h"
 
 /** Everything an answer borrows from while it is written. */
@@ -20,6 +21,42 @@ typedef sl_code (*sl_api_reader)(const sl_node *root, const sl_catalog *catalog,
 
 typedef void (*sl_api_answerer)(sl_app *app, sl_worker *worker, sl_api_asked *a,
                                 const sl_request *request, sl_response *response);
+
+/** A stored inventory that a request names. In the request's arena. */
+typedef struct sl_api_stored {
+    const char *slug; /* NULL: not needed, or already here */
+    const char *spec;
+    sl_observation *observations;
+    uint32_t observation_count;
+} sl_api_stored;
+
+/** A fault of the name of a model of the Hub; SL_OK for a model from elsewhere. */
+sl_code sl_api_model_named(const sl_estimate_request *read, sl_errors *err) SL_MUST_CHECK;
+
+/** What a request asks of the Hub, in its arena. False without memory. */
+bool sl_api_model_ticket(const sl_estimate_request *read, const sl_request *request,
+                         sl_api_model *out) SL_MUST_CHECK;
+
+/** a->model of a request that lists its layers; SL_OK for any other. */
+sl_code sl_api_decode_layers(sl_api_asked *a, bool lenient, const sl_request *request,
+                             sl_errors *err) SL_MUST_CHECK;
+
+/** a->model and its counts; after the layers. fetched: the files of one from the Hub, else NULL. */
+sl_code sl_api_decode_model(sl_api_asked *a, const sl_api_model *fetched, const sl_request *request,
+                            sl_errors *err) SL_MUST_CHECK;
+
+/** Of all that an answer follows from: what was asked, engine and catalogue. */
+sl_code sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEXT_SIZE],
+                          sl_errors *err) SL_MUST_CHECK;
+
+/** On the store's lane: what the slug names, which is then here; pointer: of the slug. */
+sl_code sl_api_fetch_stored(sl_app *app, sl_worker *worker, sl_api_stored *stored,
+                            const char *pointer, const sl_request *request,
+                            sl_errors *err) SL_MUST_CHECK;
+
+/** Its hosts as they were last observed, in the arena; NULL where nobody did. */
+sl_code sl_api_stored_hosts(const sl_app *app, const sl_api_stored *stored, sl_arena *arena,
+                            sl_host_status **out, sl_errors *err) SL_MUST_CHECK;
 
 /** An estimate, into the worker's, that settles what the request leaves open: *question is then about
  * the plan that was estimated. what: "a timeline". */

@@ -5,6 +5,7 @@
 #include "api/inventories.h"
 #include "api/resources.h"
 #include "base/text.h"
+#include "codec/inventory.h"
 #include "codec/inventory_diff.h"
 
 void
@@ -145,13 +146,34 @@ read_revision(sl_store *store, const sl_inventory_row *current, uint64_t number,
                          : code;
 }
 
+/* before: NULL for revision 0. */
 static sl_code
-write_diff(sl_store *store, const sl_request *request, sl_response *response, sl_errors *err)
+write_diff(uint64_t from, const sl_json *before, uint64_t to, const sl_json *after,
+           const sl_request *request, sl_response *response, sl_errors *err)
+{
+    const sl_node left = before == NULL ? (sl_node){.value = NULL} : sl_json_root(before);
+    const sl_node right = sl_json_root(after);
+    sl_writer writer;
+
+    sl_writer_init(&writer, &response->body);
+    sl_write_object(&writer);
+    sl_put_uint(&writer, "from", from);
+    sl_put_uint(&writer, "to", to);
+    const sl_code code = sl_inventory_diff_write(&writer, before == NULL ? NULL : &left, &right,
+                                                 request->arena, err);
+    if (code == SL_OK) {
+        sl_write_object_end(&writer);
+        sl_api_finish(&writer, response, request);
+    }
+    return code;
+}
+
+static sl_code
+diff_revisions(sl_store *store, const sl_request *request, sl_response *response, sl_errors *err)
 {
     sl_inventory_row current;
     sl_json *before = NULL;
     sl_json *after = NULL;
-    sl_writer writer;
     uint64_t from = 0;
     uint64_t to = 0;
     sl_code code = sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
@@ -163,20 +185,8 @@ write_diff(sl_store *store, const sl_request *request, sl_response *response, sl
         code = read_revision(store, &current, to, request->arena, &after, err);
     if (code == SL_OK && from > 0)
         code = read_revision(store, &current, from, request->arena, &before, err);
-    if (code == SL_OK) {
-        const sl_node left = before == NULL ? (sl_node){.value = NULL} : sl_json_root(before);
-        const sl_node right = sl_json_root(after);
-        sl_writer_init(&writer, &response->body);
-        sl_write_object(&writer);
-        sl_put_uint(&writer, "from", from);
-        sl_put_uint(&writer, "to", to);
-        code = sl_inventory_diff_write(&writer, before == NULL ? NULL : &left, &right,
-                                       request->arena, err);
-        if (code == SL_OK) {
-            sl_write_object_end(&writer);
-            sl_api_finish(&writer, response, request);
-        }
-    }
+    if (code == SL_OK)
+        code = write_diff(from, before, to, after, request, response, err);
     sl_json_free(before);
     sl_json_free(after);
     return code;
@@ -192,6 +202,48 @@ sl_inventories_diff(void *argument, void *thread, const sl_request *request, sl_
     if (worker == NULL)
         return;
     sl_store *store = sl_api_store(app, worker, &err);
-    if (store == NULL || write_diff(store, request, response, &err) != SL_OK)
+    if (store == NULL || diff_revisions(store, request, response, &err) != SL_OK)
+        sl_response_problem(response, request, &err);
+}
+
+/* The spec of the body against the current one, as the revision that it would become. */
+static sl_code
+diff_draft(const sl_app *app, sl_store *store, const sl_request *request, sl_response *response,
+           sl_errors *err)
+{
+    sl_inventory_row current;
+    sl_json *before = NULL;
+    sl_json *after = NULL;
+    sl_code code = sl_json_parse(request->body, request->body_size, &sl_spec_limits, &after, err);
+
+    if (code == SL_OK) {
+        const sl_node root = sl_json_root(after);
+        code = sl_inventory_check(&root, app->catalog, NULL, err);
+    }
+    if (code == SL_OK)
+        code = sl_inventory_get(store, sl_request_parameter(request, "slug"), "", request->arena,
+                                &current, err);
+    if (code == SL_OK)
+        code = sl_json_parse(current.spec, strlen(current.spec), &sl_spec_limits, &before, err);
+    if (code == SL_OK)
+        code = write_diff(current.revision, before, current.revision + 1, after, request, response,
+                          err);
+    sl_json_free(before);
+    sl_json_free(after);
+    return code;
+}
+
+void
+sl_inventories_diff_draft(void *argument, void *thread, const sl_request *request,
+                          sl_response *response)
+{
+    sl_app *app = argument;
+    sl_worker *worker = sl_api_worker(thread, request, response);
+    sl_errors err = {.count = 0};
+
+    if (worker == NULL)
+        return;
+    sl_store *store = sl_api_store(app, worker, &err);
+    if (store == NULL || diff_draft(app, store, request, response, &err) != SL_OK)
         sl_response_problem(response, request, &err);
 }

@@ -1,5 +1,6 @@
 #include "api/joined.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "api/plans.h"
@@ -72,28 +73,45 @@ write_hosts(const sl_host_status *status, sl_arena *arena, const char **out, sl_
     return code == SL_OK && *out == NULL ? out_of_memory(err) : code;
 }
 
-/* *out: the saved plans of an inventory as JSON. */
+/* How many there are, where not all of them are shown. */
 static sl_code
-write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *arena, const char **out,
+count_plans(const sl_app *app, sl_store *store, const char *slug, sl_api_joined *out,
             sl_errors *err)
+{
+    uint64_t counts[SL_PLAN_VERDICTS];
+    const sl_code code = sl_plan_count(store, slug, app->software, counts, err);
+    if (code != SL_OK)
+        return code;
+    out->plan_count = 0;
+    for (uint32_t i = 0; i < SL_PLAN_VERDICTS; i++)
+        out->plan_count += counts[i];
+    return SL_OK;
+}
+
+/* The saved plans of an inventory as JSON. */
+static sl_code
+write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *arena,
+            sl_api_joined *out, sl_errors *err)
 {
     const sl_plan_query query = {.after = "", .limit = PLANS_SHOWN_MAX, .inventory = slug};
     sl_plan_row *rows = NULL;
     uint32_t count = 0;
-    bool more = false;
     sl_writer writer;
     sl_buffer text;
 
-    const sl_code code =
-        sl_plan_list(store, &query, app->software, arena, &rows, &count, &more, err);
+    sl_code code = sl_plan_list(store, &query, app->software, arena, &rows, &count,
+                                &out->plans_truncated, err);
+    out->plan_count = count;
+    if (code == SL_OK && out->plans_truncated)
+        code = count_plans(app, store, slug, out, err);
     if (code != SL_OK)
         return code;
     sl_buffer_init(&text, SL_RESPONSE_BODY_MAX_BYTES);
     sl_writer_init(&writer, &text);
     sl_plan_items_write(&writer, rows, count, arena);
-    *out = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
+    out->plans = sl_writer_ok(&writer) ? sl_arena_copy_bytes(arena, text.data, text.size) : NULL;
     sl_buffer_clear(&text);
-    return *out == NULL ? out_of_memory(err) : SL_OK;
+    return out->plans == NULL ? out_of_memory(err) : SL_OK;
 }
 
 sl_code
@@ -112,10 +130,11 @@ sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_
     if (code == SL_OK)
         code = write_hosts(status, arena, &out->hosts, err);
     if (code == SL_OK)
-        code = write_plans(app, store, row->slug, arena, &out->plans, err);
+        code = write_plans(app, store, row->slug, arena, out, err);
     if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
         return code;
-    const char *const both = sl_arena_format(arena, "%s %s", out->hosts, out->plans);
+    const char *const both =
+        sl_arena_format(arena, "%s %s %" PRIu64, out->hosts, out->plans, out->plan_count);
     if (both == NULL)
         return out_of_memory(err);
     sl_hash_text(both, strlen(both), hash);
@@ -136,4 +155,10 @@ sl_api_joined_write(sl_writer *writer, const sl_api_joined *joined)
         sl_write_null(writer);
     else
         sl_write_raw(writer, joined->plans, strlen(joined->plans));
+    sl_write_key(writer, "plan_count");
+    if (joined->plans == NULL)
+        sl_write_null(writer);
+    else
+        sl_write_uint(writer, joined->plan_count);
+    sl_put_bool(writer, "plans_truncated", joined->plans_truncated);
 }

@@ -17,8 +17,10 @@ sl_code sl_api_host_status(const sl_app *app, const char *spec, const sl_observa
 /** Members of an inventory's status that come from elsewhere than its spec. */
 typedef struct sl_api_joined {
     const char *hosts; /* JSON; NULL: not joined */
-    const char *plans; /* JSON likewise: the saved plans that name it */
-    const char *tag;   /* changes with them; NULL while nothing but the spec speaks */
+    const char *plans; /* JSON likewise: the saved plans that name it, or the first of them ... */
+    bool plans_truncated;
+    uint64_t plan_count; /* ... of so many */
+    const char *tag;     /* changes with them; NULL while nothing but the spec speaks */
 } sl_api_joined;
 
 /** In the arena. */

@@ -1,6 +1,7 @@
 /* Health, readiness, version, metrics. */
 #include "api/plan_keeper.h"
 #include "api/resources.h"
+#include "api/searches.h"
 
 #include "http/exposition.h"
 #include "shardline/version.h"
@@ -117,6 +118,7 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
             sl_exposition_count(out, "shardline_plans",
                                 &(sl_pair){"verdict", sl_plan_verdict_names[i]}, 1, plans[i]);
     }
+    sl_searches_write_metrics(app->searches, out);
     sl_exposition_family(out, "shardline_build_info", "gauge", "What runs, as labels of a one.");
     sl_exposition_count(out, "shardline_build_info", build, sizeof build / sizeof build[0], 1);
 }

@@ -129,7 +129,8 @@ count_plans(sl_plan_keeper *keeper, const sl_app *view)
     uint64_t counts[SL_PLAN_VERDICTS];
     sl_errors err = {.count = 0};
 
-    if (sl_plan_count(keeper->workers[SL_LANE_STORE]->store, view->software, counts, &err) != SL_OK)
+    if (sl_plan_count(keeper->workers[SL_LANE_STORE]->store, NULL, view->software, counts, &err) !=
+        SL_OK)
         return;
     for (uint32_t i = 0; i < SL_PLAN_VERDICTS; i++)
         atomic_store(&keeper->counts[i], counts[i]);

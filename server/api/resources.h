@@ -39,6 +39,8 @@ SL_HANDLER(sl_shardings_post);
 SL_HANDLER(sl_timelines_post);
 SL_HANDLER(sl_timelines_compare);
 SL_HANDLER(sl_comparisons_post);
+SL_HANDLER(sl_limits_post);
+SL_HANDLER(sl_limits_clusters);
 
 SL_HANDLER(sl_inventories_parse);
 SL_HANDLER(sl_inventories_formats);
@@ -52,12 +54,16 @@ SL_HANDLER(sl_inventories_revisions);
 SL_HANDLER(sl_inventories_revision);
 SL_HANDLER(sl_inventories_audit);
 SL_HANDLER(sl_inventories_diff);
+SL_HANDLER(sl_inventories_diff_draft);
 
 SL_HANDLER(sl_plans_list);
 SL_HANDLER(sl_plans_get);
 SL_HANDLER(sl_plans_put);
 SL_HANDLER(sl_plans_delete);
 SL_HANDLER(sl_plans_audit);
+
+SL_HANDLER(sl_searches_post);
+SL_HANDLER(sl_searches_get);
 
 SL_HANDLER(sl_observations_list);
 SL_HANDLER(sl_observations_get);

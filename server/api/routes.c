@@ -10,7 +10,8 @@ enum {
     UPLOAD_MAX_BYTES = 128 * 1024 * 1024,
     /* One file, and a byte more than stays in memory. */
     OBSERVATION_MAX_BYTES = 64 * 1024 * 1024 + 1,
-    HARDWARE_MAX_BYTES = 16 * 1024
+    HARDWARE_MAX_BYTES = 16 * 1024,
+    SEARCH_MAX_S = 1800
 };
 
 /* The last columns: seconds from the end of the request to the answer, of which the Hub has 20 of
@@ -70,6 +71,9 @@ const sl_route sl_api_routes[] = {
      TRACE_MAX_BYTES, 60.0, "unknown"},
     {SL_POST, "/api/v1/comparisons", SL_LANE_COMPUTE, sl_comparisons_post, JSON_BODY, 0, 30.0,
      "unknown"},
+    {SL_POST, "/api/v1/limits", SL_LANE_COMPUTE, sl_limits_post, JSON_BODY, 0, 30.0, "unknown"},
+    {SL_POST, "/api/v1/limits:clusters", SL_LANE_COMPUTE, sl_limits_clusters, JSON_BODY, 0,
+     SEARCH_MAX_S, "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
      "limit, cursor, sort, gpu, name, label, deleted, updated_since"},
@@ -91,6 +95,8 @@ const sl_route sl_api_routes[] = {
      "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/diff", SL_LANE_STORE, sl_inventories_diff, NULL, 0, 10.0,
      "from, to"},
+    {SL_POST, "/api/v1/inventories/{slug}/diff", SL_LANE_STORE, sl_inventories_diff_draft,
+     JSON_BODY, 0, 10.0, NULL},
     {SL_GET, "/api/v1/inventories/{slug}/revisions", SL_LANE_STORE, sl_inventories_revisions, NULL,
      0, 10.0, "limit, cursor"},
     {SL_GET, "/api/v1/inventories/{slug}/revisions/{n}", SL_LANE_STORE, sl_inventories_revision,
@@ -116,5 +122,10 @@ const sl_route sl_api_routes[] = {
      "dry_run, view"},
     {SL_GET, "/api/v1/plans/{slug}/audit", SL_LANE_STORE, sl_plans_audit, NULL, 0, 10.0,
      "limit, cursor"},
+
+    /* Each has its own limit once it runs; before, it may wait for others. */
+    {SL_POST, "/api/v1/searches", SL_LANE_COMPUTE, sl_searches_post, JSON_BODY, 0, SEARCH_MAX_S,
+     "unknown"},
+    {SL_GET, "/api/v1/searches/{hash}", SL_LANE_STORE, sl_searches_get, NULL, 0, 10.0, NULL},
 };
 const size_t sl_api_route_count = sizeof sl_api_routes / sizeof sl_api_routes[0];

@@ -174,9 +174,6 @@ answer_timeline(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     sl_keep(&code, sl_api_settle(worker, a, "a timeline", &question, &err));
     if (code == SL_OK)
         code = sl_timeline_query_check(&query, &worker->estimate->plan, &err);
-    if (code == SL_OK && query.operators && question.cluster->pool_count > 0)
-        code = sl_fail(&err, SL_E_UNSUPPORTED, "not_modelled", "/detail",
-                       "operators of a pass are not modelled on several pools, where they differ");
     if (code == SL_OK)
         code = check_slow(&a->read, &worker->estimate->plan, &err);
     if (code == SL_OK)

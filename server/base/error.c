@@ -20,14 +20,19 @@ sl_fail(sl_errors *err, sl_code code, const char *rule, const char *pointer, con
         return code;
     }
     sl_error *error = &err->list[err->count];
-    *error = (sl_error){.code = code, .rule = rule};
+    error->code = code;
+    error->rule = rule;
+    error->message[0] = error->hint[0] = '\0';
+    error->retry_after_s = 0;
     (void)sl_text_copy(error->pointer, sizeof error->pointer, pointer);
+    err->count++;
+    if (err->terse)
+        return code;
 
     va_list arguments;
     va_start(arguments, format);
     (void)sl_text_vformat(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    err->count++;
     return code;
 }
 
@@ -37,7 +42,7 @@ sl_hint(sl_errors *err, const char *format, ...)
     assert(err != NULL && format != NULL);
 
     /* Once an error was dropped, the one appended last is not in the list. */
-    if (err->count == 0 || err->dropped > 0)
+    if (err->count == 0 || err->dropped > 0 || err->terse)
         return;
     sl_error *error = &err->list[err->count - 1];
     va_list arguments;
@@ -51,7 +56,7 @@ sl_hint_values(sl_errors *err, const uint64_t *values, uint32_t count)
 {
     assert(err != NULL && (values != NULL || count == 0));
 
-    if (err->count == 0 || err->dropped > 0)
+    if (err->count == 0 || err->dropped > 0 || err->terse)
         return;
 
     sl_error *error = &err->list[err->count - 1];
@@ -77,6 +82,8 @@ sl_hint_divisors(sl_errors *err, uint64_t a, uint64_t b, uint64_t most)
     uint64_t found[64];
     uint32_t count = 0;
 
+    if (err->terse)
+        return;
     for (uint64_t d = 1; d <= most && d <= a && count < sizeof found / sizeof found[0]; d++)
         if (a % d == 0 && b % d == 0)
             found[count++] = d;

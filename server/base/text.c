@@ -185,31 +185,85 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment over three rolling rows; both lengths are at most NEAREST_LENGTH_MAX. */
+/* A word in lower case. */
+typedef struct letters {
+    char text[NEAREST_LENGTH_MAX];
+    size_t length;
+} letters;
+
+static letters
+letters_of(const char *word, size_t length)
+{
+    assert(length <= NEAREST_LENGTH_MAX);
+
+    letters out = {.length = length};
+    for (size_t i = 0; i < length; i++)
+        out.text[i] = lower(word[i]);
+    return out;
+}
+
+/* How often each letter stands in a word. */
+typedef struct letter_counts {
+    uint8_t of[UINT8_MAX + 1];
+} letter_counts;
+
+static letter_counts
+count_letters(const letters *word)
+{
+    letter_counts counts = {{0}};
+    for (size_t i = 0; i < word->length; i++)
+        counts.of[(unsigned char)word->text[i]]++;
+    return counts;
+}
+
+/* Letters, whatever their order, that one word has and the other lacks: each takes an edit, so
+ * that words far apart are told without comparing them. */
 static size_t
-edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+least_distance(letter_counts a, size_t a_length, const letters *b)
+{
+    size_t common = 0;
+    for (size_t i = 0; i < b->length; i++) {
+        uint8_t *const left = &a.of[(unsigned char)b->text[i]];
+        const bool shared = *left > 0;
+        *left = (uint8_t)(*left - shared);
+        common += shared;
+    }
+    return (a_length > b->length ? a_length : b->length) - common;
+}
+
+/* Optimal string alignment over three rolling rows, or more than `most`: given up where the last
+ * two rows, on which every later one builds, lead beyond it. */
+static size_t
+edit_distance(const letters *a, const letters *b, size_t most)
 {
     size_t rows[3][NEAREST_LENGTH_MAX + 1] = {{0}};
     size_t *before = rows[0], *above = rows[1], *row = rows[2];
+    size_t above_least = 0;
 
-    for (size_t j = 0; j <= b_length; j++)
+    for (size_t j = 0; j <= b->length; j++)
         above[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
+    for (size_t i = 1; i <= a->length; i++) {
+        const char x = a->text[i - 1];
+        size_t row_least = i;
         row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            const char x = lower(a[i - 1]), y = lower(b[j - 1]);
+        for (size_t j = 1; j <= b->length; j++) {
+            const char y = b->text[j - 1];
             size_t best = least(above[j] + 1, row[j - 1] + 1);
             best = least(best, above[j - 1] + (x == y ? 0 : 1));
-            if (i > 1 && j > 1 && x == lower(b[j - 2]) && lower(a[i - 2]) == y)
+            if (i > 1 && j > 1 && x == b->text[j - 2] && a->text[i - 2] == y)
                 best = least(best, before[j - 2] + 1);
             row[j] = best;
+            row_least = least(row_least, best);
         }
+        if (row_least > most && above_least >= most)
+            return most + 1;
         size_t *const reused = before;
         before = above;
         above = row;
+        above_least = row_least;
         row = reused;
     }
-    return above[b_length];
+    return above[b->length];
 }
 
 const char *
@@ -220,19 +274,26 @@ sl_text_nearest(const char *word, const char *const *list, size_t count)
     const size_t length = strnlen(word, NEAREST_LENGTH_MAX + 1);
     if (length == 0 || length > NEAREST_LENGTH_MAX)
         return NULL;
-    const size_t allowed = least(length / 3 > 2 ? length / 3 : 2, length - 1);
+    const letters wanted = letters_of(word, length);
+    const letter_counts counts = count_letters(&wanted);
 
     const char *nearest = NULL;
-    size_t nearest_distance = allowed + 1;
+    size_t allowed = least(length / 3 > 2 ? length / 3 : 2, length - 1);
     for (size_t i = 0; i < count; i++) {
         const size_t entry_length = strnlen(list[i], NEAREST_LENGTH_MAX + 1);
-        if (entry_length > NEAREST_LENGTH_MAX)
+        if (entry_length > NEAREST_LENGTH_MAX || entry_length > length + allowed ||
+            entry_length + allowed < length)
             continue;
-        const size_t distance = edit_distance(word, length, list[i], entry_length);
-        if (distance < nearest_distance) {
-            nearest = list[i];
-            nearest_distance = distance;
-        }
+        const letters entry = letters_of(list[i], entry_length);
+        if (least_distance(counts, length, &entry) > allowed)
+            continue;
+        const size_t distance = edit_distance(&wanted, &entry, allowed);
+        if (distance > allowed)
+            continue;
+        nearest = list[i];
+        if (distance == 0)
+            break;
+        allowed = distance - 1;
     }
     return nearest;
 }

@@ -49,9 +49,11 @@ allocate_tables(sl_catalog *catalog)
     catalog->surfaces = sl_arena_alloc(arena, SL_CATALOG_SURFACES_MAX, sizeof *catalog->surfaces);
     catalog->names = sl_arena_alloc(arena, catalog->name_limit, sizeof *catalog->names);
     catalog->name_parts = sl_arena_alloc(arena, catalog->name_limit, sizeof *catalog->name_parts);
+    catalog->name_forms = sl_arena_alloc(arena, catalog->name_limit, sizeof *catalog->name_forms);
     return catalog->parts != NULL && catalog->laws != NULL && catalog->nodes != NULL &&
            catalog->software != NULL && catalog->software_aliases != NULL &&
-           catalog->names != NULL && catalog->name_parts != NULL && catalog->surfaces != NULL;
+           catalog->names != NULL && catalog->name_parts != NULL && catalog->name_forms != NULL &&
+           catalog->surfaces != NULL;
 }
 
 sl_catalog *

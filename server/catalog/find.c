@@ -1,4 +1,4 @@
-/* Names to rows. People and tools write one part in many ways. */
+/* Names to rows. */
 #include <assert.h>
 #include <string.h>
 
@@ -20,119 +20,20 @@ sl_catalog_lists(const char *list, const char *name)
     return false;
 }
 
-static bool
-is_separator(char c)
-{
-    return c == ' ' || c == '-' || c == '_' || c == ':' || c == '/' || c == ',';
-}
-
-static char
-lower(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return c;
-}
-
-/* Lower case, every run of separators one dash. */
-static void
-fold(const char *name, char out[SL_CATALOG_NAME_SIZE])
-{
-    size_t size = 0;
-    for (const char *at = name; *at != '\0' && size + 2 < SL_CATALOG_NAME_SIZE; at++) {
-        if (!is_separator(*at))
-            out[size++] = lower(*at);
-        else if (size > 0 && out[size - 1] != '-')
-            out[size++] = '-';
-    }
-    if (size > 0 && out[size - 1] == '-')
-        size--;
-    out[size] = '\0';
-}
-
-/* Folded, without separators and without words that say who made or shares the part. */
-static void
-reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
-{
-    static const char *const noise[] = {"nvidia", "amd", "intel",   "google",   "aws",
-                                        "tesla",  "gpu", "geforce", "instinct", "shared"};
-    char folded[SL_CATALOG_NAME_SIZE];
-    fold(name, folded);
-    size_t size = 0;
-    for (const char *at = folded; *at != '\0';) {
-        const size_t length = strcspn(at, "-");
-        char word[SL_CATALOG_NAME_SIZE];
-        memcpy(word, at, length);
-        word[length] = '\0';
-        if (sl_text_index(word, noise, sizeof noise / sizeof noise[0]) < 0) {
-            memcpy(out + size, word, length);
-            size += length;
-        }
-        at += length + (at[length] == '-');
-    }
-    out[size] = '\0';
-}
-
-/* Words of free text that no part is called by alone: kinds and sizes of memory, generations. */
-static bool
-is_decoration(const char *word)
-{
-    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",  "hbm3e",
-                                        "blackwell", "hopper", "ampere", "module"};
-    const size_t digits = strspn(word, "0123456789");
-
-    return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||
-           (digits > 0 &&
-            (sl_text_equal(word + digits, "gb") || sl_text_equal(word + digits, "g") ||
-             sl_text_equal(word + digits, "gib")));
-}
-
-/* Reduced, without decoration: "AMD Instinct MI300X 192GB HBM3" is mi300x, "Blackwell GPU (GB200)"
- * gb200. */
-static void
-loosen(const char *name, char out[SL_CATALOG_NAME_SIZE])
-{
-    char folded[SL_CATALOG_NAME_SIZE], plain[SL_CATALOG_NAME_SIZE];
-    size_t size = 0;
-
-    fold(name, folded);
-    for (char *at = folded; *at != '\0'; at++)
-        if (*at == '(' || *at == ')')
-            *at = '-';
-    plain[0] = '\0';
-    for (const char *at = folded; *at != '\0';) {
-        char word[SL_CATALOG_NAME_SIZE];
-        const size_t length = strcspn(at, "-");
-        memcpy(word, at, length);
-        word[length] = '\0';
-        if (length > 0 && !is_decoration(word)) {
-            memcpy(plain + size, at, length);
-            size += length;
-            plain[size++] = '-';
-        }
-        at += length + (at[length] == '-');
-    }
-    plain[size] = '\0';
-    reduce(plain, out);
-}
-
-typedef void (*normaliser)(const char *name, char out[SL_CATALOG_NAME_SIZE]);
-
-/* Parts one of whose names is the same after `normalise`. */
+/* Parts one of whose names has the same form. */
 static uint32_t
-matches(const sl_catalog *catalog, const char *name, normaliser normalise,
+matches(const sl_catalog *catalog, const char *name, sl_name_form form,
         uint32_t out[CANDIDATES_MAX])
 {
     char wanted[SL_CATALOG_NAME_SIZE];
-    normalise(name, wanted);
+    sl_name_write(form, name, wanted);
     uint32_t count = 0;
     for (uint32_t i = 0; *wanted != '\0' && i < catalog->name_count && count < CANDIDATES_MAX;
          i++) {
         const uint32_t part = catalog->name_parts[i];
-        char have[SL_CATALOG_NAME_SIZE];
-        normalise(catalog->names[i], have);
         /* Names of one part stand together, so the last match tells about repetition. */
-        if (sl_text_equal(have, wanted) && (count == 0 || out[count - 1] != part))
+        if (sl_text_equal(catalog->name_forms[i].text[form], wanted) &&
+            (count == 0 || out[count - 1] != part))
             out[count++] = part;
     }
     return count;
@@ -176,6 +77,8 @@ fail_unknown(const sl_catalog *catalog, const char *name, const char *pointer, s
             ? unread(name, pointer, err)
             : sl_fail(err, SL_E_RANGE, "unknown_accelerator", pointer,
                       "must be an accelerator of the catalogue, got \"%.80s\"", name);
+    if (err->dropped > 0)
+        return code;
     const char *const near = sl_text_nearest(name, catalog->names, catalog->name_count);
     const int index = near != NULL ? sl_text_index(near, catalog->names, catalog->name_count) : -1;
     if (index >= 0)
@@ -216,9 +119,9 @@ sl_catalog_find_part(const sl_catalog *catalog, const char *name, const char *po
         return SL_OK;
     }
     uint32_t candidates[CANDIDATES_MAX];
-    uint32_t count = matches(catalog, name, fold, candidates);
+    uint32_t count = matches(catalog, name, SL_NAME_FOLDED, candidates);
     if (count == 0)
-        count = matches(catalog, name, reduce, candidates);
+        count = matches(catalog, name, SL_NAME_REDUCED, candidates);
     if (count == 0)
         return fail_unknown(catalog, name, pointer, err);
     if (count > 1)
@@ -235,7 +138,7 @@ model_word(const char *name, char out[SL_CATALOG_NAME_SIZE])
     char folded[SL_CATALOG_NAME_SIZE];
     size_t best = 0;
 
-    fold(name, folded);
+    sl_name_write(SL_NAME_FOLDED, name, folded);
     *out = '\0';
     for (const char *at = folded; *at != '\0';) {
         const size_t length = strcspn(at, "-");
@@ -264,11 +167,11 @@ sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part
         out[0] = exact;
         return 1;
     }
-    uint32_t matched = matches(catalog, name, fold, found);
+    uint32_t matched = matches(catalog, name, SL_NAME_FOLDED, found);
     if (matched == 0)
-        matched = matches(catalog, name, reduce, found);
+        matched = matches(catalog, name, SL_NAME_REDUCED, found);
     if (matched == 0)
-        matched = matches(catalog, name, loosen, found);
+        matched = matches(catalog, name, SL_NAME_LOOSENED, found);
     for (; count < matched && count < most; count++)
         out[count] = &catalog->parts[found[count]];
     if (count > 0)
@@ -286,16 +189,11 @@ sl_catalog_candidates(const sl_catalog *catalog, const char *name, const sl_part
 static bool
 has_name(const char *id, const char *aliases, const char *folded)
 {
-    char have[SL_CATALOG_NAME_SIZE];
-    fold(id, have);
-    if (sl_text_equal(have, folded))
+    if (sl_name_folds_to(id, strlen(id), folded))
         return true;
     for (const char *at = aliases; *at != '\0';) {
         const size_t length = strcspn(at, "|");
-        char alias[SL_CATALOG_NAME_SIZE];
-        (void)sl_text_format(alias, sizeof alias, "%.*s", (int)length, at);
-        fold(alias, have);
-        if (sl_text_equal(have, folded))
+        if (sl_name_folds_to(at, length, folded))
             return true;
         at += length + (at[length] == '|');
     }
@@ -309,7 +207,7 @@ sl_catalog_find_node(const sl_catalog *catalog, const char *name, const char *po
     assert(catalog != NULL && name != NULL && pointer != NULL && out != NULL && err != NULL);
 
     char folded[SL_CATALOG_NAME_SIZE];
-    fold(name, folded);
+    sl_name_write(SL_NAME_FOLDED, name, folded);
     const char *ids[SL_CATALOG_NODES_MAX + SL_OWN_ROWS_MAX];
     for (uint32_t i = 0; i < catalog->node_count; i++) {
         const sl_node_type *const node = &catalog->nodes[i];
@@ -352,7 +250,7 @@ sl_catalog_fabric(const sl_catalog *catalog, const char *kind)
     assert(catalog != NULL && kind != NULL);
 
     char folded[SL_CATALOG_NAME_SIZE];
-    fold(kind, folded);
+    sl_name_write(SL_NAME_FOLDED, kind, folded);
     for (uint32_t i = 0; *folded != '\0' && i < catalog->fabric_count; i++) {
         const sl_fabric_row *const row = &catalog->fabrics[i];
         if (has_name(row->fabric.kind, row->aliases, folded))

@@ -41,6 +41,18 @@ typedef struct sl_fabric_row {
     const char *aliases; /* separated by | */
 } sl_fabric_row;
 
+/* How a name is compared, the strictest first. */
+typedef enum sl_name_form {
+    SL_NAME_FOLDED,   /* lower case, every run of separators one dash */
+    SL_NAME_REDUCED,  /* without separators and words that say who made or shares the part */
+    SL_NAME_LOOSENED, /* and without kinds and sizes of memory */
+    SL_NAME_FORM_COUNT
+} sl_name_form;
+
+typedef struct sl_name_forms {
+    const char *text[SL_NAME_FORM_COUNT];
+} sl_name_forms;
+
 struct sl_catalog {
     sl_arena *arena;
     char revision[13];
@@ -62,6 +74,7 @@ struct sl_catalog {
     /* every id, name and alias of a part, with the part it means */
     const char **names;
     uint32_t *name_parts;
+    sl_name_forms *name_forms; /* beside names: made once, as every search compares them all */
 };
 
 /* catalog.c: an empty catalogue with room for that many rows of users. NULL without memory. */
@@ -83,6 +96,12 @@ sl_code sl_catalog_attach_laws(sl_catalog *catalog, sl_errors *err) SL_MUST_CHEC
 
 /* Words of the attention tables. */
 extern const char *const sl_catalog_kernels[SL_ATTENTION_KERNEL_COUNT];
+
+/* names.c: a name in one of its forms, cut where it is longer. */
+void sl_name_write(sl_name_form form, const char *name, char out[SL_CATALOG_NAME_SIZE]);
+
+/* names.c: whether that much of `name` is this when folded; tells most apart at the first letter. */
+bool sl_name_folds_to(const char *name, size_t length, const char *folded);
 
 /* find.c */
 bool sl_catalog_lists(const char *list, const char *name); /* list: entries separated by | */

@@ -40,6 +40,16 @@ add_name(sl_row *t, const char *name, uint32_t part)
         sl_row_fault(t, "aliases", "there are too many names");
         return;
     }
+    sl_name_forms *const forms = &catalog->name_forms[catalog->name_count];
+    for (sl_name_form form = 0; form < SL_NAME_FORM_COUNT; form++) {
+        char text[SL_CATALOG_NAME_SIZE];
+        sl_name_write(form, name, text);
+        forms->text[form] = sl_arena_copy(catalog->arena, text);
+        if (forms->text[form] == NULL) {
+            sl_row_fault(t, "aliases", "does not fit");
+            return;
+        }
+    }
     catalog->names[catalog->name_count] = name;
     catalog->name_parts[catalog->name_count++] = part;
 }
@@ -292,6 +302,7 @@ read_software(sl_row *t)
     s->eager_activations = sl_row_flag(t, "eager_activations");
     s->traced_sharding = sl_row_flag(t, "traced_sharding");
     s->exchange_kept = sl_row_flag(t, "exchange_kept");
+    s->rebuild_stops = sl_row_flag(t, "rebuild_stops");
     s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = sl_row_flag(t, "dummy_weight_gradients");
     s->single_rail = sl_row_flag(t, "single_rail");

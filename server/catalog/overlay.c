@@ -11,7 +11,7 @@
 
 enum {
     ARENA_BYTES = 8 << 20,
-    ARENA_ROW_BYTES = 96 << 10, /* of a user's row with everything it may say, and its copies */
+    ARENA_ROW_BYTES = 104 << 10, /* of a user's row with everything it may say, and its copies */
     ROW_TEXT_BYTES = 64 << 10,
     TEXT_BYTES = 64 << 20
 };

@@ -38,6 +38,7 @@ framework_is_legal(const trial *t, uint32_t framework)
         /* Each framework has stages and modes of its own: whoever changes it chooses them anew. */
         changed.unknown |= SL_UNKNOWN_ZERO_STAGE | SL_UNKNOWN_RECOMPUTE;
         changed.plan.shard_group = 0;
+        changed.plan.gradient_sync = SL_GRADIENT_SYNC_DEFAULT;
     }
     changed.software =
         sl_catalog_software(t->catalog, sl_framework_profiles(framework), &changed.software_count);
@@ -69,6 +70,14 @@ attention_is_legal(const trial *t, uint32_t attention)
     changed.workload.attention = (sl_attention_kernel)attention;
     changed.unknown &= ~(uint32_t)SL_UNKNOWN_ATTENTION;
     return is_legal(t, &changed, "/workload/attention");
+}
+
+static bool
+gradient_sync_is_legal(const trial *t, uint32_t word)
+{
+    sl_question changed = t->base;
+    changed.plan.gradient_sync = (sl_gradient_sync)(SL_GRADIENT_SYNC_EACH + word);
+    return is_legal(t, &changed, "/parallelism/gradient_sync");
 }
 
 static void
@@ -123,6 +132,7 @@ degrees_write(sl_writer *writer, const sl_question *question)
         [SL_CHOICE_PIPELINE] = "pipeline",
         [SL_CHOICE_VIRTUAL_PIPELINE] = "virtual_pipeline",
         [SL_CHOICE_CONTEXT] = "context",
+        [SL_CHOICE_EXPERT] = "expert",
         [SL_CHOICE_DATA] = "data",
         [SL_CHOICE_MICRO_BATCH] = "micro_batch_size",
         [SL_CHOICE_ZERO_STAGE] = "zero_stage",
@@ -164,6 +174,8 @@ sl_choices_write(sl_writer *writer, const sl_estimate_request *request, const sl
                 precision_is_legal);
     words_write(writer, &t, "attention", &sl_attention_names, SL_ATTENTION_KERNEL_COUNT,
                 attention_is_legal);
+    words_write(writer, &t, "gradient_sync", &sl_gradient_sync_names, sl_gradient_sync_names.count,
+                gradient_sync_is_legal);
     software_write(writer, &t);
     sl_write_object_end(writer);
     sl_write_key(writer, "errors");

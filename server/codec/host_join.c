@@ -41,40 +41,20 @@ sl_join_name(const void *status, uint32_t host)
     return ((const sl_host_status *)status)->hosts[host].name;
 }
 
-/* The host whose name is that many characters of a text, or NULL. */
-static sl_joined_host *
-find(const sl_host_status *status, const char *name, size_t length)
-{
-    uint32_t host = 0;
-    return sl_index_find(&status->names, name, length, &host) ? &status->hosts[host] : NULL;
-}
-
 sl_joined_host *
 sl_join_host(sl_host_status *status, const char *name)
 {
-    sl_joined_host *const known = find(status, name, strlen(name));
-    if (known != NULL)
-        return known;
-    if (status->host_count == status->host_room && !grow(status))
-        return NULL;
-    const char *const copy = sl_arena_copy(status->arena, name);
-    if (copy == NULL || !sl_index_put(&status->names, copy, status->host_count))
-        return NULL;
-    sl_joined_host *const host = &status->hosts[status->host_count++];
-    *host = (sl_joined_host){.name = copy, .pool = SL_NO_POOL};
-    return host;
-}
-
-/* A tool may print the full name of a host that the spec names in short. */
-static sl_joined_host *
-observed_host(sl_host_status *status, const char *name)
-{
-    sl_joined_host *const known = find(status, name, strlen(name));
-    const size_t length = strcspn(name, ".");
-    if (known != NULL)
-        return known;
-    sl_joined_host *const shorter = find(status, name, length);
-    return shorter != NULL && shorter->pool != SL_NO_POOL ? shorter : sl_join_host(status, name);
+    uint32_t host = 0;
+    if (!sl_index_find(&status->names, name, strlen(name), &host)) {
+        if (status->host_count == status->host_room && !grow(status))
+            return NULL;
+        const char *const copy = sl_arena_copy(status->arena, name);
+        host = status->host_count;
+        if (copy == NULL || !sl_index_put(&status->names, copy, host))
+            return NULL;
+        status->hosts[status->host_count++] = (sl_joined_host){.name = copy, .pool = SL_NO_POOL};
+    }
+    return sl_join_mention(status, host) ? &status->hosts[host] : NULL;
 }
 
 static bool
@@ -115,7 +95,8 @@ read_kind(sl_host_status *status, const sl_observed *observed, size_t index, con
         const char *const copy = text == NULL ? NULL : sl_arena_copy(status->arena, text);
         if (fact == NULL || (text != NULL && copy == NULL))
             return false;
-        *fact = (sl_joined_fact){.text = copy, .number = number, .source = source};
+        *fact = (sl_joined_fact){
+            .text = copy, .number = number, .source = source, .word = status->word};
         out->facts[i] = fact;
     }
     const sl_joined_fact *const printed = out->facts[SL_COMPARED_ACCELERATOR];
@@ -135,7 +116,7 @@ static sl_code
 take_host(void *context, const char *name, sl_errors *err)
 {
     const taking *const group = context;
-    sl_joined_host *const host = observed_host(group->status, name);
+    sl_joined_host *const host = sl_join_host(group->status, name);
     if (host == NULL)
         return out_of_memory(err);
     host->listed = host->listed || group->listing;
@@ -145,6 +126,7 @@ take_host(void *context, const char *name, sl_errors *err)
         host->reason = group->reason;
         host->since = group->since;
         host->source = group->source;
+        host->state_word = group->status->word;
     }
     for (uint32_t i = 0; i < SL_COMPARED_COUNT; i++)
         if (group->kind->facts[i] != NULL)
@@ -219,6 +201,7 @@ sl_join_observation(sl_host_status *status, const sl_observation *observation, s
     assert(status != NULL && observation != NULL && observation->facts != NULL);
 
     sl_observed observed;
+    status->word++;
     sl_code code = sl_observed_open(observation->facts, strlen(observation->facts), &observed, err);
     if (code == SL_OK) {
         status->listing = status->listing || observed.listing;
@@ -271,7 +254,10 @@ sl_join_spell(sl_arena *arena, const char **names, uint32_t count, size_t room)
     for (size_t i = 0; i < entry_count; i++) {
         const size_t used = strlen(text);
         const char *const separator = i == 0 ? "" : ",";
-        if (!sl_text_format(text + used, room - used, "%s%s", separator, entries[i])) {
+        /* Behind all but the last there stays room to say that there is more. */
+        const size_t kept = i + 1 < entry_count ? strlen(",...") : 0;
+        if (used + kept >= room ||
+            !sl_text_format(text + used, room - used - kept, "%s%s", separator, entries[i])) {
             spell_start(entries[i], separator, text + used, room - used);
             break;
         }

@@ -23,6 +23,7 @@ typedef struct sl_joined_fact {
     const char *text; /* NULL: the number */
     double number;
     const char *source;
+    uint32_t word; /* of the observation: later ones are more */
 } sl_joined_fact;
 
 enum { SL_JOINED_PARTS_MAX = 8 };
@@ -39,6 +40,7 @@ typedef struct sl_joined_kind {
 } sl_joined_kind;
 
 #define SL_NO_POOL UINT32_MAX
+#define SL_NO_HOST UINT32_MAX
 
 typedef struct sl_joined_host {
     const char *name;
@@ -47,9 +49,24 @@ typedef struct sl_joined_host {
     sl_observed_state state;
     const char *reason, *since;
     const char *source;  /* of the state; NULL: none said it */
+    uint32_t state_word; /* of the observation that said it; 0: none */
     const char *seen_by; /* the last source that named it */
+    uint32_t named_by;   /* the last document that did; 0: the spec */
+    bool counted;        /* of its base: it has a domain */
     sl_joined_kind kind; /* the last word on each fact */
+    bool joined;         /* it is another host of the table, which has its words now */
+    bool ambiguous; /* it may be another one: a name has no domain, and several could be meant */
 } sl_joined_host;
+
+/** The first label of names that have a domain: what the same hosts are called without one. */
+typedef struct sl_joined_base {
+    const char *name;
+    uint32_t full;  /* the last host of them that was met first */
+    uint32_t fulls; /* how many there are */
+    bool apart;     /* a document names a host with its domain and one without: they are two */
+    bool asked;     /* which of them is meant without a domain is not known */
+    bool open;      /* ... and the spec does not name all of them */
+} sl_joined_base;
 
 /** Nodes that a source spoke of without naming them. */
 typedef struct sl_joined_unnamed {
@@ -87,7 +104,11 @@ struct sl_host_status {
     sl_joined_host *hosts;
     uint32_t host_count, host_room;
     sl_index names; /* of hosts */
-    bool listing;   /* a source that counts lists hosts */
+    uint32_t word;  /* of the observation being taken; 0: the spec */
+    sl_joined_base *bases;
+    uint32_t base_count, base_room;
+    sl_index base_names;
+    bool listing; /* a source that counts lists hosts */
     sl_joined_unnamed *unnamed;
     sl_contradiction contradictions[SL_CONTRADICTIONS_MAX];
     uint32_t contradiction_count;
@@ -100,6 +121,17 @@ const char *sl_join_name(const void *status, uint32_t host);
 
 /** The host of that name, or a new one that no pool names. NULL without memory. */
 sl_joined_host *sl_join_host(sl_host_status *status, const char *name);
+
+/** Notes that the document being read, spec or observation, names that host. False without memory. */
+bool sl_join_mention(sl_host_status *status, uint32_t host) SL_MUST_CHECK;
+
+/** When all was read: gpu01.cluster.example is gpu01 where no other host is gpu01 of some domain and no
+ * document names both; it is called as the spec does, else in short. Where one of the two is so, they
+ * stay apart and are ambiguous. Hosts are not to be found by name any more. */
+void sl_join_names_settle(sl_host_status *status);
+
+/** What the index of bases asks for. */
+const char *sl_join_base_name(const void *status, uint32_t base);
 
 /** Takes the word of one source. */
 sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,

@@ -9,7 +9,9 @@
 #include "codec/host_join.h"
 #include "codec/hosts.h"
 
-enum { SENTENCE_SIZE = 140, SPELLED_SIZE = 48 };
+/* A message holds the sentence with its counts. One of two clauses may name hosts in SPELLED_SIZE
+ * bytes; three are as long with SPELLED_SHORT each. */
+enum { SENTENCE_SIZE = 140, SPELLED_SIZE = 48, SPELLED_SHORT = 27 };
 
 static sl_code
 out_of_memory(sl_errors *err)
@@ -56,23 +58,22 @@ name_hosts(sl_host_status *status, const sl_node *object, uint32_t pool, sl_erro
 /* A pool that does not read passed the check of another release: it has a name and nodes, if that. */
 static sl_code
 read_pool(sl_host_status *status, const sl_node *spec, const sl_node *object, uint32_t index,
-          sl_errors *err)
+          sl_errors *ignored, sl_errors *err)
 {
     sl_joined_pool *const out = &status->pools[index];
-    sl_errors ignored = {0};
     sl_inventory_pool found;
     sl_notes notes = {0};
     const char *name = "";
-    if (sl_node_text(object, "name", &name, NULL, &ignored) != SL_OK)
+    if (sl_node_text(object, "name", &name, NULL, ignored) != SL_OK)
         name = "";
     out->hosts.name = sl_arena_copy(status->arena, name);
     if (out->hosts.name == NULL)
         return out_of_memory(err);
-    if (sl_inventory_find_pool(spec, name, "", &found, &ignored, &ignored) == SL_OK) {
+    if (sl_inventory_pool_at(spec, index, &found, ignored)) {
         out->hosts.nodes = found.pool.nodes;
         out->host_memory_bytes = found.pool.host_memory_bytes;
         out->resolved = sl_pool_resolve(&found.pool, status->catalog, &found.node, &notes,
-                                        &out->cluster, &ignored) == SL_OK;
+                                        &out->cluster, ignored) == SL_OK;
     }
     out->hosts.usable = out->hosts.nodes;
     return name_hosts(status, object, index, err);
@@ -85,13 +86,15 @@ read_pools(sl_host_status *status, const sl_node *spec, sl_errors *err)
     if (!sl_node_member(spec, "pools", &pools))
         return SL_OK;
     const size_t count = sl_node_count(&pools);
+    sl_errors ignored = {0}; /* of all pools, so that few of many faults are worded */
     status->pools = sl_arena_alloc(status->arena, count > 0 ? count : 1, sizeof *status->pools);
     if (status->pools == NULL)
         return out_of_memory(err);
     status->pool_count = (uint32_t)count;
     for (uint32_t i = 0; i < count; i++) {
-        const sl_code code =
-            sl_node_at(&pools, i, &object) ? read_pool(status, spec, &object, i, err) : SL_OK;
+        const sl_code code = sl_node_at(&pools, i, &object)
+                                 ? read_pool(status, spec, &object, i, &ignored, err)
+                                 : SL_OK;
         if (code != SL_OK)
             return code;
     }
@@ -176,6 +179,27 @@ absence_of(const sl_host_status *status, const sl_joined_host *host)
                                               : ABSENCES;
 }
 
+static bool
+absent_for(const sl_host_status *status, uint32_t pool, uint32_t host, absence why)
+{
+    return status->hosts[host].pool == pool && absence_of(status, &status->hosts[host]) == why;
+}
+
+/* What the names of one clause may take: every clause must have room. */
+static size_t
+room_of_names(const sl_host_status *status, uint32_t pool)
+{
+    uint32_t clauses = 0;
+
+    for (uint32_t why = 0; why < ABSENCES; why++) {
+        uint32_t host = 0;
+        while (host < status->host_count && !absent_for(status, pool, host, (absence)why))
+            host++;
+        clauses += host < status->host_count;
+    }
+    return clauses < ABSENCES ? SPELLED_SIZE : SPELLED_SHORT;
+}
+
 /* "node gpu017 is drained" behind what the sentence says already. */
 static sl_code
 say_absent(sl_host_status *status, uint32_t pool, absence why, const char **names,
@@ -184,11 +208,12 @@ say_absent(sl_host_status *status, uint32_t pool, absence why, const char **name
     static const char *const words[ABSENCES] = {"drained", "down", "missing"};
     uint32_t count = 0;
     for (uint32_t i = 0; i < status->host_count; i++)
-        if (status->hosts[i].pool == pool && absence_of(status, &status->hosts[i]) == why)
+        if (absent_for(status, pool, i, why))
             names[count++] = status->hosts[i].name;
     if (count == 0)
         return SL_OK;
-    const char *const spelled = sl_join_spell(status->arena, names, count, SPELLED_SIZE);
+    const char *const spelled =
+        sl_join_spell(status->arena, names, count, room_of_names(status, pool));
     if (spelled == NULL)
         return out_of_memory(err);
     const size_t used = strlen(sentence);
@@ -253,14 +278,17 @@ sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
         return out_of_memory(err);
     status->arena = arena;
     status->names = (sl_index){.arena = arena, .name_of = sl_join_name, .owner = status};
+    status->base_names = (sl_index){.arena = arena, .name_of = sl_join_base_name, .owner = status};
     status->catalog = catalog;
     status->observations = observations;
     status->observation_count = count;
     sl_code code = read_pools(status, spec, err);
     if (code == SL_OK)
         code = take_observations(status, err);
-    if (code == SL_OK)
+    if (code == SL_OK) {
+        sl_join_names_settle(status);
         code = settle_pools(status, err);
+    }
     if (code == SL_OK)
         code = sl_join_contradict(status, err);
     if (code == SL_OK)

@@ -110,6 +110,12 @@ write_strays(writing *w)
             w->names[count++] = status->hosts[i].name;
     sl_write_key(w->writer, "unexpected");
     write_names(w, count);
+    count = 0;
+    for (uint32_t i = 0; i < status->host_count; i++)
+        if (status->hosts[i].ambiguous)
+            w->names[count++] = status->hosts[i].name;
+    sl_write_key(w->writer, "ambiguous");
+    write_names(w, count);
 }
 
 static void

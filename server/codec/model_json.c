@@ -68,6 +68,18 @@ expert_cut(const sl_tensor *tensor)
     return tensor->component == SL_COMPONENT_ROUTED_EXPERTS ? "by_expert" : "replicated";
 }
 
+/* A model that was counted is within range. */
+static uint64_t
+elements_of(const sl_tensor *tensor)
+{
+    uint64_t elements = 0;
+    const sl_code code = sl_tensor_elements(tensor, &elements);
+
+    assert(code == SL_OK);
+    (void)code;
+    return elements;
+}
+
 static void
 write_tensor(sl_writer *writer, const sl_model *model, const sl_tensor *tensor,
              const sl_stored_as *as)
@@ -80,6 +92,7 @@ write_tensor(sl_writer *writer, const sl_model *model, const sl_tensor *tensor,
         sl_write_uint(writer, tensor->shape[axis]);
     sl_write_array_end(writer);
     sl_put_text(writer, "dtype", sl_model_stored_dtype(model, as));
+    sl_put_uint(writer, "elements", elements_of(tensor));
     sl_put_text(writer, "role", sl_component_text(tensor->component));
     sl_put_text(writer, "tensor_parallel", sl_cut_text(tensor->cut));
     sl_put_text(writer, "expert_parallel", expert_cut(tensor));
@@ -92,6 +105,26 @@ write_tensor(sl_writer *writer, const sl_model *model, const sl_tensor *tensor,
     sl_write_object_end(writer);
 }
 
+/* What a run adds to the counts, and to the bytes where each parameter takes as many. */
+static void
+write_run_sizes(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind, uint32_t count)
+{
+    uint64_t parameters = 0;
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *tensor = &kind->tensors[i];
+        if (!tensor->tied && !tensor->buffer)
+            parameters += count * elements_of(tensor);
+    }
+    sl_put_uint(writer, "parameters", parameters);
+    if (model->quantized_weights_bytes == 0) {
+        sl_put_uint(writer, "weights_bytes", parameters * model->checkpoint_element_bytes);
+        return;
+    }
+    sl_write_key(writer, "weights_bytes");
+    sl_write_null(writer);
+}
+
 /* `stored` has an entry for each tensor of the kind. */
 static void
 write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind,
@@ -102,6 +135,7 @@ write_run(sl_writer *writer, const sl_model *model, const sl_layer_kind *kind,
     sl_put_uint(writer, "count", count);
     sl_put_text(writer, "prefix", kind->prefix);
     sl_put_text(writer, "pipeline_parallel", stage);
+    write_run_sizes(writer, model, kind, count);
     sl_write_key(writer, "tensors");
     sl_write_array(writer);
     for (uint32_t i = 0; i < kind->tensor_count; i++)

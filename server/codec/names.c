@@ -87,6 +87,12 @@ static const char *const graphs[] = {
 };
 _Static_assert(COUNT(graphs) == SL_GRAPHS_COUNT, "a word for every extent");
 
+static const char *const gradient_syncs[] = {
+    [SL_GRADIENT_SYNC_EACH - 1] = "each",
+    [SL_GRADIENT_SYNC_LAST - 1] = "last",
+};
+_Static_assert(COUNT(gradient_syncs) == SL_GRADIENT_SYNC_COUNT - 1, "a word for every moment");
+
 static const char *const shardings[] = {
     [SL_FSDP_NO_SHARD] = "no_shard",
     [SL_FSDP_SHARD_GRAD_OP] = "shard_grad_op",
@@ -268,6 +274,8 @@ const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(sha
 const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};
 const sl_names sl_context_names = {contexts, SL_CONTEXT_COUNT, COUNT(contexts)};
+const sl_names sl_gradient_sync_names = {gradient_syncs, COUNT(gradient_syncs),
+                                         COUNT(gradient_syncs)};
 const sl_names sl_order_names = {orders, COUNT(orders), COUNT(orders)};
 const sl_names sl_overlap_names = {overlaps, COUNT(overlaps), COUNT(overlaps)};
 const sl_names sl_recipe_names = {recipes, COUNT(recipes), COUNT(recipes)};
@@ -282,6 +290,24 @@ const sl_names sl_strategy_names = {strategies, SL_STRATEGY_COUNT, COUNT(strateg
 const sl_names sl_situation_names = {situations, SL_SITUATION_COUNT, COUNT(situations)};
 const sl_names sl_tuning_names = {tunings, SL_TUNING_METHOD_COUNT, COUNT(tunings)};
 const sl_names sl_comparison_names = {comparisons, SL_COMPARISON_OF_COUNT, COUNT(comparisons)};
+
+uint32_t
+sl_sharding_stage(uint32_t word)
+{
+    static const uint32_t stages[] = {
+        [SL_FSDP_NO_SHARD] = 0,     [SL_FSDP_SHARD_GRAD_OP] = 2,      [SL_FSDP_FULL_SHARD] = 3,
+        [SL_FSDP_HYBRID_SHARD] = 3, [SL_FSDP_HYBRID_SHARD_ZERO2] = 2,
+    };
+
+    assert(word < SL_FSDP_SHARDING_COUNT);
+    return stages[word];
+}
+
+bool
+sl_sharding_is_hybrid(uint32_t word)
+{
+    return word == SL_FSDP_HYBRID_SHARD || word == SL_FSDP_HYBRID_SHARD_ZERO2;
+}
 
 const char *
 sl_framework_profiles(uint32_t framework)

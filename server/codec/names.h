@@ -33,6 +33,7 @@ extern const sl_names sl_adapter_names; /* from SL_ADAPTER_LORA on: a word is me
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;
 extern const sl_names sl_order_names;
+extern const sl_names sl_gradient_sync_names; /* sl_gradient_sync less one */
 
 /* How collectives of the tensor group overlap with products. */
 typedef enum sl_overlap_word {
@@ -71,6 +72,8 @@ typedef enum sl_fsdp_sharding {
     SL_FSDP_SHARDING_COUNT
 } sl_fsdp_sharding;
 extern const sl_names sl_sharding_names;
+uint32_t sl_sharding_stage(uint32_t word); /* zero_stage */
+bool sl_sharding_is_hybrid(uint32_t word); /* one copy of the states a node */
 
 /* Words of `attention` beyond the kernels' own: what each stands for is settled with the
  * cluster. */

@@ -217,6 +217,21 @@ layout_write(sl_writer *writer, const sl_plan *plan)
     sl_write_array_end(writer);
 }
 
+void
+sl_degrees_write(sl_writer *writer, const sl_plan *plan)
+{
+    sl_put_uint(writer, "pipeline", plan->pipeline);
+    sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
+    layout_write(writer, plan);
+    sl_put_uint(writer, "context", plan->context);
+    sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
+    sl_put_uint(writer, "expert", plan->expert);
+    sl_put_known_uint(writer, "expert_tensor", plan->expert_tensor);
+    sl_put_uint(writer, "data", plan->data);
+    sl_put_uint(writer, "zero_stage", plan->zero_stage);
+    sl_put_known_uint(writer, "shard_group", plan->shard_group);
+}
+
 static void
 wire_write(sl_writer *writer, const char *key, sl_wire wire)
 {
@@ -274,20 +289,14 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
     sl_write_object(writer);
     sl_put_uint(writer, "tensor", plan->tensor);
     sl_put_bool(writer, "sequence", plan->sequence);
-    sl_put_uint(writer, "pipeline", plan->pipeline);
-    sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
-    layout_write(writer, plan);
-    sl_put_uint(writer, "context", plan->context);
-    sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
-    sl_put_uint(writer, "expert", plan->expert);
-    sl_put_known_uint(writer, "expert_tensor", plan->expert_tensor);
-    sl_put_uint(writer, "data", plan->data);
-    sl_put_uint(writer, "zero_stage", plan->zero_stage);
-    sl_put_known_uint(writer, "shard_group", plan->shard_group);
+    sl_degrees_write(writer, plan);
     if (plan->reshard != SL_RESHARD_DEFAULT)
         sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
     else
         sl_put_null(writer, "reshard_after_forward");
+    sl_put_text(writer, "gradient_sync",
+                sl_name(&sl_gradient_sync_names,
+                        sl_plan_gradient_sync(workload, plan) - SL_GRADIENT_SYNC_EACH));
     unit_write(writer, &plan->unit);
     sl_put_text(writer, "order", sl_name(&sl_order_names, plan->order));
     overlap_write(writer, workload, software);
@@ -296,6 +305,21 @@ plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
     sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
     sl_placement_write(writer, plan);
     sl_write_object_end(writer);
+}
+
+void
+sl_nics_write(sl_writer *writer, const sl_cluster *cluster)
+{
+    sl_write_key(writer, "nics");
+    sl_write_array(writer);
+    if (cluster->nics_per_node > 0) {
+        sl_write_object(writer);
+        sl_put_uint(writer, "count", cluster->nics_per_node);
+        sl_put_double(writer, "bytes_per_s", cluster->nic_bytes_per_s);
+        sl_put_text(writer, "kind", cluster->fabric.kind);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
 }
 
 /* Equal nodes, into an object that is open. */
@@ -315,16 +339,7 @@ nodes_write(sl_writer *writer, const sl_cluster *cluster)
     sl_put_double(writer, "scale_up_bytes_per_s", a->scale_up_bytes_per_s);
     sl_put_uint(writer, "scale_up_domain", a->scale_up_domain);
     sl_put_known_uint(writer, "host_memory_bytes", cluster->host_memory_bytes);
-    sl_write_key(writer, "nics");
-    sl_write_array(writer);
-    if (cluster->nics_per_node > 0) {
-        sl_write_object(writer);
-        sl_put_uint(writer, "count", cluster->nics_per_node);
-        sl_put_double(writer, "bytes_per_s", cluster->nic_bytes_per_s);
-        sl_put_text(writer, "kind", cluster->fabric.kind);
-        sl_write_object_end(writer);
-    }
-    sl_write_array_end(writer);
+    sl_nics_write(writer, cluster);
     sl_put_double(writer, "oversubscription", cluster->oversubscription_ratio);
     sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
     sl_operating_write(writer, &cluster->operation);
@@ -430,13 +445,20 @@ workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
                          from->offload.parameters != to->offload.parameters ||
                          from->offload.activations != to->offload.activations;
     const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
+    const bool sizes = from->sequence_length != to->sequence_length || /* of limits alone */
+                       from->global_batch != to->global_batch;
 
-    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload))
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload ||
+          sizes))
         return;
     sl_write_key(writer, "workload");
     sl_write_object(writer);
     if (software)
         sl_put_text(writer, "software", estimate->software->name);
+    if (from->sequence_length != to->sequence_length)
+        sl_put_uint(writer, "sequence_length", to->sequence_length);
+    if (from->global_batch != to->global_batch)
+        sl_put_uint(writer, "global_batch_size", to->global_batch);
     if (micro_batch)
         sl_put_uint(writer, "micro_batch_size", to->micro_batch);
     if (accumulation)
@@ -481,7 +503,7 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
     const bool layout = to->layout_chunks > 0 && !same_layout(from, to);
     if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
         from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
-        from->shard_group == to->shard_group &&
+        from->shard_group == to->shard_group && from->gradient_sync == to->gradient_sync &&
         !(sequence || zero_open || data || schedule || layout))
         return;
     sl_write_key(writer, "parallelism");
@@ -499,6 +521,9 @@ plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl
         sl_put_null(writer, "replicate");
         sl_put_known_uint(writer, "shard_group", to->shard_group);
     }
+    if (from->gradient_sync != to->gradient_sync)
+        sl_put_text(writer, "gradient_sync",
+                    sl_name(&sl_gradient_sync_names, to->gradient_sync - SL_GRADIENT_SYNC_EACH));
     if (schedule)
         sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
     if (layout) {

@@ -17,6 +17,12 @@ void sl_adapter_write(sl_writer *writer, const sl_adapter *adapter);
 void sl_offload_write(sl_writer *writer, const sl_offload *offload);
 void sl_recompute_write(sl_writer *writer, const sl_workload *workload);
 
+/** Members of a plan from its pipeline to its shard group. */
+void sl_degrees_write(sl_writer *writer, const sl_plan *plan);
+
+/** Member "nics" of a cluster: none, or one kind. */
+void sl_nics_write(sl_writer *writer, const sl_cluster *cluster);
+
 /** A fix as a merge patch of the request: only the fields that differ from what was evaluated and
  * that the request does not derive by itself. */
 void sl_patch_write(sl_writer *writer, const sl_estimate_request *request,

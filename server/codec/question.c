@@ -127,12 +127,16 @@ is_since(const sl_estimate_request *request, const char *month)
     return false;
 }
 
-/* The newest that part and release have: FlashAttention 2 was published in July 2023, 3 in July 2024. */
+/* That of the release, if it says one and the part has a law of it; else the newest that both have:
+ * FlashAttention 2 was published in July 2023, 3 in July 2024. */
 static sl_attention_kernel
 flash_kernel(const sl_estimate_request *request)
 {
     const sl_accelerator *const a = &request->cluster.accelerator;
+    const int own = request->software_count == 1 ? request->software[0].attention : -1;
 
+    if (own > SL_ATTENTION_UNFUSED && a->attention[own][0].head_dim != 0)
+        return (sl_attention_kernel)own;
     if (a->attention[SL_ATTENTION_FLASH3][0].head_dim != 0 && is_since(request, "2024-07"))
         return SL_ATTENTION_FLASH3;
     if (a->attention[SL_ATTENTION_FLASH1][0].head_dim != 0 && !is_since(request, "2023-07"))
@@ -222,6 +226,8 @@ settle(sl_estimate_request *request, sl_errors *err)
     settle_experts(request);
     settle_precision(request);
     settle_attention(request);
+    if (request->purpose == SL_PURPOSE_SEARCH) /* it chooses micro-batches */
+        return SL_OK;
     settle_whole_batch(request);
     return settle_accumulation(request, err);
 }
@@ -262,7 +268,7 @@ static sl_code
 read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
     /* Those of every request, then what one purpose has beside them. */
-    static const sl_member members[SL_PURPOSE_COUNT][7] = {
+    static const sl_member members[SL_PURPOSE_COUNT][15] = {
         [SL_PURPOSE_ESTIMATE] = {{"model", NULL},
                                  {"workload", NULL},
                                  {"cluster", NULL},
@@ -280,15 +286,31 @@ read_members(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
                                    {"parallelism", NULL},
                                    {"of", NULL},
                                    {"strategies", NULL}},
+        [SL_PURPOSE_SEARCH] = {{"model", NULL},
+                               {"workload", NULL},
+                               {"cluster", NULL},
+                               {"clusters", NULL},
+                               {"parallelism", NULL},
+                               {"space", NULL},
+                               {"objective", NULL},
+                               {"constraints", NULL},
+                               {"limit", NULL},
+                               {"pareto", NULL},
+                               {"time_limit_s", NULL},
+                               {"exhaustive", NULL},
+                               {"why_not", NULL},
+                               {"neighbours", NULL},
+                               {"simulate", NULL}},
     };
-    static const size_t counts[SL_PURPOSE_COUNT] = {4, 7, 6};
+    static const size_t counts[SL_PURPOSE_COUNT] = {4, 7, 6, 15};
     const sl_node *const root = &request->root;
     sl_code first = sl_node_object(root, err);
     if (first != SL_OK)
         return first;
     sl_keep(&first, sl_members_check(root, members[request->purpose], counts[request->purpose],
                                      warnings, err));
-    (void)sl_node_member(root, "cluster", &request->cluster_object);
+    if (request->purpose != SL_PURPOSE_SEARCH)
+        (void)sl_node_member(root, "cluster", &request->cluster_object);
     (void)sl_node_member(root, "parallelism", &request->parallelism_object);
     sl_keep(&first, sl_node_required(root, "model", &request->model, err));
     sl_keep(&first, sl_node_required(root, "workload", &request->workload_object, err));
@@ -324,15 +346,18 @@ read_cluster(sl_estimate_request *request, const sl_catalog *catalog, sl_errors 
     return code;
 }
 
+/* cluster: of several, the one that it is about; NULL: the document's. */
 static sl_code
-read_document(const sl_node *root, const sl_catalog *catalog, sl_purpose purpose,
-              sl_errors *warnings, sl_estimate_request *out, sl_errors *err)
+read_document(const sl_node *root, const sl_node *cluster, const sl_catalog *catalog,
+              sl_purpose purpose, sl_errors *warnings, sl_estimate_request *out, sl_errors *err)
 {
     assert(root != NULL && catalog != NULL && out != NULL && err != NULL);
 
     memset(out, 0, sizeof *out);
     out->root = *root;
     out->purpose = purpose;
+    if (cluster != NULL)
+        out->cluster_object = *cluster;
     out->slow_stage = UINT32_MAX;
     out->slow_ratio = 1.0;
     sl_code first = read_members(out, warnings, err);
@@ -357,21 +382,30 @@ sl_code
 sl_estimate_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
                          sl_estimate_request *out, sl_errors *err)
 {
-    return read_document(root, catalog, SL_PURPOSE_ESTIMATE, warnings, out, err);
+    return read_document(root, NULL, catalog, SL_PURPOSE_ESTIMATE, warnings, out, err);
 }
 
 sl_code
 sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
                          sl_estimate_request *out, sl_errors *err)
 {
-    return read_document(root, catalog, SL_PURPOSE_TIMELINE, warnings, out, err);
+    return read_document(root, NULL, catalog, SL_PURPOSE_TIMELINE, warnings, out, err);
 }
 
 sl_code
 sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog, sl_errors *warnings,
                            sl_estimate_request *out, sl_errors *err)
 {
-    return read_document(root, catalog, SL_PURPOSE_COMPARISON, warnings, out, err);
+    return read_document(root, NULL, catalog, SL_PURPOSE_COMPARISON, warnings, out, err);
+}
+
+sl_code
+sl_search_part_read(const sl_node *root, const sl_node *cluster, const sl_catalog *catalog,
+                    sl_errors *warnings, sl_estimate_request *out, sl_errors *err)
+{
+    assert(cluster != NULL);
+
+    return read_document(root, cluster, catalog, SL_PURPOSE_SEARCH, warnings, out, err);
 }
 
 static sl_code

@@ -24,6 +24,7 @@ typedef enum sl_purpose {
     SL_PURPOSE_ESTIMATE,
     SL_PURPOSE_TIMELINE,
     SL_PURPOSE_COMPARISON,
+    SL_PURPOSE_SEARCH,
     SL_PURPOSE_COUNT
 } sl_purpose;
 
@@ -123,6 +124,12 @@ sl_code sl_timeline_request_read(const sl_node *root, const sl_catalog *catalog,
 sl_code sl_comparison_request_read(const sl_node *root, const sl_catalog *catalog,
                                    sl_errors *warnings, sl_estimate_request *out,
                                    sl_errors *err) SL_MUST_CHECK;
+
+/** The same for one cluster of a search, which stands at `cluster`; value NULL: the request has none. What
+ * is missing of the plan is the search's choice, and nothing is settled that depends on it. */
+sl_code sl_search_part_read(const sl_node *root, const sl_node *cluster, const sl_catalog *catalog,
+                            sl_errors *warnings, sl_estimate_request *out,
+                            sl_errors *err) SL_MUST_CHECK;
 
 /**
  * Fills the cluster from the spec of the inventory that the request names, one pool or several; the

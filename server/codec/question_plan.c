@@ -27,6 +27,7 @@ static const sl_member plan_members[] = {
     {"pipeline_layout", NULL},
     {"placement", NULL},
     {"reshard_after_forward", NULL},
+    {"gradient_sync", NULL},
     {"fsdp_unit", NULL},
     {"gather_dtype", NULL},
     {"context_kind", NULL},
@@ -112,10 +113,6 @@ note_accounting(sl_estimate_request *request)
 static sl_code
 read_sharding(sl_estimate_request *request, sl_errors *err)
 {
-    static const uint32_t stages[] = {
-        [SL_FSDP_NO_SHARD] = 0,     [SL_FSDP_SHARD_GRAD_OP] = 2,      [SL_FSDP_FULL_SHARD] = 3,
-        [SL_FSDP_HYBRID_SHARD] = 3, [SL_FSDP_HYBRID_SHARD_ZERO2] = 2,
-    };
     const sl_node *const object = &request->parallelism_object;
     uint32_t word = 0;
     bool said = false;
@@ -123,17 +120,18 @@ read_sharding(sl_estimate_request *request, sl_errors *err)
     if (code != SL_OK || !said)
         return code;
     const bool stage_open = (request->unknown & SL_UNKNOWN_ZERO_STAGE) != 0;
-    if (!stage_open && request->plan.zero_stage != stages[word]) {
+    const uint32_t stage = sl_sharding_stage(word);
+    if (!stage_open && request->plan.zero_stage != stage) {
         const sl_code refused = sl_node_fail_at(
             object, "sharding", err, SL_E_RANGE, "conflicting_fields",
-            "is zero_stage %u, but zero_stage says %u", stages[word], request->plan.zero_stage);
+            "is zero_stage %u, but zero_stage says %u", stage, request->plan.zero_stage);
         sl_hint(err, "leave one of them out");
         return refused;
     }
-    request->plan.zero_stage = stages[word];
+    request->plan.zero_stage = stage;
     request->unknown &= ~(uint32_t)SL_UNKNOWN_ZERO_STAGE;
     request->sharding_said = true;
-    request->hybrid = word == SL_FSDP_HYBRID_SHARD || word == SL_FSDP_HYBRID_SHARD_ZERO2;
+    request->hybrid = sl_sharding_is_hybrid(word);
     return SL_OK;
 }
 
@@ -159,6 +157,24 @@ read_shard_group(sl_estimate_request *request, sl_errors *err)
     if (said)
         request->plan.reshard = reshard ? SL_RESHARD_ALWAYS : SL_RESHARD_NEVER;
     return first;
+}
+
+/* Absent: what the framework does by itself. */
+static sl_code
+read_gradient_sync(sl_estimate_request *request, sl_errors *err)
+{
+    uint32_t word = 0;
+    bool said = false;
+    const sl_code code = sl_names_read(&request->parallelism_object, "gradient_sync",
+                                       &sl_gradient_sync_names, &word, &said, err);
+    if (code != SL_OK || !said)
+        return code;
+    request->plan.gradient_sync = (sl_gradient_sync)(SL_GRADIENT_SYNC_EACH + word);
+    if (request->accounting != SL_ACCOUNTING_EXACT)
+        sl_notes_add(&request->notes, "gradient_sync_not_counted", true,
+                     "an accounting's communication is the paper's: gradients that are divided are "
+                     "reduced with every micro-batch, whatever gradient_sync says");
+    return SL_OK;
 }
 
 /* Absent: what virtual_pipeline asks for. Whether the two go together is the engine's to judge. */
@@ -217,7 +233,9 @@ note_degrees(sl_estimate_request *request)
     static const char *const degrees[] = {"tensor", "pipeline"};
     const sl_node *const object = &request->parallelism_object;
     sl_node member;
-    for (size_t i = 0; i < COUNT(degrees) && request->source != SL_MODEL_FROM_PARAMETERS; i++) {
+    if (request->source == SL_MODEL_FROM_PARAMETERS || request->purpose == SL_PURPOSE_SEARCH)
+        return;
+    for (size_t i = 0; i < COUNT(degrees); i++) {
         if (object->value == NULL || !sl_node_member(object, degrees[i], &member))
             sl_notes_add(&request->notes, "degrees_assumed", false,
                          "parallel degrees that were not given are 1, data takes the rest");
@@ -264,6 +282,7 @@ sl_question_read_plan(sl_estimate_request *request, sl_errors *warnings, sl_erro
     sl_keep(&first, read_sharding(request, err));
     note_accounting(request);
     sl_keep(&first, read_shard_group(request, err));
+    sl_keep(&first, read_gradient_sync(request, err));
     sl_keep(&first, read_schedule(request, err));
     sl_keep(&first, read_layout(request, err));
     sl_keep(&first, sl_placement_read(object, plan, warnings, err));

@@ -256,6 +256,17 @@ read_kernels(sl_estimate_request *request, sl_errors *err)
     return first;
 }
 
+/* A search may have batches to choose from. */
+static bool
+batch_is_chosen(const sl_estimate_request *request)
+{
+    sl_node space;
+    sl_node batches;
+    return request->purpose == SL_PURPOSE_SEARCH &&
+           sl_node_member(&request->root, "space", &space) &&
+           sl_node_member(&space, "global_batch_size", &batches);
+}
+
 static sl_code
 read_counts(sl_estimate_request *request, sl_errors *err)
 {
@@ -267,7 +278,8 @@ read_counts(sl_estimate_request *request, sl_errors *err)
     if (request->source != SL_MODEL_FROM_PARAMETERS) {
         if (!layers)
             sl_keep(&first, sl_node_required(object, "sequence_length", &needed, err));
-        sl_keep(&first, sl_node_required(object, "global_batch_size", &needed, err));
+        if (!batch_is_chosen(request))
+            sl_keep(&first, sl_node_required(object, "global_batch_size", &needed, err));
     }
     workload->sequence_length = layers; /* one sample; another length is the engine's to refuse */
     bool said = false;

@@ -26,11 +26,7 @@ write_lanes(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
         sl_put_uint(writer, "stage", lane->stage);
         put_pool(writer, d, lane->stage);
         sl_put_text(writer, "stream", sl_stream_name(lane->stream));
-        sl_put_text(writer, "group",
-                    lane->data ? "data"
-                    : lane->stream == SL_STREAM_SCALE_UP || lane->stream == SL_STREAM_NETWORK
-                        ? "pipeline"
-                        : NULL);
+        sl_put_text(writer, "group", sl_lane_group_name(lane->group));
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);

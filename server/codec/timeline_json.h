@@ -42,8 +42,8 @@ bool sl_timeline_write(sl_writer *writer, const sl_timeline_document *document) 
 
 /**
  * The Trace Event Format that chrome://tracing, Perfetto and TensorBoard read: a process for each stage,
- * a thread for each of its lanes, complete events with what they are as arguments, flow arrows from each
- * send to the pass that takes it in, counters of what is kept alive. Times in microseconds.
+ * a thread for each of its lanes, complete events with what they are as arguments, flow arrows from the
+ * end of each send to the start of the pass that takes it in, counters of what is kept alive. Times in microseconds.
  * False: out of memory.
  */
 bool sl_trace_write(sl_writer *writer, const sl_timeline_document *document) SL_MUST_CHECK;

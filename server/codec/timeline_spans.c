@@ -65,8 +65,47 @@ ask_stages(const sl_timeline_query *query, const sl_timeline *timeline, const sl
     }
 }
 
+const char *
+sl_lane_group_name(sl_lane_group group)
+{
+    static const char *const names[] = {
+        [SL_LANE_OWN] = NULL,          [SL_LANE_PIPELINE] = "pipeline",   [SL_LANE_DATA] = "data",
+        [SL_LANE_TO_HOST] = "to_host", [SL_LANE_FROM_HOST] = "from_host",
+    };
+    _Static_assert(sizeof names / sizeof names[0] == SL_LANE_GROUPS, "a name per group");
+
+    return names[group];
+}
+
+static sl_lane_group
+group_of(sl_span_kind kind)
+{
+    switch (kind) {
+    case SL_SPAN_SEND_OUTPUT:
+    case SL_SPAN_SEND_GRADIENT:
+        return SL_LANE_PIPELINE;
+    case SL_SPAN_GATHER:
+    case SL_SPAN_REDUCE:
+    case SL_SPAN_REDUCE_REPLICAS:
+    case SL_SPAN_BROADCAST:
+    case SL_SPAN_SCATTER_INPUTS:
+    case SL_SPAN_GATHER_OUTPUTS:
+    case SL_SPAN_SCATTER_GRADIENTS:
+        return SL_LANE_DATA;
+    case SL_SPAN_GRADIENTS_DOWN:
+    case SL_SPAN_ACTIVATIONS_DOWN:
+        return SL_LANE_TO_HOST;
+    case SL_SPAN_PARAMETERS_UP:
+    case SL_SPAN_ACTIVATIONS_UP:
+        return SL_LANE_FROM_HOST;
+    default:
+        return SL_LANE_OWN;
+    }
+}
+
+/* Collectives that go around the ring of their group. */
 static bool
-is_data(sl_span_kind kind)
+is_ring(sl_span_kind kind)
 {
     return kind == SL_SPAN_GATHER || kind == SL_SPAN_REDUCE || kind == SL_SPAN_REDUCE_REPLICAS;
 }
@@ -74,12 +113,12 @@ is_data(sl_span_kind kind)
 static uint16_t
 lane_of(sl_timeline_spans *spans, const sl_span *span)
 {
-    const sl_timeline_lane own = {span->stage, span->stream, is_data(span->kind)};
+    const sl_timeline_lane own = {span->stage, span->stream, group_of(span->kind)};
 
     /* Spans come lane by lane: it is one of the last, if it is there. */
     for (uint32_t i = spans->lane_count; i-- > 0;) {
         const sl_timeline_lane *lane = &spans->lanes[i];
-        if (lane->stage == own.stage && lane->stream == own.stream && lane->data == own.data)
+        if (lane->stage == own.stage && lane->stream == own.stream && lane->group == own.group)
             return (uint16_t)i;
     }
     assert(spans->lane_count < SL_TIMELINE_LANES_MAX);
@@ -163,10 +202,20 @@ seconds_of(const sl_pass_part *part, sl_span_kind kind)
     }
 }
 
-static double
-layer_s(const sl_timeline_spans *spans, const sl_model *model, uint32_t layer, sl_span_kind kind)
+/* As the pool of the stage runs them. */
+static const sl_pass_parts *
+parts_of(const sl_timeline_document *d, const sl_timeline_spans *spans, uint32_t stage,
+         uint32_t layer)
 {
-    const sl_pass_parts *parts = &spans->parts[model->layers[layer]];
+    const sl_model *model = d->question->model;
+
+    return &spans
+                ->parts[d->timeline->stages[stage].pool * model->kind_count + model->layers[layer]];
+}
+
+static double
+layer_s(const sl_pass_parts *parts, sl_span_kind kind)
+{
     double sum_s = 0.0;
 
     for (uint32_t i = 0; i < parts->count; i++)
@@ -189,11 +238,11 @@ add_operators(const sl_timeline_document *d, const sl_span *whole, sl_timeline_s
     if (whole->layer == SL_SPAN_NONE)
         sl_timeline_layers(model, &d->estimate->plan, whole->stage, whole->chunk, &first, &end);
     for (uint32_t l = first; l < end; l++)
-        all_s += layer_s(to, model, l, whole->kind);
+        all_s += layer_s(parts_of(d, to, whole->stage, l), whole->kind);
     const double scale = all_s > 0.0 ? (whole->end_s - whole->start_s) / all_s : 0.0;
     for (uint32_t n = first; n < end; n++) {
         const uint32_t layer = forward ? n : end - 1 - (n - first);
-        const sl_pass_parts *parts = &to->parts[model->layers[layer]];
+        const sl_pass_parts *parts = parts_of(d, to, whole->stage, layer);
         for (uint32_t i = 0; i < parts->count; i++) {
             const sl_pass_part *part = &parts->list[forward ? i : parts->count - 1 - i];
             const double seconds = scale * seconds_of(part, whole->kind);
@@ -209,6 +258,23 @@ add_operators(const sl_timeline_document *d, const sl_span *whole, sl_timeline_s
     }
 }
 
+/* Operators of every kind on each pool that has a stage. */
+static bool
+make_parts(const sl_timeline_document *d, sl_timeline_spans *out)
+{
+    const size_t kinds = d->question->model->kind_count;
+    const size_t pools = d->question->cluster->pool_count;
+    const sl_stage_run *stages = d->timeline->stages;
+
+    out->parts = malloc((pools > 0 ? pools : 1) * kinds * sizeof *out->parts);
+    if (out->parts == NULL)
+        return false;
+    for (uint32_t s = 0; s < d->timeline->stage_count; s++)
+        if (s == 0 || stages[s].pool != stages[s - 1].pool)
+            sl_timeline_operators(d->question, d->estimate, s, out->parts + stages[s].pool * kinds);
+    return true;
+}
+
 /* Room for `most` spans, and for the operators of every kind where they are asked for. */
 static bool
 make_room(const sl_timeline_document *d, uint32_t most, sl_timeline_spans *out)
@@ -221,11 +287,7 @@ make_room(const sl_timeline_document *d, uint32_t most, sl_timeline_spans *out)
         return false;
     if (!d->query->operators)
         return true;
-    out->parts = malloc(d->question->model->kind_count * sizeof *out->parts);
-    if (out->parts == NULL)
-        return false;
-    sl_timeline_operators(d->question, d->estimate, out->parts);
-    return true;
+    return make_parts(d, out);
 }
 
 bool
@@ -245,7 +307,7 @@ sl_timeline_spans_init(const sl_timeline_document *document, sl_timeline_spans *
         const sl_span span = sl_timeline_span(timeline, i);
         if (!out->asked[span.stage] || !touches(query, &span))
             continue;
-        if (query->rings && is_data(span.kind))
+        if (query->rings && is_ring(span.kind))
             add_steps(timeline, query, &span, out, most);
         else if (query->operators && span.kind <= SL_SPAN_BACKWARD_WEIGHT)
             add_operators(document, &span, out, most);

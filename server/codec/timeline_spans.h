@@ -4,11 +4,24 @@
 
 #include "codec/timeline_json.h"
 
-/** What parameters and gradients of replicas travel in has a lane apart from what stages send. */
+/** Whose traffic a lane has: what parameters and gradients of replicas travel in is apart from what
+ * stages send, and what goes to the host from what comes back. */
+typedef enum sl_lane_group {
+    SL_LANE_OWN,
+    SL_LANE_PIPELINE,
+    SL_LANE_DATA,
+    SL_LANE_TO_HOST,
+    SL_LANE_FROM_HOST,
+    SL_LANE_GROUPS
+} sl_lane_group;
+
+/** "pipeline", ...; NULL: nobody else's. */
+const char *sl_lane_group_name(sl_lane_group group);
+
 typedef struct sl_timeline_lane {
     uint32_t stage;
     sl_stream stream;
-    bool data;
+    sl_lane_group group;
 } sl_timeline_lane;
 
 enum { SL_OPERATOR_NAMES_MAX = 256 };
@@ -26,7 +39,7 @@ typedef struct sl_timeline_spans {
     uint32_t *part; /* operator in `names`; SL_SPAN_NONE where it is none or several */
     uint32_t name_count;
     const char *names[SL_OPERATOR_NAMES_MAX];
-    sl_pass_parts *parts; /* of every kind; NULL where passes are whole */
+    sl_pass_parts *parts; /* of every kind, pool after pool; NULL where passes are whole */
 } sl_timeline_spans;
 
 /** What the passes of one stage keep: from at_s[i] on, bytes[i]. */

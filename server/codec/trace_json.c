@@ -1,9 +1,12 @@
 /* A simulated step in the Trace Event Format. */
 #include "codec/timeline_spans.h"
 
+#include <math.h>
+
 #include "base/text.h"
 
-static const double us = 1e6; /* of a second: what the format counts in */
+static const double us = 1e6;         /* of a second: what the format counts in */
+static const double instant_s = 1e-9; /* what its readers tell apart */
 
 /* The members that readers expect of every event, whatever its phase. Processes and threads count from 1:
  * some take 0 for none. */
@@ -38,6 +41,14 @@ name_track(sl_writer *writer, const char *what, uint32_t stage, uint32_t lane, c
 static void
 name_tracks(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_spans *spans)
 {
+    static const char *const groups[] = {
+        [SL_LANE_OWN] = "",
+        [SL_LANE_PIPELINE] = "",
+        [SL_LANE_DATA] = ", data parallel",
+        [SL_LANE_TO_HOST] = ", to the host",
+        [SL_LANE_FROM_HOST] = ", from the host",
+    };
+    _Static_assert(sizeof groups / sizeof groups[0] == SL_LANE_GROUPS, "words per group");
     const sl_cluster *cluster = d->question->cluster;
     char name[128];
 
@@ -55,7 +66,7 @@ name_tracks(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
     for (uint32_t i = 0; i < spans->lane_count; i++) {
         const sl_timeline_lane *lane = &spans->lanes[i];
         (void)sl_text_format(name, sizeof name, "%s%s", sl_stream_name(lane->stream),
-                             lane->data ? ", data parallel" : "");
+                             groups[lane->group]);
         name_track(writer, "thread_name", lane->stage, i, name, 0);
         name_track(writer, "thread_sort_index", lane->stage, i, NULL, lane->stream);
     }
@@ -106,6 +117,14 @@ static bool
 is_pass(sl_span_kind kind)
 {
     return kind <= SL_SPAN_BACKWARD_WEIGHT;
+}
+
+/* The end of a send as an arrow may have it: readers bind arrows to the slice around their time, which no
+ * longer is there when it ends. */
+static double
+leaving_s(const sl_span *sent)
+{
+    return fmax((sent->start_s + sent->end_s) / 2.0, sent->end_s - instant_s);
 }
 
 /* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that begins
@@ -172,8 +191,7 @@ write_flows(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
         if (best == SL_SPAN_NONE)
             continue;
         const sl_span *taker = &spans->list[best];
-        write_flow(writer, "s", i, sent->stage, spans->lane[i],
-                   sent->start_s + (sent->end_s - sent->start_s) / 2.0);
+        write_flow(writer, "s", i, sent->stage, spans->lane[i], leaving_s(sent));
         write_flow(writer, "f", i, taker->stage, spans->lane[best], taker->start_s);
     }
 }

@@ -1,3 +1,5 @@
+#include "engine/check.h"
+
 #include <assert.h>
 #include <stddef.h>
 
@@ -67,8 +69,10 @@ hardest_width(const sl_model *model, const sl_plan *plan)
     for (uint32_t k = 0; k < model->kind_count; k++)
         for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
             const sl_operator *op = &model->kinds[k].operators[i];
+            if (op->kind != SL_OPERATOR_ACTIVATION)
+                continue;
             const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
-            if (op->kind == SL_OPERATOR_ACTIVATION && op->outputs % ranks != 0)
+            if (op->outputs % ranks != 0)
                 return op->outputs;
         }
     return model->ffn;
@@ -490,17 +494,32 @@ check_sequence(const sl_question *question, sl_errors *err)
     return code;
 }
 
+typedef sl_code (*rule)(const sl_question *question, sl_errors *err);
+
+/* All of them are asked: the first code counts, and every fault is named. */
+static sl_code
+ask_all(const rule *rules, uint32_t count, const sl_question *question, sl_errors *err)
+{
+    sl_code first = SL_OK;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const sl_code code = rules[i](question, err);
+        if (first == SL_OK)
+            first = code;
+    }
+    return first;
+}
+
 sl_code
 sl_question_check(const sl_question *question, sl_errors *err)
 {
-    static sl_code (*const rules[])(const sl_question *, sl_errors *) = {
+    static const rule rules[] = {
         check_framework,   check_sharding, check_workload,   check_expert,     check_context,
         check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
         sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
         sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
         sl_check_pools,
     };
-    sl_code first = SL_OK;
 
     /* What follows reads operators, which such a model has only in part. */
     if (question->model->unpriced != NULL)
@@ -508,10 +527,18 @@ sl_question_check(const sl_question *question, sl_errors *err)
                        "time and memory of %s are not modelled yet; models:inspect counts this "
                        "model",
                        question->model->unpriced);
-    for (uint32_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
-        const sl_code code = rules[i](question, err);
-        if (first == SL_OK)
-            first = code;
-    }
-    return first;
+    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+}
+
+sl_code
+sl_question_check_cut(const sl_question *question, sl_errors *err)
+{
+    /* In the order of the whole check, less what goes by tensors, sequences and the hardware alone. */
+    static const rule rules[] = {
+        check_framework,  check_sharding, check_workload,   check_expert,   check_world,
+        check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,  sl_check_across,
+        sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order, sl_check_pools,
+    };
+
+    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
 }

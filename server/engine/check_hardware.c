@@ -106,7 +106,7 @@ sl_check_hardware(const sl_question *question, sl_errors *err)
         sl_question of_pool = *question;
         sl_errors found;
         of_pool.cluster = &question->cluster->pools[i];
-        found.count = found.dropped = 0;
+        sl_errors_begin(&found, false);
         const sl_code code = check_pool(&of_pool, &found);
         pass_on(&found, i, err);
         if (first == SL_OK)

@@ -27,10 +27,32 @@ check_scans(const sl_question *question, sl_errors *err)
     const sl_model *model = question->model;
     sl_code code = SL_OK;
 
-    for (uint32_t k = 0; code == SL_OK && k < model->kind_count; k++)
-        for (uint32_t i = 0; code == SL_OK && i < model->kinds[k].operator_count; i++)
-            if (model->kinds[k].operators[i].kind == SL_OPERATOR_SCAN)
-                code = check_scan(question, &model->kinds[k].operators[i], err);
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+            if (model->kinds[k].operators[i].kind != SL_OPERATOR_SCAN)
+                continue;
+            code = check_scan(question, &model->kinds[k].operators[i], err);
+            if (code != SL_OK)
+                return code;
+        }
+    return code;
+}
+
+sl_code
+sl_check_across(const sl_question *question, sl_errors *err)
+{
+    assert(question != NULL && err != NULL);
+
+    const uint32_t pipeline = question->plan.pipeline;
+
+    if (!question->model->across || pipeline == 1)
+        return SL_OK;
+    const sl_code code =
+        sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
+                "stages of a model whose decoder reads its encoder's output are not "
+                "modelled, got %u",
+                pipeline);
+    sl_hint(err, "1");
     return code;
 }
 
@@ -42,14 +64,10 @@ sl_check_operators(const sl_question *question, sl_errors *err)
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
     sl_code code = check_scans(question, err);
+    const sl_code across = sl_check_across(question, err);
 
-    if (model->across && plan->pipeline > 1) {
-        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
-                       "stages of a model whose decoder reads its encoder's output are not "
-                       "modelled, got %u",
-                       plan->pipeline);
-        sl_hint(err, "1");
-    }
+    if (across != SL_OK)
+        code = across;
     if (plan->context > 1 && (model->unmasked || sl_model_does(model, SL_OPERATOR_SCAN))) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
                        "context parallelism is modelled for attention under a causal mask only, "

@@ -8,4 +8,7 @@
  * state space with parts of heads or groups. */
 sl_code sl_check_operators(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
+/** Of those rules, the one that reads the pipeline. */
+sl_code sl_check_across(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
+
 #endif

@@ -106,6 +106,87 @@ check_overlap(const sl_question *question, sl_errors *err)
     return code;
 }
 
+/* One line a rule of a framework, with what it does have. */
+static sl_code
+refuse_sync(const char *rule, const char *message, const char *hint, sl_errors *err)
+{
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, rule, "/parallelism/gradient_sync", "%s", message);
+    sl_hint(err, "%s", hint);
+    return code;
+}
+
+/* To reduce once a step takes gradients that are whole until then. */
+static sl_code
+check_last(const sl_question *question, bool divided, sl_errors *err)
+{
+    static const char rule[] = "gradient_sync_not_of_framework";
+
+    switch (question->workload.framework) {
+    case SL_FRAMEWORK_DP:
+        return refuse_sync(rule, "dp sums the gradients of its devices with every micro-batch",
+                           "each, or framework ddp", err);
+    case SL_FRAMEWORK_DEEPSPEED:
+        return !divided ? SL_OK
+                        : refuse_sync(rule,
+                                      "deepspeed refuses no_sync where it partitions gradients: "
+                                      "stages 2 and 3 reduce with every micro-batch",
+                                      "each, or zero_stage 1", err);
+    case SL_FRAMEWORK_MEGATRON:
+        return !divided ? SL_OK
+                        : refuse_sync(rule,
+                                      "Megatron-FSDP (stages 2 and 3) reduces divided gradients "
+                                      "with every micro-batch",
+                                      "each, or zero_stage 1", err);
+    default:
+        return question->software_count == 1 && question->software->traced_sharding
+                   ? refuse_sync(rule,
+                                 "one traced graph reduces each gradient where it is made: it has "
+                                 "no no_sync",
+                                 "each, or other software", err)
+                   : SL_OK;
+    }
+}
+
+/* ... and to reduce with each one, a framework that does not wait for the end of the step. */
+static sl_code
+check_each(const sl_question *question, bool divided, sl_errors *err)
+{
+    static const char rule[] = "gradient_sync_not_of_framework";
+    const sl_workload *workload = &question->workload;
+    const bool several =
+        workload->global_batch > (uint64_t)question->plan.data * workload->micro_batch;
+
+    if (workload->framework == SL_FRAMEWORK_MEGATRON && !divided)
+        return refuse_sync(rule, "megatron sums gradients where they lie and reduces them once",
+                           "last, or zero_stage 3", err);
+    if (workload->framework == SL_FRAMEWORK_DEEPSPEED && !divided)
+        return refuse_sync(rule, "deepspeed's stages 0 and 1 reduce once, when the step is due",
+                           "last, or zero_stage 2", err);
+    if (workload->framework == SL_FRAMEWORK_FSDP1 && workload->offload.parameters && several &&
+        (question->unknown & (uint32_t)SL_UNKNOWN_MICRO_BATCH) == 0)
+        return refuse_sync("each_with_offload",
+                           "FSDP 1 with its parameters in the host's memory overwrites the "
+                           "gradients of earlier micro-batches outside of no_sync",
+                           "last, or framework fsdp2", err);
+    return SL_OK;
+}
+
+static sl_code
+check_gradient_sync(const sl_question *question, sl_errors *err)
+{
+    const bool divided = question->plan.zero_stage >= 2;
+    const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
+    const sl_framework framework = question->workload.framework;
+    const bool by_stage = framework == SL_FRAMEWORK_DEEPSPEED || framework == SL_FRAMEWORK_MEGATRON;
+
+    if (question->plan.gradient_sync == SL_GRADIENT_SYNC_DEFAULT || (stage_open && by_stage))
+        return SL_OK;
+    return question->plan.gradient_sync == SL_GRADIENT_SYNC_LAST
+               ? check_last(question, divided, err)
+               : check_each(question, divided, err);
+}
+
 sl_code
 sl_check_traffic(const sl_question *question, sl_errors *err)
 {
@@ -115,9 +196,11 @@ sl_check_traffic(const sl_question *question, sl_errors *err)
     const sl_code gather = check_gather(&question->workload, err);
     const sl_code primary = check_primary(&question->workload, err);
     const sl_code overlap = check_overlap(question, err);
+    const sl_code sync = check_gradient_sync(question, err);
 
     return reduce != SL_OK    ? reduce
            : gather != SL_OK  ? gather
            : primary != SL_OK ? primary
-                              : overlap;
+           : overlap != SL_OK ? overlap
+                              : sync;
 }

@@ -1,4 +1,4 @@
-/** Sums and products of counts and bytes that may not leave uint64_t. */
+/** Arithmetic of counts and bytes: sums and products that may not leave uint64_t, common divisors. */
 #ifndef SL_ENGINE_CHECKED_H
 #define SL_ENGINE_CHECKED_H
 
@@ -23,6 +23,18 @@ sl_add(uint64_t *sum, uint64_t value)
         return false;
     *sum += value;
     return true;
+}
+
+/** The greatest that divides both; of 0 and another number the other. */
+static inline uint64_t
+sl_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
 }
 
 #endif

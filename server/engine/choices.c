@@ -24,6 +24,9 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
     case SL_CHOICE_CONTEXT:
         plan->context = small;
         break;
+    case SL_CHOICE_EXPERT:
+        plan->expert = small;
+        break;
     case SL_CHOICE_DATA: /* follows from the others */
         break;
     case SL_CHOICE_MICRO_BATCH:
@@ -56,6 +59,8 @@ choice_limit(const sl_question *question, sl_choice field)
     case SL_CHOICE_PIPELINE:
     case SL_CHOICE_CONTEXT:
         return SL_PIPELINE_MAX < available ? SL_PIPELINE_MAX : available;
+    case SL_CHOICE_EXPERT: /* none: only one rank has all of nothing */
+        return question->model->experts == 0 ? 1 : question->model->experts;
     case SL_CHOICE_VIRTUAL_PIPELINE:
         return question->model->block_count;
     case SL_CHOICE_MICRO_BATCH:
@@ -96,7 +101,7 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
 
         if (field == SL_CHOICE_TENSOR && question->model->heads % value != 0)
             continue;
-        ignored.count = ignored.dropped = 0;
+        sl_errors_begin(&ignored, true);
         set_choice(&tried, field, value);
         if (!sl_plan_derive_data(question->cluster, &tried.plan, &data))
             continue;

@@ -24,8 +24,8 @@ sl_collective_domain(const sl_cluster *cluster)
     return domain;
 }
 
-static uint64_t
-island_of(const sl_cluster *cluster)
+uint64_t
+sl_collective_island(const sl_cluster *cluster)
 {
     const uint64_t domain = sl_collective_domain(cluster);
     const uint64_t per_node = cluster->accelerators_per_node;
@@ -47,16 +47,19 @@ sl_group
 sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
 {
     assert(ranks >= 1 && stride >= 1);
+    if (ranks == 1)
+        return (sl_group){
+            .ranks = 1.0, .nodes = 1.0, .members_per_node = 1.0, .level = SL_LEVEL_SCALE_UP};
 
-    const uint64_t island = island_of(cluster);
+    const uint64_t island = sl_collective_island(cluster);
     const uint64_t extent = ranks * stride;
 
-    if (lines_up_inside(cluster, island, extent) || ranks == 1)
+    if (lines_up_inside(cluster, island, extent))
         return (sl_group){
             .ranks = (double)ranks,
             .nodes = 1.0,
             .members_per_node = (double)ranks,
-            .level = ranks == 1 || lines_up_inside(cluster, sl_collective_domain(cluster), extent)
+            .level = lines_up_inside(cluster, sl_collective_domain(cluster), extent)
                          ? SL_LEVEL_SCALE_UP
                          : SL_LEVEL_HOST,
         };
@@ -83,20 +86,20 @@ sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last)
 {
     assert(first < last);
 
-    const uint64_t island = island_of(cluster);
+    const uint64_t island = sl_collective_island(cluster);
     const uint64_t whole = sl_collective_domain(cluster);
     const uint64_t domain = whole > 0 ? whole : 1;
     assert(island > 0);
-    const bool together = first / island == (last - 1) / island;
-    const bool linked = first / domain == (last - 1) / domain;
+    if (first / island != (last - 1) / island)
+        return (sl_group){
+            .ranks = 2.0, .nodes = 2.0, .members_per_node = 1.0, .level = SL_LEVEL_NETWORK};
 
+    const bool linked = first / domain == (last - 1) / domain;
     return (sl_group){
         .ranks = 2.0,
-        .nodes = together ? 1.0 : 2.0,
-        .members_per_node = together ? 2.0 : 1.0,
-        .level = !together ? SL_LEVEL_NETWORK
-                 : linked  ? SL_LEVEL_SCALE_UP
-                           : SL_LEVEL_HOST,
+        .nodes = 1.0,
+        .members_per_node = 2.0,
+        .level = linked ? SL_LEVEL_SCALE_UP : SL_LEVEL_HOST,
     };
 }
 

@@ -37,6 +37,9 @@ sl_group sl_group_of(const sl_cluster *cluster, uint64_t ranks, uint64_t stride)
  */
 uint64_t sl_collective_domain(const sl_cluster *cluster);
 
+/** Ranks without the network between them: those of a node, or of a scale-up domain that is larger. */
+uint64_t sl_collective_island(const sl_cluster *cluster);
+
 /** Two ranks somewhere among the global ranks [first, last). */
 sl_group sl_group_pair(const sl_cluster *cluster, uint64_t first, uint64_t last);
 

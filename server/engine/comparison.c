@@ -50,10 +50,10 @@ static bool
 lacks_time(const sl_question *question, const sl_workload *workload)
 {
     const sl_offload *offload = &workload->offload;
-    const bool states = offload->optimizer || offload->parameters;
+    const bool any = offload->optimizer || offload->parameters || offload->activations;
 
-    return offload->activations ||
-           (states && question->cluster->accelerator.host_bytes_per_s <= 0.0);
+    return offload->optimizer_on_nvme || offload->parameters_on_nvme ||
+           (any && question->cluster->accelerator.host_bytes_per_s <= 0.0);
 }
 
 static void

@@ -135,23 +135,58 @@ add_shared_experts(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_name
                                    spec->hidden, 1, false});
 }
 
+/* Gate and up of gpt-oss are clamped by two kernels and put together again, 4 bytes each; backward reads the
+ * gradient and what was clamped (4), makes and applies masks of a byte (4), writes (2) and puts both together
+ * (4). Megatron-LM core/fusions/fused_bias_geglu.py. What is kept of it is not counted: published runs of
+ * 120B without recomputation leave no room for a second copy. */
+static void
+add_clamp(sl_layer_kind *kind, uint64_t width)
+{
+    sl_operator *op =
+        sl_add_operator(kind, "expert_clamp", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, width, width);
+
+    op->shares_input = true;
+    op->forward_bytes = 8;
+    op->backward_bytes = 14;
+}
+
+/* The bias of an expert's output, weighed by the fp32 share of each of its tokens: the product of both
+ * written in fp32 (4), added (10), expert by expert put together (8), cast (6); backward cast (6), the
+ * output's gradient cast (6), those of bias and share multiplied and summed (12 each), parts put together
+ * (4). Megatron-LM core/transformer/moe/experts.py, _apply_bias. */
+static void
+add_expert_bias(sl_layer_kind *kind, uint64_t hidden)
+{
+    sl_operator *op = sl_add_operator(kind, "expert_bias", SL_OPERATOR_ACTIVATION,
+                                      SL_CUT_REPLICATED, hidden, hidden);
+
+    op->biased = true;
+    op->shares_input = true;
+    op->forward_bytes = 28;
+    op->backward_bytes = 40;
+}
+
 /* A gated MLP of the block, cut like the dense one: two products around the activation. */
 static void
 add_gated_operators(sl_layer_kind *kind, const char *const names[3], uint64_t hidden,
                     uint64_t width, const sl_experts *routed)
 {
     const uint32_t first = kind->operator_count;
-    sl_operator *const ops[] = {
-        sl_add_operator(kind, names[0], SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, 2 * width),
-        sl_add_operator(kind, names[1], SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, 2 * width, width),
-        sl_add_operator(kind, names[2], SL_OPERATOR_MATMUL, SL_CUT_ROW, width, hidden),
-    };
+    const bool biased = routed != NULL && routed->bias;
+
+    (void)sl_add_operator(kind, names[0], SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, 2 * width);
+    if (biased)
+        add_clamp(kind, 2 * width);
+    (void)sl_add_operator(kind, names[1], SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, 2 * width, width);
+    (void)sl_add_operator(kind, names[2], SL_OPERATOR_MATMUL, SL_CUT_ROW, width, hidden);
+    if (biased)
+        add_expert_bias(kind, hidden);
 
     sl_mark_operators(kind, first,
                       routed != NULL ? SL_COMPONENT_ROUTED_EXPERTS : SL_COMPONENT_SHARED_EXPERTS);
-    for (size_t i = 0; routed != NULL && i < sizeof ops / sizeof ops[0]; i++) {
-        ops[i]->experts = routed->count;
-        ops[i]->visits = routed->per_token;
+    for (uint32_t i = first; routed != NULL && i < kind->operator_count; i++) {
+        kind->operators[i].experts = routed->count;
+        kind->operators[i].visits = routed->per_token;
     }
 }
 

@@ -32,8 +32,10 @@ sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_pric
         sl_slice *slice = slice_of_pool(priced, i);
         sl_kind_price *prices = prices_of_pool(priced, question->model, i);
         slice->recompute = recompute;
-        for (uint32_t k = 0; k < kinds; k++)
+        for (uint32_t k = 0; k < kinds; k++) {
             prices[k].again = sl_recompute_rerun(slice, &prices[k]);
+            sl_price_passes(slice, &prices[k]);
+        }
     }
 }
 
@@ -220,10 +222,9 @@ set_binding(sl_estimate *out)
 }
 
 sl_memory_case
-sl_evaluate_case(const sl_question *question, const sl_combination *combination,
-                 const sl_priced *priced, sl_holdings *holdings)
+sl_evaluate_bare_case(const sl_question *question, const sl_combination *combination,
+                      const sl_priced *priced)
 {
-    sl_hold(question->model, &combination->workload, &combination->plan, priced->prices, holdings);
     return (sl_memory_case){
         .question = question,
         .cluster = sl_pools_at(question->cluster, 0),
@@ -233,8 +234,18 @@ sl_evaluate_case(const sl_question *question, const sl_combination *combination,
         .software = combination->software,
         .slice = &priced->slice,
         .prices = priced->prices,
-        .holdings = holdings,
     };
+}
+
+sl_memory_case
+sl_evaluate_case(const sl_question *question, const sl_combination *combination,
+                 const sl_priced *priced, sl_holdings *holdings)
+{
+    sl_memory_case c = sl_evaluate_bare_case(question, combination, priced);
+
+    sl_hold(question->model, &combination->workload, &combination->plan, priced->prices, holdings);
+    c.holdings = holdings;
+    return c;
 }
 
 void
@@ -265,22 +276,25 @@ evaluate_spread_step(const sl_memory_case *c, sl_time *out)
         }
 }
 
+void
+sl_evaluate_time(const sl_memory_case *c, sl_time *out)
+{
+    if (sl_case_is_spread(c))
+        evaluate_spread_step(c, out);
+    else
+        sl_step_evaluate(c, out);
+    assert(isfinite(out->step_s) && out->step_s > 0.0);
+}
+
 /* What both kinds of evaluation come to. */
 static bool
 evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate *out)
 {
     assert(c->slice->recompute == combination->workload.recompute);
-    out->software = combination->software;
-    out->workload = combination->workload;
-    out->plan = combination->plan;
     if (!sl_memory_evaluate(c, &out->memory))
         return false;
-    if (sl_case_is_spread(c))
-        evaluate_spread_step(c, &out->time);
-    else
-        sl_step_evaluate(c, &out->time);
+    sl_evaluate_time(c, &out->time);
     out->fits = out->memory.headroom_bytes >= 0;
-    assert(isfinite(out->time.step_s) && out->time.step_s > 0.0);
     return true;
 }
 
@@ -305,6 +319,9 @@ sl_evaluate_explained(const sl_question *question, const sl_combination *combina
     c.explained = true;
     if (!evaluate(&c, combination, out))
         return false;
+    out->software = combination->software;
+    out->workload = combination->workload;
+    out->plan = combination->plan;
     sl_step_throughput(&c, &out->time, &out->throughput);
     out->time.ideal_s = out->throughput.mfu_full * out->time.step_s;
     set_memory_figures(out);

@@ -33,9 +33,16 @@ void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        sl_clock clock, sl_priced *out);
 
+/** A case without holdings, for what needs none. */
+sl_memory_case sl_evaluate_bare_case(const sl_question *question, const sl_combination *combination,
+                                     const sl_priced *priced);
+
 /** What memory and step are computed from; it points into all four, the last of which it fills. */
 sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
                                 const sl_priced *priced, sl_holdings *holdings);
+
+/** The step, on one pool or several; sl_memory_evaluate goes before. */
+void sl_evaluate_time(const sl_memory_case *c, sl_time *out);
 
 /** Everything that one estimate was computed from, for as long as it is looked at again. */
 typedef struct sl_known {
@@ -57,6 +64,16 @@ bool sl_evaluate(const sl_question *question, const sl_combination *combination,
  * intervals, fixes and notes are left alone. */
 bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
                            const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
+
+/** The step of a combination, which some device holds, at the end of the range of clocks and links; it is
+ * evaluated in `scratch`. */
+double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,
+                           bool slow, sl_estimate *scratch);
+
+/** What published runs lie beside that range: noise between machines and releases; of what the host issues,
+ * which jitters and waits for other hosts; of traffic in the open, which shares its links with others. Of
+ * a step that was explained. */
+double sl_evaluate_spread_ratio(const sl_time *time);
 
 /** The values that stand for a question whose open fields are software, attention and dropout at most,
  * where one will do: of its plausible combinations one of the newest release, with the newest kernel.

@@ -1,7 +1,7 @@
 /* Single changes to a plan, each evaluated as a question of its own. */
+#include "engine/balance.h"
 #include "engine/evaluate.h"
 #include "engine/schedule.h"
-#include "engine/step_parts.h"
 
 enum { NODE_DOUBLINGS = 3, NODES_MAX = 1 << 20, LAYOUT_MOVES = 256 };
 
@@ -88,11 +88,15 @@ evaluate_changed(const trial *t, sl_combination changed)
     asked.workload = changed.workload;
     asked.plan = changed.plan;
     asked.unknown = 0;
-    ignored.count = ignored.dropped = 0;
+    sl_errors_begin(&ignored, true);
     if (sl_question_check(&asked, &ignored) != SL_OK)
         return false;
     sl_evaluate_price(&asked, &changed, SL_CLOCK_HELD, &priced);
-    return sl_evaluate(&asked, &changed, &priced, t->scratch);
+    if (!sl_evaluate(&asked, &changed, &priced, t->scratch))
+        return false;
+    t->scratch->workload = changed.workload;
+    t->scratch->plan = changed.plan;
+    return true;
 }
 
 /* Whether it fits then. */
@@ -151,8 +155,23 @@ try_degrees(trial *t, const sl_combination *now)
     }
 }
 
-/* To the host, when the device is too small; what that costs in time is not priced for activations, nor
- * where the link to the host is not known. Both go only where neither alone is enough. */
+/* Whole gradients take room, and reducing them with every micro-batch takes time. */
+static void
+try_gradient_sync(trial *t, const sl_combination *now)
+{
+    sl_combination c = *now;
+
+    if (sl_plan_microbatches(&now->workload, &now->plan) <= 1)
+        return;
+    c.plan.gradient_sync =
+        sl_plan_gradient_sync(&now->workload, &now->plan) == SL_GRADIENT_SYNC_EACH
+            ? SL_GRADIENT_SYNC_LAST
+            : SL_GRADIENT_SYNC_EACH;
+    (void)try_named(t, "gradient_sync", c);
+}
+
+/* To the host, when the device is too small; what that costs in time is not known where the link to the host
+ * is not. Both go only where neither alone is enough. */
 static void
 try_offload(trial *t, const sl_combination *now)
 {
@@ -165,7 +184,6 @@ try_offload(trial *t, const sl_combination *now)
     t->time_incomplete = t->question->cluster->accelerator.host_bytes_per_s <= 0.0;
     if (!now->workload.offload.optimizer)
         enough = try_named(t, "offload", states);
-    t->time_incomplete = true;
     if (!now->workload.offload.activations)
         enough = try_named(t, "offload", activations) || enough;
     states.workload.offload.activations = true;
@@ -190,83 +208,6 @@ try_nodes(trial *t, const sl_combination *now)
         }
     }
     t->cluster = t->question->cluster;
-}
-
-/* What a stage takes of a micro-batch in all its passes: one of its blocks on the mean, and all that is
- * no block. */
-static void
-split_stage(const sl_memory_case *c, uint32_t stage, double *block_s, double *other_s)
-{
-    const sl_model *model = c->question->model;
-    const sl_stage *held = &sl_holding_of(c->holdings, stage)->stage;
-    const sl_held all = sl_schedule_all_held(c->plan, stage);
-    sl_memory_case space;
-    const sl_memory_case *at = sl_case_of_stage(c, stage, &space);
-
-    *block_s = *other_s = 0.0;
-    for (uint32_t k = 0; k < model->kind_count; k++) {
-        if (held->layers[k] == 0)
-            continue;
-        const bool again = sl_step_layers_again(at, &all, held, k) > 0.0;
-        const sl_rank_time t = sl_step_layer(at, k, again);
-        const double all_s = sl_pass_s(&t.forward) + sl_pass_s(&t.backward) + sl_pass_s(&t.again);
-        if (sl_schedule_is_block(model, k))
-            *block_s += held->layers[k] * all_s / held->blocks;
-        else
-            *other_s += held->layers[k] * all_s;
-    }
-}
-
-/* Blocks of each rank, dealt out over its chunks. */
-static void
-deal_blocks(const uint32_t blocks[SL_PIPELINE_MAX], sl_plan *plan)
-{
-    const uint32_t held = sl_schedule_held(plan);
-
-    plan->layout_chunks = sl_schedule_chunks(plan);
-    for (uint32_t r = 0; r < plan->pipeline; r++)
-        for (uint32_t i = 0; i < held; i++)
-            plan->layout[sl_schedule_chunk(plan, r, i)] =
-                (uint16_t)(blocks[r] / held + (i < blocks[r] % held));
-}
-
-/* A block in each chunk, but in those that have embedding or head alone. */
-static uint32_t
-fewest_blocks(const sl_plan *plan, uint32_t rank)
-{
-    const bool end = rank == 0 || rank + 1 == plan->pipeline;
-
-    return plan->virtual_pipeline == 1 && end ? 0 : plan->virtual_pipeline;
-}
-
-/* Blocks of each rank so that all take as long, from what ranks of the plan at hand take of a
- * micro-batch. */
-static bool
-balance_blocks(const sl_known *of, uint32_t out[SL_PIPELINE_MAX])
-{
-    double block_s[SL_PIPELINE_MAX]; /* of one block there */
-    double other_s[SL_PIPELINE_MAX]; /* of what is no block */
-    const sl_plan *plan = of->c.plan;
-    const uint32_t blocks = of->c.question->model->block_count;
-    uint32_t placed = 0;
-
-    for (uint32_t r = 0; r < plan->pipeline; r++) {
-        split_stage(&of->c, r, &block_s[r], &other_s[r]);
-        if (block_s[r] <= 0.0)
-            return false;
-        out[r] = fewest_blocks(plan, r);
-        placed += out[r];
-    }
-    /* One after the other, each to the rank that ends first with it. */
-    for (; placed < blocks; placed++) {
-        uint32_t least = 0;
-        for (uint32_t r = 1; r < plan->pipeline; r++)
-            if (other_s[r] + (out[r] + 1) * block_s[r] <
-                other_s[least] + (out[least] + 1) * block_s[least])
-                least = r;
-        out[least]++;
-    }
-    return placed == blocks;
 }
 
 /* The stage of the ranks that have most memory left. */
@@ -297,11 +238,11 @@ try_lighter_layouts(trial *t, sl_combination c, uint32_t blocks[SL_PIPELINE_MAX]
         const uint32_t from = memory->ranks[memory->binding].first_stage;
         const uint32_t to = emptiest_stage(memory);
         const int64_t before = memory->headroom_bytes;
-        if (from == to || blocks[from] <= fewest_blocks(&c.plan, from))
+        if (from == to || blocks[from] <= sl_balance_fewest(&c.plan, from))
             return;
         blocks[from]--;
         blocks[to]++;
-        deal_blocks(blocks, &c.plan);
+        sl_balance_deal(blocks, &c.plan);
         if (try_named(t, "pipeline_layout", c) || t->scratch->memory.headroom_bytes <= before)
             return;
     }
@@ -316,14 +257,12 @@ try_layouts(trial *t, const sl_combination *now)
     sl_combination c = *now;
     sl_known of;
 
-    if (t->cluster->pool_count == 0 || now->plan.pipeline == 1 ||
-        sl_schedule_chunks(&now->plan) > SL_LAYOUT_CHUNKS_MAX ||
-        sl_model_is_plain(t->question->model))
+    if (t->cluster->pool_count == 0)
         return;
     sl_evaluate_know(t->question, t->out, &of);
-    if (!balance_blocks(&of, blocks))
+    if (!sl_balance_blocks(&of.c, blocks))
         return;
-    deal_blocks(blocks, &c.plan);
+    sl_balance_deal(blocks, &c.plan);
     if (!try_named(t, "pipeline_layout", c) && evaluate_changed(t, c))
         try_lighter_layouts(t, c, blocks);
 }
@@ -337,6 +276,7 @@ sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate
     out->fix_count = 0;
     try_recompute(&t, &now);
     try_degrees(&t, &now);
+    try_gradient_sync(&t, &now);
     try_layouts(&t, &now);
     if (out->fits)
         return;

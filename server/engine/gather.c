@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/extremes.h"
 #include "engine/lent.h"
 #include "engine/unit.h"
 
@@ -25,7 +26,7 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
 {
     const sl_model *model = c->question->model;
     const sl_kind_price *prices = c->prices;
-    const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* a graph wraps nothing else */
+    static const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* a graph wraps nothing else */
     const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
     units u = {0};
 
@@ -40,7 +41,7 @@ measure_units(const sl_memory_case *c, const sl_stage *stage)
             u.root += stage->layers[k] * split.root;
             if (split.largest > u.largest) {
                 u.largest = split.largest;
-                u.routed = fmin(split.largest, prices[k].routed_elements);
+                u.routed = sl_smaller(split.largest, prices[k].routed_elements);
             }
         } else {
             u.root += elements;
@@ -72,7 +73,7 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_adapter *adapter = &c->workload->adapter;
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
     const double element =
-        sl_adapter_on(adapter) ? fmin(wire, sl_adapter_base_bytes(adapter->base)) : wire;
+        sl_adapter_on(adapter) ? sl_smaller(wire, sl_adapter_base_bytes(adapter->base)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);
@@ -88,15 +89,18 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
     const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
     const double reduced = copied ? width : 0.0;
+    const double whole =
+        sl_states_wait(c->workload, c->plan) ? sl_larger(kept, reduced) : kept + reduced;
     if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
         return;
     out->head_gradients = kept * head;
-    out->backward_gradients = kept * head + u->largest * (kept + reduced);
+    out->backward_gradients = kept * head + u->largest * whole;
     const sl_elements block = {.all = u->largest, .routed = u->routed};
     out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
     out->root_bytes = kept * u->root;
-    out->root_gradients = u->root * (kept + reduced);
+    out->root_gradients = u->root * whole;
     out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
+    out->root_made = kept * u->root;
 }
 
 /* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
@@ -146,7 +150,7 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     }
     if (c->plan->zero_stage < 3)
         return;
-    out->head_bytes = out->backward_bytes = element * fmin(u->all, live_elements_max);
+    out->head_bytes = out->backward_bytes = element * sl_smaller(u->all, live_elements_max);
     if (layout.gradient_bytes > 0.0)
         out->backward_gradients = element * u->largest;
 }
@@ -163,12 +167,26 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
     out->stepped_root = gradient * u->root;
     for (uint32_t k = 0; k < c->question->model->kind_count; k++)
         if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
-            out->stepped_block = fmax(out->stepped_block, gradient * c->prices[k].largest_matrix);
+            out->stepped_block =
+                sl_larger(out->stepped_block, gradient * c->prices[k].largest_matrix);
+}
+
+/* Whether a rank has anything beside its parameters, which it holds whole, and its gradients, which it
+ * reduces in place. */
+static bool
+is_bare(const sl_memory_case *c)
+{
+    return c->workload->framework != SL_FRAMEWORK_DEEPSPEED &&
+           !c->workload->optimizer_in_backward && c->plan->zero_stage < 2 &&
+           sl_lent_devices(c->workload, c->plan) == 0;
 }
 
 sl_gathered
 sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
 {
+    if (is_bare(c))
+        return (sl_gathered){0};
+
     const units u = measure_units(c, stage);
     sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
 
@@ -208,11 +226,13 @@ edges_of(const sl_memory_case *c, const sl_holding *holding)
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
         return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, 1.0, 1.0};
     if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
-        bucket = fmax(megatron_bucket_elements,
-                      megatron_bucket_elements_per_rank * (double)c->plan->data * c->plan->context);
+        bucket = sl_larger(megatron_bucket_elements, megatron_bucket_elements_per_rank *
+                                                         (double)c->plan->data * c->plan->context);
     else if (bytes > 0.0)
         bucket = ddp_bucket_bytes / bytes;
-    return (sl_edges){bucket, bucket, ceil(all / bucket), ceil(all / bucket)};
+
+    const double pieces = sl_rounded_up(all / bucket);
+    return (sl_edges){bucket, bucket, pieces, pieces};
 }
 
 sl_edges
@@ -221,6 +241,6 @@ sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
     const sl_edges edges = edges_of(c, holding);
     const double all = holding->elements.all;
 
-    return (sl_edges){fmin(all, edges.first), fmin(all, edges.last), fmax(1.0, edges.gathers),
-                      fmax(1.0, edges.reduces)};
+    return (sl_edges){sl_smaller(all, edges.first), sl_smaller(all, edges.last),
+                      sl_larger(1.0, edges.gathers), sl_larger(1.0, edges.reduces)};
 }

@@ -20,6 +20,7 @@ typedef struct sl_gathered {
     double root_bytes;         /* the root unit gathered, at the very end of backward ... */
     double root_gradients;     /* ... when its gradients are reduced */
     double root_reduced;       /* ... to this */
+    double root_made;          /* ... and before, as autograd makes them */
     double stepped_head;       /* the gradient that the optimizer steps on in backward: */
     double stepped_block;      /* ... of the head, of a block's largest matrix, */
     double stepped_root;       /* ... of embedding and head at the very end */
@@ -32,6 +33,7 @@ typedef struct sl_gathered {
  * Quantised blocks under adapters are gathered as they are stored.
  * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
  * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
+ * Added to gradients that wait whole, a block's are gone when those are copied to be reduced.
  * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
  * it is used; all parameters where nothing is recomputed, because gathering again is.
  * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce

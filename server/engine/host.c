@@ -124,7 +124,7 @@ sl_host_bytes(const sl_memory_case *c, uint32_t rank, double in_flight)
                                           .matrices = price->matrix_elements,
                                           .factored = price->factored_elements};
             const sl_layout layout = sl_states_layout(c->workload, &elements);
-            const double kept = sl_recompute_kept_bytes(c->workload, price);
+            const double kept = sl_recompute_kept_bytes(c->workload->recompute, price);
             bytes += price->elements * (layout.parameter_bytes + layout.gradient_bytes +
                                         layout.master_bytes + layout.optimizer_bytes) +
                      in_flight * kept;

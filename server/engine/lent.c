@@ -96,6 +96,8 @@ sl_lent_send(const sl_memory_case *c)
     const sl_group pair = sl_group_pair(cluster, 0, c->plan->data);
     const sl_elements elements = sl_holding_of(c->holdings, 0)->elements;
     const sl_layout layout = sl_holding_of(c->holdings, 0)->layouts.all;
+    const bool numbered = !sl_model_is_plain(model); /* inputs are numbers of 8 bytes */
+    const double tokens = (double)c->workload->micro_batch * (double)c->workload->sequence_length;
     double logits = 0.0;
 
     const double each = sl_adapter_element_bytes(&c->workload->adapter);
@@ -107,11 +109,15 @@ sl_lent_send(const sl_memory_case *c)
                            (elements.adapters + elements.frozen_adapters) * each,
         .gradient_bytes =
             elements.all * sl_states_reduce_bytes(c->workload, &layout) + elements.adapters * each,
+        .input_bytes = numbered ? 8.0 * (c->plan->data - 1.0) * tokens : 0.0,
         .output_bytes = 2.0 * (c->plan->data - 1.0) * logits * c->slice->element_bytes,
     };
     sent.parameter_s =
         sl_collective_s(cluster, SL_COLLECTIVE_BROADCAST, &group, sent.parameter_bytes);
     sent.gradient_s = sl_collective_s(cluster, SL_COLLECTIVE_REDUCE, &group, sent.gradient_bytes);
+    if (sent.input_bytes > 0.0)
+        sent.input_s =
+            sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, &pair, sent.input_bytes);
     sent.output_s = sl_collective_s(cluster, SL_COLLECTIVE_SEND_RECEIVE, &pair, sent.output_bytes);
     return sent;
 }

@@ -35,11 +35,13 @@ double sl_lent_logit_bytes(const sl_memory_case *c, double loss);
 /** Role and ranks of the device that the case is of. */
 void sl_lent_name(const sl_memory_case *c, sl_rank_memory *rank);
 
-/** What one micro-batch sends, nothing of it hidden. */
+/** What one micro-batch sends, in this order and nothing of it hidden: parameters, inputs, outputs and
+ * their gradients, gradients of parameters. Source: data_parallel.py (replicate, scatter, gather). */
 typedef struct sl_lent_traffic {
     double parameter_bytes, gradient_bytes;
+    double input_bytes;  /* numbers of tokens, from the first device; of a plain model unknown: 0 */
     double output_bytes; /* onto the first device, and their gradients back */
-    double parameter_s, gradient_s, output_s;
+    double parameter_s, gradient_s, input_s, output_s;
 } sl_lent_traffic;
 
 sl_lent_traffic sl_lent_send(const sl_memory_case *c);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "engine/extremes.h"
 #include "engine/protocols.h"
 #include "shardline/units.h"
 
@@ -125,7 +126,7 @@ further_s(double steps, double moved_s)
 
     for (uint32_t i = 0; i < SL_PROTOCOL_COUNT; i++) {
         const sl_protocol *p = &sl_protocol_rings[i];
-        best_s = fmin(best_s, steps * p->node_step_s + (1.0 / p->rate_ratio - 1.0) * moved_s);
+        best_s = sl_smaller(best_s, steps * p->node_step_s + (1.0 / p->rate_ratio - 1.0) * moved_s);
     }
     return best_s;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/extremes.h"
 #include "engine/host.h"
 #include "engine/lent.h"
 #include "engine/offload.h"
@@ -43,34 +44,72 @@ sl_case_pool_of(const sl_memory_case *c, uint32_t stage)
     return pool;
 }
 
+/* Terms are whole bytes, each rounded up: the mean's may be more than the largest rank's by that. */
+static const double rounded_bytes = SL_RANK_TERMS_MAX;
+
 double
-sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
+sl_memory_floor_bytes(const sl_memory_case *c, const sl_elements *model)
+{
+    const double share = (double)sl_schedule_copies(c->plan) / c->plan->pipeline;
+    const sl_elements mean = sl_states_part(model, share);
+    const sl_layouts layouts = sl_states_layouts(c->workload, &mean);
+    const sl_shards shards = sl_states_shards(c->workload, c->plan);
+    const sl_rank_bytes b = {.elements = &mean, .layouts = &layouts, .shards = &shards};
+    const sl_rank_outside outside = sl_rank_outside_of(c->plan);
+    const sl_stage nothing = {0};
+    sl_rank_phase peak;
+    sl_rank_memory rank;
+
+    sl_rank_peak(c, &b, &peak);
+    if (!sl_rank_terms(c, &nothing, &outside, &b, &peak, &rank))
+        return (double)UINT64_MAX;
+    return (double)rank.device_total_bytes - rounded_bytes;
+}
+
+double
+sl_memory_plain_sent_bytes(const sl_memory_case *c, uint32_t rank)
 {
     const sl_plan *plan = c->plan;
     double bytes = 0.0;
 
-    if (!sl_model_is_plain(c->question->model)) /* every layer passes on the hidden state */
-        return c->prices[0].output_bytes;
     for (uint32_t i = 0; i < sl_schedule_held(plan); i++) {
         const uint32_t chunk = sl_schedule_crossing(plan, rank, i);
         const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
-        bytes = fmax(bytes, c->prices[kind].output_bytes);
+        bytes = sl_larger(bytes, c->prices[kind].output_bytes);
     }
     return bytes;
 }
 
+/* Beside the device; most plans keep everything on it. */
+static void
+set_host_bytes(const sl_memory_case *c, const sl_rank_bytes *b, uint32_t r, sl_rank_memory *rank)
+{
+    const sl_offload *offload = &c->workload->offload;
+
+    rank->host_bytes = rank->nvme_bytes = 0;
+    if (!offload->optimizer && !offload->parameters && !offload->activations &&
+        c->plan->host_run_count == 0)
+        return;
+
+    const sl_offloaded off = sl_offload_states(c->workload, c->plan, b->elements);
+    rank->host_bytes =
+        (uint64_t)ceil(b->offloaded + off.host_bytes + sl_host_bytes(c, r, b->in_flight));
+    rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
+}
+
 static bool
-evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
-              sl_rank_memory *rank)
+evaluate_rank(const sl_memory_case *c, const sl_rank_outside *outside,
+              const sl_in_flight *in_flight, uint32_t r, sl_rank_memory *rank)
 {
     const sl_stage *stage = &sl_holding_of(c->holdings, r)->stage;
-    const sl_rank_bytes b = sl_rank_measure(c, in_flight, r);
-    const sl_rank_phase peak = sl_rank_peak(c, &b);
+    sl_rank_bytes b;
+    sl_rank_phase peak;
 
-    if (!sl_rank_terms(c, stage, &b, &peak, rank))
+    sl_rank_measure(c, in_flight, r, &b);
+    sl_rank_peak(c, &b, &peak);
+    if (!sl_rank_terms(c, stage, outside, &b, &peak, rank))
         return false;
 
-    const uint64_t per_stage = sl_plan_world(c->plan) / c->plan->pipeline;
     rank->pool = 0;
     rank->usable_bytes = sl_rank_usable_bytes(&c->cluster->accelerator);
     rank->role = c->plan->pipeline == 1        ? "only stage"
@@ -80,12 +119,9 @@ evaluate_rank(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r
                                                : "middle stage";
     rank->first_stage = r;
     rank->stage_count = 1;
-    const sl_offloaded off = sl_offload_states(c->workload, c->plan, &b.elements);
-    rank->host_bytes =
-        (uint64_t)ceil(b.offloaded + off.host_bytes + sl_host_bytes(c, r, b.in_flight));
-    rank->nvme_bytes = (uint64_t)ceil(off.nvme_bytes);
+    set_host_bytes(c, &b, r, rank);
     rank->rank = r * sl_ranks_strides(c->plan).pipeline;
-    rank->count = per_stage;
+    rank->count = (uint64_t)c->plan->tensor * c->plan->context * c->plan->data;
     if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_name(c, rank);
     return true;
@@ -109,6 +145,9 @@ static void
 add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in_node,
                sl_memory *out)
 {
+    if (bytes == 0 && *in_node == 0)
+        return;
+
     const uint64_t per_node = c->cluster->accelerators_per_node;
     const uint64_t per_stage = sl_ranks_strides(c->plan).pipeline;
     const uint64_t per_line = per_stage * c->plan->pipeline; /* ranks until stages begin again */
@@ -124,16 +163,14 @@ add_host_bytes(const sl_memory_case *c, uint32_t r, uint64_t bytes, uint64_t *in
 }
 
 /* Whether stages may be left out that need no more than the one before. What is in the host adds up
- * over stages: then none is. Nor where recomputation goes by the blocks of each chunk, which may be cut
- * otherwise. */
+ * over stages: then none is. */
 static bool
 may_skip(const sl_memory_case *c)
 {
     const sl_offload *offload = &c->workload->offload;
 
     return c->fullest_only && !offload->optimizer && !offload->parameters &&
-           !offload->activations && c->workload->recompute_method == SL_RECOMPUTE_EACH &&
-           !sl_model_is_plain(c->question->model);
+           !offload->activations && !sl_model_is_plain(c->question->model);
 }
 
 /* Whether a stage that holds the same as the one before keeps no more of it alive. */
@@ -160,7 +197,7 @@ is_fuller(const sl_rank_memory *a, const sl_rank_memory *b)
 
 /* The devices that DataParallel lends the model to: they have nothing of their own. */
 static bool
-evaluate_lent(const sl_memory_case *c, sl_memory *out)
+evaluate_lent(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory *out)
 {
     static const sl_layout nothing = {0.0, 0.0, 0.0, 0.0};
     sl_workload bare = *c->workload;
@@ -177,12 +214,12 @@ evaluate_lent(const sl_memory_case *c, sl_memory *out)
     lent.workload = &bare;
     lent.holdings = &holdings;
     lent.lent = &own->layouts.all;
-    return evaluate_rank(&lent, &in_flight, 0, &out->ranks[out->rank_count++]);
+    return evaluate_rank(&lent, outside, &in_flight, 0, &out->ranks[out->rank_count++]);
 }
 
 /* The one stage on each pool that its replicas are spread over. */
 static bool
-evaluate_spread(const sl_memory_case *c, sl_memory *out)
+evaluate_spread(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory *out)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const sl_in_flight in_flight = sl_schedule_in_flight(c->plan, m, 0);
@@ -192,7 +229,7 @@ evaluate_spread(const sl_memory_case *c, sl_memory *out)
         sl_memory_case space;
         const sl_memory_case *here = sl_case_of_pool(c, i, &space);
         sl_rank_memory *rank = &out->ranks[out->rank_count];
-        if (!evaluate_rank(here, &in_flight, 0, rank))
+        if (!evaluate_rank(here, outside, &in_flight, 0, rank))
             return false;
         rank->pool = i;
         rank->rank = first;
@@ -206,10 +243,11 @@ evaluate_spread(const sl_memory_case *c, sl_memory *out)
 }
 
 static bool
-evaluate_stages(const sl_memory_case *c, sl_memory *out)
+evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memory *out)
 {
     const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
     const bool skips = may_skip(c);
+    const bool falls = sl_schedule_in_flight_falls(c->plan);
     sl_in_flight in_flight[2]; /* at hand, and before */
     uint64_t in_node = 0;
 
@@ -219,11 +257,14 @@ evaluate_stages(const sl_memory_case *c, sl_memory *out)
         sl_rank_memory *rank = &out->ranks[out->rank_count];
         sl_in_flight *here = &in_flight[r % 2];
 
-        *here = sl_schedule_in_flight(c->plan, microbatches, r);
-        if (skips && r > 0 && is_less(here, &in_flight[(r + 1) % 2]) &&
-            sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r))
+        const bool repeats =
+            skips && r > 0 && sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r);
+        if (repeats && falls)
             continue;
-        if (!evaluate_rank(at, here, r, rank))
+        *here = sl_schedule_in_flight(c->plan, microbatches, r);
+        if (repeats && is_less(here, &in_flight[(r + 1) % 2]))
+            continue;
+        if (!evaluate_rank(at, outside, here, r, rank))
             return false;
         if (c->pools != NULL)
             rank->pool = sl_case_pool_of(c, r);
@@ -251,21 +292,24 @@ set_reserved_range(const sl_software *software, sl_memory *out)
     const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
     const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
 
-    out->reserved_low_bytes =
-        (uint64_t)ceil(fmin((double)fullest->peak_reserved_bytes, reserved - allocated * below));
-    out->reserved_high_bytes = (uint64_t)ceil(reserved + allocated * above);
+    out->reserved_low_bytes = (uint64_t)ceil(
+        sl_smaller((double)fullest->peak_reserved_bytes, reserved - allocated * below));
+    out->reserved_high_bytes = (uint64_t)sl_rounded_up(reserved + allocated * above);
 }
 
 bool
 sl_memory_evaluate(const sl_memory_case *c, sl_memory *out)
 {
+    const sl_rank_outside outside = sl_rank_outside_of(c->plan);
+
     assert(c->plan->pipeline <= SL_PIPELINE_MAX);
     out->rank_count = 0;
     out->binding = 0;
     out->host_bytes_per_node = 0;
-    if (!(sl_case_is_spread(c) ? evaluate_spread(c, out) : evaluate_stages(c, out)))
+    if (!(sl_case_is_spread(c) ? evaluate_spread(c, &outside, out)
+                               : evaluate_stages(c, &outside, out)))
         return false;
-    if (sl_lent_devices(c->workload, c->plan) > 0 && !evaluate_lent(c, out))
+    if (sl_lent_devices(c->workload, c->plan) > 0 && !evaluate_lent(c, &outside, out))
         return false;
 
     const sl_rank_memory *fullest = &out->ranks[out->binding];

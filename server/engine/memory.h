@@ -74,9 +74,27 @@ sl_case_goes_on(const sl_memory_case *c, uint32_t stage)
     return c->pools == NULL || sl_case_pool_of(c, stage) == sl_case_pool_of(c, stage - 1);
 }
 
+/**
+ * Bytes that some rank needs in any case: those of the states that the mean rank holds, with gradients,
+ * what the allocator loses of them and the context [bytes]. Ranks hold the model's elements between them,
+ * and what one needs grows with its elements and with all that is left out here: activations, gathered
+ * copies, buffers. Not for lent replicas, nor several pools. The case needs no holdings.
+ *
+ * model  elements of the whole model, on ranks of the case's tensor and expert degrees
+ */
+double sl_memory_floor_bytes(const sl_memory_case *c, const sl_elements *model);
+
 /** Widest output of one micro-batch that passes between pipeline ranks `rank` and rank + 1, whole
- * [bytes]. */
-double sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank);
+ * [bytes]; of plain layers, and of any. */
+double sl_memory_plain_sent_bytes(const sl_memory_case *c, uint32_t rank);
+
+static inline double
+sl_memory_sent_bytes(const sl_memory_case *c, uint32_t rank)
+{
+    if (c->question->model->hidden == 0)
+        return sl_memory_plain_sent_bytes(c, rank);
+    return c->prices[0].output_bytes; /* every layer passes on the hidden state */
+}
 
 /**
  * Peak of every pipeline rank, or of those that may need most; ranks with equal bytes are one entry. The peak is the largest of

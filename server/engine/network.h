@@ -31,6 +31,31 @@
 #define SL_ENGINE_NETWORK_H
 
 #include "engine/collective.h"
+#include "engine/protocols.h"
+
+enum { SL_NETWORK_WAYS_MAX = 2 * SL_PROTOCOL_COUNT + 1 };
+
+/** One of the ways that NCCL chooses among: what it takes before the bytes, and at what rate they go. */
+typedef struct sl_network_way {
+    double begin_s;
+    double bytes_per_s;
+    sl_protocol_kind tree; /* of that rate, trees reach a part that goes by size; COUNT = no tree */
+} sl_network_way;
+
+/** Everything about collectives of one kind over one group that does not depend on their bytes. */
+typedef struct sl_crossing {
+    const sl_cluster *cluster;
+    double small_bytes; /* below which messages are slow */
+    double ranks;
+    double rounds;              /* all-reduce: twice around */
+    uint32_t first_tree, count; /* trees come last */
+    sl_network_way ways[SL_NETWORK_WAYS_MAX];
+} sl_crossing;
+
+void sl_network_cross(const sl_cluster *cluster, sl_collective kind, const sl_group *group,
+                      sl_crossing *out);
+
+double sl_network_crossed_s(const sl_crossing *crossing, double bytes);
 
 /** All-reduce, all-gather or reduce-scatter of a group that spans nodes. */
 double sl_network_s(const sl_cluster *cluster, sl_collective kind, const sl_group *group,

@@ -1,18 +1,15 @@
+#include "engine/notes.h"
+
 #include <assert.h>
 #include <stddef.h>
 
 #include "engine/adapter.h"
 #include "engine/evaluate.h"
-#include "engine/kernel.h"
-#include "engine/low_precision.h"
-#include "engine/pools.h"
-#include "engine/ranks.h"
 #include "engine/recompute.h"
 #include "engine/states.h"
 
-/* Once, whatever number of pools it is said of. */
-static void
-add(sl_estimate *out, bool warning, const char *code, const char *text)
+void
+sl_note_add(sl_estimate *out, bool warning, const char *code, const char *text)
 {
     for (uint32_t i = 0; i < out->note_count; i++)
         if (out->notes[i].text == text)
@@ -44,154 +41,18 @@ note_unknown(const sl_question *question, sl_estimate *out)
     };
 
     if ((question->unknown & (uint32_t)SL_UNKNOWN_RECOMPUTE) != 0)
-        add(out, false, "recompute_open",
-            sl_model_is_plain(question->model)
-                ? "recompute was not given: none and full were evaluated"
-                : "recompute was not given: every mode of the framework was evaluated");
+        sl_note_add(out, false, "recompute_open",
+                    sl_model_is_plain(question->model)
+                        ? "recompute was not given: none and full were evaluated"
+                        : "recompute was not given: every mode of the framework was evaluated");
     for (uint32_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if ((question->unknown & (uint32_t)fields[i].field) != 0)
-            add(out, false, fields[i].code, fields[i].text);
+            sl_note_add(out, false, fields[i].code, fields[i].text);
     if (out->evaluated > 1)
-        add(out, false, "median_of_open_fields",
+        sl_note_add(
+            out, false, "median_of_open_fields",
             "the answer is the combination with the median step among those that fit (all, when "
             "none fits); the interval spans them");
-}
-
-static void
-note_low_precision(const sl_workload *workload, sl_estimate *out)
-{
-    add(out, true, "low_precision",
-        "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
-        "the casts of weights are not priced");
-    if (sl_low_keeps_operands(workload))
-        add(out, true, "low_precision_operands",
-            "weights and inputs of linear layers are kept quantised as TransformerEngine does by "
-            "its "
-            "documents; no complete measured run decides it");
-    else if (workload->precision == SL_PRECISION_NVFP4 &&
-             workload->recompute != SL_RECOMPUTE_OPERATORS)
-        add(out, true, "nvfp4_inputs",
-            "linear layers are counted as keeping 16-bit inputs: under nvfp4 only op_sac was held "
-            "against measured runs");
-    else
-        add(out, false, "low_precision_casts",
-            "inputs and weights are kept in 16 bits and cast again in backward, as torchao does");
-}
-
-static bool
-has_low_law(const sl_accelerator *part, sl_precision precision)
-{
-    const sl_low_product low =
-        precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4 : SL_LOW_PRODUCT_FP8;
-
-    return sl_precision_is_low(precision) && part->low_gemm[low].peak_flops_per_s > 0.0;
-}
-
-static void
-note_rates(const sl_question *question, sl_estimate *out)
-{
-    const sl_accelerator *part = &question->cluster->accelerator;
-    const bool half = out->workload.precision == SL_PRECISION_BF16 ||
-                      out->workload.precision == SL_PRECISION_FP16;
-    const bool fused = out->workload.attention != SL_ATTENTION_UNFUSED;
-
-    if (part->gemm_origin == SL_ORIGIN_SCALED)
-        add(out, true, "products_scaled",
-            "matrix products of this part were not measured: the law of the nearest measured part "
-            "was scaled by the datasheets");
-    else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
-        add(out, true, "products_from_datasheet",
-            "matrix products of this part are a generic share of the datasheet peak");
-    if (out->guess_count > 0)
-        add(out, false, "shapes_guessed",
-            "guessed_shapes lists the products that no kernel table has near: larger, smaller, or "
-            "several at once");
-    if (sl_precision_is_low(out->workload.precision))
-        note_low_precision(&out->workload, out);
-    if (!half && !has_low_law(part, out->workload.precision))
-        add(out, true, "precision_scaled",
-            "matrix products were measured in 16 bits: this precision is scaled by the ratio of "
-            "the datasheet peaks");
-    if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
-        add(out, true, "attention_scaled",
-            "fused attention of this part was not measured: the nearest law was scaled");
-    if (fused && sl_model_does(question->model, SL_OPERATOR_ATTENTION) &&
-        !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
-        add(out, true, "attention_width",
-            "fused attention was not measured at this head width: the nearest width was taken");
-    add(out, false, "sustained_clock",
-        "kernels are priced at the clock held over hours, a stated share of what short runs reach; "
-        "the interval spans the range of that share");
-}
-
-static void
-note_links(const sl_question *question, sl_estimate *out)
-{
-    const sl_cluster *cluster = question->cluster;
-    const sl_plan *plan = &out->plan;
-    const sl_group groups[] = {
-        sl_group_of(cluster, plan->tensor, 1),
-        sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
-        sl_group_of(cluster, plan->context, plan->tensor),
-        sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
-    };
-    bool host = false, straddles = false, large = false;
-
-    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
-        const bool inside = groups[i].level != SL_LEVEL_NETWORK;
-        host = host || (groups[i].level == SL_LEVEL_HOST && groups[i].ranks > 1.0);
-        straddles = straddles || groups[i].straddles;
-        large = large || (inside && groups[i].ranks > 8.0);
-    }
-    if (cluster->accelerator.collective_origin != SL_ORIGIN_MEASURED &&
-        cluster->accelerators_per_node > 1)
-        add(out, true, "collectives_scaled",
-            "collectives inside a node of this part were not measured: the nearest law was scaled "
-            "by the link rate");
-    if (host)
-        add(out, true, "pcie_collectives",
-            "a group communicates through the host's PCIe: what it reaches depends on the box, and "
-            "one box was measured at most; eight ranks on two sockets that cannot reach each other "
-            "directly got 1 GB/s, where they can 25");
-    if (large)
-        add(out, true, "group_extrapolated",
-            "a group inside one scale-up domain has more than the 8 ranks that were measured (72 "
-            "for "
-            "the all-reduce of one GB200 rack): scaled, and in the interval 15 % shorter to 30 % "
-            "longer");
-    if (sl_collective_domain(cluster) < cluster->accelerator.scale_up_domain)
-        add(out, false, "domain_segments",
-            "the job is larger than a scale-up domain and takes as many nodes of each, the most "
-            "that "
-            "divide it: the others of a domain are left to other jobs");
-    if (cluster->oversubscription_ratio > 1.0 && cluster->nodes > 1)
-        add(out, false, "oversubscription_everywhere",
-            "which nodes share a leaf is not said: oversubscription slows all that leaves a node");
-    if (straddles)
-        add(out, true, "groups_straddle_nodes",
-            "some groups cross a node boundary that others do not: all are priced as the worst");
-    if (groups[0].level == SL_LEVEL_NETWORK)
-        add(out, true, "tensor_crosses_nodes",
-            "the tensor group crosses nodes: its collectives run over the network every layer");
-    if (cluster->nics_assumed && cluster->nodes > 1)
-        add(out, false, "nics_assumed",
-            "network cards were not given: those of the accelerator's reference node are assumed");
-}
-
-static void
-note_memory(const sl_question *question, sl_estimate *out)
-{
-    if (question->cluster->accelerator.reserved_assumed)
-        add(out, false, "reserved_assumed",
-            "what the driver reserves was not read for this part: 1 % of its memory is assumed");
-    add(out, false, "fragmentation_assumed",
-        "reserved over allocated is the software profile's: 1.05 with static shapes (published "
-        "Megatron runs 1.028 to 1.093), 1.25 for FSDP 1; variable shapes fragment more");
-    if (out->fits && out->memory.ranks[out->memory.binding].returned_bytes > 0)
-        add(out, true, "device_full",
-            "the device is full: the allocator has to return cached segments and ask for others "
-            "(num_alloc_retries), and each time waits for the device, which is not priced; less "
-            "memory, or expandable_segments, takes that away");
 }
 
 /* Buffers that some code has and some has not: said, not counted. */
@@ -202,22 +63,19 @@ note_buffers(sl_estimate *out)
     const bool stepped = out->workload.optimizer == SL_OPTIMIZER_ADAMW &&
                          (framework == SL_FRAMEWORK_DDP || sl_framework_is_fsdp(framework));
 
-    if (framework == SL_FRAMEWORK_FSDP1 && out->plan.zero_stage >= 2 && out->plan.data > 1 &&
-        sl_plan_microbatches(&out->workload, &out->plan) > 1)
-        add(out, true, "no_sync_gradients",
-            "gradients that add up over micro-batches are counted sharded, reduced after each one: "
-            "under no_sync, FSDP 1 keeps them whole on every rank");
     if (framework == SL_FRAMEWORK_MEGATRON && out->plan.zero_stage >= 2)
-        add(out, true, "megatron_fsdp",
+        sl_note_add(
+            out, true, "megatron_fsdp",
             "stages 2 and 3 of megatron are Megatron-FSDP: gathered and reduced by blocks as "
             "fully_shard does it, double buffers not counted");
     if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
         (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
-        add(out, false, "allgather_bucket",
-            "updated parameters are gathered into their place after the step: copies of "
-            "allgather_bucket_size (5e8 elements) are not counted");
+        sl_note_add(out, false, "allgather_bucket",
+                    "updated parameters are gathered into their place after the step: copies of "
+                    "allgather_bucket_size (5e8 elements) are not counted");
     if (stepped && !out->workload.offload.optimizer)
-        add(out, false, "foreach_temporaries",
+        sl_note_add(
+            out, false, "foreach_temporaries",
             "AdamW is counted as fused: PyTorch's foreach implementation, its default on a device, "
             "holds a list as large as a rank's parameters beside them while it steps");
 }
@@ -229,18 +87,22 @@ note_offload(const sl_question *question, sl_estimate *out)
 
     if (question->cluster->accelerator.host_bytes_per_s <= 0.0 &&
         (offload->optimizer || offload->parameters))
-        add(out, true, "host_link_unknown",
+        sl_note_add(
+            out, true, "host_link_unknown",
             "the link of this part to its host is not known: what goes over it is not priced");
     else if (offload->optimizer || offload->parameters)
-        add(out, true, "offload_time",
+        sl_note_add(
+            out, true, "offload_time",
             "the optimizer's step on the host is taken as 4e9 updates a second and node, and what "
             "goes "
             "over the host's link at its datasheet rate: no measured run decides either");
     if (offload->activations)
-        add(out, true, "activation_offload_time",
+        sl_note_add(
+            out, true, "activation_offload_time",
             "activations that go to the host and back are not priced: the step takes longer");
     if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
-        add(out, true, "nvme_time",
+        sl_note_add(
+            out, true, "nvme_time",
             "reading and writing the disks is not priced: the step takes longer; buffers in the "
             "host's "
             "memory are DeepSpeed's defaults");
@@ -264,7 +126,8 @@ note_modules(const sl_question *question, sl_estimate *out)
                 if (sl_recompute_runs(&model->kinds[k], i, (sl_recompute_module)m))
                     found |= UINT32_C(1) << m;
     if ((asked & ~found) != 0)
-        add(out, true, "recompute_module_absent",
+        sl_note_add(
+            out, true, "recompute_module_absent",
             "one or more of recompute.modules change nothing: the model has no such part, or a "
             "fused kernel never keeps it");
 }
@@ -276,48 +139,57 @@ note_sharding(const sl_question *question, sl_estimate *out)
     const sl_framework framework = out->workload.framework;
 
     if (sl_framework_is_fsdp(framework) || framework == SL_FRAMEWORK_DEEPSPEED)
-        add(out, true, "sharded_time_unvalidated",
+        sl_note_add(
+            out, true, "sharded_time_unvalidated",
             "gathers and reductions of fsdp and deepspeed hide under forward and backward as a "
             "whole, but for the first and the last piece; of deepspeed only stage 3 was held "
             "against measured runs");
     if (framework == SL_FRAMEWORK_DEEPSPEED)
-        add(out, true, "deepspeed_memory_unvalidated",
+        sl_note_add(
+            out, true, "deepspeed_memory_unvalidated",
             "buffers of deepspeed are its defaults (buckets of 5e8, at most 1e9 live elements); "
             "no complete measured run decides them");
     if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
-        add(out, false, "op_sac_policy",
+        sl_note_add(
+            out, false, "op_sac_policy",
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
     note_offload(question, out);
     if (sl_adapter_on(&out->workload.adapter))
-        add(out, true, "adapter_time",
+        sl_note_add(
+            out, true, "adapter_time",
             "adapters' own products and the unpacking of quantised weights are not priced, and "
             "model FLOPs count frozen weights as if they trained");
     if (out->workload.adapter.method == SL_ADAPTER_LORA_FA)
-        add(out, true, "lora_fa_input",
+        sl_note_add(
+            out, true, "lora_fa_input",
             "by its definition lora_fa need not keep the inputs of its frozen half; the published "
             "PEFT run needs as much as lora does, so they are counted: an upper bound");
     if (out->workload.graphs != SL_GRAPHS_NONE)
-        add(out, true, "cuda_graphs_coarse",
+        sl_note_add(
+            out, true, "cuda_graphs_coarse",
             out->workload.graphs == SL_GRAPHS_LAYER
                 ? "what captured blocks read from is counted as two hidden states for each; no "
                   "measured run decides it"
                 : "a graph of the whole step is counted as no buffers of its own; no measured run "
                   "decides it");
     if (out->workload.optimizer_in_backward)
-        add(out, false, "optimizer_in_backward",
+        sl_note_add(
+            out, false, "optimizer_in_backward",
             "gradients cannot be clipped by their norm or summed over micro-batches when each is "
             "stepped on at once");
     if (out->workload.compile)
-        add(out, true, "compile_time",
+        sl_note_add(
+            out, true, "compile_time",
             "generated pointwise kernels are priced as fused ones, and the host is taken to be "
             "ahead of "
             "the device");
     if (out->workload.optimizer == SL_OPTIMIZER_MUON)
-        add(out, true, "muon_time", "the products of Muon's orthogonalisation are not priced");
+        sl_note_add(out, true, "muon_time",
+                    "the products of Muon's orthogonalisation are not priced");
     if (out->plan.shard_group > 0 && out->plan.shard_group < out->plan.data)
-        add(out, false, "hybrid_copies",
-            "states are divided within shard_group and held once by every such group");
+        sl_note_add(out, false, "hybrid_copies",
+                    "states are divided within shard_group and held once by every such group");
 }
 
 /* Whether what a layer passes on had to be guessed from what it keeps. */
@@ -335,23 +207,28 @@ note_plain(const sl_model *model, sl_estimate *out)
 {
     if (!sl_model_is_plain(model))
         return;
-    add(out, false, "per_sample",
+    sl_note_add(
+        out, false, "per_sample",
         "layers are counted per sample: sequence_length is 1, and what is said of tokens holds for "
         "samples");
-    add(out, false, "plain_bytes",
+    sl_note_add(
+        out, false, "plain_bytes",
         "activation_bytes hold in the precision that runs; forward writes and reads them once, "
         "backward takes twice the forward's FLOPs and bytes");
-    add(out, true, "layers_unmeasured",
+    sl_note_add(
+        out, true, "layers_unmeasured",
         "a plain layer takes the slower of its FLOPs at the rate of large matrix products and its "
         "bytes at that of streaming kernels, a lower bound: published ResNet-50 runs on A100 take "
         "2.2 to 2.6 times as long");
     if (has_open_outputs(model))
-        add(out, true, "outputs_assumed",
+        sl_note_add(
+            out, true, "outputs_assumed",
             "a layer without output_bytes counts as passing on all it keeps: an upper bound of "
             "what "
             "stages send, and full recomputation frees nothing of it");
     if (out->workload.framework == SL_FRAMEWORK_MEGATRON)
-        add(out, false, "framework_borrowed",
+        sl_note_add(
+            out, false, "framework_borrowed",
             "layers are cut, scheduled and stored as Megatron would: as many in every stage, "
             "whatever they take");
 }
@@ -366,43 +243,49 @@ note_experts(const sl_question *question, sl_estimate *out)
         latent = latent || cache->naive_per_token != cache->per_token;
     }
     if (latent)
-        add(out, true, "latent_attention",
+        sl_note_add(
+            out, true, "latent_attention",
             "latent attention is priced with keys and values expanded for every head, its kernel "
             "as "
             "one of heads as wide as the mean of keys and values");
     if (question->model->experts == 0) {
         if (out->workload.routing_said)
-            add(out, true, "no_experts", "workload.moe changes nothing: this model has no experts");
+            sl_note_add(out, true, "no_experts",
+                        "workload.moe changes nothing: this model has no experts");
         return;
     }
-    add(out, true, "experts_coarse",
+    sl_note_add(
+        out, true, "experts_coarse",
         "routed experts are priced as one product for all of a rank; how far off published runs of "
         "such models come out is in the README");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
-        add(out, false, "experts_exposed",
-            "nothing hides the tokens' way to their experts: moe.overlap says otherwise");
+        sl_note_add(out, false, "experts_exposed",
+                    "nothing hides the tokens' way to their experts: moe.overlap says otherwise");
     if (out->workload.imbalance <= 1.0 && out->workload.capacity <= 0.0)
-        add(out, false, "experts_balanced",
-            "tokens are spread evenly over the experts: moe.imbalance says otherwise");
+        sl_note_add(out, false, "experts_balanced",
+                    "tokens are spread evenly over the experts: moe.imbalance says otherwise");
     if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
-        add(out, false, "expert_tensor_assumed",
-            "expert_tensor was not given: routed experts are cut as the rest, by tensor");
+        sl_note_add(out, false, "expert_tensor_assumed",
+                    "expert_tensor was not given: routed experts are cut as the rest, by tensor");
 }
 
 static void
 note_encoder(const sl_model *model, sl_estimate *out)
 {
     if (model->across)
-        add(out, false, "source_length_assumed",
+        sl_note_add(
+            out, false, "source_length_assumed",
             "encoder and decoder are given sequence_length tokens each; tokens per second count "
             "them once");
     if (model->biased)
-        add(out, false, "bias_unfused",
+        sl_note_add(
+            out, false, "bias_unfused",
             "a learned bias is added to every score: attention is unfused, as the classes of the "
             "Hugging Face library compute it");
     if (model->unmasked)
-        add(out, true, "encoder_unvalidated",
+        sl_note_add(
+            out, true, "encoder_unvalidated",
             "one run decides on an encoder's step time, which comes out 24 % too short: BERT-large "
             "on one A100; fused attention was fitted under a causal mask. Published peaks of "
             "BERT-large on one V100, fp32 or autocast, come out up to 15 % too low");
@@ -412,10 +295,44 @@ static void
 note_scan(const sl_model *model, sl_estimate *out)
 {
     if (sl_model_does(model, SL_OPERATOR_SCAN))
-        add(out, true, "state_space_unmeasured",
+        sl_note_add(
+            out, true, "state_space_unmeasured",
             "a state space takes the slower of its FLOPs at the rate of large matrix products and "
             "its bytes at that of streaming kernels, a lower bound; what it keeps is what the "
             "fused kernels of mamba_ssm and flash-linear-attention keep");
+}
+
+/* What the framework does of itself with gradients that add up, where it has a choice. */
+static void
+note_gradient_sync(sl_estimate *out)
+{
+    const sl_plan *plan = &out->plan;
+    const sl_framework framework = out->workload.framework;
+    const bool said = plan->gradient_sync != SL_GRADIENT_SYNC_DEFAULT;
+
+    if (said || sl_plan_microbatches(&out->workload, plan) <= 1)
+        return;
+    if (framework == SL_FRAMEWORK_DDP || (framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage == 0))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients are reduced once per step: micro-batches before the last run under no_sync, "
+            "as trainers do it; gradient_sync each reduces with every one");
+    else if (sl_states_wait(&out->workload, plan))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients wait whole for the last micro-batch: with its parameters in the host's "
+            "memory, FSDP 1 can add them up under no_sync alone");
+    else if (framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1)
+        sl_note_add(
+            out, true, "gradient_sync_of_pipelining",
+            "gradients are counted as reduced with every micro-batch: torch.distributed.pipelining "
+            "keeps fully_shard's whole until after the last backward, which gradient_sync last "
+            "counts");
+    else if (sl_framework_is_fsdp(framework))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients are reduced with every micro-batch, as FSDP does unless told otherwise; "
+            "gradient_sync last (no_sync) keeps them whole and reduces once");
 }
 
 static void
@@ -425,58 +342,66 @@ note_plan(const sl_question *question, sl_estimate *out)
     const sl_plan *plan = &out->plan;
 
     if (model->position_limit > 0 && question->workload.sequence_length > model->position_limit)
-        add(out, true, "beyond_declared_context",
-            "the sequence is longer than the context the config declares");
+        sl_note_add(out, true, "beyond_declared_context",
+                    "the sequence is longer than the context the config declares");
     if (!model->has_head && !sl_model_is_plain(model))
-        add(out, true, "no_head",
-            "this class has no language-model head: logits and loss are not counted");
+        sl_note_add(out, true, "no_head",
+                    "this class has no language-model head: logits and loss are not counted");
     if (sl_schedule_split(model, plan) == SL_SPLIT_UNEVEN)
-        add(out, true, "uneven_stages",
+        sl_note_add(
+            out, true, "uneven_stages",
             "the layers do not divide by the stages, embedding and head counted or not: the first "
             "chunks hold one more each; pipeline_layout says otherwise");
     if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
-        add(out, false, "embedding_and_head_are_layers",
+        sl_note_add(
+            out, false, "embedding_and_head_are_layers",
             "the layers do not divide by the stages, but with embedding and head they do: each "
             "counts as a layer (account_for_embedding_in_pipeline_split and its twin for the "
             "loss)");
     if (plan->context > 1)
-        add(out, true, "context_unvalidated",
+        sl_note_add(
+            out, true, "context_unvalidated",
             "the time of context parallelism is a closed form: a ring hides under the attention, "
             "exchanges and gathers do not; torchtitan runs from 131072 tokens on come out 15 to "
             "20 % too fast");
     if (!sl_recompute_matters(&out->workload))
-        add(out, false, "selective_changes_nothing",
+        sl_note_add(
+            out, false, "selective_changes_nothing",
             "selective recomputation drops the attention scores, which fused kernels never keep");
     if (plan->sequence && plan->tensor == 1)
-        add(out, false, "sequence_needs_tensor",
+        sl_note_add(
+            out, false, "sequence_needs_tensor",
             "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
     if (model->kv_heads % plan->tensor != 0)
-        add(out, false, "key_values_gathered",
+        sl_note_add(
+            out, false, "key_values_gathered",
             out->workload.framework == SL_FRAMEWORK_MEGATRON
                 ? "fewer key-value heads than tensor ranks: as in Megatron the projection is cut "
                   "evenly, its output gathered over the tensor ranks, and each keeps a whole "
                   "key-value head"
                 : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
                   "counted as Megatron does it, the projection cut evenly and its output gathered");
-    if (out->workload.framework == SL_FRAMEWORK_DDP)
-        add(out, false, "ddp_no_sync",
-            "DDP reduces gradients once per step: micro-batches before the last run under no_sync");
+    note_gradient_sync(out);
     if (out->workload.framework == SL_FRAMEWORK_DP)
-        add(out, true, "dp_first_device",
+        sl_note_add(
+            out, true, "dp_first_device",
             "dp computes the loss of the whole batch on its first device and replicates the "
             "model's "
             "modules in Python at every pass: neither is priced; links are taken as NCCL's ring");
     if (out->software->eager_activations && !out->workload.compile)
-        add(out, true, "eager_host",
+        sl_note_add(
+            out, true, "eager_host",
             "what the host takes to issue an eager operator (the step's term launch) is coarse, "
             "and "
             "decides how long small layers take");
     if (out->software->overlap_tensor_forward)
-        add(out, true, "userbuffers",
+        sl_note_add(
+            out, true, "userbuffers",
             "tensor collectives in pieces under their products are priced as hidden as any other: "
             "what the pieces cost and the buffers of the library are not counted");
     if (!out->fits)
-        add(out, true, "does_not_fit",
+        sl_note_add(
+            out, true, "does_not_fit",
             "the plan needs more device memory than is usable: times are those of a run that "
             "cannot start");
 }
@@ -487,18 +412,21 @@ note_host(const sl_question *question, sl_estimate *out)
     const uint64_t room = question->cluster->host_memory_bytes;
 
     if (room > 0 && out->memory.host_bytes_per_node > room)
-        add(out, true, "host_memory_exceeded",
+        sl_note_add(
+            out, true, "host_memory_exceeded",
             "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
             "only");
     if (out->plan.host_run_count == 0)
         return;
-    add(out, true, "host_blocks_coarse",
+    sl_note_add(
+        out, true, "host_blocks_coarse",
         "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
         "the device waits: coarse, held against no measured run");
     for (uint32_t i = 0; i < out->plan.host_run_count; i++)
         if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
             out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
-            add(out, false, "host_rates_assumed",
+            sl_note_add(
+                out, false, "host_rates_assumed",
                 "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
                 "56-core processors' datasheet, are assumed");
             return;
@@ -512,63 +440,38 @@ note_schedule(sl_estimate *out)
     if (!sl_schedule_splits_backward(&out->plan))
         return;
     if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
-        add(out, true, "schedule_support",
+        sl_note_add(
+            out, true, "schedule_support",
             "dualpipe is DeepSeek's own and, as DualPipeV, in torchtitan: other releases lack it; "
             "its time was held against no measured run yet");
     else
-        add(out, true, "schedule_support",
+        sl_note_add(
+            out, true, "schedule_support",
             "zero-bubble schedules are in the zero-bubble fork of Megatron-LM and, as "
             "ZBVZeroBubble and a variant of ZB-H1, in PyTorch: other releases may lack them; their "
             "time was held against no measured run yet");
-    add(out, false, "weight_gradients_wait",
+    sl_note_add(
+        out, false, "weight_gradients_wait",
         "gradients of the weights of blocks wait, those of embedding and head do not; what they "
         "wait "
         "with is the products' inputs and output gradients, and collectives stay with the other "
         "half of backward");
     if (out->plan.schedule == SL_SCHEDULE_ZB_H2 || out->plan.schedule == SL_SCHEDULE_ZB_V)
-        add(out, true, "no_optimizer_barrier",
+        sl_note_add(
+            out, true, "no_optimizer_barrier",
             "the span is that of one rank, from its own first pass on: it needs an optimizer that "
             "does not wait for the norm of all gradients (post-validation)");
     if (out->plan.schedule == SL_SCHEDULE_ZB_V)
-        add(out, true, "zb_v_approximate",
+        sl_note_add(
+            out, true, "zb_v_approximate",
             "zb_v has no published closed form but for passes of equal length, where nothing is "
             "idle: the bubble is a lower bound of what its authors' scheduler finds, 1 % of 1f1b's "
             "below it on average");
     if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
-        add(out, false, "two_copies",
+        sl_note_add(
+            out, false, "two_copies",
             "both copies of the model have their own gradients and optimizer states, sharded over "
             "their own data ranks; gradients of the two are added up once a step");
-}
-
-static void
-note_hardware(const sl_question *question, sl_estimate *out)
-{
-    sl_question of_pool = *question;
-
-    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
-        of_pool.cluster = sl_pools_at(question->cluster, i);
-        note_rates(&of_pool, out);
-        note_links(&of_pool, out);
-        note_memory(&of_pool, out);
-    }
-}
-
-static void
-note_pools(const sl_question *question, sl_estimate *out)
-{
-    if (question->cluster->pool_count == 0)
-        return;
-    if (out->plan.pipeline > 1)
-        add(out, false, "pools_staged",
-            "stages fill the pools in the order given, each wholly in one: it has the memory, the "
-            "rates and the links of its own, and between pools the slower cards count");
-    else
-        add(out, true, "pools_uneven",
-            "replicas on several pools have equal batches: every step waits for the slowest pool "
-            "and goes at the pace of the slowest links, and each rank has the memory of its own");
-    add(out, false, "pools_alike",
-        "all pools run the same software and the same kernels, and share one fabric: what joins "
-        "them is taken to carry what the slower side sends");
 }
 
 void
@@ -576,8 +479,8 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
     out->note_count = 0;
     note_unknown(question, out);
-    note_hardware(question, out);
-    note_pools(question, out);
+    sl_note_hardware(question, out);
+    sl_note_pools(question, out);
     note_sharding(question, out);
     note_modules(question, out);
     note_buffers(out);
@@ -588,7 +491,8 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_encoder(question->model, out);
     note_scan(question->model, out);
     note_plain(question->model, out);
-    add(out, true, "not_modelled",
+    sl_note_add(
+        out, true, "not_modelled",
         "data loading and contention between collectives are not modelled yet, nor ranks that are "
         "slower than the usual spread");
 }

@@ -1,10 +1,11 @@
 #include "engine/offload.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 
 #include "engine/adapter.h"
+#include "engine/extremes.h"
+#include "engine/links.h"
 
 /* DeepSpeed's defaults. */
 static const double sub_group_elements = 1e9;
@@ -40,7 +41,7 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
         const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own + states;
         if (offload->optimizer_on_nvme) {
             out.nvme_bytes += bytes;
-            out.host_bytes += optimizer_buffers * float_bytes * fmin(own, sub_group_elements);
+            out.host_bytes += optimizer_buffers * float_bytes * sl_smaller(own, sub_group_elements);
         } else {
             out.host_bytes += bytes;
         }
@@ -48,7 +49,7 @@ sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_ele
     if (offload->parameters) {
         const double own = sl_states_at_rest(elements, &shards.parameters);
         const double kept =
-            offload->parameters_on_nvme ? fmin(own, parameter_elements_in_host) : own;
+            offload->parameters_on_nvme ? sl_smaller(own, parameter_elements_in_host) : own;
         const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
         const double each = own > 0.0 ? bytes / own : 0.0;
         out.host_bytes += each * kept;
@@ -85,12 +86,23 @@ sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload, const
                    const sl_elements *elements)
 {
     const double link = cluster->accelerator.host_bytes_per_s;
-    const sl_shards shards = sl_states_shards(workload, plan);
-    const sl_layout layout = sl_states_layout(workload, elements);
 
     if (!workload->offload.parameters || link <= 0.0)
         return 0.0;
+
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layout layout = sl_states_layout(workload, elements);
     return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
+}
+
+double
+sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes)
+{
+    const sl_accelerator *part = &cluster->accelerator;
+
+    return workload->offload.activations && part->host_bytes_per_s > 0.0
+               ? sl_links_host_s(part, bytes)
+               : 0.0;
 }
 
 sl_code

@@ -75,7 +75,8 @@ typedef struct sl_pipeline_run {
  *   max(both without their exchanges, both exchanges)
  * and both begin and end together. Sends of a rank leave it one after another on a stream, whatever
  * takes them in; gathers and reductions have a line of their own. What two ranks exchange over one link
- * both ways does not share it, nor do sends and reductions. ZB-V's order is made for the costs as given, not
+ * both ways does not share it; a send and what either of its ends gathers or reduces over the same stream
+ * do, each at half its rate (engine/simulation.h). ZB-V's order is made for the costs as given, not
  * for stragglers and sizes, which nobody foresees. `scratch` is aligned for any type and has the
  * bytes of sl_pipeline_measure. False where ranks would wait for each other in a circle.
  */

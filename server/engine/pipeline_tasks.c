@@ -26,6 +26,7 @@ typedef struct builder {
     uint32_t *lane_first, *wait_first, *waits;
     uint32_t *origins;
     uint8_t *kinds;
+    uint8_t *to;     /* of each of them that is a send: rank */
     uint32_t *where; /* forward and backward of each chunk and micro-batch: pass */
     uint32_t *sent;  /* of each pass: task that sends what it makes, or none */
     neighbours *beside;
@@ -79,6 +80,7 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.wait = cut(&out, out.waits, sizeof(uint32_t));
     out.origin = cut(&out, out.others, sizeof(uint32_t));
     out.kind = cut(&out, out.others, sizeof(uint8_t));
+    out.to = cut(&out, out.others, sizeof(uint8_t));
     const size_t kept = out.bytes;
     out.where = cut(&out, walks, sizeof(uint32_t));
     out.sent = cut(&out, out.passes, sizeof(uint32_t));
@@ -91,7 +93,8 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.bytes = kept; /* what laying the tasks took is free again */
     out.start = cut(&out, tasks, sizeof(double));
     out.end = cut(&out, tasks, sizeof(double));
-    out.simulation = cut(&out, 1, sl_simulation_bytes((uint32_t)lanes, (uint32_t)tasks));
+    out.simulation =
+        cut(&out, 1, sl_simulation_shared_bytes((uint32_t)lanes, (uint32_t)tasks, plan->pipeline));
     if (out.bytes < laid)
         out.bytes = laid;
     return out;
@@ -112,6 +115,7 @@ builder_of(const sl_pipeline *of, const sl_pipeline_parts *parts, char *scratch)
         .waits = (uint32_t *)(void *)(scratch + parts->wait),
         .origins = (uint32_t *)(void *)(scratch + parts->origin),
         .kinds = (uint8_t *)(scratch + parts->kind),
+        .to = (uint8_t *)(scratch + parts->to),
         .where = (uint32_t *)(void *)(scratch + parts->where),
         .sent = (uint32_t *)(void *)(scratch + parts->sent),
         .beside = (neighbours *)(void *)(scratch + parts->beside),
@@ -279,6 +283,7 @@ send(builder *b, uint32_t rank, uint32_t pass, bool scale_up)
     if (boundary->send_s <= 0.0 || boundary->send_scale_up != scale_up)
         return;
     b->sent[pass] = b->tasks;
+    b->to[b->tasks - b->passes_count] = (uint8_t)(to / b->held);
     add_task(b, forward ? SL_SPAN_SEND_OUTPUT : SL_SPAN_SEND_GRADIENT, pass,
              boundary->send_s * scaled(b->of->sizes, of->microbatch));
 }
@@ -473,6 +478,22 @@ tie_other(builder *b, uint32_t task)
     default: /* gathers wait for nothing */
         break;
     }
+}
+
+bool
+sl_pipeline_shares(const sl_pipeline_run *run, const sl_pipeline_parts *parts, void *scratch,
+                   sl_sharing *out)
+{
+    const uint32_t ranks = run->of->plan->pipeline;
+    const uint32_t link = run->of->data_scale_up ? LINK_SCALE_UP : LINK_NETWORK;
+    const uint32_t *first = run->tasks.lane_first;
+    const uint32_t passes = first[ranks];
+
+    *out = (sl_sharing){
+        .nodes = ranks, .sends = (1 + link) * ranks, .exchanges = (1 + LINK_DATA) * ranks};
+    out->to = (const uint8_t *)scratch + parts->to + (first[out->sends] - passes);
+    return first[out->sends] < first[out->sends + ranks] &&
+           first[out->exchanges] < first[out->exchanges + ranks];
 }
 
 void

@@ -60,6 +60,18 @@ sl_attention_possible(const sl_accelerator *part, sl_attention_kernel kernel,
     return false;
 }
 
+sl_gradient_sync
+sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan)
+{
+    const bool hosted = workload->framework == SL_FRAMEWORK_FSDP1 && workload->offload.parameters;
+
+    if (plan->gradient_sync != SL_GRADIENT_SYNC_DEFAULT)
+        return plan->gradient_sync;
+    if (workload->framework == SL_FRAMEWORK_DP)
+        return SL_GRADIENT_SYNC_EACH;
+    return plan->zero_stage >= 2 && !hosted ? SL_GRADIENT_SYNC_EACH : SL_GRADIENT_SYNC_LAST;
+}
+
 uint64_t
 sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan)
 {

@@ -1,10 +1,10 @@
-#include "engine/price.h"
-
 #include <assert.h>
 #include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/price_parts.h"
 #include "engine/recompute.h"
+#include "engine/shapes.h"
 
 /* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
  * law already holds. Fused into the product: fp32 read and write, less those 2 bytes (Megatron-LM,
@@ -13,114 +13,6 @@
 static const double fused_accumulate_bytes = 6.0;
 static const double unfused_accumulate_bytes = 16.0;
 static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
-
-typedef struct pricing {
-    const sl_cluster *cluster;
-    const sl_slice *slice;
-    sl_group tensor_group;
-    sl_group expert_group;
-    sl_group context_group;
-    sl_kind_price *out;
-} pricing;
-
-static bool
-has_sequence_parallel(const sl_slice *slice)
-{
-    return slice->spread > 1.0;
-}
-
-double
-sl_price_visible_s(const sl_software *software, double collective_s, double cover_s,
-                   bool overlapped)
-{
-    if (!overlapped)
-        return collective_s;
-
-    const double hidden = fmin(collective_s, cover_s);
-
-    return collective_s - hidden + software->overlap_loss_ratio * hidden;
-}
-
-double
-sl_price_exposed_s(const sl_traffic traffic[SL_COLLECTIVE_COUNT])
-{
-    double exposed_s = 0.0;
-
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        exposed_s += traffic[i].exposed_s;
-    return exposed_s;
-}
-
-/* Pieces that a collective is cut into to run under its own product; the first or the last of them has
- * nothing to run under (TransformerEngine userbuffers, PyTorch's asynchronous tensor parallelism). */
-static const double tensor_pieces = 4.0;
-
-/* A collective of the tensor group in pieces under its product, if the release cuts it. */
-static void
-add_pieces(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
-           double bytes, double cover_s)
-{
-    const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
-    const double first_s =
-        p->slice->software->overlap_tensor_forward ? busy_s / tensor_pieces : busy_s;
-
-    if (busy_s <= 0.0)
-        return;
-    traffic[kind].calls += 1.0;
-    traffic[kind].bytes += bytes;
-    traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s +=
-        first_s + sl_price_visible_s(p->slice->software, busy_s - first_s, cover_s, true);
-}
-
-/* Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
-static void
-add_traffic(const pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT], sl_collective kind,
-            double bytes, double cover_s)
-{
-    const bool overlapped = p->slice->software->overlap_tensor_backward && cover_s > 0.0;
-    const double busy_s = sl_collective_s(p->cluster, kind, &p->tensor_group, bytes);
-
-    if (busy_s <= 0.0)
-        return;
-    traffic[kind].calls += 1.0;
-    traffic[kind].bytes += bytes;
-    traffic[kind].busy_s += busy_s;
-    traffic[kind].exposed_s += sl_price_visible_s(p->slice->software, busy_s, cover_s, overlapped);
-}
-
-/* Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
- * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
- * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too. Megatron-LM
- * tensor_parallel/layers.py; TransformerEngine, overlap of communication and products. */
-static void
-open_region(const pricing *p, double bytes, double forward_s, double dgrad_s, double wgrad_s)
-{
-    sl_kind_price *out = p->out;
-
-    if (has_sequence_parallel(p->slice)) {
-        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, bytes, forward_s);
-        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
-        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, wgrad_s);
-    } else {
-        add_traffic(p, out->tensor_backward, SL_COLLECTIVE_ALL_REDUCE, bytes, wgrad_s);
-    }
-}
-
-/* Closes a region: partial sums are reduced forward; backward only gathers the scattered
- * gradient. */
-static void
-close_region(const pricing *p, double bytes, double forward_s, double dgrad_s)
-{
-    sl_kind_price *out = p->out;
-
-    if (has_sequence_parallel(p->slice)) {
-        add_pieces(p, out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, bytes, forward_s);
-        add_pieces(p, out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, bytes, dgrad_s);
-    } else {
-        add_traffic(p, out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, bytes, 0.0);
-    }
-}
 
 static double
 accumulate_s(const sl_slice *slice, double weights)
@@ -144,7 +36,7 @@ static const double row_cast_bytes = 5.0;
  * once for both of its products; what sequence parallelism gathers, before it is gathered (torchao,
  * float8 tensor parallelism). */
 static void
-price_casts_again(const pricing *p, const sl_operator *op)
+price_casts_again(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double rows = sl_slice_rows(slice, op);
@@ -162,7 +54,7 @@ price_casts_again(const pricing *p, const sl_operator *op)
 }
 
 static void
-price_casts(const pricing *p, const sl_operator *op)
+price_casts(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double rows = sl_slice_rows(slice, op);
@@ -201,7 +93,7 @@ sl_price_product(const sl_slice *slice, const sl_operator *op)
 }
 
 static void
-price_product(const pricing *p, const sl_operator *op)
+price_product(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double tokens = sl_slice_positions(slice, op);
@@ -224,14 +116,15 @@ price_product(const pricing *p, const sl_operator *op)
     if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
         return;
     if (op->cut == SL_CUT_ROW)
-        close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s, dgrad_s);
+        sl_price_close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s,
+                              dgrad_s);
     else if (op->cut != SL_CUT_REPLICATED)
-        open_region(p, tokens * (double)op->inputs * slice->element_bytes, forward_s, dgrad_s,
-                    wgrad_s);
+        sl_price_open_region(p, tokens * (double)op->inputs * slice->element_bytes, forward_s,
+                             dgrad_s, wgrad_s);
 }
 
 static void
-add_context(const pricing *p, sl_traffic *to, double times, double bytes, double cover_s)
+add_context(const sl_pricing *p, sl_traffic *to, double times, double bytes, double cover_s)
 {
     const double busy_s =
         times * sl_collective_s(p->cluster, p->out->context_collective, &p->context_group, bytes);
@@ -247,7 +140,7 @@ add_context(const pricing *p, sl_traffic *to, double times, double bytes, double
  * each there and back again in backward. A gather brings all keys and values, and backward scatters
  * the sum of their gradients. */
 static void
-price_context(const pricing *p, const sl_operator *op, double forward_s, double backward_s)
+price_context(const sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
 {
     const sl_slice *slice = p->slice;
     const double kv = sl_slice_kv_bytes(slice, op);
@@ -278,7 +171,7 @@ price_context(const pricing *p, const sl_operator *op, double forward_s, double 
 }
 
 static void
-price_attention(const pricing *p, const sl_operator *op)
+price_attention(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double width = (double)op->heads * op->head_dim;
@@ -292,8 +185,8 @@ price_attention(const pricing *p, const sl_operator *op)
     if (sl_slice_shares_kv_heads(slice, op)) {
         /* Megatron cuts the projection evenly, gathers its output and takes its own heads of it. */
         const double mixed = slice->tokens * (double)op->inputs * slice->element_bytes;
-        add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
-        add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
+        sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
+        sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
     }
     p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
     p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
@@ -301,7 +194,7 @@ price_attention(const pricing *p, const sl_operator *op)
 
 /* Bytes per element forward and backward for 2-byte elements; wider elements scale. */
 static void
-price_streaming(const pricing *p, double elements, double forward_bytes, double backward_bytes,
+price_streaming(const sl_pricing *p, double elements, double forward_bytes, double backward_bytes,
                 double ratio)
 {
     const double width_ratio = p->slice->element_bytes / 2.0;
@@ -313,14 +206,14 @@ price_streaming(const pricing *p, double elements, double forward_bytes, double 
 }
 
 static void
-price_lookup(const pricing *p, const sl_operator *op)
+price_lookup(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double elements = slice->tokens * (double)op->outputs;
     const double bytes = elements * slice->element_bytes;
 
     price_streaming(p, elements, 4.0, 6.0, copy_ratio);
-    close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
+    sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
 }
 
 /* Of k copies of a token, one for each of the p (1 - (1 - 1/p)^k) places of p that its experts are
@@ -336,7 +229,7 @@ sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
 /* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
  * other way round. A cut expert needs its tokens on every rank of the cut. */
 static void
-price_route(const pricing *p, const sl_operator *op)
+price_route(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double copies =
@@ -358,16 +251,16 @@ price_route(const pricing *p, const sl_operator *op)
 
     const double gathered = bytes * slice->expert_tensor;
 
-    add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
-    add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
-    add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
 }
 
 /* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
  * a token. */
 static void
-price_loss(const pricing *p, const sl_operator *op)
+price_loss(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const sl_software *software = slice->software;
@@ -384,14 +277,15 @@ price_loss(const pricing *p, const sl_operator *op)
     if (!cut)
         return;
     for (uint32_t i = 0; i < 3; i++)
-        add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE, 4.0 * slice->tokens, 0.0);
+        sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE,
+                             4.0 * slice->tokens, 0.0);
 }
 
 /* What a layer keeps was written once and read once by the time it is kept, and the weights read;
  * backward does the FLOPs of two products for one, the gradients of input and weights, and moves
  * twice the bytes. */
 static void
-price_plain(const pricing *p, const sl_operator *op)
+price_plain(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double weights = p->out->elements;
@@ -408,7 +302,7 @@ price_plain(const pricing *p, const sl_operator *op)
 /* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
  * the delta rule, as Megatron-LM counts them (training.py). */
 static void
-price_scan(const pricing *p, const sl_operator *op)
+price_scan(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
 
@@ -419,7 +313,18 @@ price_scan(const pricing *p, const sl_operator *op)
 }
 
 static void
-price_operator(const pricing *p, const sl_operator *op)
+price_activation(const sl_pricing *p, const sl_operator *op)
+{
+    const bool gated = op->inputs > op->outputs;
+    const double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
+    const double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
+
+    price_streaming(p, sl_slice_rows(p->slice, op) * sl_slice_outputs(p->slice, op), forward,
+                    backward, p->slice->streaming.activation_ratio);
+}
+
+static void
+price_operator(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double spread_tokens = slice->tokens / slice->spread;
@@ -447,9 +352,7 @@ price_operator(const pricing *p, const sl_operator *op)
         price_attention(p, op);
         break;
     case SL_OPERATOR_ACTIVATION:
-        price_streaming(p, sl_slice_rows(slice, op) * sl_slice_outputs(slice, op),
-                        op->inputs > op->outputs ? 6.0 : 4.0, op->inputs > op->outputs ? 10.0 : 6.0,
-                        slice->streaming.activation_ratio);
+        price_activation(p, op);
         break;
     case SL_OPERATOR_RESIDUAL:
         price_streaming(p, spread_tokens * (double)op->outputs, slice->dropout ? 7.0 : 6.0,
@@ -484,9 +387,10 @@ are_apart(const sl_slice *slice)
 
 /* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
  * Attention without a fused kernel is two products, a softmax and a dropout. Where experts are issued
- * apart, that is once for each of them, and after a wait: nothing then runs beside it. */
+ * apart, their products and biases are, once for each of them, and after a wait: nothing then runs beside
+ * it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
-count_issued(const pricing *p, const sl_operator *op)
+count_issued(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const bool frozen = sl_adapter_on(slice->adapter);
@@ -498,7 +402,7 @@ count_issued(const pricing *p, const sl_operator *op)
                             : op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0
                                                                         : 1.0;
 
-    if (op->experts > 0 && are_apart(slice)) {
+    if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
         p->out->forward_awaited += forward * sl_slice_experts(slice, op);
         p->out->backward_awaited += backward * sl_slice_experts(slice, op);
     } else {
@@ -551,17 +455,20 @@ add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *befo
 
 /* The operators from `begin` up to `end`. */
 static void
-price_operators(const pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
+price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
 {
+    const uint32_t stop = sl_recompute_end(p->slice, kind);
     sl_kind_price *out = p->out;
 
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
-        const sl_kind_price before = again ? *out : (sl_kind_price){0};
+        const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
         if (again)
             add_rerun(&out->again, out, &before);
+        if (i >= stop)
+            add_rerun(&out->tail, out, &before);
     }
     /* Fused kernels rebuild their scores by themselves. */
     if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&
@@ -571,12 +478,13 @@ price_operators(const pricing *p, const sl_layer_kind *kind, uint32_t begin, uin
     }
     if (p->slice->recompute != SL_RECOMPUTE_MODULES)
         out->again = sl_recompute_rerun(p->slice, out);
+    sl_price_passes(p->slice, out);
 }
 
-static pricing
+static sl_pricing
 pricing_of(const sl_cluster *cluster, const sl_slice *slice)
 {
-    return (pricing){
+    return (sl_pricing){
         .cluster = cluster,
         .slice = slice,
         .tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1),
@@ -590,7 +498,7 @@ void
 sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
              uint32_t index, sl_kind_price *out)
 {
-    pricing p = pricing_of(cluster, slice);
+    sl_pricing p = pricing_of(cluster, slice);
 
     assert(index < kind->operator_count);
     *out = (sl_kind_price){0};
@@ -603,7 +511,7 @@ void
 sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
                sl_kind_price out[SL_KINDS_MAX])
 {
-    pricing p = pricing_of(cluster, slice);
+    sl_pricing p = pricing_of(cluster, slice);
     const double hidden = (double)model->hidden * slice->tokens;
     const double hidden_bytes = slice->element_bytes * hidden;
     const double input_bytes =
@@ -617,4 +525,5 @@ sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice 
         sl_price_memory(slice, kind, &out[k]);
         price_operators(&p, kind, 0, kind->operator_count);
     }
+    sl_shapes_price(model, slice, out);
 }

@@ -16,7 +16,19 @@ typedef struct sl_traffic {
     double exposed_s; /* what computing does not hide */
 } sl_traffic;
 
-/** A part of one layer's forward pass that backward runs again, per micro-batch. */
+/** One pass of a micro-batch through a layer, as what it is made of comes to (sl_price_passes). What runs
+ * again is issued in one go with backward, and late with it. */
+typedef struct sl_pass_price {
+    double computing_s;
+    double tensor_s; /* what computing does not hide of all collectives of the tensor group, */
+    double context_s;
+    double expert_s; /* ... and of the other two groups' */
+    double issued_s; /* what the host takes to issue it */
+    double late_s;   /* what the host takes longer to issue it than the device beside it */
+} sl_pass_price;
+
+/** A part of one layer's forward pass that backward runs again, per micro-batch, when layers are rebuilt
+ * one by one. */
 typedef struct sl_rerun {
     double forward_s;
     double issued; /* operators */
@@ -26,6 +38,9 @@ typedef struct sl_rerun {
     sl_traffic tensor[SL_COLLECTIVE_COUNT];
     sl_traffic context;
     sl_traffic expert;
+    sl_pass_price pass;
+    double kept_bytes; /* by the layer, of one micro-batch ... */
+    double live_bytes; /* ... and beyond that, rebuilt at once */
 } sl_rerun;
 
 typedef struct sl_kind_price {
@@ -37,6 +52,8 @@ typedef struct sl_kind_price {
     double largest_matrix;         /* elements of the largest of them */
     double matrix_elements;        /* of them, weights of linear layers */
     double low_elements;           /* ... which low precisions quantise */
+    double shape_elements;         /* of weights of products, one of each shape (shapes.h) */
+    bool lone_shape;               /* that is one, and no other kind has it */
     double factored_elements;      /* rows and columns of matrices, and whole vectors */
     double routed_matrices;        /* of matrix_elements, those of routed experts ... */
     double routed_factored;        /* ... and of factored_elements */
@@ -47,6 +64,7 @@ typedef struct sl_kind_price {
     double modules_bytes;          /* of saved_bytes, what the slice's recompute_modules drop */
     double module_live_bytes;      /* the most of it that one module rebuilds */
     sl_rerun again;                /* what a layer that is rebuilt runs again */
+    sl_rerun tail;                 /* of its forward, what a rebuild that stops leaves out */
     double output_bytes;           /* for the layer after it, before any split over ranks */
     double logits;                 /* elements of the loss input on this rank; 0 elsewhere */
     double operand_bytes;          /* inputs and output gradients of all products: what gradients
@@ -73,6 +91,7 @@ typedef struct sl_kind_price {
     sl_traffic context_backward;
     sl_traffic expert_forward; /* all-to-all, there and back */
     sl_traffic expert_backward;
+    sl_pass_price forward, backward;
 } sl_kind_price;
 
 /** Seconds of all collectives that computing does not hide. */
@@ -89,6 +108,10 @@ sl_product sl_price_product(const sl_slice *slice, const sl_operator *op);
 /** Parameters and bytes of a kind, into an *out whose output_bytes and input_bytes are those of any
  * block. */
 void sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out);
+
+/** What forward, backward and what runs again come to, and what the latter keeps: last, when all else is
+ * there. */
+void sl_price_passes(const sl_slice *slice, sl_kind_price *out);
 
 /** One operator of a kind alone: seconds, FLOPs and traffic of all of them add up to the kind's. What
  * is held in memory is the whole kind's. */

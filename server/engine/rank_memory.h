@@ -7,9 +7,9 @@
 
 /** What one rank allocates, before it becomes terms. */
 typedef struct sl_rank_bytes {
-    sl_elements elements;
-    sl_layouts layouts;
-    sl_shards shards;
+    const sl_elements *elements; /* borrowed of the case's holdings, like the next two */
+    const sl_layouts *layouts;
+    const sl_shards *shards;
     sl_gathered gathered;
     double in_flight; /* micro-batches */
     double deferred;  /* micro-batches whose gradients of weights wait beside them */
@@ -37,6 +37,7 @@ typedef struct sl_rank_phase {
     double gradients; /* at rest, reduced */
     double gathered;
     double unreduced; /* gradients whole, on their way to be reduced */
+    double waiting;   /* ... and until the last micro-batch is, those of the ones before */
     double stepped;   /* gradients that the optimizer is stepping on */
     double activations;
     double operands; /* of gradients of weights that wait */
@@ -47,18 +48,29 @@ typedef struct sl_rank_phase {
     double idle;   /* not alive, but in segments too small for what is: kept reserved */
 } sl_rank_phase;
 
+/** What lies outside the allocator, the same on every rank. */
+typedef struct sl_rank_outside {
+    double communicators; /* [count] */
+    double bytes;
+    double whole_bytes; /* rounded up */
+} sl_rank_outside;
+
+sl_rank_outside sl_rank_outside_of(const sl_plan *plan);
+
 /** What pipeline rank `r` allocates of one micro-batch and of those in flight. */
-sl_rank_bytes sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r);
+void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
+                     sl_rank_bytes *out);
 
 /** The phase with the largest sum (sl_memory_evaluate says which there are). */
-sl_rank_phase sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b);
+void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out);
 
 /** Of a device's memory, what the driver leaves: bytes. */
 uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
 
 /** Terms of the peak and of the states, what the allocator loses and what lies outside it, and their
  * sums. False above 2^53 bytes. */
-bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
-                   const sl_rank_phase *peak, sl_rank_memory *rank) SL_MUST_CHECK;
+bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outside *outside,
+                   const sl_rank_bytes *b, const sl_rank_phase *peak,
+                   sl_rank_memory *rank) SL_MUST_CHECK;
 
 #endif

@@ -37,6 +37,13 @@ sl_ranks_between(const sl_cluster *cluster, const sl_plan *plan, uint32_t first,
     return slowest;
 }
 
+bool
+sl_ranks_stages_alike(const sl_cluster *cluster, const sl_plan *plan)
+{
+    return plan->order == SL_ORDER_DATA_PIPELINE &&
+           sl_ranks_strides(plan).pipeline % sl_collective_island(cluster) == 0;
+}
+
 sl_code
 sl_check_order(const sl_question *question, sl_errors *err)
 {

@@ -1,8 +1,9 @@
 #include "engine/recompute.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
+
+#include "engine/extremes.h"
 
 /* torchtitan's op keeps every other product. */
 static const double operators_again_ratio = 0.5;
@@ -96,7 +97,8 @@ sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module
     case SL_MODULE_MLP:
         return is_mlp_part(op);
     case SL_MODULE_EXPERT_ACTIVATION:
-        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_ACTIVATION;
+        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_ACTIVATION &&
+               !op->biased;
     case SL_MODULE_SHARED_EXPERTS:
         return op->component == SL_COMPONENT_SHARED_EXPERTS;
     case SL_MODULE_EXPERTS:
@@ -108,22 +110,26 @@ sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module
     return false;
 }
 
-/* Layers of a kind among the first `most` blocks of each chunk. */
+/* Layers of a kind among the first `most` blocks of each chunk. alone: all of those blocks are of it. */
 static double
-count_first(const sl_model *model, const sl_plan *plan, const sl_held *held, uint32_t kind,
-            uint32_t most)
+count_first(const sl_model *model, const sl_plan *plan, const sl_chunking *cut, const sl_held *held,
+            bool alone, uint32_t kind, uint32_t most)
 {
-    double layers = 0.0;
+    uint32_t layers = 0;
 
     for (uint32_t n = 0; n < held->count; n++) {
         const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
-        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
-        uint32_t blocks = 0;
-        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
-            if (!sl_schedule_is_block(model, model->layers[i]))
-                continue;
-            layers += blocks < most && model->layers[i] == kind;
-            blocks++;
+        const uint32_t blocks = sl_schedule_chunk_blocks(model, cut, chunk);
+        const uint32_t first = blocks < most ? blocks : most;
+        if (alone) {
+            layers += first;
+            continue;
+        }
+        uint32_t seen = 0;
+        for (uint32_t i = sl_schedule_begin(cut, chunk); seen < first; i++) {
+            const bool block = sl_schedule_is_block(model, model->layers[i]);
+            layers += block && model->layers[i] == kind;
+            seen += block;
         }
     }
     return layers;
@@ -136,15 +142,15 @@ sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price,
 }
 
 double
-sl_recompute_kept_bytes(const sl_workload *workload, const sl_kind_price *price)
+sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price)
 {
-    switch (workload->recompute) {
+    switch (recompute) {
     case SL_RECOMPUTE_FULL:
         return price->input_bytes;
     case SL_RECOMPUTE_SELECTIVE:
         return price->saved_bytes - price->core_bytes;
     case SL_RECOMPUTE_OPERATORS:
-        return fmin(price->saved_bytes, price->products_bytes);
+        return sl_smaller(price->saved_bytes, price->products_bytes);
     case SL_RECOMPUTE_MODULES:
         return price->saved_bytes - price->modules_bytes;
     case SL_RECOMPUTE_NONE:
@@ -163,25 +169,25 @@ typedef struct groups {
 /* The blocks of each chunk, `most` at a time. */
 static groups
 find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
-            const sl_kind_price *prices, const sl_held *held, uint32_t kind)
+            const sl_chunking *cut, const sl_kind_price *prices, const sl_held *held, uint32_t kind)
 {
     const uint32_t most = workload->recompute_layers;
     groups out = {0.0, 0.0};
 
     for (uint32_t n = 0; n < held->count; n++) {
         const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
-        const uint32_t end = sl_schedule_chunk_begin(model, plan, chunk + 1);
+        const uint32_t end = sl_schedule_begin(cut, chunk + 1);
         uint32_t blocks = 0;
         double live = 0.0;
-        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk); i < end; i++) {
+        for (uint32_t i = sl_schedule_begin(cut, chunk); i < end; i++) {
             const sl_kind_price *price = &prices[model->layers[i]];
             if (!sl_schedule_is_block(model, model->layers[i]))
                 continue;
             const bool begins = blocks++ % most == 0;
             out.begun += begins && model->layers[i] == kind;
-            live = begins ? price->saved_bytes - sl_recompute_kept_bytes(workload, price)
+            live = begins ? price->saved_bytes - sl_recompute_kept_bytes(workload->recompute, price)
                           : live + price->saved_bytes;
-            out.live_bytes = fmax(out.live_bytes, live);
+            out.live_bytes = sl_larger(out.live_bytes, live);
         }
     }
     return out;
@@ -189,32 +195,70 @@ find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *p
 
 sl_recomputed
 sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
-                const sl_kind_price *prices, const sl_held *held, const sl_stage *stage,
-                uint32_t kind)
+                const sl_chunking *cut, const sl_kind_price *prices, const sl_held *held,
+                const sl_stage *stage, uint32_t kind)
 {
     const sl_kind_price *price = &prices[kind];
-    const double kept = sl_recompute_kept_bytes(workload, price);
+    const double kept = price->again.kept_bytes;
     sl_recomputed out = {
-        .layers = stage->layers[kind],
-        .kept_bytes = kept,
-        .live_bytes = workload->recompute == SL_RECOMPUTE_MODULES ? price->module_live_bytes
-                                                                  : price->saved_bytes - kept,
-    };
+        .layers = stage->layers[kind], .kept_bytes = kept, .live_bytes = price->again.live_bytes};
 
-    if (workload->recompute != SL_RECOMPUTE_FULL || workload->recompute_method == SL_RECOMPUTE_EACH)
+    if (sl_recompute_each(workload))
         return out;
     assert(workload->recompute_layers >= 1);
     if (workload->recompute_method == SL_RECOMPUTE_BLOCK) {
-        out.layers = count_first(model, plan, held, kind, workload->recompute_layers);
+        /* What a host takes is no part of the stage. */
+        const bool alone = plan->host_run_count == 0 && sl_schedule_is_block(model, kind) &&
+                           stage->layers[kind] == stage->blocks;
+        out.layers = count_first(model, plan, cut, held, alone, kind, workload->recompute_layers);
         return out;
     }
     if (stage->layers[kind] == 0)
         return out;
 
-    const groups of = find_groups(model, workload, plan, prices, held, kind);
+    const groups of = find_groups(model, workload, plan, cut, prices, held, kind);
     out.kept_bytes = kept * of.begun / stage->layers[kind];
     out.live_bytes = of.live_bytes;
     return out;
+}
+
+uint32_t
+sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
+{
+    uint32_t end = kind->operator_count;
+
+    if (!slice->software->rebuild_stops)
+        return end;
+    while (end > 0 && sl_slice_saved_bytes(slice, &kind->operators[end - 1]) <= 0.0)
+        end--;
+    return end > 0 && kind->operators[end - 1].kind == SL_OPERATOR_MATMUL ? end - 1 : end;
+}
+
+static sl_traffic
+less(const sl_traffic *all, const sl_traffic *part)
+{
+    return (sl_traffic){all->calls - part->calls, all->bytes - part->bytes,
+                        all->busy_s - part->busy_s, all->exposed_s - part->exposed_s};
+}
+
+/* The whole forward, but for the tail. */
+static sl_rerun
+whole_rerun(const sl_kind_price *price)
+{
+    const sl_rerun *tail = &price->tail;
+    sl_rerun again = {
+        .forward_s = price->forward_s - tail->forward_s,
+        .issued = price->forward_issued - tail->issued,
+        .awaited = price->forward_awaited - tail->awaited,
+        .matmul_flops = price->matmul_flops - tail->matmul_flops,
+        .attention_flops = price->attention_flops - tail->attention_flops,
+        .context = less(&price->context_forward, &tail->context),
+        .expert = less(&price->expert_forward, &tail->expert),
+    };
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        again.tensor[i] = less(&price->tensor_forward[i], &tail->tensor[i]);
+    return again;
 }
 
 sl_rerun
@@ -224,22 +268,15 @@ sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price)
 
     switch (slice->recompute) {
     case SL_RECOMPUTE_FULL:
-        again = (sl_rerun){
-            .forward_s = price->forward_s,
-            .issued = price->forward_issued,
-            .awaited = price->forward_awaited,
-            .matmul_flops = price->matmul_flops,
-            .attention_flops = price->attention_flops,
-            .context = price->context_forward,
-            .expert = price->expert_forward,
-        };
-        memcpy(again.tensor, price->tensor_forward, sizeof again.tensor);
+        again = whole_rerun(price);
         break;
     case SL_RECOMPUTE_OPERATORS:
-        again.forward_s = operators_again_ratio * (price->forward_s - price->core_forward_s);
-        again.issued = operators_again_ratio * price->forward_issued;
-        again.awaited = operators_again_ratio * price->forward_awaited;
-        again.matmul_flops = operators_again_ratio * price->matmul_flops;
+        again.forward_s = operators_again_ratio *
+                          (price->forward_s - price->core_forward_s - price->tail.forward_s);
+        again.issued = operators_again_ratio * (price->forward_issued - price->tail.issued);
+        again.awaited = operators_again_ratio * (price->forward_awaited - price->tail.awaited);
+        again.matmul_flops =
+            operators_again_ratio * (price->matmul_flops - price->tail.matmul_flops);
         break;
     case SL_RECOMPUTE_SELECTIVE:
         if (slice->attention == SL_ATTENTION_UNFUSED) {

@@ -5,6 +5,8 @@
 #ifndef SL_ENGINE_SCHEDULE_H
 #define SL_ENGINE_SCHEDULE_H
 
+#include <assert.h>
+
 #include "shardline/plan.h"
 
 /** Layers of each kind that a pipeline rank's device holds, all its chunks together. */
@@ -72,8 +74,38 @@ typedef enum sl_split {
 
 sl_split sl_schedule_split(const sl_model *model, const sl_plan *plan);
 
+/** Whether all blocks of the model are of one kind. */
+bool sl_schedule_blocks_alike(const sl_model *model);
+
+/** A list of layers cut into chunks, the first `over` of which hold one more than the others. */
+typedef struct sl_chunking {
+    sl_split split;
+    uint32_t chunks, layers;
+    bool alike;     /* all blocks are of one kind */
+    bool given;     /* by the plan: then `before`, else `each` and `over` say where chunks begin */
+    uint32_t ahead; /* layers before the first block */
+    uint32_t each, over;
+    uint16_t before[SL_LAYOUT_CHUNKS_MAX + 1]; /* blocks before each chunk, and in all */
+} sl_chunking;
+
+sl_chunking sl_schedule_cut(const sl_model *model, const sl_plan *plan);
+
+/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. The split
+ * must not be NONE. */
+static inline uint32_t
+sl_schedule_begin(const sl_chunking *cut, uint32_t chunk)
+{
+    assert(cut->split != SL_SPLIT_NONE && chunk <= cut->chunks);
+    if (chunk == 0 || chunk == cut->chunks)
+        return chunk == 0 ? 0 : cut->layers;
+    if (cut->given)
+        return cut->ahead + cut->before[chunk];
+    return cut->ahead + chunk * cut->each + (chunk < cut->over ? chunk : cut->over);
+}
+
 /** What pipeline rank `rank` holds but for blocks of its host. The split must not be NONE. */
-void sl_schedule_stage(const sl_model *model, const sl_plan *plan, uint32_t rank, sl_stage *out);
+void sl_schedule_stage(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
+                       uint32_t rank, sl_stage *out);
 
 /** The same of some of its chunks. */
 void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held *held,
@@ -81,16 +113,25 @@ void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held 
 
 /** Whether pipeline rank `rank` > 0 holds the same kinds in the same order as the one before it, neither
  * of them an end of the model nor any on the host. */
-bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, uint32_t rank);
+bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
+                         uint32_t rank);
 
-/** First layer of a chunk in the model's list; that of the chunk after the last is the list's end. */
+/** sl_schedule_begin, for those who ask once. */
 uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
+
+/** Blocks of a chunk: neither embedding nor head. */
+uint32_t sl_schedule_chunk_blocks(const sl_model *model, const sl_chunking *cut, uint32_t chunk);
 
 /** The kind whose output leaves a chunk. */
 uint32_t sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 
 /** Kinds that are neither the embedding's nor the head's. */
-bool sl_schedule_is_block(const sl_model *model, uint32_t kind);
+static inline bool
+sl_schedule_is_block(const sl_model *model, uint32_t kind)
+{
+    return model->layer_count == model->block_count ||
+           (kind != model->layers[0] && kind != model->layers[model->layer_count - 1]);
+}
 
 /** Micro-batches alive at most on one rank; a part of its chunks counts as a part of one. */
 typedef struct sl_in_flight {
@@ -117,6 +158,9 @@ typedef struct sl_in_flight {
  * 2401.10241); deepseek-ai/DualPipe README and dualpipe.py.
  */
 sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, uint32_t rank);
+
+/** Whether no rank keeps more of anything alive than the one before it, and as much turning. */
+bool sl_schedule_in_flight_falls(const sl_plan *plan);
 
 /** One micro-batch on one rank, all its chunks [s]. */
 typedef struct sl_busy {
@@ -147,7 +191,10 @@ typedef struct sl_pipeline_span {
  *       and the last gradient of inputs at
  *         g_r = max(f_r + (m - e) I + max(0, m - 1 - max(e, b)) W, g_(r+1) + I)
  *       or, where e = 0, at the first backward's begin and m I and max(0, m - 1 - b) W. The span is
- *         max_r g_r + (min(b, m - 1) + 1) W, with ZB-H2 less the sum before r of F
+ *         max_r g_r + (min(b, m - 1) + 1) W, with ZB-H2 less the sum before r of F;
+ *       below 4 p micro-batches g_r of ZB-H2 and, of passes through all chunks, of interleaved is also
+ *       what a later rank j leaves of it: from j's first backward on, ahead of which it fills up behind
+ *       the slowest forward, or from its last forward on, gradients go from j to r, which has the rest
  *   interleaved  the largest of sum before r of F + B, and m v (F + B) + max(0, D_r - 2 a F) +
  *       max(0, D_r - 2 a B) + max(0, (v - 2) p max F + sum F - (v - 1) p F) and the same of B; where
  *       all forwards come first max(m v F + ((v - 1) p + 1) B, the same the other way round) + D_r
@@ -155,7 +202,8 @@ typedef struct sl_pipeline_span {
  *   ZB-V         m max busy + half the larger of, for passes of the mean rank through both chunks,
  *       (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
  *       max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
- *       these two less p times what the slowest rank is behind the mean
+ *       these two less p times what the slowest rank is behind the mean;
+ *       at least what a rank has left from the first gradient on, when all have filled up
  *
  * With equal stages and enough micro-batches the bubbles are (p - 1)(F + B), over v where
  * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and (p / 2 - 1)(F + B + B - 3W). ZB-H2's and
@@ -163,9 +211,10 @@ typedef struct sl_pipeline_span {
  * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241);
  * deepseek-ai/DualPipe README; paths derived. Held against steps simulated (engine/pipeline.h):
  * balanced exact but for DualPipe with unequal passes (3 % at most) and ZB-V, which is published for
- * equal passes alone (0.2 % on average, 3 % at most); stages that differ by up to a fifth either way
- * on average 0.0 % for GPipe and 1F1B, 0.1 % for ZB-H1, up to 1 % for ZB-H2 and DualPipe, up to 2 %
- * for interleaved and ZB-V. Chunks of one rank count as equal: with a head in the last of several a
+ * equal passes alone (0.2 % on average, 3 % at most); of 6,000 steps with stages that differ by up to
+ * a fifth either way on average 0.0 % for GPipe, 1F1B and ZB-H2, 0.1 % for ZB-H1 and interleaved,
+ * 0.6 % for ZB-V, 0.7 % for DualPipe, at most 2 % for ZB-H1 and ZB-H2, 4.3 % for interleaved, 5.2 %
+ * for DualPipe and 6.6 % for ZB-V. Chunks of one rank count as equal: with a head in the last of several a
  * span is up to 2.5 % too short.
  */
 sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,

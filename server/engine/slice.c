@@ -374,6 +374,8 @@ sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
     case SL_OPERATOR_ATTENTION:
         return attention_saved_bytes(slice, op);
     case SL_OPERATOR_ACTIVATION: {
+        if (op->shares_input)
+            return 0.0;
         /* Unfused gated code also keeps silu(gate), as wide as its output. */
         const bool gate_kept = slice->eager && op->inputs > op->outputs;
         const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;

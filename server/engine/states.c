@@ -1,9 +1,9 @@
 #include "engine/states.h"
 
 #include <assert.h>
-#include <math.h>
 
 #include "engine/adapter.h"
+#include "engine/extremes.h"
 #include "engine/low_precision.h"
 
 /* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
@@ -18,12 +18,13 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
 
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const double layers = stage->layers[k];
+        if (stage->layers[k] == 0)
+            continue;
         sum.all += layers * prices[k].elements;
         sum.routed += layers * prices[k].routed_elements;
         sum.adapters += layers * prices[k].adapter_elements;
         sum.frozen_adapters += layers * prices[k].adapter_frozen;
-        if (layers > 0.0)
-            shared = fmax(shared, prices[k].adapter_shared);
+        shared = sl_larger(shared, prices[k].adapter_shared);
         sum.factored += layers * prices[k].factored_elements;
         sum.routed_factored += layers * prices[k].routed_factored;
         sum.routed_matrices += layers * prices[k].routed_matrices;
@@ -31,10 +32,27 @@ sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_sta
             continue;
         sum.matrices += layers * prices[k].matrix_elements;
         sum.low += layers * prices[k].low_elements;
-        sum.routed_low += layers * fmin(prices[k].low_elements, prices[k].routed_matrices);
+        sum.routed_low += layers * sl_smaller(prices[k].low_elements, prices[k].routed_matrices);
     }
     sum.frozen_adapters += shared;
     return sum;
+}
+
+sl_elements
+sl_states_part(const sl_elements *elements, double share)
+{
+    return (sl_elements){
+        .all = share * elements->all,
+        .routed = share * elements->routed,
+        .matrices = share * elements->matrices,
+        .low = share * elements->low,
+        .adapters = share * elements->adapters,
+        .frozen_adapters = share * elements->frozen_adapters,
+        .factored = share * elements->factored,
+        .routed_matrices = share * elements->routed_matrices,
+        .routed_low = share * elements->routed_low,
+        .routed_factored = share * elements->routed_factored,
+    };
 }
 
 static double
@@ -114,6 +132,14 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
     return layout;
 }
 
+bool
+sl_states_alike(const sl_workload *workload)
+{
+    return !workload->fp8.primary_weights && !sl_adapter_on(&workload->adapter) &&
+           workload->optimizer != SL_OPTIMIZER_ADAFACTOR &&
+           workload->optimizer != SL_OPTIMIZER_MUON;
+}
+
 static double
 wire_bytes(sl_wire wire)
 {
@@ -135,11 +161,22 @@ sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, boo
     const double half = sl_precision_kept_bytes(workload->precision);
     /* Scales for a few values each are made anew of what was gathered in 16 bits. */
     const bool rescaled = workload->fp8.primary_weights && workload->precision != SL_PRECISION_FP8;
-    const double own = rescaled ? half : fmin(layout->parameter_bytes, half);
+    const double own = rescaled ? half : sl_smaller(layout->parameter_bytes, half);
 
     if (workload->gather == SL_WIRE_FP8)
-        return linear ? fmin(own, 1.0) : own;
+        return linear ? sl_smaller(own, 1.0) : own;
     return workload->gather == SL_WIRE_DEFAULT ? own : wire_bytes(workload->gather);
+}
+
+double
+sl_states_gathered_bytes(const sl_workload *workload, const sl_layout *layout,
+                         const sl_elements *elements)
+{
+    const double linear = sl_states_gather_bytes(workload, layout, true);
+    const double other =
+        workload->gather == SL_WIRE_FP8 ? sl_states_gather_bytes(workload, layout, false) : linear;
+
+    return elements->matrices * linear + (elements->all - elements->matrices) * other;
 }
 
 bool
@@ -223,6 +260,39 @@ sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements
                       : (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense));
 }
 
+bool
+sl_states_wait(const sl_workload *workload, const sl_plan *plan)
+{
+    return sl_framework_is_fsdp(workload->framework) && plan->zero_stage >= 2 &&
+           sl_plan_gradient_sync(workload, plan) == SL_GRADIENT_SYNC_LAST &&
+           sl_plan_microbatches(workload, plan) > 1;
+}
+
+double
+sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    if (layout->gradient_bytes <= 0.0)
+        return 0.0;
+    return workload->framework == SL_FRAMEWORK_FSDP1
+               ? sl_states_gather_bytes(workload, layout, false)
+               : sl_states_reduce_bytes(workload, layout);
+}
+
+bool
+sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1 &&
+           sl_states_wait(workload, plan);
+}
+
+bool
+sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan)
+{
+    return !sl_states_reshards(workload, plan) &&
+           (workload->framework == SL_FRAMEWORK_FSDP1 || plan->pipeline > 1) &&
+           sl_states_wait(workload, plan);
+}
+
 static sl_elements
 routed_of(const sl_elements *e)
 {
@@ -258,8 +328,9 @@ sl_states_layouts(const sl_workload *workload, const sl_elements *elements)
 static double
 divided_bytes(const sl_elements *elements, const sl_degree *degree, double dense, double routed)
 {
-    return dense * (elements->all - elements->routed) / degree->dense +
-           routed * elements->routed / degree->routed;
+    const double own = dense * (elements->all - elements->routed) / degree->dense;
+
+    return elements->routed > 0.0 ? own + routed * elements->routed / degree->routed : own;
 }
 
 double

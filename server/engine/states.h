@@ -22,6 +22,9 @@ typedef struct sl_elements {
 sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
                             const sl_stage *stage);
 
+/** So much of all of them: share [ratio], 1 = as they are. */
+sl_elements sl_states_part(const sl_elements *elements, double share);
+
 /**
  * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied:
  * parameter + gradient + master + AdamW states.
@@ -39,6 +42,9 @@ sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
  */
 sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
 
+/** Whether those bytes are the same of any parameters. */
+bool sl_states_alike(const sl_workload *workload);
+
 /**
  * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
  * hook, DeepSpeed's communication_data_type), else as it is stored. Megatron reduces its main
@@ -53,6 +59,10 @@ double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layo
  * never gathered in 8 bits.
  */
 double sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear);
+
+/** ... and of all that a rank has. */
+double sl_states_gathered_bytes(const sl_workload *workload, const sl_layout *layout,
+                                const sl_elements *elements);
 
 /** Over how many ranks a part is divided; 1 = every rank holds it whole. */
 typedef struct sl_degree {
@@ -83,6 +93,22 @@ sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *el
  * without its states, and without gradients but Megatron's, as of any parameter. */
 double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
                                const sl_shards *shards);
+
+/** Whether divided gradients stay whole over the micro-batches of a step, to be reduced with the last. */
+bool sl_states_wait(const sl_workload *workload, const sl_plan *plan);
+
+/** ... and what each of a rank's then takes [bytes]: FSDP 1 adds up what autograd made, in the type
+ * it gathered, fully_shard in the type it reduces. */
+double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout);
+
+/** Whether they are reduced after the last backward and not under it: torch.distributed.pipelining
+ * runs the stages of fully_shard so. */
+bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
+
+/** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those of
+ * shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining those of
+ * fully_shard that backward finds gathered. */
+bool sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan);
 
 /** Layouts of one rank's parameters: of all together, and of routed experts and the rest apart, whose
  * bytes per parameter differ under Muon, Adafactor and a quantised base. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/extremes.h"
 #include "engine/host.h"
 #include "engine/ranks.h"
 #include "engine/recompute.h"
@@ -16,35 +17,30 @@ static const double rank_sigma = 0.005;
 static sl_pass_time
 all_passes(const sl_rank_time *t)
 {
-    const sl_pass_time *const passes[] = {&t->forward, &t->backward, &t->again};
-    sl_pass_time sum = {0};
+    const sl_pass_time *f = &t->forward;
+    const sl_pass_time *b = &t->backward;
+    const sl_pass_time *a = &t->again;
 
-    for (uint32_t i = 0; i < 3; i++) {
-        sum.computing_s += passes[i]->computing_s;
-        sum.tensor_s += passes[i]->tensor_s;
-        sum.context_s += passes[i]->context_s;
-        sum.expert_s += passes[i]->expert_s;
-        sum.launch_s += passes[i]->launch_s;
-    }
-    return sum;
-}
-
-static double
-busy_s(const sl_rank_time *t)
-{
-    const sl_pass_time all = all_passes(t);
-
-    return sl_pass_dense_s(&all) + t->visible_expert_s;
+    return (sl_pass_time){
+        .computing_s = f->computing_s + b->computing_s + a->computing_s,
+        .tensor_s = f->tensor_s + b->tensor_s + a->tensor_s,
+        .context_s = f->context_s + b->context_s + a->context_s,
+        .expert_s = f->expert_s + b->expert_s + a->expert_s,
+        .launch_s = f->launch_s + b->launch_s + a->launch_s,
+        .copied_s = f->copied_s + b->copied_s + a->copied_s,
+        .issued_s = f->issued_s + b->issued_s + a->issued_s,
+    };
 }
 
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
-    const double routed_s = all_passes(t).expert_s;
+    const sl_pass_time all = all_passes(t);
+    const double routed_s = all.expert_s;
     const double visible = routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
 
     return (sl_busy){
-        .all_s = busy_s(t),
+        .all_s = sl_pass_dense_s(&all) + t->visible_expert_s,
         .backward_s = sl_pass_dense_s(&t->backward) + sl_pass_dense_s(&t->again) +
                       visible * (t->backward.expert_s + t->again.expert_s),
         .weight_s = t->weight_s,
@@ -56,27 +52,31 @@ busy_of(const sl_rank_time *t)
 static double
 visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
 {
-    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
-    const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
-    const double routed_s = all_passes(t).expert_s;
+    const bool both_ways = c->plan->schedule == SL_SCHEDULE_DUALPIPE;
+    const double routed_s = t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+
+    if (!both_ways && !c->plan->overlap_experts)
+        return routed_s;
+
     const double hidden_s = sl_price_visible_s(
         c->software, routed_s, t->forward.computing_s + t->backward.computing_s, true);
-
-    if (c->plan->schedule == SL_SCHEDULE_DUALPIPE)
+    if (both_ways)
         return hidden_s;
-    return c->plan->overlap_experts ? filling * routed_s + (1.0 - filling) * hidden_s : routed_s;
+
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
+    return filling * routed_s + (1.0 - filling) * hidden_s;
 }
 
-static sl_rank_time
-measure_rank(const sl_memory_case *c, uint32_t r)
+static void
+measure_rank(const sl_memory_case *c, uint32_t r, sl_rank_time *out)
 {
     const sl_held held = sl_schedule_all_held(c->plan, r);
     sl_memory_case space;
-    sl_rank_time t =
-        sl_step_rank(sl_case_of_stage(c, r, &space), &held, &sl_holding_of(c->holdings, r)->stage);
 
-    t.visible_expert_s = visible_experts_s(c, r, &t);
-    return t;
+    sl_step_measure_rank(sl_case_of_stage(c, r, &space), &held,
+                         &sl_holding_of(c->holdings, r)->stage, out);
+    out->visible_expert_s = visible_experts_s(c, r, out);
 }
 
 sl_term *
@@ -117,6 +117,8 @@ typedef struct hops {
     double slowest_s; /* and what it takes */
     double sum_s;     /* of them all */
     sl_level level;
+    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it */
+    sl_level after[SL_PIPELINE_MAX];
 } hops;
 
 /* The slowest links between two stages of several pools, which have the network between them. */
@@ -149,7 +151,7 @@ sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collecti
     if (c->pools == NULL)
         return seconds;
     const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
-    return fmax(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
+    return sl_larger(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
 }
 
 /* With the gather that follows it where the release splits the hidden state over the tensor group for
@@ -173,7 +175,7 @@ sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole
     for (uint32_t i = 0; i < (sides[0] == sides[1] ? 1 : 2); i++) {
         const sl_group group = sl_group_of(sides[i], c->plan->tensor, 1);
         gather_s =
-            fmax(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
+            sl_larger(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
     }
     return send_s + gather_s;
 }
@@ -181,14 +183,19 @@ sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole
 static hops
 measure_hops(const sl_memory_case *c)
 {
+    const bool alike = c->pools == NULL && !sl_model_is_plain(c->question->model) &&
+                       sl_ranks_stages_alike(c->cluster, c->plan);
     hops h = {.level = SL_LEVEL_SCALE_UP};
+    sl_level level = SL_LEVEL_SCALE_UP;
+    double bytes = 0.0;
+    double seconds = 0.0;
 
     for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        sl_level level = SL_LEVEL_SCALE_UP;
-        double bytes = 0.0;
-        const double seconds =
-            sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
+        if (r == 0 || !alike)
+            seconds = sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
         h.sum_s += seconds;
+        h.after_s[r] = seconds;
+        h.after[r] = level;
         if (seconds > h.slowest_s) {
             h.slowest_s = seconds;
             h.bytes = bytes;
@@ -198,8 +205,61 @@ measure_hops(const sl_memory_case *c)
     return h;
 }
 
+/* What a rank is on the way of a micro-batch to a later rank and back. */
+static double
+trip_part_s(bool splits, const sl_busy *busy)
+{
+    return busy->all_s - (splits ? busy->weight_s : 0.0); /* gradients of weights wait */
+}
+
+/* A rank of 1F1B has one micro-batch more under way than the next: from one rank to the n-th after it and
+ * back passes one in n + 1 of them. Of all such trips those between neighbours, from the first rank and to
+ * the last. */
+static double
+round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
+              double slowest_s)
+{
+    const bool splits = sl_schedule_splits_backward(c->plan);
+    const sl_schedule schedule = sl_schedule_of(c->plan);
+    const uint32_t last = c->plan->pipeline - 1;
+    double from_first_s = trip_part_s(splits, &busy[0]);
+    double to_last_s = trip_part_s(splits, &busy[last]);
+    double most_s = 0.0;
+
+    if (schedule != SL_SCHEDULE_1F1B && schedule != SL_SCHEDULE_ZB_H1)
+        return 0.0;
+    for (uint32_t n = 1; n <= last; n++) {
+        const double before_s = trip_part_s(splits, &busy[n - 1]);
+        const double after_s = trip_part_s(splits, &busy[n]);
+        const double sends_s = 2.0 * h->after_s[n - 1];
+        from_first_s += sends_s + after_s;
+        to_last_s += 2.0 * h->after_s[last - n] + trip_part_s(splits, &busy[last - n]);
+        const double longest_s = sl_larger(from_first_s, to_last_s) / (n + 1.0) - slowest_s;
+        const double next_s = (before_s + sends_s + after_s) / 2.0 - slowest_s;
+        most_s = sl_larger(most_s, sl_larger(0.0, m - (n + 1.0)) * longest_s);
+        most_s = sl_larger(most_s, sl_larger(0.0, m - 2.0) * next_s);
+    }
+    return most_s;
+}
+
+/* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends outputs
+ * to the next and gradients to the one before over the same links. */
+static double
+late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
+             double slowest_s)
+{
+    const double chunks = c->plan->virtual_pipeline;
+    double most_s = h->slowest_s;
+
+    for (uint32_t r = 1; r + 1 < c->plan->pipeline; r++)
+        if (h->after[r - 1] == h->after[r])
+            most_s = sl_larger(most_s, h->after_s[r - 1] + h->after_s[r]);
+    return sl_larger(round_trips_s(c, m, h, busy, slowest_s), m * (chunks * most_s - slowest_s));
+}
+
 static void
-evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
+evaluate_pipeline(const sl_memory_case *c, uint64_t m, const sl_busy *busy,
+                  const sl_pipeline_span *span, sl_time *out)
 {
     const sl_plan *plan = c->plan;
     const double boundaries = plan->pipeline - 1.0;
@@ -210,7 +270,11 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
         naive ? (double)m * boundaries * plan->virtual_pipeline : sl_schedule_fill_boundaries(plan);
     const double fill_s = boundaries > 0.0 ? 2.0 * h.sum_s * passed / boundaries : 0.0;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const double steady_s = naive || c->software->overlap_pipeline ? 0.0 : transfers * h.slowest_s;
+    const bool beside = c->software->overlap_pipeline;
+    const double steady_s = naive ? 0.0
+                            : beside
+                                ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s)
+                                : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
@@ -218,11 +282,12 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, sl_time *out)
     }
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
                 {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
-                {"exposed_sends_per_step", steady_s > 0.0 ? transfers : 0.0},
-                {"fill_and_drain_s", fill_s});
-    sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                              transfers * h.bytes, transfers * h.slowest_s + fill_s,
-                              fill_s + steady_s);
+                {"exposed_sends_per_step", naive || beside ? 0.0 : transfers},
+                {"late_sends_s", beside ? steady_s : 0.0}, {"fill_and_drain_s", fill_s});
+    if (c->explained)
+        sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
+                                  transfers * h.bytes, transfers * h.slowest_s + fill_s,
+                                  fill_s + steady_s);
 }
 
 static void
@@ -308,7 +373,7 @@ add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_tim
 
 static void
 evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeline_span *span,
-                 uint64_t m, sl_time *out)
+                 double busy_s, uint64_t m, sl_time *out)
 {
     const double count = (double)m;
     const double forward_s = t->forward.computing_s;
@@ -316,6 +381,7 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     const double again_s = t->again.computing_s;
     const sl_pass_time all = all_passes(t);
 
+    out->issued_s = count * all.issued_s;
     SL_SET_TERM(c, out, SL_TERM_FORWARD, count * forward_s, {"microbatches", count},
                 {"microbatch_forward_s", forward_s}, {"slowest_stage", span->slowest},
                 {"microbatch_host_s", t->forward.host_s});
@@ -335,8 +401,12 @@ evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeli
     SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->visible_expert_s,
                 {"microbatches", count}, {"microbatch_exposed_s", t->visible_expert_s},
                 {"expert", c->plan->expert});
+    SL_SET_TERM(c, out, SL_TERM_ACTIVATION_OFFLOAD, count * all.copied_s, {"microbatches", count},
+                {"microbatch_forward_wait_s", t->forward.copied_s},
+                {"microbatch_backward_wait_s", t->backward.copied_s},
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
     SL_SET_TERM(c, out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
-                {"slowest_busy_s", busy_s(t)}, {"slowest_weight_s", t->weight_s},
+                {"slowest_busy_s", busy_s}, {"slowest_weight_s", t->weight_s},
                 {"chunks_per_rank", c->plan->virtual_pipeline});
     if (c->explained) {
         sl_memory_case space;
@@ -374,8 +444,10 @@ void
 sl_step_evaluate(const sl_memory_case *c, sl_time *out)
 {
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
-    sl_rank_time times[SL_PIPELINE_MAX];
+    sl_rank_time measured[SL_PIPELINE_MAX]; /* of ranks that differ */
+    const sl_rank_time *times[SL_PIPELINE_MAX];
     sl_busy busy[SL_PIPELINE_MAX];
+    uint32_t count = 0;
 
     /* What fills the pipeline is not hidden, and is more on the first ranks. */
     const bool skips = !c->plan->overlap_experts;
@@ -383,18 +455,30 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     for (uint32_t r = 0; r < c->plan->pipeline; r++) {
         const bool alike =
             skips && r > 0 && sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r);
-        times[r] = alike ? times[r - 1] : measure_rank(c, r);
-        busy[r] = busy_of(&times[r]);
-        flops_again += times[r].flops_again;
+        if (alike) {
+            times[r] = times[r - 1];
+            busy[r] = busy[r - 1];
+        } else {
+            measure_rank(c, r, &measured[count]);
+            times[r] = &measured[count++];
+            busy[r] = busy_of(times[r]);
+        }
+        flops_again += times[r]->flops_again;
     }
 
+    const bool paced = sl_step_data_pace(c, times, busy);
     const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
 
-    *out = (sl_time){.bubble_ratio = span.idle_ratio, .flops_again = flops_again};
-    evaluate_slowest(c, &times[span.slowest], &span, m, out);
-    evaluate_pipeline(c, m, out);
-    sl_step_data(c, times, out);
-    sl_step_optimizer(c, times, span.slowest, out);
+    /* Not the whole struct: every term is set below, and of a plan that is not explained no inputs. */
+    out->step_s = out->ideal_s = out->exposed_communication_s = 0.0;
+    out->slowest_pool = out->slowest_links = 0;
+    out->communication_count = 0;
+    out->bubble_ratio = span.idle_ratio;
+    out->flops_again = flops_again;
+    evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
+    evaluate_pipeline(c, m, busy, &span, out);
+    sl_step_data(c, times, paced ? &span.slowest : NULL, out);
+    sl_step_optimizer(c, times[span.slowest], out);
     set_overhead(c, out);
 }
 

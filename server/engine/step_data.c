@@ -2,10 +2,10 @@
 #include "engine/step_parts.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stddef.h>
 
 #include "engine/adapter.h"
+#include "engine/extremes.h"
 #include "engine/gather.h"
 #include "engine/host.h"
 #include "engine/lent.h"
@@ -15,8 +15,30 @@
 
 static const double optimizer_bandwidth_ratio = 0.85;
 
-sl_data_groups
-sl_step_data_groups(const sl_memory_case *c)
+/* Gradients are reduced with each micro-batch or once (sl_plan_gradient_sync). Divided parameters are
+ * gathered for each forward, and for each backward where they were let go, or once where they stay;
+ * whole ones once, after the optimizer wrote its part. */
+static sl_data_rounds
+count_rounds(const sl_memory_case *c)
+{
+    const double m =
+        (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
+    const sl_shards *shards = &c->holdings->shards;
+    const bool divided = shards->parameters.dense > 1.0;
+    const bool each = sl_plan_gradient_sync(c->workload, c->plan) == SL_GRADIENT_SYNC_EACH;
+    const double starts = sl_states_keeps_gathered(c->workload, c->plan) ? 1.0 : m;
+
+    return (sl_data_rounds){
+        .reduces = each && c->plan->data * c->plan->context > 1 ? m : 1.0,
+        .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : starts)
+                   : c->plan->zero_stage >= 1 ? 1.0
+                                              : 0.0,
+        .starts = divided ? starts : 1.0,
+    };
+}
+
+static void
+find_groups(const sl_memory_case *c, sl_data_groups *out)
 {
     const sl_cluster *cluster = c->cluster;
     const sl_plan *plan = c->plan;
@@ -24,50 +46,44 @@ sl_step_data_groups(const sl_memory_case *c)
     const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
     const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
     const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
-    const uint64_t alike = shard * plan->tensor / spread;
-    sl_group dense = sl_group_of(cluster, shard, strides.replica);
+    const bool has_experts = c->question->model->experts > 0;
+    const uint64_t alike = has_experts ? shard * plan->tensor / spread : 1;
+    const bool sharded = plan->zero_stage >= 1;
 
+    out->shard = sl_group_of(cluster, shard, strides.replica);
     if (c->software->single_rail && cluster->nics_per_node > 0)
-        dense.members_per_node =
-            fmin(dense.members_per_node,
-                 (double)cluster->accelerators_per_node / cluster->nics_per_node);
-    return (sl_data_groups){
-        .shard = dense,
-        .experts =
-            sl_group_of(cluster, alike > 1 ? alike : 1, spread * strides.replica / plan->tensor),
-        .replicas = sl_group_of(cluster, copies, strides.replica * shard),
-    };
+        out->shard.members_per_node =
+            sl_smaller(out->shard.members_per_node,
+                       (double)cluster->accelerators_per_node / cluster->nics_per_node);
+    out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
+                             : sl_group_of(cluster, 1, 1);
+    out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
+    out->rounds = count_rounds(c);
+    out->reduce = sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
+    assert(sharded || out->rounds.gathers == 0.0); /* else one way would not do for both */
+    sl_transfer_prepare(cluster, &out->shard, !sharded, &out->dense);
+    if (has_experts)
+        sl_transfer_prepare(cluster, &out->experts, !sharded, &out->routed);
+}
+
+sl_data_groups
+sl_step_data_groups(const sl_memory_case *c)
+{
+    sl_data_groups out;
+
+    find_groups(c, &out);
+    return out;
 }
 
 /* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
 static double
-over_data_s(const sl_memory_case *c, const sl_data_groups *groups, sl_collective kind,
-            double pieces, double dense, double routed)
+over_data_s(const sl_data_groups *groups, sl_collective kind, double pieces, double dense,
+            double routed)
 {
-    const sl_cluster *cluster = c->cluster;
+    const double routed_s =
+        routed > 0.0 ? sl_transfer_s(&groups->routed, kind, routed / pieces) : 0.0;
 
-    return pieces * (sl_collective_s(cluster, kind, &groups->shard, dense / pieces) +
-                     sl_collective_s(cluster, kind, &groups->experts, routed / pieces));
-}
-
-/* Whole gradients are summed over the micro-batches and reduced once; divided ones are reduced with
- * each. Divided parameters are gathered for each forward, and for each backward where they were let
- * go; whole ones once, after the optimizer wrote its part. */
-static sl_data_rounds
-count_rounds(const sl_memory_case *c)
-{
-    const double m =
-        (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
-    const sl_shards shards = c->holdings->shards;
-    const bool divided = shards.parameters.dense > 1.0;
-
-    return (sl_data_rounds){
-        .reduces = shards.gradients.dense > 1.0 ? m : 1.0,
-        .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : m)
-                   : c->plan->zero_stage >= 1 ? 1.0
-                                              : 0.0,
-        .starts = divided ? m : 1.0,
-    };
+    return pieces * (sl_transfer_s(&groups->dense, kind, dense / pieces) + routed_s);
 }
 
 /* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
@@ -86,65 +102,100 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
         rounds * sl_step_pair_s(c, low, high, SL_COLLECTIVE_ALL_REDUCE, part, &d->copy_level);
 }
 
-sl_data_time
-sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
-                  uint32_t r, double drained_s)
+/* Of reductions what nothing hides, but for the last. They run under backward; where the copies of the
+ * states have links of their own, those are summed while the next part is reduced, and while the next
+ * micro-batch runs forward. */
+static double
+reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+             double last, const sl_data_time *d)
+{
+    const sl_software *software = c->software;
+    const bool beside = software->overlap_gradient_reduce && !d->whole &&
+                        !sl_states_reduces_after(c->workload, c->plan);
+    const double copies = sl_schedule_copies(c->plan);
+    const double cover_s = d->rounds.reduces * copies * t->backward.computing_s;
+    const double longer_s = cover_s + (d->rounds.reduces - 1.0) * copies * t->forward.computing_s;
+    const double early = 1.0 - last / d->rounds.reduces;
+    const double reduce_s = early * d->reduce_s;
+    const double others_s = early * (d->replica_s + d->copy_s);
+
+    const bool apart =
+        (groups->replicas.level == SL_LEVEL_NETWORK) != (groups->shard.level == SL_LEVEL_NETWORK);
+
+    if (!beside || !apart)
+        return sl_price_visible_s(software, reduce_s + others_s, cover_s, beside);
+    return sl_larger(sl_price_visible_s(software, reduce_s, cover_s, beside),
+                     sl_price_visible_s(software, others_s, longer_s, beside));
+}
+
+static void
+measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+             uint32_t r, double drained_s, sl_data_time *d)
 {
     const sl_cluster *cluster = c->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
     const double copies = sl_schedule_copies(c->plan);
-    const sl_data_rounds rounds = count_rounds(c);
+    const sl_data_rounds rounds = groups->rounds;
     const sl_holding *holding = sl_holding_of(c->holdings, r);
-    const sl_elements elements = holding->elements;
-    const sl_layout layout = holding->layouts.all;
+    const sl_elements *elements = &holding->elements;
+    const sl_layout *layout = &holding->layouts.all;
     const sl_edges edges = sl_gather_edges(c, holding);
-    sl_data_time d = {.rounds = rounds};
 
-    const double routed = elements.all > 0.0 ? elements.routed / elements.all : 0.0;
-    const double reduce_bytes = elements.all * sl_states_reduce_bytes(c->workload, &layout) +
-                                sl_adapter_element_bytes(&c->workload->adapter) * elements.adapters;
-    const double gather_bytes =
-        elements.matrices * sl_states_gather_bytes(c->workload, &layout, true) +
-        (elements.all - elements.matrices) * sl_states_gather_bytes(c->workload, &layout, false);
-    d.reduce_bytes = rounds.reduces * reduce_bytes;
-    d.reduce_s =
-        rounds.reduces *
-        over_data_s(c, groups, sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
-                    edges.reduces, (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
+    d->rounds = rounds;
+    d->replica_s = d->replica_bytes = d->copy_s = d->copy_bytes = 0.0;
+    d->gather_s = d->gather_bytes = d->gather_exposed_s = d->first_s = d->fetch_s = d->gathered =
+        0.0;
+    d->copy_level = SL_LEVEL_SCALE_UP;
+    const double routed = elements->all > 0.0 ? elements->routed / elements->all : 0.0;
+    const double reduce_bytes =
+        elements->all * sl_states_reduce_bytes(c->workload, layout) +
+        sl_adapter_element_bytes(&c->workload->adapter) * elements->adapters;
+    const double gather_bytes = sl_states_gathered_bytes(c->workload, layout, elements);
+    d->reduce_bytes = rounds.reduces * reduce_bytes;
+    d->reduce_s =
+        rounds.reduces * over_data_s(groups, groups->reduce, edges.reduces,
+                                     (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
-        d.replica_bytes = rounds.reduces * part;
-        d.replica_s = rounds.reduces * edges.reduces *
-                      sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
-                                      part / edges.reduces);
+        d->replica_bytes = rounds.reduces * part;
+        d->replica_s = rounds.reduces * edges.reduces *
+                       sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
+                                       part / edges.reduces);
     }
     measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
-                   rounds.reduces, &d);
+                   rounds.reduces, d);
     /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
-    d.whole = !c->software->traced_sharding &&
-              sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
-    const double all = fmax(1.0, elements.all);
-    const double all_s = d.reduce_s + d.replica_s + d.copy_s;
-    d.last_s = edges.last / all * all_s / rounds.reduces;
-    d.reduce_exposed_s =
-        fmax(0.0, d.last_s +
-                      sl_price_visible_s(c->software, all_s - d.last_s,
-                                         rounds.reduces * copies * t->backward.computing_s,
-                                         c->software->overlap_gradient_reduce && !d.whole) -
-                      drained_s);
+    d->whole = !c->software->traced_sharding &&
+               sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
+    const double all = sl_larger(1.0, elements->all);
+    d->last_s = edges.last / all * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
+    d->reduce_exposed_s =
+        sl_larger(0.0, d->last_s + reductions_s(c, groups, t, edges.last / all, d) - drained_s);
     if (rounds.gathers > 0.0) {
+        /* What is gathered first stays from forward to backward, which needs it last. */
+        d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * edges.first / all;
+        d->gather_bytes = d->gathered * gather_bytes;
+        d->fetch_s = d->gathered * sl_offload_fetch_s(cluster, c->workload, c->plan, elements);
+        d->gather_s =
+            d->fetch_s + d->gathered * over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
+                                                   (1.0 - routed) * gather_bytes,
+                                                   routed * gather_bytes);
+        d->first_s = edges.first / all * d->gather_s * rounds.starts / d->gathered;
         /* Backward, which a second gather runs under, takes about twice the forward. */
-        d.gather_bytes = rounds.gathers * gather_bytes;
-        d.gather_s =
-            rounds.gathers * (over_data_s(c, groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
-                                          (1.0 - routed) * gather_bytes, routed * gather_bytes) +
-                              sl_offload_fetch_s(cluster, c->workload, c->plan, &elements));
-        d.first_s = edges.first / all * d.gather_s * rounds.starts / rounds.gathers;
-        d.gather_exposed_s =
-            d.first_s + sl_price_visible_s(c->software, d.gather_s - d.first_s,
-                                           rounds.gathers * copies * t->forward.computing_s,
-                                           c->software->overlap_parameter_gather && !d.whole);
+        d->gather_exposed_s =
+            d->first_s + sl_price_visible_s(c->software, d->gather_s - d->first_s,
+                                            rounds.gathers * copies * t->forward.computing_s,
+                                            c->software->overlap_parameter_gather && !d->whole);
     }
+}
+
+sl_data_time
+sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+                  uint32_t r, double drained_s)
+{
+    sl_data_time d;
+
+    measure_rank(c, groups, t, r, drained_s, &d);
     return d;
 }
 
@@ -167,31 +218,107 @@ sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
     return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
 }
 
-/* DataParallel: parameters out, outputs and gradients in, of every micro-batch and in the open. */
+/* DataParallel: parameters and inputs out, outputs and gradients in, of every micro-batch and in the open. */
 static void
 evaluate_lent(const sl_memory_case *c, sl_time *out)
 {
     const double m = (double)sl_plan_microbatches(c->workload, c->plan);
     const sl_lent_traffic sent = sl_lent_send(c);
     const sl_group group = sl_group_of(c->cluster, c->plan->data, 1);
-    const double total_s = m * (sent.parameter_s + sent.gradient_s + sent.output_s);
+    const double rest_s = m * (sent.input_s + sent.output_s);
+    const double total_s = m * (sent.parameter_s + sent.gradient_s) + rest_s;
 
     SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
                 {"gradient_bytes", m * sent.gradient_bytes},
                 {"gradient_exposed_s", m * sent.gradient_s},
                 {"parameter_bytes", m * sent.parameter_bytes},
                 {"parameter_exposed_s", m * sent.parameter_s},
+                {"input_bytes", m * sent.input_bytes}, {"input_exposed_s", m * sent.input_s},
                 {"output_bytes", m * sent.output_bytes}, {"output_exposed_s", m * sent.output_s});
     sl_step_add_communication(c, out, "data", SL_COLLECTIVE_BROADCAST, group.level,
                               m * sent.parameter_bytes, m * sent.parameter_s, m * sent.parameter_s);
     sl_step_add_communication(c, out, "data", SL_COLLECTIVE_REDUCE, group.level,
                               m * sent.gradient_bytes, m * sent.gradient_s, m * sent.gradient_s);
     sl_step_add_communication(c, out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level,
-                              m * sent.output_bytes, m * sent.output_s, m * sent.output_s);
+                              m * (sent.input_bytes + sent.output_bytes), rest_s, rest_s);
+}
+
+/* Whether a rank has the same traffic as the one before it. */
+static bool
+repeats(const sl_memory_case *c, uint32_t r)
+{
+    return r > 0 && sl_case_goes_on(c, r) && sl_schedule_copies(c->plan) == 1 &&
+           sl_holding_repeats(c->holdings, r);
+}
+
+bool
+sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                  sl_busy busy[SL_PIPELINE_MAX])
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_data_rounds rounds = count_rounds(c);
+    double forward_s = 0.0;
+    double backward_s = 0.0;
+
+    if (c->plan->pipeline == 1 || sl_lent_devices(c->workload, c->plan) > 0 ||
+        (rounds.gathers <= 1.0 && rounds.reduces <= 1.0))
+        return false;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        if (!repeats(c, r)) {
+            sl_memory_case space;
+            const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+            sl_data_groups groups;
+            sl_data_time d;
+            find_groups(at, &groups);
+            measure_rank(at, &groups, times[r], r, 0.0, &d);
+            forward_s = rounds.gathers > 1.0 ? d.gather_exposed_s / m : 0.0;
+            backward_s = rounds.reduces > 1.0 ? d.reduce_exposed_s / m : 0.0;
+        }
+        busy[r].all_s += forward_s + backward_s;
+        busy[r].backward_s += backward_s;
+    }
+    return true;
+}
+
+/* The rank that shows most: what is behind the others when all have ended their passes. */
+static void
+find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+           sl_data_groups *groups, sl_data_time *out)
+{
+    const sl_plan *plan = c->plan;
+    sl_data_time at_hand;
+    uint32_t worst = 0;
+    double drained_s = 0.0;
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+        sl_data_time *d = r == 0 ? out : &at_hand;
+        if (r == 0 || !sl_case_goes_on(c, r))
+            find_groups(at, groups);
+        /* What repeats the rank before drains longer, and shows less of the same traffic. */
+        if (!repeats(c, r)) {
+            measure_rank(at, groups, times[r], r, drained_s, d);
+            if (r > 0 && d->reduce_exposed_s + d->gather_exposed_s >
+                             out->reduce_exposed_s + out->gather_exposed_s) {
+                *out = *d;
+                worst = r;
+            }
+        }
+        const sl_busy busy = {.backward_s =
+                                  times[r]->backward.computing_s + times[r]->again.computing_s,
+                              .weight_s = times[r]->weight_s};
+        drained_s += sl_schedule_drain_s(plan, &busy);
+    }
+    if (c->pools != NULL) { /* those of the last rank are at hand */
+        sl_memory_case space;
+        find_groups(sl_case_of_stage(c, worst, &space), groups);
+    }
 }
 
 void
-sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out)
+sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+             const uint32_t *paced, sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
@@ -200,37 +327,17 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
         return;
     }
 
-    sl_data_groups groups = sl_step_data_groups(c);
-    uint32_t worst_rank = 0;
-    double drained_s = 0.0;
+    sl_data_groups groups;
+    sl_data_time worst;
     double tied_bytes = 0.0;
-    sl_data_time worst = {0};
 
-    for (uint32_t r = 0; r < plan->pipeline; r++) {
-        /* What repeats the rank before drains longer, and shows less of the same traffic. */
-        const bool goes_on = r == 0 || sl_case_goes_on(c, r);
-        const bool less =
-            r > 0 && sl_schedule_copies(plan) == 1 && sl_holding_repeats(c->holdings, r) && goes_on;
+    if (paced != NULL) {
         sl_memory_case space;
-        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
-        if (!goes_on)
-            groups = sl_step_data_groups(at);
-        const sl_data_time d =
-            less ? worst : sl_step_data_rank(at, &groups, &times[r], r, drained_s);
-        if (r == 0 || d.reduce_exposed_s + d.gather_exposed_s >
-                          worst.reduce_exposed_s + worst.gather_exposed_s) {
-            worst = d;
-            worst_rank = r;
-        }
-        const sl_busy busy = {.backward_s =
-                                  times[r].backward.computing_s + times[r].again.computing_s,
-                              .weight_s = times[r].weight_s};
-        drained_s += sl_schedule_drain_s(plan, &busy);
-    }
-
-    if (c->pools != NULL) { /* the groups of the last rank are at hand */
-        sl_memory_case space;
-        groups = sl_step_data_groups(sl_case_of_stage(c, worst_rank, &space));
+        const sl_memory_case *at = sl_case_of_stage(c, *paced, &space);
+        find_groups(at, &groups);
+        measure_rank(at, &groups, times[*paced], *paced, 0.0, &worst);
+    } else {
+        find_worst(c, times, &groups, &worst);
     }
     const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
     const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
@@ -245,6 +352,8 @@ sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
                 {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
                 {"members_per_node", groups.shard.members_per_node}, {"nodes", groups.shard.nodes},
                 {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
+    if (!c->explained)
+        return;
     sl_step_add_communication(
         c, out, "data",
         plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
@@ -303,40 +412,50 @@ evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trai
                 {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
 }
 
+/* What the stage holds whose update takes longest, and the rate of the memory there. */
+static const sl_holding *
+find_slowest_update(const sl_memory_case *c, double *rate)
+{
+    const sl_holding *most = sl_holding_of(c->holdings, 0);
+
+    *rate = c->slice->accelerator->memory_bytes_per_s;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
+        const sl_holding *holding = sl_holding_of(c->holdings, r);
+        if (holding->elements.all * *rate <= most->elements.all * own)
+            continue;
+        most = holding;
+        *rate = own;
+    }
+    return most;
+}
+
 /* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
  * update, which reads and writes states and master weights and writes the parameters. Zeroing
  * sweeps the whole local gradient. */
 void
-sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
-                  uint32_t slowest, sl_time *out)
+sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out)
 {
-    const sl_shards shards = c->holdings->shards;
-    sl_elements most = {0};
-    double rate = c->slice->accelerator->memory_bytes_per_s; /* of the stage that takes longest */
-
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
-        sl_memory_case space;
-        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
-        const sl_elements *elements = &sl_holding_of(c->holdings, r)->elements;
-        if (elements->all * rate <= most.all * own)
-            continue;
-        most = *elements;
-        rate = own;
-    }
-
-    sl_layout layout;
-    const sl_elements trained = sl_states_trained(c->workload, &most, &layout);
+    const sl_shards *shards = &c->holdings->shards;
+    double rate = 0.0;
+    const sl_holding *most = find_slowest_update(c, &rate);
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    sl_layout adapters;
+    const sl_elements trained =
+        frozen ? sl_states_trained(c->workload, &most->elements, &adapters) : most->elements;
+    const sl_layout layout = frozen ? adapters : most->layouts.all;
 
     if (c->workload->offload.optimizer) {
-        evaluate_host_step(c, &most, trained.all, times[slowest].backward.computing_s, out);
+        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, out);
         return;
     }
 
     const double g = layout.gradient_bytes;
     /* Ranks that each hold a part, on average over dense parameters and routed ones. */
-    const double all = fmax(1.0, trained.all);
-    const double shard = all / fmax(1.0, sl_states_at_rest(&trained, &shards.optimizer));
-    const double zeroed = g * sl_states_at_rest(&trained, &shards.gradients) / all;
+    const double all = sl_larger(1.0, trained.all);
+    const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));
+    const double zeroed = g * sl_states_at_rest(&trained, &shards->gradients) / all;
     /* Without a master copy the update reads the parameters themselves. */
     const double weights = layout.master_bytes > 0.0
                                ? 2.0 * layout.master_bytes + layout.parameter_bytes

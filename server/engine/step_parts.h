@@ -6,15 +6,18 @@
 #include "engine/offload.h"
 #include "engine/states.h"
 #include "engine/step.h"
+#include "engine/transfer.h"
 
 /** One pass of a micro-batch through chunks of a pipeline rank [s]. */
 typedef struct sl_pass_time {
     double computing_s; /* with what the host runs of it */
-    double host_s;      /* that */
     double tensor_s;    /* exposed, as the next two */
     double context_s;
     double expert_s; /* of routing, as far as a layer itself hides none of it */
     double launch_s; /* waiting for the host, which has not issued what is next */
+    double copied_s; /* waiting for the host's link, which brings or takes what blocks keep */
+    double issued_s; /* what the host takes to issue it, waited for or not */
+    double host_s;   /* of computing_s, what it runs */
 } sl_pass_time;
 
 /** All of one pass but for its tokens' way to experts and back, and with it [s]. */
@@ -30,6 +33,8 @@ typedef struct sl_rank_time {
 
 /** The chunks `held`, which are `stage`; visible_expert_s is left 0. */
 sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage);
+void sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                          sl_rank_time *out);
 
 /** One layer of a kind; `again` where it recomputes. */
 sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
@@ -38,25 +43,31 @@ sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
 double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                             uint32_t kind);
 
-/** The ranks that share one copy of the states, those of them that have the same experts, and the ranks
- * that hold the same part of other copies. */
-typedef struct sl_data_groups {
-    sl_group shard, experts, replicas;
-} sl_data_groups;
-
-sl_data_groups sl_step_data_groups(const sl_memory_case *c);
-
 /** How often in a step all gradients are reduced and all parameters gathered. */
 typedef struct sl_data_rounds {
     double reduces, gathers;
     double starts; /* gathers that a first layer waits for: those of forwards */
 } sl_data_rounds;
 
+/** The ranks that share one copy of the states, those of them that have the same experts, and the ranks
+ * that hold the same part of other copies; and what they do together. */
+typedef struct sl_data_groups {
+    sl_group shard, experts, replicas; /* experts: one rank where the model has none */
+    sl_data_rounds rounds;
+    sl_collective reduce; /* of gradients; parameters are gathered */
+    sl_transfer dense;
+    sl_transfer routed; /* set where the model has experts */
+} sl_data_groups;
+
+sl_data_groups sl_step_data_groups(const sl_memory_case *c);
+
 /** What parameters and gradients of one rank take over the step; seconds hidden or not. */
 typedef struct sl_data_time {
     sl_data_rounds rounds;
     bool whole; /* one unit: nothing of it is hidden */
     double reduce_s, gather_s, replica_s, copy_s;
+    double gathered; /* how often, of all parameters: rounds.gathers but for what stays gathered */
+    double fetch_s; /* of gather_s, up from the host */
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduce_exposed_s,
         gather_exposed_s; /* that of the reduction with replicas' and copies' */
@@ -101,14 +112,20 @@ void sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char
                                sl_collective kind, sl_level level, double bytes, double seconds,
                                double exposed);
 
-/** Gradients reduced, parameters gathered, copies added up. */
-void sl_step_data(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX], sl_time *out);
+/** Adds to each rank of a pipeline what a micro-batch waits there for gradients or parameters that
+ * travel with each: others wait for it in turn. False where they travel once in a step. */
+bool sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                       sl_busy busy[SL_PIPELINE_MAX]);
+
+/** Gradients reduced, parameters gathered, copies added up: of the rank that shows most of it, or of
+ * *paced where sl_step_data_pace put it into the passes. */
+void sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                  const uint32_t *paced, sl_time *out);
 
 /** The update of a rank with these elements where the host's optimizer makes it. */
 sl_host_step sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
 
 /** The update, on the device or the host, which hides some of it under the backward of the slowest. */
-void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time times[SL_PIPELINE_MAX],
-                       uint32_t slowest, sl_time *out);
+void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out);
 
 #endif

@@ -1,16 +1,17 @@
 /* One micro-batch through chunks of a pipeline rank, pass by pass. */
 #include "engine/step_parts.h"
 
-#include <math.h>
 #include <stddef.h>
 
+#include "engine/extremes.h"
 #include "engine/host.h"
+#include "engine/offload.h"
 #include "engine/recompute.h"
 
 double
 sl_pass_dense_s(const sl_pass_time *pass)
 {
-    return pass->computing_s + pass->tensor_s + pass->context_s + pass->launch_s;
+    return pass->computing_s + pass->tensor_s + pass->context_s + pass->launch_s + pass->copied_s;
 }
 
 double
@@ -25,67 +26,38 @@ sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stag
 {
     if (!sl_schedule_is_block(c->question->model, kind))
         return 0.0;
-    return sl_recompute_of(c->question->model, c->workload, c->plan, c->prices, held, stage, kind)
+    if (sl_recompute_each(c->workload))
+        return stage->layers[kind];
+    return sl_recompute_of(c->question->model, c->workload, c->plan, &c->holdings->cut, c->prices,
+                           held, stage, kind)
         .layers;
 }
 
-/* One pass through one layer: what it shows of collectives, and what the host takes to issue it. */
-typedef struct pass {
-    double computing_s, tensor_s, context_s, expert_s;
-    double host_s;
-    double awaited; /* operators that the device waits for while the host issues them */
-} pass;
-
-static pass
-pass_of(const sl_memory_case *c, double computing_s, double issued, double awaited,
-        const sl_traffic tensor[SL_COLLECTIVE_COUNT], const sl_traffic *context,
-        const sl_traffic *expert)
-{
-    double calls = context->calls + expert->calls;
-
-    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
-        calls += tensor[i].calls;
-    return (pass){
-        .computing_s = computing_s,
-        .tensor_s = sl_price_exposed_s(tensor),
-        .context_s = context->exposed_s,
-        .expert_s = expert->exposed_s,
-        .host_s = c->slice->host_operator_s * (issued + calls),
-        .awaited = awaited,
-    };
-}
-
+/* Seconds of `layers` that one pass goes through. */
 static void
-add_layers(const pass *of, double layers, sl_pass_time *sum)
+add_layers(double layers, const sl_pass_price *pass, sl_pass_time *sum)
 {
-    sum->computing_s += layers * of->computing_s;
-    sum->tensor_s += layers * of->tensor_s;
-    sum->context_s += layers * of->context_s;
-    sum->expert_s += layers * of->expert_s;
-}
-
-/* How much longer the host takes for a pass than the device, which runs beside it. */
-static double
-behind_s(const pass *p)
-{
-    return p->host_s - p->computing_s - p->tensor_s - p->context_s - p->expert_s;
+    sum->computing_s += layers * pass->computing_s;
+    sum->tensor_s += layers * pass->tensor_s;
+    sum->context_s += layers * pass->context_s;
+    sum->expert_s += layers * pass->expert_s;
+    sum->issued_s += layers * pass->issued_s;
 }
 
 /* Seconds that the device waits for the host: what both do of a pass runs side by side, but for what
  * is awaited. `again` of the layers recompute, in one go with their backward pass. */
 static void
-add_launch_waits(const sl_memory_case *c, const pass *forward, const pass *backward,
-                 const pass *rebuilt, double layers, double again, sl_rank_time *t)
+add_launch_waits(const sl_memory_case *c, const sl_kind_price *price, double layers, double again,
+                 sl_rank_time *t)
 {
     const double awaited_s = c->slice->awaited_s;
 
     if (awaited_s <= 0.0)
         return;
-    t->forward.launch_s += layers * (awaited_s * forward->awaited + fmax(0.0, behind_s(forward)));
+    t->forward.launch_s += layers * (awaited_s * price->forward_awaited + price->forward.late_s);
     t->backward.launch_s +=
-        layers * awaited_s * backward->awaited + (layers - again) * fmax(0.0, behind_s(backward));
-    t->again.launch_s +=
-        again * (awaited_s * rebuilt->awaited + fmax(0.0, behind_s(backward) + behind_s(rebuilt)));
+        layers * awaited_s * price->backward_awaited + (layers - again) * price->backward.late_s;
+    t->again.launch_s += again * (awaited_s * price->again.awaited + price->again.pass.late_s);
 }
 
 static void
@@ -93,20 +65,27 @@ add_kind(const sl_memory_case *c, const sl_kind_price *price, double layers, dou
          sl_rank_time *t)
 {
     const sl_rerun *rerun = &price->again;
-    const pass forward =
-        pass_of(c, price->forward_s, price->forward_issued, price->forward_awaited,
-                price->tensor_forward, &price->context_forward, &price->expert_forward);
-    const pass backward =
-        pass_of(c, price->backward_s, price->backward_issued, price->backward_awaited,
-                price->tensor_backward, &price->context_backward, &price->expert_backward);
-    const pass rebuilt = pass_of(c, rerun->forward_s, rerun->issued, rerun->awaited, rerun->tensor,
-                                 &rerun->context, &rerun->expert);
 
-    add_layers(&forward, layers, &t->forward);
-    add_layers(&backward, layers, &t->backward);
-    add_layers(&rebuilt, again, &t->again);
-    add_launch_waits(c, &forward, &backward, &rebuilt, layers, again, t);
+    add_layers(layers, &price->forward, &t->forward);
+    add_layers(layers, &price->backward, &t->backward);
+    add_layers(again, &rerun->pass, &t->again);
+    add_launch_waits(c, price, layers, again, t);
     t->flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
+}
+
+/* Each block's copy runs beside the pass of another: of the longer of the two what is beyond the pass. */
+static void
+add_copies(const sl_memory_case *c, uint32_t kind, double layers, bool again, sl_rank_time *t)
+{
+    const sl_kind_price *price = &c->prices[kind];
+    const double kept =
+        again ? sl_recompute_kept_bytes(c->workload->recompute, price) : price->saved_bytes;
+    const double copy_s = sl_offload_kept_s(c->cluster, c->workload, kept);
+    const sl_rank_time layer = sl_step_layer(c, kind, again);
+    const double back_s = sl_pass_s(&layer.backward) + sl_pass_s(&layer.again);
+
+    t->forward.copied_s += layers * sl_larger(0.0, copy_s - sl_pass_s(&layer.forward));
+    t->backward.copied_s += layers * sl_larger(0.0, copy_s - back_s);
 }
 
 static void
@@ -121,24 +100,47 @@ add_host(const sl_memory_case *c, const sl_held *held, sl_rank_time *t)
     t->again.computing_s += host.recompute_s;
 }
 
-sl_rank_time
-sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage)
+void
+sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                     sl_rank_time *out)
 {
     const sl_model *model = c->question->model;
     const double copies = sl_schedule_copies(c->plan);
-    sl_rank_time t = {0};
+    const bool each = sl_recompute_each(c->workload);
 
+    /* In parts: as a whole it would be cleared word by word. */
+    out->forward = out->backward = out->again = (sl_pass_time){0};
+    out->weight_s = out->visible_expert_s = out->flops_again = 0.0;
     for (uint32_t k = 0; k < model->kind_count; k++) {
-        /* Each copy runs its share of the micro-batches. */
-        const double layers = stage->layers[k] / copies;
         if (stage->layers[k] == 0)
             continue;
-        add_kind(c, &c->prices[k], layers, sl_step_layers_again(c, held, stage, k) / copies, &t);
-        if (sl_schedule_is_block(model, k))
-            t.weight_s += layers * c->prices[k].weight_s;
+        /* Each copy runs its share of the micro-batches. */
+        const double layers = stage->layers[k] / copies;
+        const bool block = sl_schedule_is_block(model, k);
+        const double again = !block ? 0.0
+                             : each ? layers
+                                    : sl_step_layers_again(c, held, stage, k) / copies;
+        add_kind(c, &c->prices[k], layers, again, out);
+        if (!block)
+            continue;
+        out->weight_s += layers * c->prices[k].weight_s;
+        if (c->workload->offload.activations) {
+            /* What the last block keeps of the only stage is wanted again at once, and stays. */
+            const double gone = c->plan->pipeline == 1 ? 1.0 - 1.0 / stage->blocks : 1.0;
+            add_copies(c, k, gone * again, true, out);
+            add_copies(c, k, gone * (layers - again), false, out);
+        }
     }
     if (c->plan->host_run_count > 0)
-        add_host(c, held, &t);
+        add_host(c, held, out);
+}
+
+sl_rank_time
+sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage)
+{
+    sl_rank_time t;
+
+    sl_step_measure_rank(c, held, stage, &t);
     return t;
 }
 

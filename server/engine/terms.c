@@ -55,6 +55,13 @@ static const sl_term_info terms[] = {
          "DataParallel: all "
          "gradients of a device until the first has summed them",
          "PyTorch fully_shard and FullyShardedDataParallel"},
+    [SL_TERM_WAITING_GRADIENTS] =
+        {"gradients", NULL, SL_LIFETIME_PERSISTENT,
+         "parameters x bytes_per_parameter: all gradients of the rank, whole until the last "
+         "micro-batch reduces them (gradient_sync last); FSDP 1 adds them up as autograd makes "
+         "them, in the type parameters are gathered in, fully_shard in reduce_dtype",
+         "PyTorch FullyShardedDataParallel.no_sync, fully_shard's set_requires_gradient_sync "
+         "(_fsdp_param.py to_accumulated_grad_if_needed)"},
     [SL_TERM_STEPPED_GRADIENT] =
         {"gradients", NULL, SL_LIFETIME_TRANSIENT,
          "elements x bytes_per_parameter: of the tensor whose gradient the optimizer steps on and "
@@ -157,12 +164,22 @@ static const sl_term_info terms[] = {
                                       "to their experts and back, less what hides under another "
                                       "micro-batch (moe.overlap, dualpipe)",
                                       "Lepikhin 2020 (GShard); Megatron-LM token_dispatcher.py"},
-    [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
-                                        "exposed_sends_per_step x send_s + fill_and_drain_s",
-                                        "Narayanan 2021; Megatron-LM schedules.py"},
+    [SL_TERM_ACTIVATION_OFFLOAD] =
+        {"activation_offload", NULL, SL_LIFETIME_NONE,
+         "microbatches x (microbatch_forward_wait_s + microbatch_backward_wait_s): of each block "
+         "what "
+         "a copy of what it keeps, bytes / (0.77 x host_bytes_per_s), takes beyond the pass beside "
+         "it",
+         "derived: one copy stream each way, two blocks on the device (TransformerEngine "
+         "cpu_offload.py)"},
+    [SL_TERM_PIPELINE_COMMUNICATION] =
+        {"pipeline_communication", NULL, SL_LIFETIME_NONE,
+         "exposed_sends_per_step x send_s + late_sends_s + fill_and_drain_s",
+         "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
-         "longest path through the stages less microbatches x slowest_busy_s; (busy_sum_s - "
+         "longest path through the stages less microbatches x slowest_busy_s, both with what a "
+         "micro-batch waits for gradients and parameters that travel with each; (busy_sum_s - "
          "slowest_busy_s) / chunks_per_rank where only the slowest differs, for each micro-batch "
          "with the naive schedule: (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), "
          "zb_h2 (p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, "
@@ -172,7 +189,7 @@ static const sl_term_info terms[] = {
         {"data_communication", NULL, SL_LIFETIME_NONE,
          "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of the first two at least "
          "gradient_last_s and parameter_first_s, which lie under nothing; of DataParallel "
-         "output_exposed_s in place of the third",
+         "input_exposed_s + output_exposed_s in place of the third",
          "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
@@ -197,7 +214,7 @@ static const sl_term_info terms[] = {
                               "peak_reserved_bytes + context_bytes", "derived"},
     [SL_TERM_STEP] = {"step_s", "/time/step_s", SL_LIFETIME_NONE,
                       "forward + backward + recompute + tensor_communication + "
-                      "context_communication + expert_communication + "
+                      "context_communication + expert_communication + activation_offload + "
                       "pipeline_communication + bubble + data_communication "
                       "+ optimizer + overhead",
                       "derived"},

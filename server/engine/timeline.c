@@ -28,9 +28,6 @@ check_order(const sl_estimate *estimate, sl_errors *err)
     const sl_plan *plan = &estimate->plan;
     const uint64_t m = sl_plan_microbatches(&estimate->workload, plan);
 
-    if (sl_lent_devices(&estimate->workload, plan) > 0)
-        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/framework",
-                       "the step of DataParallel is estimated, its timeline is not modelled");
     if (!goes_by_layer(plan) && !sl_order_exists(plan, m))
         return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/schedule",
                        "the schedule has no order for %llu micro-batches on %u stages with %u "
@@ -147,11 +144,27 @@ static sl_span run_span(const sl_timeline *timeline, uint32_t index);
 /* Two copies of each stage, down and up. */
 enum { HOST_COPIES = 2 };
 
+/* When the last of what blocks keep has gone down: gradients follow over the same link. */
+static double
+activations_down_s(const sl_timeline *timeline)
+{
+    double end_s = 0.0;
+
+    for (uint32_t i = 0; i < timeline->span_count; i++) {
+        const sl_span span = run_span(timeline, i);
+        if (span.kind == SL_SPAN_ACTIVATIONS_DOWN)
+            end_s = fmax(end_s, span.end_s);
+    }
+    return end_s;
+}
+
 /* What is simulated as one optimizer step, on the host: the end of it goes up again, the beginning is what
  * backward could not hide of the way down. */
 static void
 set_host(const sl_memory_case *c, sl_timeline *out)
 {
+    const double free_s = activations_down_s(out);
+
     out->on_host = true;
     for (uint32_t i = 0; i < out->span_count; i++) {
         const sl_span span = run_span(out, i);
@@ -163,7 +176,7 @@ set_host(const sl_memory_case *c, sl_timeline *out)
         const double up_s = fmax(span.start_s, span.end_s - step.parameters_s);
         const double update_s = fmax(span.start_s, up_s - step.update_s);
         stage->host = (sl_host_update){
-            .down_start_s = fmax(stage->begin_s, update_s - step.gradients_s),
+            .down_start_s = fmax(fmax(stage->begin_s, free_s), update_s - step.gradients_s),
             .update_start_s = update_s,
             .up_start_s = up_s,
             .end_s = span.end_s,
@@ -205,7 +218,8 @@ sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
     const sl_data_groups groups = sl_step_data_groups(&of.c);
     out->data_ranks = (uint32_t)groups.shard.ranks;
     out->replica_ranks = (uint32_t)groups.replicas.ranks;
-    out->reduces_all = estimate->plan.zero_stage == 0;
+    out->reduces_all = estimate->plan.zero_stage == 0 &&
+                       sl_lent_devices(&estimate->workload, &estimate->plan) == 0;
     out->idle_ratio = fmax(0.0, out->idle_ratio);
     for (uint32_t r = 0; r < out->stage_count; r++) {
         out->stages[r].rank = r * stride;
@@ -349,6 +363,12 @@ sl_span_kind_name(sl_span_kind kind)
         [SL_SPAN_OVERHEAD] = "overhead",
         [SL_SPAN_GRADIENTS_DOWN] = "gradients_down",
         [SL_SPAN_PARAMETERS_UP] = "parameters_up",
+        [SL_SPAN_ACTIVATIONS_DOWN] = "activations_down",
+        [SL_SPAN_ACTIVATIONS_UP] = "activations_up",
+        [SL_SPAN_BROADCAST] = "broadcast",
+        [SL_SPAN_SCATTER_INPUTS] = "scatter_inputs",
+        [SL_SPAN_GATHER_OUTPUTS] = "gather_outputs",
+        [SL_SPAN_SCATTER_GRADIENTS] = "scatter_gradients",
     };
     _Static_assert(sizeof names / sizeof names[0] == SL_SPAN_KINDS, "a name per kind");
 

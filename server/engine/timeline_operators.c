@@ -20,12 +20,19 @@ waiting(const sl_memory_case *c, uint32_t kind, bool again, const sl_pass_part *
 }
 
 void
-sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, sl_pass_parts *out)
+sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, uint32_t stage,
+                      sl_pass_parts *out)
 {
     const sl_model *model = question->model;
+    const sl_time *time = &estimate->time;
+    sl_memory_case space;
     sl_known of;
 
     sl_evaluate_know(question, estimate, &of);
+    const sl_memory_case *c =
+        sl_case_is_spread(&of.c)
+            ? sl_case_of_spread(&of.c, time->slowest_pool, time->slowest_links, &space)
+            : sl_case_of_stage(&of.c, stage, &space);
     for (uint32_t k = 0; k < model->kind_count; k++) {
         const sl_layer_kind *kind = &model->kinds[k];
         const bool again = sl_schedule_is_block(model, k);
@@ -33,7 +40,7 @@ sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, 
         out[k].count = 0;
         for (uint32_t i = 0; i < kind->operator_count; i++) {
             sl_kind_price price;
-            sl_price_one(question->cluster, &of.priced.slice, kind, i, &price);
+            sl_price_one(c->cluster, c->slice, kind, i, &price);
             const sl_pass_part part = {
                 .name = kind->operators[i].name,
                 .forward_s = price.forward_s,
@@ -46,7 +53,7 @@ sl_timeline_operators(const sl_question *question, const sl_estimate *estimate, 
             sum.weight_s += part.weight_s;
             out[k].list[out[k].count++] = part;
         }
-        out[k].list[out[k].count++] = waiting(&of.c, k, again, &sum);
+        out[k].list[out[k].count++] = waiting(c, k, again, &sum);
     }
 }
 

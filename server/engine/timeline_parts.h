@@ -16,6 +16,33 @@ sl_pipeline_size sl_stages_size(const sl_memory_case *c);
 void sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
                         const double *sizes, void *scratch, const sl_stages_run **out);
 
+/** Lanes of layers: passes, then the optimizer; copies to the host, and from it; parameters and gradients
+ * of ranks; gradients of copies of those. */
+enum {
+    SL_LAYERS_PASSES,
+    SL_LAYERS_DOWN,
+    SL_LAYERS_UP,
+    SL_LAYERS_DATA,
+    SL_LAYERS_REPLICAS,
+    SL_LAYERS_LANES
+};
+
+/** Spans of DataParallel's devices for one micro-batch. */
+enum { SL_LENT_SPANS = 5 };
+
+/** What one layer takes. */
+typedef struct sl_layer_cost {
+    double forward_s, backward_s;
+    double gather_s, reduce_s, replicas_s; /* of its own unit; the root's is the first layer's */
+    double fetch_s;                        /* of what is gathered, up from the host before */
+    double last_reduce_s, last_replicas_s; /* in the last micro-batch, bucket by bucket */
+    double copy_s; /* of what it keeps, down to the host and as long up again */
+    double kept_bytes, gathered_bytes;
+} sl_layer_cost;
+
+/** Of every layer of the model, whose data ranks' traffic is `data`. */
+void sl_layers_costs(const sl_memory_case *c, const sl_data_time *data, sl_layer_cost *costs);
+
 /** Layers on one stage. */
 typedef struct sl_layers_run {
     sl_tasks tasks;
@@ -28,9 +55,12 @@ typedef struct sl_layers_run {
     const uint8_t *kind;   /* sl_span_kind */
     sl_stream data;        /* where parameters and gradients travel */
     sl_stream replicas;
-    /* Kept by a forward until its backward ends, and gathered until they are let go. */
+    /* Kept by a forward until its backward ends, but for what is with the host meanwhile, and gathered
+     * until they are let go. */
     const double *kept_bytes, *gathered_bytes; /* of each layer */
     bool reshards;
+    bool stays; /* what a micro-batch gathered is there for the next */
+    uint32_t microbatches;
 } sl_layers_run;
 
 sl_pipeline_size sl_layers_size(const sl_memory_case *c);

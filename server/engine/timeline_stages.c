@@ -63,8 +63,8 @@ set_kept(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl
             kept += stage->layers[k] * price->saved_bytes;
             continue;
         }
-        const sl_recomputed again =
-            sl_recompute_of(model, c->workload, c->plan, c->prices, held, stage, k);
+        const sl_recomputed again = sl_recompute_of(model, c->workload, c->plan, &c->holdings->cut,
+                                                    c->prices, held, stage, k);
         kept += sl_recompute_saved_bytes(&again, price, stage->layers[k]);
         deferred += stage->layers[k] * price->operand_bytes;
     }
@@ -98,7 +98,8 @@ static void
 set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_held *held,
          sl_chunk_cost *cost)
 {
-    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan) /
+                     sl_schedule_copies(c->plan); /* of each copy */
     const double reduce_s = d->reduce_s + d->replica_s + d->copy_s;
 
     /* With each micro-batch: what computing does not hide lengthens its passes. */
@@ -201,7 +202,8 @@ sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *s
         .overlaps_sends = c->software->overlap_pipeline,
         .data_scale_up = scale_up,
         .gathers_first = !c->software->overlap_parameter_gather,
-        .reduces_last = !c->software->overlap_gradient_reduce,
+        .reduces_last =
+            !c->software->overlap_gradient_reduce || sl_states_reduces_after(c->workload, plan),
     };
     const bool done = sl_pipeline_simulate(&run->pipeline, at, &run->run);
     assert(done); /* an order that exists ends */

@@ -149,7 +149,7 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
          asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
-    found.count = found.dropped = 0;
+    sl_errors_begin(&found, false);
     if (sl_question_check(&asked, &found) != SL_OK) {
         if (refused->count == 0)
             *refused = found;
@@ -277,43 +277,17 @@ by_rank(const survey *s, uint32_t rank)
     return 0;
 }
 
-/* Groups inside a domain beyond what was measured: one rack was, of one part, in one collective. */
-static const double wide_low_ratio = -0.15;
-static const double wide_high_ratio = 0.30;
-
-static sl_excess
-excess_of(const sl_fabric *fabric, bool slow)
-{
-    return slow ? (sl_excess){fabric->high_ratio - 1.0, wide_high_ratio}
-                : (sl_excess){fabric->low_ratio - 1.0, wide_low_ratio};
-}
-
 /* A combination at the end of the range of clocks and links. */
 static double
 step_at(const survey *s, uint32_t i, bool slow)
 {
-    sl_cluster cluster = *s->question->cluster;
-    sl_cluster pools[SL_POOLS_MAX];
-    sl_question question = *s->question;
     sl_combination combination;
-    sl_priced priced;
     sl_errors none = {0};
-
-    cluster.excess = excess_of(&cluster.fabric, slow);
-    for (uint32_t p = 0; p < cluster.pool_count; p++) {
-        pools[p] = cluster.pools[p];
-        pools[p].excess = excess_of(&pools[p].fabric, slow);
-    }
-    cluster.pools = pools;
-    question.cluster = &cluster;
-    bool possible = combine(&question, &s->seen[i].at, &combination, &none);
+    const bool possible = combine(s->question, &s->seen[i].at, &combination, &none);
 
     assert(possible);
-    sl_evaluate_price(&question, &combination, slow ? SL_CLOCK_LOW : SL_CLOCK_HIGH, &priced);
-    possible = sl_evaluate(&question, &combination, &priced, s->scratch);
-    assert(possible); /* bytes do not depend on the clock */
     (void)possible;
-    return s->scratch->time.step_s;
+    return sl_evaluate_step_at(s->question, &combination, slow, s->scratch);
 }
 
 /* From the fastest combination at the highest clock and on the fastest links to the slowest at the
@@ -333,21 +307,6 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     }
     out->step_low_s = step_at(s, fastest, false);
     out->step_high_s = step_at(s, slowest, true);
-}
-
-/* What published runs lie beside the range of clocks and open fields: noise between machines and
- * releases, more of it where experts are, or where the host decides. */
-static const double spread_dense_ratio = 0.05;
-static const double spread_experts_ratio = 0.15;
-static const double spread_launch_ratio = 0.30;
-
-static double
-spread_ratio(const sl_model *model, const sl_time *time)
-{
-    const double waited = time->terms[SL_TERM_LAUNCH - SL_TERM_FORWARD].value / time->step_s;
-
-    return (model->experts > 0 ? spread_experts_ratio : spread_dense_ratio) +
-           spread_launch_ratio * waited;
 }
 
 /* Every value of the open fields breaks a rule: the first one met stands for them. */
@@ -382,7 +341,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     s.question = question;
     s.scratch = scratch;
     s.count = s.fitting = s.too_large = 0;
-    s.refused.count = 0;
+    sl_errors_begin(&s.refused, false);
     survey_all(&s);
     if (s.count == 0 && s.too_large > 0)
         return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
@@ -407,7 +366,7 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     sl_operating_set(&c, out);
     sl_guesses_set(&c, out);
     /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
-    const double spread = spread_ratio(question->model, &out->time);
+    const double spread = sl_evaluate_spread_ratio(&out->time);
     out->step_low_s = fmin(out->step_low_s, out->time.step_s) * (1.0 - spread);
     out->step_high_s = fmax(out->step_high_s, out->time.step_s) * (1.0 + spread);
     out->evaluated = s.count;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "http/exchange.h"
 #include "http/exposition.h"
+#include "http/feed_body.h"
 #include "http/lanes.h"
 #include "http/listen.h"
 #include "http/metrics.h"
@@ -70,11 +71,18 @@ job_run(void *job, void *worker)
     sl_exchange *const exchange = job;
     sl_server *const server = exchange->server;
     sl_response *const response = &exchange->response;
+    const bool fed = response->feed != NULL;
 
     response->continues = false;
     response->park = NULL;
     if (sl_pending_wanted(server->pending, exchange))
         handle(&server->config, exchange, worker);
+    if (response->leaves) {
+        response->leaves = false;
+        sl_pending_watch(server->pending, exchange);
+    }
+    if (response->feed != NULL && !fed)
+        sl_pending_open(server->pending, exchange);
     if (!response->continues)
         sl_pending_settle(server->pending, exchange, SL_DONE);
     else if (response->park == NULL || !response->park(response->park_argument, job_push, exchange))
@@ -116,9 +124,10 @@ static enum MHD_Result
 request_begin(sl_server *server, struct MHD_Connection *connection, const char *url,
               const char *method, const char *version, void **state)
 {
-    const bool draining = sl_pending_enter(server->pending);
-    sl_exchange *const exchange =
-        sl_exchange_new(&server->site, connection, url, method, version, draining);
+    /* Closed without an answer, as what comes a moment later finds it: a proxy asks elsewhere. */
+    if (!sl_pending_enter(server->pending))
+        return MHD_NO;
+    sl_exchange *const exchange = sl_exchange_new(&server->site, connection, url, method, version);
     if (exchange == NULL) {
         sl_pending_leave(server->pending, NULL);
         return MHD_NO;
@@ -163,6 +172,8 @@ on_completed(void *cls, struct MHD_Connection *connection, void **state,
     if (exchange == NULL)
         return;
     *state = NULL;
+    if (exchange->sent != NULL)
+        exchange->answer_bytes = sl_feed_detach(exchange->sent);
     const double duration_s = sl_clock_now_s() - exchange->started_s;
     sl_reply_log(exchange, duration_s);
     sl_metrics_count(server->metrics, exchange->route_name, exchange->method_label,
@@ -322,6 +333,7 @@ sl_server_stop(sl_server *server, double grace_s)
         (void)shutdown(listening, SHUT_RDWR);
     const uint32_t cancelled = sl_pending_drain(server->pending, grace_s);
     MHD_stop_daemon(server->daemon);
+    sl_pending_await_jobs(server->pending);
     server_free(server);
     return cancelled;
 }

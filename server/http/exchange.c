@@ -64,6 +64,7 @@ fields_copy(sl_exchange *exchange, const sl_head *head)
         {SL_FIELD_IF_MATCH, &request->if_match, NULL},
         {SL_FIELD_IF_NONE_MATCH, &request->if_none_match, NULL},
         {SL_FIELD_USER_AGENT, &request->user_agent, NULL},
+        {SL_FIELD_CACHE_CONTROL, &request->cache_control, ""},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         const char *const value = head->value[wanted[i].field];
@@ -260,8 +261,7 @@ spool_open(sl_exchange *exchange, const sl_site *site, const sl_head *head)
 
 /* Refusals that come before anybody looks at the path. */
 static void
-gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *version,
-     bool draining)
+gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char *version)
 {
     sl_errors err = {.count = 0};
     if (!head->clear) {
@@ -271,9 +271,6 @@ gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char
     } else if (head->value[SL_FIELD_HOST] == NULL && sl_text_equal(version, "HTTP/1.1")) {
         (void)sl_fail(&err, SL_E_SYNTAX, "host_missing", "",
                       "a request of HTTP/1.1 must have a Host field");
-        refuse_code(exchange, &err);
-    } else if (draining) {
-        (void)sl_fail(&err, SL_E_UNAVAILABLE, "stopping", "", "the server is stopping");
         refuse_code(exchange, &err);
     } else if (!sl_host_allowed(site->settings, head->value[SL_FIELD_HOST])) {
         (void)sl_fail(&err, SL_E_FORBIDDEN, "host_not_allowed", "",
@@ -285,7 +282,7 @@ gate(sl_exchange *exchange, const sl_site *site, const sl_head *head, const char
 
 sl_exchange *
 sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const char *url,
-                const char *method, const char *version, bool draining)
+                const char *method, const char *version)
 {
     assert(site != NULL && connection != NULL && url != NULL && method != NULL);
 
@@ -297,6 +294,9 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
         return NULL;
     }
     exchange->connection = connection;
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    exchange->socket = info == NULL ? -1 : info->connect_fd;
     exchange->started_s = sl_clock_now_s();
     exchange->method_label = sl_method_label(method);
     exchange->holders = 1;
@@ -317,7 +317,7 @@ sl_exchange_new(const sl_site *site, struct MHD_Connection *connection, const ch
         sl_exchange_free(exchange);
         return NULL;
     }
-    gate(exchange, site, &head, version, draining);
+    gate(exchange, site, &head, version);
     if (!exchange->ready)
         route_find(exchange, site, &head, url, method);
     if (!exchange->ready)

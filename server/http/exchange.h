@@ -54,18 +54,22 @@ typedef struct sl_exchange {
     double started_s;
     uint32_t status; /* of the answer that was queued; 0: none */
     size_t answer_bytes;
+    sl_feed *sent; /* the feed that the connection reads; NULL: none */
+    int socket;    /* the connection's, while it lasts */
     atomic_bool cancelled;
-    sl_outcome outcome; /* these two guarded by the lock of the pending set */
+    sl_outcome outcome; /* these four guarded by the lock of the pending set */
     uint32_t holders;
+    bool open;       /* settled, and its job writes on into the feed */
+    uint64_t ticket; /* by which the watch of hangups knows it; 0: not watched */
 } sl_exchange;
 
 /**
  * Reads the head of a request. Whatever can be refused from the head alone leaves a ready
- * response. `draining` refuses everything. NULL without memory.
+ * response. NULL without memory.
  */
 sl_exchange *sl_exchange_new(const sl_site *site, struct MHD_Connection *connection,
-                             const char *url, const char *method, const char *version,
-                             bool draining) SL_MUST_CHECK;
+                             const char *url, const char *method,
+                             const char *version) SL_MUST_CHECK;
 void sl_exchange_free(sl_exchange *exchange);
 
 /**

@@ -21,6 +21,7 @@ typedef enum sl_field {
     SL_FIELD_IF_NONE_MATCH,
     SL_FIELD_REQUEST_ID,
     SL_FIELD_USER_AGENT,
+    SL_FIELD_CACHE_CONTROL,
     SL_FIELD_FORWARDED_FOR,
     SL_FIELD_COUNT
 } sl_field;

@@ -33,10 +33,37 @@ sl_response_park(sl_response *response, sl_lane lane, void *state, sl_park park,
 }
 
 void
+sl_response_leave(sl_response *response)
+{
+    assert(response != NULL);
+    response->leaves = true;
+}
+
+void
+sl_response_feed(sl_response *response, sl_feed *feed)
+{
+    assert(response != NULL && feed != NULL && response->feed == NULL);
+    response->feed = feed;
+}
+
+void
+sl_response_own(sl_response *response, void (*release)(void *argument), void *argument)
+{
+    assert(response != NULL && release != NULL && response->release == NULL);
+    response->release = release;
+    response->release_argument = argument;
+}
+
+void
 sl_response_clear(sl_response *response)
 {
     assert(response != NULL);
     sl_buffer_clear(&response->body);
+    sl_feed_free(response->feed);
+    response->feed = NULL;
+    if (response->release != NULL)
+        response->release(response->release_argument);
+    response->release = NULL;
 }
 
 const char *

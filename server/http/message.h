@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "http/feed.h"
 #include "shardline/error.h"
 
 typedef enum sl_lane {
@@ -57,11 +58,12 @@ typedef struct sl_request {
     const char *if_match;        /* NULL when absent */
     const char *if_none_match;   /* NULL when absent */
     const char *user_agent;      /* NULL when absent; what a client says of itself */
+    const char *cache_control;   /* "" when absent */
     const char *remote_address;  /* of the connection's other end, no name a header gives; NULL when
                                     it is no address */
     sl_arena *arena;
     double deadline_s;            /* on sl_clock_now_s() */
-    const atomic_bool *cancelled; /* set when the deadline passed or the server drains */
+    const atomic_bool *cancelled; /* the deadline passed, the client left, the server drains */
     const sl_server *server;      /* that received it */
 } sl_request;
 
@@ -83,6 +85,10 @@ typedef struct sl_response {
     void *state;  /* the handler's, from one lane to the next; NULL on the first. In the arena. */
     sl_park park; /* set by sl_response_park, cleared by the server */
     void *park_argument;
+    bool leaves;                     /* set by sl_response_leave */
+    sl_feed *feed;                   /* set by sl_response_feed; owned */
+    void (*release)(void *argument); /* set by sl_response_own */
+    void *release_argument;
 } sl_response;
 
 void sl_response_init(sl_response *response);
@@ -92,7 +98,17 @@ void sl_response_continue(sl_response *response, sl_lane lane, void *state);
  * held. argument lives in the request's arena. */
 void sl_response_park(sl_response *response, sl_lane lane, void *state, sl_park park,
                       void *argument);
-void sl_response_clear(sl_response *response); /* frees the body */
+/** A client that closes the connection, or its sending half, from now on cancels the request. */
+void sl_response_leave(sl_response *response);
+/**
+ * The answer begins when the handler returns: the status, the type and the headers that stand, and
+ * for a body what goes into the feed, which is taken over. A handler that continues or parks goes on while
+ * it is sent, and is called to its end whatever becomes of the client; `cancelled` tells it of that.
+ */
+void sl_response_feed(sl_response *response, sl_feed *feed);
+/** What the request needs freed when nobody answers or reads it any more; once for a request. */
+void sl_response_own(sl_response *response, void (*release)(void *argument), void *argument);
+void sl_response_clear(sl_response *response); /* frees the body, the feed and what is owned */
 
 const char *sl_request_parameter(const sl_request *request, const char *name); /* "" when absent */
 const char *sl_request_query(const sl_request *request, const char *name); /* NULL when absent */

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "http/feed_body.h"
+#include "http/hangups.h"
 
 /* For the answers of cancelled requests to reach their clients. */
 static const double FAREWELL_S = 2.0;
@@ -18,8 +21,11 @@ struct sl_pending {
     pthread_cond_t watch; /* an earlier deadline, or the end of the watchdog */
     pthread_cond_t left;  /* a request ended */
     pthread_t watchdog;
-    sl_exchange *first; /* waiting, in no order: there are few */
+    sl_exchange *first; /* waiting or open, in no order: there are few */
     uint32_t in_flight;
+    uint32_t jobs; /* holds of jobs */
+    sl_hangups *hangups;
+    uint64_t tickets; /* given out */
     phase phase;
     bool watchdog_ends;
     double watch_until_s; /* when the watchdog looks again on its own */
@@ -39,22 +45,40 @@ unlock(sl_pending *pending)
     assert(failed == 0);
 }
 
-/* Takes the exchange out of the set and lets its connection go on. Under the lock. */
+/* Takes the exchange out of the set. Under the lock. */
 static void
-settle(sl_pending *pending, sl_exchange *exchange, sl_outcome outcome)
+take_out(sl_pending *pending, sl_exchange *exchange)
 {
-    assert(exchange->outcome == SL_WAITING && outcome != SL_WAITING);
-
     if (exchange->previous == NULL)
         pending->first = exchange->next;
     else
         exchange->previous->next = exchange->next;
     if (exchange->next != NULL)
         exchange->next->previous = exchange->previous;
+}
+
+/* Takes the exchange out of the set and lets its connection go on. Under the lock. */
+static void
+settle(sl_pending *pending, sl_exchange *exchange, sl_outcome outcome)
+{
+    assert(exchange->outcome == SL_WAITING && outcome != SL_WAITING);
+
+    take_out(pending, exchange);
     exchange->outcome = outcome;
     if (outcome != SL_DONE)
         atomic_store(&exchange->cancelled, true);
     MHD_resume_connection(exchange->connection);
+}
+
+/* Ends one that somebody else than its job wants ended: an open one is left to its job, which says
+ * in the feed how far it came. Under the lock. */
+static void
+give_up(sl_pending *pending, sl_exchange *exchange, sl_outcome outcome)
+{
+    if (exchange->open)
+        atomic_store(&exchange->cancelled, true);
+    else
+        settle(pending, exchange, outcome);
 }
 
 /* Settles what is late; the time to look again. Under the lock. */
@@ -66,12 +90,26 @@ expire(sl_pending *pending)
     for (sl_exchange *at = pending->first; at != NULL;) {
         sl_exchange *const next = at->next;
         if (at->request.deadline_s <= now_s)
-            settle(pending, at, SL_EXPIRED);
+            give_up(pending, at, SL_EXPIRED);
         else if (at->request.deadline_s < next_s)
             next_s = at->request.deadline_s;
         at = next;
     }
     return next_s;
+}
+
+/* It may be settled, and even gone, by now. */
+static void
+on_left(void *context, uint64_t ticket)
+{
+    sl_pending *const pending = context;
+    lock(pending);
+    sl_exchange *at = pending->first;
+    while (at != NULL && at->ticket != ticket)
+        at = at->next;
+    if (at != NULL)
+        give_up(pending, at, SL_CANCELLED);
+    unlock(pending);
 }
 
 static void *
@@ -101,11 +139,16 @@ sl_pending_new(void)
         goto no_watch;
     if (!sl_clock_condition(&pending->left))
         goto no_left;
+    pending->hangups = sl_hangups_new(on_left, pending);
+    if (pending->hangups == NULL)
+        goto no_hangups;
     if (pthread_create(&pending->watchdog, NULL, watchdog_main, pending) != 0)
         goto no_watchdog;
     return pending;
 
 no_watchdog:
+    sl_hangups_free(pending->hangups);
+no_hangups:
     (void)pthread_cond_destroy(&pending->left);
 no_left:
     (void)pthread_cond_destroy(&pending->watch);
@@ -127,6 +170,7 @@ sl_pending_free(sl_pending *pending)
     (void)pthread_cond_signal(&pending->watch);
     unlock(pending);
     (void)pthread_join(pending->watchdog, NULL);
+    sl_hangups_free(pending->hangups);
     (void)pthread_cond_destroy(&pending->left);
     (void)pthread_cond_destroy(&pending->watch);
     (void)pthread_mutex_destroy(&pending->lock);
@@ -148,10 +192,10 @@ bool
 sl_pending_enter(sl_pending *pending)
 {
     lock(pending);
-    pending->in_flight++;
-    const bool draining = pending->phase != RUNNING;
+    const bool served = pending->phase != STOPPED;
+    pending->in_flight += served;
     unlock(pending);
-    return draining;
+    return served;
 }
 
 void
@@ -161,10 +205,15 @@ sl_pending_leave(sl_pending *pending, sl_exchange *exchange)
     assert(pending->in_flight > 0);
     pending->in_flight--;
     (void)pthread_cond_broadcast(&pending->left);
-    if (exchange == NULL)
+    if (exchange == NULL) {
         unlock(pending);
-    else
-        drop_and_unlock(pending, exchange);
+        return;
+    }
+    /* An open one whose client left, or that was sent to its end. */
+    atomic_store(&exchange->cancelled, true);
+    if (exchange->ticket != 0)
+        sl_hangups_forget(pending->hangups, exchange->socket);
+    drop_and_unlock(pending, exchange);
 }
 
 void
@@ -173,6 +222,7 @@ sl_pending_add(sl_pending *pending, sl_exchange *exchange)
     lock(pending);
     assert(exchange->holders == 1);
     exchange->holders = 2;
+    pending->jobs++;
     exchange->outcome = SL_WAITING;
     exchange->previous = NULL;
     exchange->next = pending->first;
@@ -189,15 +239,53 @@ sl_pending_add(sl_pending *pending, sl_exchange *exchange)
 bool
 sl_pending_wanted(sl_pending *pending, const sl_exchange *exchange)
 {
-    return sl_pending_outcome(pending, exchange) == SL_WAITING;
+    lock(pending);
+    const bool wanted = exchange->outcome == SL_WAITING || exchange->open;
+    unlock(pending);
+    return wanted;
+}
+
+void
+sl_pending_open(sl_pending *pending, sl_exchange *exchange)
+{
+    lock(pending);
+    assert(!exchange->open);
+    if (exchange->outcome == SL_WAITING) {
+        exchange->outcome = SL_DONE;
+        exchange->open = true;
+        MHD_resume_connection(exchange->connection);
+    }
+    unlock(pending);
+}
+
+void
+sl_pending_watch(sl_pending *pending, sl_exchange *exchange)
+{
+    /* Under the lock: what waits is suspended, and its socket open. */
+    lock(pending);
+    if (exchange->outcome == SL_WAITING && exchange->ticket == 0) {
+        exchange->ticket = ++pending->tickets;
+        if (!sl_hangups_watch(pending->hangups, exchange->socket, exchange->ticket))
+            sl_log(SL_LOG_WARN, "a client that leaves will be noticed late", NULL, 0);
+    }
+    unlock(pending);
 }
 
 void
 sl_pending_settle(sl_pending *pending, sl_exchange *exchange, sl_outcome outcome)
 {
     lock(pending);
-    if (exchange->outcome == SL_WAITING)
+    if (exchange->outcome == SL_WAITING) {
         settle(pending, exchange, outcome);
+    } else if (exchange->open) {
+        take_out(pending, exchange);
+        /* A job that found its lane full leaves without a last event. */
+        sl_feed_cut(exchange->response.feed);
+    }
+    exchange->open = false;
+    assert(pending->jobs > 0);
+    pending->jobs--;
+    (void)pthread_cond_broadcast(&pending->left);
     drop_and_unlock(pending, exchange);
 }
 
@@ -248,11 +336,25 @@ sl_pending_drain(sl_pending *pending, double grace_s)
     pending->phase = DRAINING;
     wait_empty(pending, grace_s);
     pending->phase = STOPPED;
-    while (pending->first != NULL) {
-        settle(pending, pending->first, SL_CANCELLED);
-        cancelled++;
+    for (sl_exchange *at = pending->first; at != NULL;) {
+        sl_exchange *const next = at->next;
+        cancelled += !atomic_load(&at->cancelled); /* else its client left, or its time was over */
+        give_up(pending, at, SL_CANCELLED);
+        at = next;
     }
     wait_empty(pending, FAREWELL_S);
+    /* Streams whose jobs do not come to an end, or whose clients do not read it. */
+    for (sl_exchange *at = pending->first; at != NULL; at = at->next)
+        sl_feed_cut(at->response.feed);
     unlock(pending);
     return cancelled;
+}
+
+void
+sl_pending_await_jobs(sl_pending *pending)
+{
+    lock(pending);
+    while (pending->jobs > 0)
+        (void)pthread_cond_wait(&pending->left, &pending->lock);
+    unlock(pending);
 }

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "http/feed_body.h"
 #include "http/metrics.h"
 
 /* The daemon wants a pointer to writable memory even for bytes that it only reads. */
@@ -66,8 +67,11 @@ sl_reply_queue(sl_exchange *exchange, sl_response *answer, bool last)
     }
     const bool shared = answer == &exchange->response && exchange->shared != NULL;
     size_t size = exchange->shared_size;
-    struct MHD_Response *const made =
-        shared ? response_borrowing(exchange->shared, size) : response_owning(answer, &size);
+    struct MHD_Response *made = NULL;
+    if (answer->feed != NULL)
+        made = sl_feed_response(answer->feed, exchange->connection);
+    else
+        made = shared ? response_borrowing(exchange->shared, size) : response_owning(answer, &size);
     if (made == NULL)
         return MHD_NO;
     enum MHD_Result queued = MHD_NO;
@@ -76,7 +80,8 @@ sl_reply_queue(sl_exchange *exchange, sl_response *answer, bool last)
     MHD_destroy_response(made);
     if (queued == MHD_YES) {
         exchange->status = answer->status;
-        exchange->answer_bytes = exchange->request.head ? 0 : size;
+        exchange->answer_bytes = exchange->request.head || answer->feed != NULL ? 0 : size;
+        exchange->sent = answer->feed;
     }
     return queued;
 }

@@ -29,7 +29,8 @@ static const char content_security_policy[] =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'";
-static const char opener_policy[] = "same-origin";
+/* A tab that the dashboard opens may answer it, as Perfetto does; who opens the page may not. */
+static const char opener_policy[] = "same-origin-allow-popups";
 
 typedef struct content {
     char *data;

@@ -140,7 +140,8 @@ static sl_code
 visit_one(const walk *w, const char *from, uint32_t line, sl_element_visit visit, void *context,
           sl_errors *err)
 {
-    sl_json_limits limits = {.max_bytes = SL_ELEMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX};
+    sl_json_limits limits = {
+        .max_bytes = SL_ELEMENT_MAX_BYTES, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
     sl_errors inner = {0};
     sl_json *json = NULL;
     sl_code code = sl_json_parse(from, (size_t)(w->at - from), &limits, &json, &inner);

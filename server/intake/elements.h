@@ -10,8 +10,8 @@
 
 enum {
     SL_ELEMENT_MAX_BYTES = 4 * 1024 * 1024,
-    SL_ELEMENTS_DEPTH_MAX = 64,             /* of the document */
-    SL_DOCUMENT_MAX_BYTES = 8 * 1024 * 1024 /* of one that is decoded whole */
+    SL_ELEMENTS_DEPTH_MAX = SL_JSON_DEPTH_MAX, /* of the document, thus of what is decoded */
+    SL_DOCUMENT_MAX_BYTES = 8 * 1024 * 1024    /* of one that is decoded whole */
 };
 
 /** Anything but SL_OK ends the visit. `line`: where the element begins. */

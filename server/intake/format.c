@@ -64,6 +64,18 @@ take_key(sl_sample *out, const char *from, size_t length)
     key[length] = '\0';
 }
 
+/* The quote that ends a text; NULL where none does. */
+static const char *
+text_end(const char *from, const char *end)
+{
+    for (const char *at = from; at < end; at++) {
+        if (*at == '"')
+            return at;
+        at += *at == '\\';
+    }
+    return NULL;
+}
+
 /* The members of the root, or of the first element of a root that is a list. A text that is no JSON
  * gives some keys or none: reading it says what is wrong. */
 static void
@@ -82,9 +94,8 @@ take_keys(sl_sample *out)
             first = !(out->list && depth == 1);
         } else if (*at == '"') {
             const char *const from = ++at;
-            while (at < end && *at != '"')
-                at += *at == '\\' ? 2 : 1;
-            if (at >= end)
+            at = text_end(at, end);
+            if (at == NULL)
                 return;
             const char *behind = at + 1;
             while (behind < end && (*behind == ' ' || *behind == '\n' || *behind == '\r'))

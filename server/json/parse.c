@@ -158,7 +158,7 @@ sl_json_parse(const char *text, size_t size, const sl_json_limits *limits, sl_js
         return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "must not be larger than %zu bytes, got %zu", limits->max_bytes, size);
     sl_code code = check_nul(text, size, err);
-    if (code == SL_OK)
+    if (code == SL_OK && !limits->depth_known)
         code = check_depth(text, size, limits->max_depth, err);
     if (code != SL_OK)
         return code;

@@ -96,7 +96,7 @@ typedef struct sl_inventory_query {
     uint32_t limit;
     bool deleted;              /* the deleted ones, and only these */
     const char *accelerator;   /* some pool holds it */
-    const char *name_part;     /* stands in the name, whatever its case */
+    const char *name_part;     /* stands in the first 256 of the name, whatever its case */
     const char *labels;        /* a JSON object: these with these values */
     const char *label_name;    /* there is a label of this name */
     const char *updated_since; /* RFC 3339 */

@@ -289,12 +289,12 @@ sl_plan_judge(sl_store *store, const sl_plan_judgement *judgement, sl_errors *er
 }
 
 sl_code
-sl_plan_count(sl_store *store, const char *software, uint64_t counts[SL_PLAN_VERDICTS],
-              sl_errors *err)
+sl_plan_count(sl_store *store, const char *inventory, const char *software,
+              uint64_t counts[SL_PLAN_VERDICTS], sl_errors *err)
 {
     PGresult *result = NULL;
-    const sl_code code =
-        sl_query_read(store, SL_SQL_PLAN_COUNT, (const char *[]){software}, &result, err);
+    const sl_code code = sl_query_read(store, SL_SQL_PLAN_COUNT,
+                                       (const char *[]){software, inventory}, &result, err);
     if (code != SL_OK)
         return code;
     for (uint32_t i = 0; i < SL_PLAN_VERDICTS; i++)

@@ -94,8 +94,8 @@ typedef enum sl_plan_verdict {
 
 extern const char *const sl_plan_verdict_names[SL_PLAN_VERDICTS];
 
-/** How many plans have each verdict now. */
-sl_code sl_plan_count(sl_store *store, const char *software, uint64_t counts[SL_PLAN_VERDICTS],
-                      sl_errors *err) SL_MUST_CHECK;
+/** How many plans have each verdict now. inventory: NULL: of any, or of none. */
+sl_code sl_plan_count(sl_store *store, const char *inventory, const char *software,
+                      uint64_t counts[SL_PLAN_VERDICTS], sl_errors *err) SL_MUST_CHECK;
 
 #endif

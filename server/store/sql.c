@@ -37,11 +37,18 @@
     " SELECT slug, revision, $1::text, updated_at, $2::inet, $3::text, $4::text FROM changed)"     \
     " SELECT " ROW ", spec FROM changed"
 
+/* Whether $5 stands in the start of a name, whatever its case: an index leaves the few names in
+ * which all of its runs of letters stand, and these are compared. "<> 0" and not "> 0", of which the
+ * planner would believe that two names in three fail it. */
+#define HOLDS_PART                                                                                 \
+    "name_runs @> inventory_part_runs($5::text)"                                                   \
+    " AND strpos(lower(left(name, 256)), lower($5::text)) <> 0"
+
 /* What a list may ask beside its order. A parameter that is null asks nothing. */
 #define FILTERS                                                                                    \
     " AND (deleted_at IS NOT NULL) = $3::boolean"                                                  \
     " AND ($4::text IS NULL OR accelerators @> ARRAY[$4::text])"                                   \
-    " AND ($5::text IS NULL OR strpos(lower(name), lower($5::text)) > 0)"                          \
+    " AND ($5::text IS NULL OR (" HOLDS_PART "))"                                                  \
     " AND ($6::jsonb IS NULL OR labels @> $6::jsonb)"                                              \
     " AND ($7::text IS NULL OR jsonb_exists(labels, $7::text))"                                    \
     " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"
@@ -337,8 +344,9 @@ static const sl_sql statements[] = {
                            6},
     [SL_SQL_PLAN_COUNT] = {"plan_count",
                            "SELECT CASE WHEN " CURRENT " THEN p.verdict ELSE 'pending' END,"
-                           " count(*)" PLANS_OF("$1") " GROUP BY 1",
-                           1},
+                           " count(*)" PLANS_OF(
+                               "$1") " AND ($2::text IS NULL OR p.inventory = $2::text) GROUP BY 1",
+                           2},
     [SL_SQL_HARDWARE_STATE] = {"hardware_state", "SELECT revision FROM private_hardware_state", 0},
     /* State and rows in one statement, thus of one moment. Without rows there is one of nulls. */
     [SL_SQL_HARDWARE_LIST] = {"hardware_list",
@@ -391,6 +399,23 @@ static const sl_sql statements[] = {
                            "SELECT " AUDITED " FROM plan_audit a"
                            " WHERE a.slug = $1::text" AUDIT_PAGE,
                            3},
+    /* What is dropped is told from the rows as they were before: with the new one 10,000 are left.
+       That one is not among them, since one statement must not change a row twice. */
+    [SL_SQL_SEARCH_PUT] = {"search_put",
+                           "WITH kept AS (INSERT INTO searches"
+                           " (hash, engine_version, catalog_revision, result, created_at)"
+                           " VALUES ($1::text, $2::text, $3::text, $4::json, statement_timestamp())"
+                           " ON CONFLICT (hash) DO UPDATE SET id = DEFAULT,"
+                           " engine_version = excluded.engine_version,"
+                           " catalog_revision = excluded.catalog_revision,"
+                           " result = excluded.result, created_at = excluded.created_at)"
+                           " DELETE FROM searches WHERE hash <> $1::text AND id <="
+                           " (SELECT id FROM searches ORDER BY id DESC OFFSET 9999 LIMIT 1)",
+                           4},
+    [SL_SQL_SEARCH_GET] = {"search_get",
+                           "SELECT hash, engine_version, catalog_revision, result,"
+                           " to_char(created_at" RFC_3339 " FROM searches WHERE hash = $1::text",
+                           1},
 };
 _Static_assert(sizeof statements / sizeof statements[0] == SL_SQL_COUNT,
                "every statement has its text");

@@ -58,6 +58,8 @@ typedef enum sl_statement {
     SL_SQL_HARDWARE_AUDIT,
     SL_SQL_OBSERVATION_AUDIT,
     SL_SQL_PLAN_AUDIT,
+    SL_SQL_SEARCH_PUT,
+    SL_SQL_SEARCH_GET,
     SL_SQL_COUNT
 } sl_statement;
 

@@ -2,7 +2,11 @@
 
 const GIB = 2 ** 30;
 const GB = 1e9;
+/** @type {[number, string][]} */
 const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+/** @type {[number, string][]} */
+const COUNTS = [[1e12, "T"], [1e9, "B"], [1e6, "M"]];
 
 const FACTORS = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
 
@@ -19,6 +23,20 @@ export function digits(value) {
     if (size >= 9.995) return value.toFixed(1);
     if (size >= 0.9995 || size === 0) return value.toFixed(2);
     return size >= 0.0005 ? value.toFixed(3) : value.toExponential(1);
+}
+
+/**
+ * As many digits as the spread around a value bears out, three at most: 429 ± 90 reads 430. Rounding
+ * moves it by a quarter of the spread at most.
+ * @param {number} value @param {number} spread  half of the interval, in the unit of value
+ */
+export function borneOut(value, spread) {
+    const size = Math.abs(value);
+    const sure = spread > 0 && size > 0 ? Math.floor(Math.log10(size)) - Math.floor(Math.log10(spread / 2)) + 1 : 3;
+    const kept = Math.min(3, Math.max(1, sure));
+    const rounded = Number(value.toPrecision(kept));
+    /* Zeros after the point say how sure it is, those before it do not. */
+    return rounded >= 10 ** (kept - 1) ? GROUPED.format(rounded) : value.toPrecision(kept);
 }
 
 /** Every digit, grouped. @param {number} value */
@@ -44,7 +62,7 @@ export function scaled(value, unit = "") {
 
 /** Counts of parameters and tokens, in the words of the trade. @param {number} value */
 export function count(value) {
-    for (const [factor, suffix] of [[1e12, "T"], [1e9, "B"], [1e6, "M"]]) {
+    for (const [factor, suffix] of COUNTS) {
         if (value >= factor) return `${digits(value / factor)} ${suffix}`;
     }
     return GROUPED.format(value);

@@ -1,4 +1,5 @@
 /** Settings whose values say little by themselves, as a reader would say them. */
+import { gigabytes, percent, scaled } from "./units.js";
 
 const STATES = { optimizer: "optimizer states", parameters: "parameters", activations: "activations" };
 const PLACES = { cpu: "in host memory", nvme: "on disks of the host" };
@@ -17,8 +18,25 @@ function recomputed({ mode, method, layers, modules }) {
         : `recompute all blocks, ${layers} at a time`;
 }
 
-/** @type {Record<string, (value: any) => string>} by pointer into the request */
+/** @param {{count: number, bytes_per_s: number, kind?: string}[]} groups */
+function cards(groups) {
+    return groups.map(({ count, bytes_per_s, kind }) => `${count} × ${scaled(bytes_per_s, "B/s")}${kind ? ` ${kind}` : ""}`).join(", ");
+}
+
+/** @param {string} what @returns {(bytes: number, unit: "GiB" | "GB") => string} */
+const amount = (what) => (bytes, unit) => `${what} ${gigabytes(bytes, unit)} ${unit}`;
+
+/** @type {Record<string, (value: any, unit: "GiB" | "GB") => string>} by pointer into the request */
 const SPOKEN = {
+    "/cluster/memory_bytes": amount("memory"),
+    "/cluster/reserved_bytes": amount("reserved"),
+    "/cluster/host_memory_bytes": amount("memory of a node"),
+    "/cluster/scale_up_bytes_per_s": (rate) => `scale-up links ${scaled(rate, "B/s")}`,
+    "/cluster/scale_up_domain": (size) => `scale-up domain of ${size}`,
+    "/cluster/node_type": (id) => `node type ${id}`,
+    "/cluster/nics": (groups) => `network cards ${cards(groups)}`,
+    "/cluster/accelerator_overrides": ({ sustained_ratio: ratio, ...others }) =>
+        (ratio === undefined || Object.keys(others).length > 0 ? "" : `sustained clock ${percent(ratio)}, from your measurement`),
     "/workload/offload": offloaded,
     "/workload/recompute": recomputed,
     "/cluster/nodes": (nodes) => `${nodes} nodes`,
@@ -26,9 +44,9 @@ const SPOKEN = {
 
 /**
  * The whole setting in words; empty where its name and value do.
- * @param {string} pointer @param {any} value
+ * @param {string} pointer @param {any} value @param {"GiB" | "GB"} [unit]  of memory
  */
-export function spoken(pointer, value) {
-    const plain = pointer !== "/cluster/nodes" && (value === null || typeof value !== "object");
-    return plain || !(pointer in SPOKEN) ? "" : SPOKEN[pointer](value);
+export function spoken(pointer, value, unit = "GiB") {
+    const plain = !pointer.startsWith("/cluster/") && (value === null || typeof value !== "object");
+    return plain || !(pointer in SPOKEN) ? "" : SPOKEN[pointer](value, unit);
 }

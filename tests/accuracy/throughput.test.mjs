@@ -81,13 +81,15 @@ test('an llm-foundry row is the first FSDP, its link a total of the node', () =>
     assert.deepEqual(model.config, { architectures: ['MptForCausalLM'], model_type: 'mpt',
         n_layers: 32, d_model: 4096, n_heads: 32, vocab_size: 50368, max_seq_len: 8192 });
     assert.equal(workload.framework, 'fsdp1');
+    assert.equal(workload.software, 'llm-foundry-torch2.1');
     assert.equal(workload.precision, 'bf16');
     assert.equal(workload.attention, 'flash');
     assert.equal(workload.loss, 'fused');
     assert.equal(parallelism.zero_stage, 2);
     assert.equal(parallelism.grad_reduce_dtype, undefined);
-    assert.equal(request({ ...foundry, precision: 'bf16 (fsdp mixed_precision=PURE)' })
-        .parallelism.grad_reduce_dtype, 'bf16');
+    const pure = request({ ...foundry, precision: 'bf16 (fsdp mixed_precision=PURE)' });
+    assert.equal(pure.parallelism.grad_reduce_dtype, 'bf16');
+    assert.equal(pure.workload.software, 'llm-foundry-torch2.0');
     assert.equal(cluster.accelerator, 'nvidia-a100-sxm4-40gb');
     assert.deepEqual(cluster.nics, [{ count: 8, bytes_per_s: 25e9, kind: 'roce' }]);
 });

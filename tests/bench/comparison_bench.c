@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "catalog/catalog.h"
 #include "engine/comparison.h"
+#include "llamas.h"
+#include "nodes.h"
 
 enum { ROUNDS = 100 };
 
@@ -26,32 +28,11 @@ static sl_tuning_comparison tuning;
 static sl_question
 ask(const sl_catalog *catalog, sl_cluster *cluster)
 {
-    const sl_dense_spec spec = {
-        .naming = SL_NAMING_LLAMA,
-        .blocks = 80,
-        .hidden = 8192,
-        .ffn = 28672,
-        .vocabulary = 128256,
-        .heads = 64,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .gated_mlp = true,
-        .has_head = true,
-    };
-    const sl_part *part = NULL;
     sl_errors err = {0};
 
-    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK ||
-        sl_catalog_find_part(catalog, "nvidia-h100-sxm5-80gb", "", &part, &err) != SL_OK)
+    if (sl_model_describe_dense(&llama_70b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
-    *cluster = (sl_cluster){
-        .accelerator = part->accelerator,
-        .nodes = 16,
-        .accelerators_per_node = 8,
-        .nics_per_node = 8,
-        .nic_bytes_per_s = 50e9,
-        .oversubscription_ratio = 1.0,
-    };
+    *cluster = nodes_of(catalog, "nvidia-h100-sxm5-80gb", 16, 50e9);
     return (sl_question){
         .model = &model,
         .cluster = cluster,

@@ -2,8 +2,8 @@
  * What one estimate costs, by part, on this machine in this run. Only the ratios travel: seconds
  * of a noisy machine say little. Build the release preset and run
  * build/release/tests/bench/estimate_bench. With the word "every" or "searched" it runs that
- * evaluation of memory alone, with "plan" that of a whole plan, a thousand times:
- * tests/bench/instructions counts what it takes.
+ * evaluation of memory alone, with "plan" that of a whole plan, with "check" the check
+ * before it and with "cut" that of another cut, a thousand times: tests/bench/instructions counts what it takes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +11,10 @@
 
 #include "base/clock.h"
 #include "catalog/catalog.h"
+#include "engine/check.h"
 #include "engine/evaluate.h"
-#include "llama_405b.h"
+#include "llamas.h"
+#include "nodes.h"
 #include "shardline/estimate.h"
 
 enum { ROUNDS = 2000, COUNTED = 1000 };
@@ -23,34 +25,12 @@ static sl_estimate answer, scratch;
 static sl_question
 ask(const sl_catalog *catalog, sl_cluster *cluster)
 {
-    const sl_dense_spec spec = {
-        .naming = SL_NAMING_LLAMA,
-        .blocks = 80,
-        .hidden = 8192,
-        .ffn = 28672,
-        .vocabulary = 128256,
-        .heads = 64,
-        .kv_heads = 8,
-        .head_dim = 128,
-        .gated_mlp = true,
-        .has_head = true,
-    };
-    const sl_part *part = NULL;
     sl_errors err = {0};
     bool exact = false;
 
-    if (sl_model_describe_dense(&spec, &model, &err) != SL_OK ||
-        sl_catalog_find_part(catalog, "nvidia-h100-sxm5-80gb", "", &part, &err) != SL_OK)
+    if (sl_model_describe_dense(&llama_70b, &model, &err) != SL_OK)
         exit(EXIT_FAILURE);
-    *cluster = (sl_cluster){
-        .accelerator = part->accelerator,
-        .nodes = 16,
-        .accelerators_per_node = 8,
-        .nics_per_node = 8,
-        .nic_bytes_per_s = 50e9,
-        .fabric = *sl_catalog_fabric(catalog, "infiniband"),
-        .oversubscription_ratio = 1.0,
-    };
+    *cluster = nodes_of(catalog, "nvidia-h100-sxm5-80gb", 16, 50e9);
     return (sl_question){
         .model = &model,
         .cluster = cluster,
@@ -139,6 +119,19 @@ prices_s(const sl_question *q, const sl_combination *c, sl_priced *priced)
     return (sl_clock_now_s() - start_s) / ROUNDS;
 }
 
+/* The whole check, and the part of it that another cut of a plan which passed can break. */
+static double
+checks_s(const sl_question *q, bool cut, int rounds)
+{
+    const double start_s = sl_clock_now_s();
+    sl_errors err = {0};
+
+    for (int i = 0; i < rounds; i++)
+        if ((cut ? sl_question_check_cut(q, &err) : sl_question_check(q, &err)) != SL_OK)
+            exit(EXIT_FAILURE);
+    return (sl_clock_now_s() - start_s) / rounds;
+}
+
 static double
 answers_s(const sl_question *q)
 {
@@ -168,6 +161,8 @@ main(int argc, char **argv)
         sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
         if (strcmp(argv[1], "plan") == 0)
             (void)evaluations_s(&q, &c, &priced, COUNTED);
+        else if (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "cut") == 0)
+            (void)checks_s(&q, strcmp(argv[1], "cut") == 0, COUNTED);
         else
             print_memory(q, 1.0, argv[1]);
         sl_catalog_free(catalog);
@@ -176,11 +171,16 @@ main(int argc, char **argv)
 
     const double price_s = prices_s(&q, &c, &priced);
     const double evaluate_s = evaluations_s(&q, &c, &priced, ROUNDS);
+    const double check_s = checks_s(&q, false, ROUNDS);
+    const double cut_s = checks_s(&q, true, ROUNDS);
     const double answer_s = answers_s(&q);
 
     printf("pricing all layer kinds   %8.2f us   1.0\n", 1e6 * price_s);
     printf("one plan, kinds priced    %8.2f us   %.2f of pricing\n", 1e6 * evaluate_s,
            evaluate_s / price_s);
+    printf("its check                 %8.2f us   %.2f of pricing\n", 1e6 * check_s,
+           check_s / price_s);
+    printf("... of another cut        %8.2f us   %.2f of pricing\n", 1e6 * cut_s, cut_s / price_s);
     printf("answer: interval, fixes   %8.2f us   %.2f of pricing\n", 1e6 * answer_s,
            answer_s / price_s);
     print_memory(q, price_s, NULL);

@@ -35,14 +35,19 @@ async function serverTimes(server, work) {
         .map((line) => JSON.parse(line).duration_s * 1000);
 }
 
+/** The hardware of a pool: of the catalogue, or a part that it does not know and each pool names anew. */
+const known = () => inventory().pools[0].node;
+const unknown = (p) => ({ accelerator: `Prototype Accelerator P${p}`, accelerators: 8,
+    memory_bytes: 96 * 2 ** 30 });
+
 /** A cluster of that many nodes, each named: in one pool, or in racks of eight. */
-function cluster(pools, salt = 0) {
+function cluster(pools, node, salt = 0) {
     const each = NODES / pools;
     const name = (i) => `gpu${String(i + 1).padStart(4, '0')}`;
     const [pool] = inventory().pools;
     return JSON.stringify(inventory({ labels: { salt: String(salt) },
         pools: Array.from({ length: pools }, (_, p) => ({ ...pool, name: `pool-${p}`, nodes: each,
-            hosts: Array.from({ length: each }, (_, i) => name(p * each + i)) })) }));
+            node: node(p), hosts: Array.from({ length: each }, (_, i) => name(p * each + i)) })) }));
 }
 
 async function must(url, method, path, options) {
@@ -51,11 +56,11 @@ async function must(url, method, path, options) {
     return response;
 }
 
-async function measureOne(server, pools) {
+async function measureOne(server, pools, node) {
     const path = `${base}/large`;
     const puts = await serverTimes(server, async () => {
         for (let i = 0; i < ROUNDS; i++)
-            await must(server.url, 'PUT', path, { headers, body: cluster(pools, i) });
+            await must(server.url, 'PUT', path, { headers, body: cluster(pools, node, i) });
     });
     const gets = await serverTimes(server, async () => {
         for (let i = 0; i < ROUNDS; i++)
@@ -69,7 +74,8 @@ async function measureOne(server, pools) {
         for (let i = 0; i < ROUNDS; i++)
             await must(server.url, 'GET', `${path}/diff?from=0`);
     });
-    console.log(`${NODES} nodes in ${pools} pools, ${cluster(pools).length} bytes`);
+    console.log(`${NODES} nodes in ${pools} pools of ${node.name} parts, ${
+        cluster(pools, node).length} bytes`);
     for (const [what, times] of Object.entries({ PUT: puts, GET: gets, 'GET spec': views,
         'GET diff': diffs }))
         console.log(`  ${what.padEnd(9)} ${quantiles(times)}`);
@@ -92,14 +98,18 @@ const fill = (database) => database.query(`
 async function measureList(server, database) {
     await fill(database);
     for (const query of ['', '&sort=-slug', '&sort=updated_at', '&sort=-updated_at', '&sort=name',
-        '&gpu=part-7', '&label=site:s7', '&name=99', '&name=nowhere', '&deleted=true',
+        '&gpu=part-7', '&label=site:s7', '&name=99', '&name=cluster%209', '&name=zq',
+        '&name=nowhere', '&sort=-updated_at&name=nowhere', '&deleted=true',
         '&sort=name&gpu=part-7&label=site:s7']) {
         let pages = 0;
         const times = await serverTimes(server, async () => {
-            let path = `${base}?limit=100${query}`;
-            for (; path !== undefined && pages < 100; pages++) {
-                const { headers: { link } } = await must(server.url, 'GET', path);
-                path = link?.match(/^<([^>]*)>/)[1];
+            // Lists of few pages again and again: one answer says little.
+            for (let sent = 0; sent < 60; sent += pages) {
+                let path = `${base}?limit=100${query}`;
+                for (pages = 0; path !== undefined; pages++) {
+                    const { headers: { link } } = await must(server.url, 'GET', path);
+                    path = link?.match(/^<([^>]*)>/)[1];
+                }
             }
         });
         console.log(`  ${(query || '(none)').padEnd(38)} ${String(pages).padStart(3)} pages, ${
@@ -110,8 +120,9 @@ async function measureList(server, database) {
 const database = await startPostgres({ fsync: true });
 const server = await startServer({ database });
 try {
-    await measureOne(server, 1);
-    await measureOne(server, 125);
+    await measureOne(server, 1, known);
+    await measureOne(server, 125, known);
+    await measureOne(server, 125, unknown);
     console.log(`list of ${STORED} inventories, pages of 100`);
     await measureList(server, database);
 } finally {

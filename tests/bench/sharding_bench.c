@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "codec/sharding_json.h"
-#include "llama_405b.h"
+#include "llamas.h"
 
 enum { ROUNDS = 5, PAGE_MAX_BYTES = 64 << 20 };
 

@@ -65,8 +65,8 @@ describe('the keyboard', () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;
             const focused = () => page.evaluate(() => {
-                const { id, name, value, className, dataset } = document.activeElement;
-                return { id, name, value, className, example: dataset.example ?? '' };
+                const { id, value, className, dataset } = document.activeElement;
+                return { id, value, className, example: dataset.example ?? '', stops: dataset.stops ?? '' };
             });
             /** Walks on with Tab until the focus is where `holds` says; every stop must be visible. */
             const walk = async (holds) => {
@@ -93,8 +93,8 @@ describe('the keyboard', () => {
 
             await page.keyboard.press('/');
             assert.equal((await focused()).id, 'field-hub');
-            const { value } = await walk(({ name }) => name === 'tensor');
-            assert.equal(value, '2');
+            const { value, stops } = await walk(({ id }) => id === 'field-tensor');
+            assert.equal(stops.split(' ')[value], '2');
             const changed = await answering(tab, () => page.keyboard.press('ArrowRight'));
             assert.equal(changed.request.parallelism.tensor, 4);
             await walk(({ id }) => id === 'field-globalBatch');

@@ -69,17 +69,32 @@ describe('the policy of the page', () => {
 });
 
 describe('the verdict', () => {
-    it('says by how much a plan fits', async () => {
+    it('acceptance 6: says in one sentence by how much a plan fits, how fast, how long, with no false digit', async () => {
         await inTab(browser, server, {}, async (tab) => {
-            const { answer: { memory } } = await start(tab, 'llama-70b');
-            const text = await seen(tab.page.getByTestId('verdict'));
-            assert.ok(text.includes(`${gib(memory.device_total_bytes)} of ${
-                gib(memory.usable_bytes)} GiB per device, ${
-                gib(memory.headroom_bytes)} GiB to spare`), text);
+            const { answer: { memory, throughput, interval, time, time_to_train_s: train_s, binding } } = await start(tab, 'llama-70b');
+            const text = await seen(tab.page.getByTestId('sentence'));
+            const [, spare, rate, below, above, days] = /^with ([\d.]+) GiB to spare, ([\d,.]+) TFLOP\/s per device (?:± |−)(\d+) %(?: \+(\d+) %)?, ([\d,.]+) days uncalibrated$/.exec(text) ?? assert.fail(text);
+            const [least_s, most_s] = interval.step_s;
+            const off = Math.max(1 - time.step_s / most_s, time.step_s / least_s - 1);
+            assert.equal(Math.max(Number(below), Number(above ?? 0)), Math.round(100 * off));
+            const peaks = interval.peak_reserved_bytes;
+            for (const [shown, exact, spread] of [
+                [spare, memory.headroom_bytes / 2 ** 30, (peaks[1] - peaks[0]) / 2 ** 31],
+                [rate, throughput.model_flops_per_s_per_accelerator / 1e12, off * throughput.model_flops_per_s_per_accelerator / 1e12],
+                [days, train_s / 86400, off * train_s / 86400],
+            ]) {
+                const value = Number(shown.replaceAll(',', ''));
+                assert.ok(Math.abs(value - exact) <= spread / 2, `${shown} stands for ${exact}`);
+                const digits = shown.replace(/\D/g, '').replace(shown.includes('.') ? /^0+/ : /0+$/, '');
+                assert.ok(digits.length <= 2, `${shown} claims more than ± ${spread} bears out`);
+            }
+            const verdict = await seen(tab.page.getByTestId('verdict'));
+            assert.ok(verdict.includes(binding.sentence), verdict);
+            assert.ok(verdict.includes(`${gib(memory.device_total_bytes)} of ${gib(memory.usable_bytes)} GiB per device`), verdict);
         });
     });
 
-    it('says by how much a plan does not fit, and mends it with one click', async () => {
+    it('acceptance 3: says by how much a plan does not fit, and mends it with one click', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;
             await start(tab, 'llama-8b');
@@ -88,8 +103,8 @@ describe('the verdict', () => {
             assert.ok(answer.memory.headroom_bytes < 0);
             const verdict = page.getByTestId('verdict');
             assert.match(await seen(verdict), /Does not fit/);
-            assert.ok((await seen(verdict)).includes(
-                `${gib(-answer.memory.headroom_bytes)} GiB too much`));
+            const [, deficit] = /^by ([\d,.]+) GiB/.exec(await seen(page.getByTestId('sentence')));
+            assert.ok(Math.abs(Number(deficit.replace(',', '')) * 2 ** 30 + answer.memory.headroom_bytes) < -0.05 * answer.memory.headroom_bytes);
             assert.ok((await seen(verdict)).includes(answer.binding.sentence));
             assert.ok(await page.locator('.deficit').count() > 0, 'the deficit is drawn');
 
@@ -120,7 +135,7 @@ describe('the verdict', () => {
             const offload = (state) => ({ change }) => change.workload?.offload?.[state] === 'cpu';
             assert.match(await said(offload('optimizer')), /^optimizer states in host memory/);
             assert.match(await said(offload('activations')),
-                /^activations in host memory.* time, transfers not counted/);
+                /^activations in host memory.* % time/);
             assert.match(await said(({ what }) => what === 'nodes'), /^\d+ nodes/);
 
             await answering(tab, () => buttons.nth(fixes.findIndex(offload('optimizer'))).click());

@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { llama } from '../e2e/lib/fixtures.mjs';
 import { run } from '../e2e/lib/processes.mjs';
 import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, choose, inTab, launch, openPlan, type } from './lib/browser.mjs';
+import { answering, becomes, choose, chosen, inTab, launch, openPlan, type } from './lib/browser.mjs';
 
 let browser;
 let server;
@@ -23,6 +23,7 @@ const pathOf = (page) => page.evaluate(() => location.pathname + location.search
 /** Every control as it stands. */
 const controls = (page) => page.locator('.controls').evaluate((panel) => ({
     radios: [...panel.querySelectorAll('input[type=radio]:checked')].map((input) => `${input.name} ${input.value}`),
+    sliders: [...panel.querySelectorAll('input[type=range]')].map((input) => `${input.id} ${input.dataset.stops} ${input.value}`),
     switches: [...panel.querySelectorAll('[role=switch]')].map((input) => input.checked),
     texts: [...panel.querySelectorAll('input[type=text], select')].map((input) => `${input.id} ${input.value}`),
 }));
@@ -66,7 +67,7 @@ describe('the URL', () => {
             assert.equal(second.request.parallelism.tensor, 4);
             const undone = await answering(tab, () => page.goBack());
             assert.deepEqual(undone.request, first.request);
-            assert.equal(await page.locator('[data-field="tensor"] input:checked').inputValue(), '2');
+            assert.equal(await chosen(page, 'tensor'), '2');
             const redone = await answering(tab, () => page.goForward());
             assert.deepEqual(redone.request, second.request);
             await page.goBack();

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { networks } from '../fixtures/layers/generate.mjs';
 import { clientOfFile } from './lib/client.mjs';
 import { accelerator, estimate, large, llama, mixtral, t5 } from './lib/fixtures.mjs';
+import { mergePatch } from './lib/merge.mjs';
 import { assertProblem } from './lib/problems.mjs';
 
 const path = '/api/v1/comparisons';
@@ -24,20 +25,6 @@ async function answered(request) {
 
 const compared = (parts) => answered(comparison(parts));
 const column = (answer, name) => answer.strategies.find((strategy) => strategy.name === name);
-
-/** RFC 7396. */
-function mergePatch(target, patch) {
-    if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
-        return patch;
-    const merged = { ...(typeof target === 'object' ? target : {}) };
-    for (const [key, value] of Object.entries(patch)) {
-        if (value === null)
-            delete merged[key];
-        else
-            merged[key] = mergePatch(merged[key], value);
-    }
-    return merged;
-}
 
 /** The change of every applicable column, sent as an estimate, gives the figures of the column. */
 async function assertReproduced(request, columns) {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { clientOfFile } from './lib/client.mjs';
-import { accelerator, bert, estimate, large, llamaParameters, t5 } from './lib/fixtures.mjs';
+import { accelerator, bert, estimate, large, llamaParameters, mixtral, t5 } from './lib/fixtures.mjs';
+import { mergePatch } from './lib/merge.mjs';
 import { assertProblem } from './lib/problems.mjs';
 
 const path = '/api/v1/estimates';
@@ -210,20 +211,6 @@ test('a layer for multi-token prediction counts, and is on the last stage', asyn
         { pointer: '/workload/mtp', code: 'not_modelled' });
 });
 
-/** RFC 7396. */
-function mergePatch(target, patch) {
-    if (patch === null || typeof patch !== 'object' || Array.isArray(patch))
-        return patch;
-    const merged = { ...(typeof target === 'object' ? target : {}) };
-    for (const [key, value] of Object.entries(patch)) {
-        if (value === null)
-            delete merged[key];
-        else
-            merged[key] = mergePatch(merged[key], value);
-    }
-    return merged;
-}
-
 test('as a gate, what does not fit fails and still carries the estimate', async () => {
     const response = await ask(tooLarge, '?require=fits');
     assertProblem(response, 409);
@@ -406,6 +393,20 @@ test('the choices are the legal values: each of them is accepted, others are not
     assert.equal(wrong.status, 200);
     assert.equal(wrong.json.valid, false);
     assert.ok(wrong.json.errors.length > 0);
+});
+
+test('the choices name the ranks that can share experts, and one where there are none', async () => {
+    const dense = await client.post(`${path}:choices`, estimate());
+    assert.deepEqual(dense.json.choices.expert, [1]);
+    const { json } = await client.post(`${path}:choices`, estimate({ config: mixtral }));
+    const { expert } = json.choices;
+    assert.ok(expert.includes(2) && !expert.includes(3), expert.join());
+    for (const value of expert) {
+        const accepted = await ask({ config: mixtral, parallelism: { expert: value } });
+        assert.equal(accepted.status, 200, `expert ${value}: ${accepted.text}`);
+    }
+    const refused = await ask({ config: mixtral, parallelism: { expert: 3 } });
+    assert.equal(refused.status, 422);
 });
 
 test('the catalogue lists what an estimate accepts', async () => {

@@ -290,6 +290,23 @@ test('a diff names hosts and fields, in words and in JSON', async () => {
     assertProblem(await client.get(`${base}/nowhere/diff`), 404, { code: 'inventory_not_found' });
 });
 
+test('what a spec would change is told before it is put, and nothing is stored', async () => {
+    await put('draft', withHosts(32, ['gpu[001-032]']));
+    const ask = (spec, slug = 'draft') => client.post(`${base}/${slug}/diff`, spec);
+    const next = withHosts(40, ['gpu[001-040]'], { labels: { site: 'two' } });
+    const { json } = await ok(ask(next));
+    assert.deepEqual(json.hosts, { added: ['gpu[033-040]'], removed: [], moved: [] });
+    assert.deepEqual((await ok(client.get(`${base}/draft`))).json.revision, 1);
+    await put('draft', next, { expect: 200 });
+    assert.deepEqual((await ok(client.get(`${base}/draft/diff?from=1&to=2`))).json, json);
+    const same = (await ok(ask(next))).json;
+    assert.deepEqual([same.from, same.to, same.changes], [2, 3, []]);
+    assertProblem(await ask({ ...next, pools: [] }), 422, { pointer: '/pools' });
+    assertProblem(await ask(next, 'nowhere'), 404, { code: 'inventory_not_found' });
+    await ok(client.delete(`${base}/draft`));
+    assertProblem(await ask(next), 404);
+});
+
 test('a list is sorted and filtered, and its pages keep both', async () => {
     const part = 'nvidia-a100-sxm4-80gb';
     for (let i = 0; i < 6; i++) {

@@ -80,6 +80,16 @@ test('every tensor is named, and together they are the model', async () => {
     const layers = json.layers.reduce((sum, layer) => sum + layer.count * layer.tensors.reduce(
         (inner, { shape }) => inner + shape.reduce((product, n) => product * n, 1), 0), 0);
     assert.equal(layers, llamaParameters);
+    const blocks = json.layers.find(({ kind }) => kind === 'dense');
+    assert.deepEqual([blocks.parameters, blocks.weights_bytes],
+        [(llamaParameters - 2 * 2048 * 256 - 256), 2 * (llamaParameters - 2 * 2048 * 256 - 256)]);
+    assert.equal(blocks.tensors.find(({ name }) => name === 'mlp.down_proj.weight').elements, 256 * 688);
+});
+
+test('runs of a quantised checkpoint say no bytes: weights differ', async () => {
+    const { json } = await inspect({ ...llama, quantization_config: { quant_method: 'fp8', weight_block_size: [128, 128] } });
+    assert.deepEqual([...new Set(json.layers.map(({ weights_bytes: bytes }) => bytes))], [null]);
+    assert.equal(json.layers.reduce((sum, { parameters }) => sum + parameters, 0), llamaParameters);
 });
 
 test('a config that cannot be is refused at the key', async () => {
@@ -128,6 +138,7 @@ test('every family counts as its class does, and lists what it counts', async ()
         assert.equal(parameters.total, Number(row.total_params), row.tag);
         assert.equal(buffers, Number(row.persistent_buffers), row.tag);
         assert.equal(listedElements(response.json), parameters.total, row.tag);
+        assert.equal(response.json.layers.reduce((sum, run) => sum + run.parameters, 0), parameters.total, row.tag);
     }
     assert.ok(rows.length > 60);
 });

@@ -110,6 +110,51 @@ test('replicas outside the pipeline keep stages together', async () => {
     await refused({ parallelism: { order: 'pp-tp' } }, '/parallelism/order', 'not_modelled');
 });
 
+test('gradients that wait for the last micro-batch are whole, and reduced once', async () => {
+    const parts = (gradient_sync, more) => ({ workload: { framework: 'fsdp2' }, parallelism: { ...sharded, gradient_sync }, ...more });
+    const reduced = (answer) => answer.communication.find((row) => row.collective === 'reduce_scatter').bytes_per_step;
+    const silent = await answered(parts(null));
+    assert.equal(silent.resolved.parallelism.gradient_sync, 'each');
+    assert.ok(silent.assumptions.some(({ code }) => code === 'gradient_sync_assumed'));
+    const last = await answered(parts('last'));
+    assert.equal(last.resolved.parallelism.gradient_sync, 'last');
+    assert.ok(!last.assumptions.some(({ code }) => code === 'gradient_sync_assumed'));
+    const rounds = last.resolved.workload.gradient_accumulation;
+    assert.ok(rounds > 1);
+    assert.equal(reduced(silent), rounds * reduced(last));
+    const waiting = last.memory.ranks[0].terms.find(({ inputs }) => inputs.microbatches === rounds);
+    assert.equal(waiting.name, 'gradients');
+    assert.equal(waiting.bytes, waiting.inputs.parameters * 4);
+    assert.match(waiting.formula, /gradient_sync last/);
+    const timeline = async (sync) => {
+        const { json } = await client.post('/api/v1/timelines', estimate(parts(sync)));
+        return json;
+    };
+    const [many, once] = await Promise.all(['each', 'last'].map(timeline));
+    const reductions = ({ kinds, spans }) => new Set(spans.microbatch.filter((_, i) => kinds[spans.kind[i]] === 'reduce')).size;
+    assert.equal(reductions(many), rounds);
+    assert.equal(reductions(once), 1);
+    const full = await answered(parts('last', { cluster: { ...estimate().cluster, accelerator_overrides: { memory_bytes: 2.6e9 } } }));
+    const fix = full.binding.fixes.find(({ what }) => what === 'gradient_sync');
+    assert.deepEqual(fix.change.parallelism, { gradient_sync: 'each' });
+});
+
+test('what a framework can do with gradients that add up is among the choices', async () => {
+    const legal = async (framework, parallelism) => {
+        const response = await client.post('/api/v1/estimates:choices', estimate({ workload: { framework }, parallelism }));
+        assert.equal(response.status, 200, response.text);
+        return response.json.choices.gradient_sync;
+    };
+    assert.deepEqual(await legal('fsdp1', sharded), ['each', 'last']);
+    assert.deepEqual(await legal('ddp', alone), ['each', 'last']);
+    assert.deepEqual(await legal('dp', alone), ['each']);
+    assert.deepEqual(await legal('deepspeed', sharded), ['each']);
+    assert.deepEqual(await legal('deepspeed', { ...sharded, zero_stage: 1 }), ['last']);
+    assert.deepEqual(await legal('megatron', { ...sharded, zero_stage: 1 }), ['last']);
+    const unknown = await refused({ parallelism: { gradient_sync: 'never' } }, '/parallelism/gradient_sync', 'unknown_value');
+    assert.equal(unknown.hint, 'each, last');
+});
+
 test('what overlaps is said by the request where it says so', async () => {
     const none = { grad_reduce: false, param_gather: false, tensor: 'none', p2p: false };
     const open = await answered({ parallelism: { overlap: none } });
@@ -151,6 +196,7 @@ const settled = {
     'padded experts': { config: mixtral, parallelism: { expert: 2 }, workload: { moe: { capacity_factor: 1.5 } } },
     'hybrid groups': { workload: { framework: 'fsdp1' }, cluster: { nodes: 2 },
         parallelism: { ...sharded, zero_stage: null, data: 16, sharding: 'hybrid_shard' } },
+    'gradients that wait': { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, gradient_sync: 'last' } },
     'modules as units': { workload: { framework: 'fsdp1' }, parallelism: { ...sharded, fsdp_unit: ['mlp'] } },
     'prompts': { workload: { kind: 'finetuning', framework: 'ddp', adapter: { method: 'prefix_tuning' } },
         parallelism: alone },
@@ -200,6 +246,8 @@ const hints = [
         parallelism: { ...sharded, pipeline: 2, data: 4 } }, '/parallelism/zero_stage', /^0, 1$/],
     ['gathered parameters let go', { parallelism: { reshard_after_forward: true } },
         '/parallelism/reshard_after_forward', /fsdp2/],
+    ['no_sync of ZeRO', { workload: { framework: 'deepspeed' },
+        parallelism: { ...sharded, gradient_sync: 'last' } }, '/parallelism/gradient_sync', /zero_stage 1/],
     ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
         '/workload/offload/parameters', /zero_stage 3/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },

@@ -143,6 +143,37 @@ test('a chrome trace has slices with details, names of tracks, arrows and counte
     assert.deepEqual(complete.filter(({ parent, duration }) => parent && duration > 0), []);
 });
 
+test('arrows lead from the end of a send to the start of the pass that it feeds', async () => {
+    const schedules = { '1f1b': 1, interleaved_1f1b: 2, zb_v: 2, dualpipe: 1 };
+    for (const [schedule, chunks] of Object.entries(schedules)) {
+        const { json } = await ask({ config: { ...llama, num_hidden_layers: 8 },
+            workload: { global_batch_size: 8 },
+            parallelism: { pipeline: 4, data: 1, schedule, virtual_pipeline: chunks } }, '',
+        { accept: trace });
+        const slices = buildModel(json.traceEvents).processes
+            .flatMap((process) => process.threads).flatMap((thread) => thread.events)
+            .filter((event) => event.isComplete());
+        const on = ({ pid, tid }) => slices.filter((slice) => slice.pid === pid && slice.tid === tid);
+        const of = (phase) => json.traceEvents.filter(({ ph }) => ph === phase);
+        assert.equal(of('s').length, slices.filter(({ name }) => /^send/.test(name)).length);
+        const fed = new Set();
+        for (const start of of('s')) {
+            const end = of('f').find(({ id }) => id === start.id);
+            const sent = on(start).find((slice) => slice.start <= start.ts && start.ts < slice.end);
+            assert.ok(sent.end - start.ts < 0.002, schedule);
+            // Passes beside each other begin together.
+            const taker = on(end).find((slice) => slice.start === end.ts
+                && slice.args.microbatch === sent.args.microbatch
+                && (slice.name === 'forward') === (sent.name === 'send_output'));
+            assert.ok(taker.start >= sent.end - 1e-6, schedule);
+            assert.ok(!fed.has(taker), `${schedule} feeds one pass twice`);
+            fed.add(taker);
+            if (schedule !== 'interleaved_1f1b' || sent.name !== 'send_output') continue;
+            assert.equal(taker.args.chunk, sent.args.chunk + (taker.pid < sent.pid));
+        }
+    }
+});
+
 test('a trace comes as a file, and columns packed where the client takes that', async () => {
     const parts = { workload: { global_batch_size: 64 } };
     const plain = await ask(parts, '', { accept: trace });
@@ -224,14 +255,72 @@ test('micro-batches may be of several sizes, which together are the batch', asyn
     assert.ok(json.warnings.some(({ code }) => code === 'micro_batches_differ'));
 });
 
+test('sends take longer beside what replicas exchange over the same links', async () => {
+    const timeline = await answered({ config: { ...llama, num_hidden_layers: 8, vocab_size: 8192 },
+        cluster: { accelerator, nodes: 4, accelerators_per_node: 4 },
+        workload: { global_batch_size: 16 },
+        parallelism: { tensor: 4, pipeline: 2, data: 2, schedule: 'interleaved_1f1b',
+            virtual_pipeline: 4, zero_stage: 1 } });
+    const rows = rowsOf(timeline);
+    const data = rows.filter(({ kind }) => kind === 'gather' || kind === 'reduce');
+    const sends = rows.filter(({ kind }) => kind.startsWith('send'));
+    assert.deepEqual([...new Set([...data, ...sends].map(({ stream }) => stream))], ['network']);
+    const usual = Math.min(...sends.map(({ start, end }) => end - start));
+    let beside = 0;
+    for (const send of sends) {
+        // Both stages are an end of every send.
+        const shared = data.some(({ start, end }) => start < send.end - 1e-9 && end > send.start + 1e-9);
+        const longer = (send.end - send.start) / usual - 1;
+        assert.ok(shared ? longer > 0 : longer < 1e-6, `${longer} longer`);
+        beside += shared;
+    }
+    assert.ok(beside > 0 && beside < sends.length, `${beside} of ${sends.length}`);
+    const off = Math.abs(Math.log(timeline.step_s / timeline.closed_form_s));
+    assert.ok(off < 0.05, `${timeline.step_s} for ${timeline.closed_form_s}`);
+});
+
+test('replicas of one process are lent all for a step, which takes what its estimate says', async () => {
+    const timeline = await answered({ workload: { framework: 'dp', optimizer: 'adamw',
+        global_batch_size: 16, micro_batch_size: 1 }, cluster: eight,
+    parallelism: { ...sharded, zero_stage: 0 } });
+    assert.ok(Math.abs(timeline.step_s / timeline.closed_form_s - 1) < 1e-9);
+    const rows = rowsOf(timeline).filter(({ microbatch }) => microbatch === 1)
+        .sort((a, b) => a.start - b.start).map(({ kind }) => kind);
+    const turns = rows.filter((kind, i) => kind !== rows[i - 1]);
+    assert.deepEqual(turns, ['broadcast', 'scatter_inputs', 'forward', 'gather_outputs',
+        'scatter_gradients', 'backward', 'reduce']);
+});
+
+test('what the host keeps comes up before it is used, and goes down after', async () => {
+    const parts = { cluster: eight,
+        workload: { framework: 'fsdp2', recompute: 'full',
+            offload: { optimizer: 'cpu', parameters: 'cpu', activations: 'cpu' } },
+        parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } };
+    const timeline = await answered(parts);
+    assert.ok(Math.abs(Math.log(timeline.step_s / timeline.closed_form_s)) < 0.05,
+        `${timeline.step_s} for ${timeline.closed_form_s}`);
+    const rows = rowsOf(timeline).filter(({ microbatch }) => microbatch === 0);
+    const of = (kind, layer) => rows.find((row) => row.kind === kind && row.layer === layer);
+    for (let layer = 1; layer < llama.num_hidden_layers; layer++) {
+        assert.ok(of('parameters_up', layer).end <= of('gather', layer).start + 1e-12);
+        assert.ok(of('activations_down', layer).start >= of('forward', layer).end - 1e-12);
+        assert.ok(of('activations_up', layer).start >= of('activations_down', layer).end - 1e-12);
+        assert.ok(of('backward', layer).start >= of('activations_up', layer).end - 1e-12);
+    }
+    const last = new Map();
+    for (const { lane, start, end } of rowsOf(timeline)) {
+        assert.ok(start >= (last.get(lane) ?? 0) - 1e-12);
+        last.set(lane, end);
+    }
+    const groups = timeline.lanes.filter(({ stream }) => stream === 'copy').map(({ group }) => group);
+    assert.deepEqual(groups.sort(), ['from_host', 'to_host']);
+});
+
 test('what cannot be drawn is refused by name', async () => {
     assertProblem(await client.post(path, { ...estimate(), detail: 'lanes' }), 422,
         { pointer: '/detail', code: 'unknown_value' });
     assertProblem(await client.post('/api/v1/estimates', { ...estimate(), detail: 'stage' }), 422,
         { pointer: '/detail', code: 'unknown_field' });
-    assertProblem(await ask({ workload: { framework: 'dp', optimizer: 'adamw' }, cluster: eight,
-        parallelism: { ...sharded, zero_stage: 0 } }), 422,
-    { pointer: '/workload/framework', code: 'not_modelled' });
     assertProblem(await ask({}, '?rank=8'), 422, { code: 'out_of_range' });
     assertProblem(await ask({}, '?from_s=soon'), 422, { code: 'out_of_range' });
     assertProblem(await ask({ workload: { global_batch_size: 2 ** 20 } }), 422,

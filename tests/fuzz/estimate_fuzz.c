@@ -5,18 +5,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "asking.h"
 #include "codec/choices_json.h"
 #include "codec/estimate_json.h"
-#include "codec/layers_json.h"
-#include "hf/config.h"
-#include "json/reader.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
-static sl_catalog *catalog;
 static sl_estimate_request request;
 static sl_model model;
 static sl_estimate answer, scratch;
@@ -45,49 +41,29 @@ write_answer(const sl_estimate *estimate, uint64_t parameters)
         .parameters = parameters,
         .estimate = estimate,
         .engine_version = "fuzz",
-        .catalog_revision = sl_catalog_revision(catalog),
+        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
         .input_hash = "",
     };
     sl_errors err = {0};
-    sl_buffer out;
-    sl_writer writer;
+    sl_asking_answer out;
 
-    sl_buffer_init(&out, OUTPUT_BYTES);
-    sl_writer_init(&writer, &out);
-    if (sl_estimate_write(&writer, &document, &err) == SL_OK)
-        assert(sl_writer_ok(&writer));
-    else
-        assert(err.count > 0);
-    sl_buffer_clear(&out);
+    sl_asking_begin(&out, OUTPUT_BYTES);
+    if (sl_estimate_write(&out.writer, &document, &err) == SL_OK) {
+        sl_asking_end(&out);
+        return;
+    }
+    assert(err.count > 0);
+    sl_asking_drop(&out);
 }
 
 static void
 write_choices(void)
 {
-    sl_buffer out;
-    sl_writer writer;
+    sl_asking_answer out;
 
-    sl_buffer_init(&out, OUTPUT_BYTES);
-    sl_writer_init(&writer, &out);
-    sl_choices_write(&writer, &request, catalog, &model);
-    assert(sl_writer_ok(&writer));
-    sl_buffer_clear(&out);
-}
-
-static sl_code
-read_model(sl_errors *err)
-{
-    sl_errors warnings = {0};
-
-    sl_code code = SL_E_NOT_FOUND;
-
-    if (request.source == SL_MODEL_FROM_LAYERS)
-        code = sl_layers_read(&request.layers, "", &model, NULL, err);
-    if (request.source == SL_MODEL_FROM_CONFIG)
-        code = sl_hf_config_read(&request.config, "", &model, &warnings, err);
-    if (code == SL_OK && request.mtp)
-        code = sl_model_add_prediction(&model, err);
-    return code == SL_OK ? sl_estimate_request_model(&request, &model, err) : code;
+    sl_asking_begin(&out, OUTPUT_BYTES);
+    sl_choices_write(&out.writer, &request, sl_asking_catalog(), &model);
+    sl_asking_end(&out);
 }
 
 static void
@@ -99,7 +75,7 @@ ask(sl_errors *err)
         write_answer(NULL, request.parameters);
         return;
     }
-    if (!request.has_cluster || read_model(err) != SL_OK ||
+    if (!request.has_cluster || sl_asking_model(&request, &model, err) != SL_OK ||
         sl_model_count(&model, &counts) != SL_OK)
         return;
     write_choices();
@@ -119,17 +95,12 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     sl_errors err = {0};
-    sl_json *json = NULL;
+    sl_json *const json = sl_asking_parse((const char *)bytes, size);
 
-    if (catalog == NULL) {
-        catalog = sl_catalog_new(&err);
-        assert(catalog != NULL);
-    }
-    if (sl_json_parse((const char *)bytes, size, &limits, &json, &err) != SL_OK)
+    if (json == NULL)
         return 0;
-
     const sl_node root = sl_json_root(json);
-    if (sl_estimate_request_read(&root, catalog, NULL, &request, &err) == SL_OK)
+    if (sl_estimate_request_read(&root, sl_asking_catalog(), NULL, &request, &err) == SL_OK)
         ask(&err);
     else
         assert(err.count > 0);

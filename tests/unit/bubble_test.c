@@ -4,6 +4,8 @@
 #include "harness.h"
 #include "pipeline_fixture.h"
 
+enum { DRAWS = 600 };
+
 /* Of passes through one chunk: B is all of backward, W its gradients of weights. Interleaved, F + B
  * through all chunks of a rank is v times that, and the bubble is over v. */
 static double
@@ -113,16 +115,16 @@ closed_forms_are_near_what_uneven_stages_come_to(void)
     static const struct {
         double most, mean;
     } bounds[SL_SCHEDULE_COUNT] = {
-        [SL_SCHEDULE_1F1B] = {0.01, 1e-3},    [SL_SCHEDULE_INTERLEAVED_1F1B] = {0.07, 0.015},
+        [SL_SCHEDULE_1F1B] = {0.01, 1e-3},    [SL_SCHEDULE_INTERLEAVED_1F1B] = {0.05, 2e-3},
         [SL_SCHEDULE_NAIVE] = {1e-12, 1e-12}, [SL_SCHEDULE_GPIPE] = {1e-12, 1e-12},
-        [SL_SCHEDULE_ZB_H1] = {0.02, 2e-3},   [SL_SCHEDULE_ZB_H2] = {0.1, 8e-3},
-        [SL_SCHEDULE_ZB_V] = {0.1, 0.02},     [SL_SCHEDULE_DUALPIPE] = {0.07, 0.012},
+        [SL_SCHEDULE_ZB_H1] = {0.02, 2e-3},   [SL_SCHEDULE_ZB_H2] = {0.03, 1e-3},
+        [SL_SCHEDULE_ZB_V] = {0.07, 8e-3},    [SL_SCHEDULE_DUALPIPE] = {0.06, 0.01},
     };
 
     for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++) {
         double sum = 0.0;
         double most = 0.0;
-        for (uint32_t i = 0; i < 150; i++) {
+        for (uint32_t i = 0; i < DRAWS; i++) {
             const bool v = schedule == SL_SCHEDULE_ZB_V;
             const bool dual = schedule == SL_SCHEDULE_DUALPIPE;
             const bool interleaved = schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
@@ -156,7 +158,7 @@ closed_forms_are_near_what_uneven_stages_come_to(void)
                                               sl_pipeline_last.ranks[r].begin_s);
             }
             const double error = fabs(sl_schedule_span(&plan, m, busy).span_s / span_s - 1.0);
-            sum += error / 150.0;
+            sum += error / DRAWS;
             most = fmax(most, error);
         }
         CU_ASSERT_TRUE(most <= bounds[schedule].most);

@@ -297,6 +297,8 @@ draw_plan(sl_plan *plan, const sl_workload *w, const sl_model *model)
         plan->reshard = (sl_reshard)draw(SL_RESHARD_COUNT);
     if (fsdp && once_in(3))
         draw_unit(&plan->unit);
+    if (once_in(fsdp ? 2 : 12))
+        plan->gradient_sync = (sl_gradient_sync)draw(SL_GRADIENT_SYNC_COUNT);
     if (plan->pipeline > 1 && once_in(3))
         draw_layout(plan, model);
     if (once_in(12)) {

@@ -47,8 +47,8 @@ a_token_is_sent_once_to_each_rank_of_its_experts(void)
     CU_ASSERT_EQUAL(sent_bytes(&q), copies);
 }
 
-/* Four experts on each of two ranks: two products and an activation forward, five operators backward,
- * and what goes with them, for each expert of each block. Captured graphs do not take them in. */
+/* Four experts on each of two ranks: two products forward and four backward for each expert of each block,
+ * one activation for all. Captured graphs do not take them in. */
 static void
 experts_issued_one_by_one_are_waited_for(void)
 {
@@ -217,7 +217,37 @@ shapes_that_no_table_has_are_named(void)
     CU_ASSERT_EQUAL(e->guesses[2].n, 8.0);
 }
 
+/* Experts with biases: both clamps, and the bias of each expert after a wait of its own. */
+static void
+biases_of_experts_are_kernels_of_their_own(void)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+    sl_question q = mixture_question(1);
+
+    software.host_operator_s = 1e-9;
+    software.experts_apart = SL_APART_ALWAYS;
+    const sl_estimate *e = sl_fixture_answer(&q);
+    const double plain_s = sl_fixture_seconds(e, SL_TERM_FORWARD);
+    const double waited_s = sl_fixture_seconds(e, SL_TERM_LAUNCH);
+    const double kept = sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_ACTIVATIONS);
+
+    spec.naming = SL_NAMING_MIXTRAL;
+    spec.blocks = 4;
+    spec.experts = (sl_experts){.count = 8, .per_token = 2, .width = 1024, .bias = true};
+    q.model = sl_fixture_model(&spec);
+    e = sl_fixture_answer(&q);
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length) / 8.0;
+    const double values = tokens * spec.experts.per_token * spec.blocks *
+                          (8.0 * 2.0 * (double)spec.experts.width + 28.0 * (double)spec.hidden);
+    sl_expect_near(sl_fixture_seconds(e, SL_TERM_FORWARD) - plain_s,
+                   values / (cluster.accelerator.memory_bytes_per_s * 0.85), 0.02, "bytes moved");
+    sl_expect_near(sl_fixture_seconds(e, SL_TERM_LAUNCH) / waited_s, 8.0 / 6.0, 1e-9,
+                   "two more for six products");
+    CU_ASSERT_EQUAL(sl_fixture_bytes(&e->memory.ranks[0], SL_TERM_ACTIVATIONS), kept);
+}
+
 static const sl_case cases[] = {
+    SL_CASE(biases_of_experts_are_kernels_of_their_own),
     SL_CASE(shapes_that_no_table_has_are_named),
     SL_CASE(a_token_is_sent_once_to_each_rank_of_its_experts),
     SL_CASE(a_token_crosses_the_network_once_for_each_node),

@@ -170,6 +170,28 @@ of_many_scattered_nodes_the_first_are_named(void)
 }
 
 static void
+each_reason_has_room_and_says_that_there_is_more(void)
+{
+    static const char racks[] =
+        "{\"pools\": [{\"name\": \"h100\", \"nodes\": 7, \"hosts\": [\"rack001-node01\","
+        " \"rack002-node08\", \"rack003-node05\", \"rack004-node02\", \"rack005-node07\","
+        " \"rack006-node03\", \"rack007-node06\"],"
+        " \"node\": {\"accelerator\": \"nvidia-h100-sxm5-80gb\"}}]}";
+    bench b;
+    bench_open(&b);
+    add(&b, "rack001-node01,rack003-node05", SL_HOST_DRAINED, NULL, NULL);
+    add(&b, "rack002-node08,rack004-node02", SL_HOST_DOWN, NULL, NULL);
+    add(&b, "rack005-node07", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, racks);
+    sl_expect_text(sl_host_status_pool(b.status, NULL)->left_out,
+                   "nodes rack001-node01,... are drained, nodes rack002-node08,... are down, nodes "
+                   "rack006-node03,... are missing: 1 of 7 nodes are usable",
+                   "the sentence");
+    bench_close(&b);
+}
+
+static void
 one_drained_node_is_named_in_the_singular(void)
 {
     bench b;
@@ -328,6 +350,84 @@ the_full_name_of_a_host_is_the_host(void)
     bench_close(&b);
 }
 
+/* The spec has the domain, and Slurm has not. */
+static void
+the_short_name_of_a_host_is_the_host(void)
+{
+    static const char full[] =
+        "{\"pools\":[{\"name\":\"p\",\"nodes\":2,\"hosts\":[\"gpu[1-2].cluster.example\"],"
+        "\"node\":{\"accelerator\":\"nvidia-h100-sxm5-80gb\",\"accelerators\":8}}]}";
+    bench b;
+    const sl_facts four = eight("NVIDIA A100-SXM4-80GB");
+    bench_open(&b);
+    add(&b, "gpu[1-2]", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    add(&b, "gpu1", SL_HOST_DRAINED, "bad link", &four);
+    (void)observe(&b, "later", at_one, NULL);
+    join(&b, full);
+    expect_holds(&b, "{\"usable\":1,");
+    expect_holds(&b, "\"drained\":[{\"hosts\":[\"gpu1.cluster.example\"],\"count\":1,\"reason\":"
+                     "\"bad link\",\"source\":\"later\"");
+    expect_holds(&b, "\"missing\":[],\"unexpected\":[],\"ambiguous\":[]");
+    expect_holds(&b, "\"hosts\":[\"gpu1.cluster.example\"],\"field\":\"accelerator\"");
+    bench_close(&b);
+}
+
+/* Two sources of a host that the spec does not have: the later word, under the short name. */
+static void
+sources_that_spell_a_host_otherwise_speak_of_one(void)
+{
+    bench b;
+    const sl_facts facts = eight("h100");
+    bench_open(&b);
+    add(&b, "gpu[001-032],new1", SL_HOST_USABLE, NULL, &facts);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    add(&b, "gpu[001-032].a.example,new1.a.example", SL_HOST_USABLE, NULL, &facts);
+    (void)observe(&b, "kubernetes", at_one, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":32,");
+    expect_holds(&b, "\"missing\":[],\"unexpected\":[\"new1\"],\"ambiguous\":[]");
+    bench_close(&b);
+}
+
+/* gpu001 of two domains, and a source that knows gpu002 apart from gpu002 of a domain. */
+static void
+a_name_that_may_be_several_hosts_is_none_of_them(void)
+{
+    bench b;
+    const sl_facts facts = eight("h100");
+    bench_open(&b);
+    add(&b, "gpu001.a.example,gpu001.b.example,gpu002,gpu002.a.example", SL_HOST_USABLE, NULL,
+        &facts);
+    add(&b, "gpu[003-032].a.example", SL_HOST_USABLE, NULL, &facts);
+    (void)observe(&b, "kubernetes", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "{\"usable\":31,");
+    expect_holds(&b, "\"missing\":[\"gpu001\"]");
+    expect_holds(&b, "\"unexpected\":[\"gpu001.a.example\",\"gpu001.b.example\","
+                     "\"gpu002.a.example\"]");
+    expect_holds(&b,
+                 "\"ambiguous\":[\"gpu001\",\"gpu001.a.example\",\"gpu001.b.example\",\"gpu002\",");
+    bench_close(&b);
+}
+
+/* Whom the spec names each, nobody has to ask about. */
+static void
+names_that_the_spec_tells_apart_are_clear(void)
+{
+    static const char both[] =
+        "{\"pools\":[{\"name\":\"p\",\"nodes\":2,\"hosts\":[\"n1\",\"n1.cluster.example\"],"
+        "\"node\":{\"accelerator\":\"nvidia-h100-sxm5-80gb\",\"accelerators\":8}}]}";
+    bench b;
+    bench_open(&b);
+    add(&b, "n1", SL_HOST_USABLE, NULL, NULL);
+    (void)observe(&b, "slurm", at_noon, NULL);
+    join(&b, both);
+    expect_holds(&b, "{\"usable\":1,");
+    expect_holds(&b, "\"missing\":[\"n1.cluster.example\"],\"unexpected\":[],\"ambiguous\":[]");
+    bench_close(&b);
+}
+
 static void
 a_state_that_goes_on_keeps_its_beginning(void)
 {
@@ -403,6 +503,7 @@ main(int argc, char **argv)
         SL_CASE(without_observations_every_node_is_usable),
         SL_CASE(drained_and_down_hosts_are_not_usable_and_say_why_and_since_when),
         SL_CASE(of_many_scattered_nodes_the_first_are_named),
+        SL_CASE(each_reason_has_room_and_says_that_there_is_more),
         SL_CASE(one_drained_node_is_named_in_the_singular),
         SL_CASE(who_is_not_listed_is_missing_and_strangers_with_accelerators_are_unexpected),
         SL_CASE(the_most_recent_word_on_a_host_counts),
@@ -412,6 +513,10 @@ main(int argc, char **argv)
         SL_CASE(memory_that_a_tool_rounds_is_no_contradiction),
         SL_CASE(a_pool_without_names_is_compared_by_numbers),
         SL_CASE(the_full_name_of_a_host_is_the_host),
+        SL_CASE(the_short_name_of_a_host_is_the_host),
+        SL_CASE(sources_that_spell_a_host_otherwise_speak_of_one),
+        SL_CASE(a_name_that_may_be_several_hosts_is_none_of_them),
+        SL_CASE(names_that_the_spec_tells_apart_are_clear),
         SL_CASE(a_state_that_goes_on_keeps_its_beginning),
         SL_CASE(the_same_findings_again_are_the_same_facts),
         SL_CASE(facts_that_are_none_of_ours_are_a_fault_of_ours),

@@ -288,6 +288,45 @@ pasted_boxes_are_read(void)
                  "name_cut");
 }
 
+/* The box of two devices, cut behind so many of its lines. */
+static void
+expect_cut(uint32_t lines, const char *words, const char *warning, const char *where)
+{
+    size_t size = 0;
+    char *const text =
+        sl_read_file(sl_tests_path("fixtures/inventories/nvidia_smi_table_mig.txt"), &size);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    char *end = text;
+    for (uint32_t i = 0; i < lines; i++)
+        end = strchr(end, '\n') + 1;
+    *end = '\0';
+    found *const f = find_in_text(text);
+    CU_ASSERT_EQUAL_FATAL(found_warned(f, warning), 1);
+    const sl_found_warning *const said = sl_findings_warning(f->findings, 0);
+    CU_ASSERT_EQUAL(said->place.line, lines);
+    CU_ASSERT_PTR_NOT_NULL(strstr(said->text, where));
+    expect_found(f, "nvidia_smi_table", words, warning);
+    free(text);
+}
+
+/* Fewer devices than there are, said by nobody: where it stops is told, and between rows no number. */
+static void
+a_box_that_is_cut_is_not_a_smaller_node(void)
+{
+    static const char *const one = "- accelerator=NVIDIA A100 80GB PCIe memory_bytes=85899345920 "
+                                   "driver=535.161.08\n";
+    expect_cut(9, "- driver=535.161.08\n", "table_cut", "its heading");
+    expect_cut(11, one, "table_cut", "device 0");
+    expect_cut(13,
+               "- accelerator=NVIDIA A100 80GB PCIe accelerators=1 memory_bytes=85899345920 "
+               "sliced_accelerators=1 slice=MIG driver=535.161.08\n",
+               "table_without_end", "device 0");
+    expect_cut(15,
+               "- accelerator=NVIDIA A100 80GB PCIe memory_bytes=85899345920 "
+               "sliced_accelerators=1 slice=MIG driver=535.161.08\n",
+               "table_cut", "device 1");
+}
+
 static void
 devices_on_a_switch_share_their_links(void)
 {
@@ -395,6 +434,7 @@ main(int argc, char **argv)
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
         SL_CASE(pasted_boxes_are_read),
+        SL_CASE(a_box_that_is_cut_is_not_a_smaller_node),
         SL_CASE(devices_on_a_switch_share_their_links),
         SL_CASE(devices_without_a_switch_add_their_links_up),
         SL_CASE(bridged_pairs_reach_one_other),

@@ -1,168 +1,5 @@
-#include "intake/slurm/slurm.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buffer.h"
-#include "base/text.h"
-#include "harness.h"
-#include "json/reader.h"
-
-enum { SHOWN_MAX = 64 * 1024 };
-
-/* A text as it was read. */
-typedef struct outcome {
-    sl_arena *arena;
-    sl_findings *findings;
-    const sl_format *format;
-    uint32_t confidence;
-    sl_code code;
-    sl_errors err;
-    char shown[SHOWN_MAX];
-} outcome;
-
-static outcome now;
-
-static void
-end(void)
-{
-    sl_arena_free(now.arena);
-    now = (outcome){.code = SL_OK};
-}
-
-static void
-show_text(sl_buffer *out, const sl_facts *facts, sl_field field, const char *label)
-{
-    if (facts->field[field].said)
-        sl_buffer_format(out, " %s%s", label, facts->field[field].text);
-}
-
-static void
-show_number(sl_buffer *out, const sl_facts *facts, sl_field field, const char *label, double unit)
-{
-    if (facts->field[field].said)
-        sl_buffer_format(out, " %s%.0f", label, facts->field[field].number / unit);
-}
-
-static void
-show_host(sl_buffer *out, const sl_found_host *host)
-{
-    const sl_facts *const facts = sl_findings_kind(now.findings, host->kind);
-    const double mib = 1048576.0, gib = 1073741824.0;
-
-    if (host->name != NULL)
-        sl_buffer_text(out, host->name);
-    else
-        sl_buffer_format(out, "(%u)", host->count);
-    sl_buffer_format(out, " %s", sl_host_state_names[host->state]);
-    show_number(out, facts, SL_FIELD_ACCELERATORS, "", 1.0);
-    show_text(out, facts, SL_FIELD_ACCELERATOR, "");
-    show_number(out, facts, SL_FIELD_NOMINAL_MEMORY_BYTES, "label ", gib);
-    show_number(out, facts, SL_FIELD_SLICED_ACCELERATORS, "sliced ", 1.0);
-    show_text(out, facts, SL_FIELD_SLICE, "");
-    show_text(out, facts, SL_FIELD_NODE_TYPE, "type ");
-    show_number(out, facts, SL_FIELD_HOST_MEMORY_BYTES, "mem ", mib);
-    show_number(out, facts, SL_FIELD_CPUS, "cpus ", 1.0);
-    CU_ASSERT_FALSE(facts->field[SL_FIELD_MEMORY_BYTES].said);
-    if (host->reason != NULL)
-        sl_buffer_format(out, " (%s)", host->reason);
-    if (host->pool != NULL)
-        sl_buffer_format(out, " in %s", host->pool);
-    if (host->domain != NULL)
-        sl_buffer_format(out, " domain %s", host->domain);
-    if (host->leaf != NULL)
-        sl_buffer_format(out, " leaf %s", host->leaf);
-    sl_buffer_text(out, "\n");
-}
-
-/* A line per host, then the cluster, the fabric, and the warnings with how often they came. */
-static void
-show(void)
-{
-    sl_buffer out;
-    uint32_t dropped = 0;
-
-    sl_buffer_init(&out, SHOWN_MAX - 1);
-    if (now.code != SL_OK)
-        sl_buffer_format(&out, "error %s\n", now.err.list[0].rule);
-    for (uint32_t i = 0; i < sl_findings_count(now.findings); i++)
-        show_host(&out, sl_findings_host(now.findings, i));
-    if (sl_findings_cluster(now.findings) != NULL)
-        sl_buffer_format(&out, "cluster %s\n", sl_findings_cluster(now.findings));
-    const sl_found_fabric *const fabric = sl_findings_network(now.findings);
-    if (fabric->kind.said)
-        sl_buffer_format(&out, "fabric %s of %u\n", fabric->kind.text, fabric->switches);
-    for (uint32_t i = 0; i < sl_findings_warning_count(now.findings, &dropped); i++) {
-        const sl_found_warning *const w = sl_findings_warning(now.findings, i);
-        sl_buffer_format(&out, "! %s %u\n", w->code, w->count);
-    }
-    (void)sl_text_copy(now.shown, sizeof now.shown, out.size > 0 ? out.data : "");
-    sl_buffer_clear(&out);
-}
-
-static void
-read_text(const char *text, size_t size)
-{
-    const sl_raw raw = {.name = "", .text = text, .size = size};
-
-    now = (outcome){.arena = sl_arena_new(256 << 20)};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(now.arena);
-    now.findings = sl_findings_new(now.arena);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(now.findings);
-    now.code = sl_intake_read(&raw, NULL, now.findings, &now.format, &now.confidence, &now.err);
-    CU_ASSERT_EQUAL(now.code == SL_OK, now.err.count == 0);
-    show();
-}
-
-static void
-expect(const char *format, const char *shown, const char *what)
-{
-    sl_expect_text(now.format == NULL ? "none" : now.format->name, format, what);
-    sl_expect_text(now.shown, shown, what);
-}
-
-/* A text of ours is recognised as `format`, and says what is shown. */
-static void
-expect_text(const char *text, const char *format, const char *shown)
-{
-    read_text(text, strlen(text));
-    expect(format, shown, text);
-    end();
-}
-
-static void
-expect_path(const char *path, const char *format, const char *shown)
-{
-    size_t size = 0;
-    char *const text = sl_read_file(path, &size);
-
-    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-    read_text(text, size);
-    expect(format, shown, path);
-    CU_ASSERT_TRUE(now.confidence >= 85);
-    end();
-    free(text);
-}
-
-static void
-expect_fixture(const char *name, const char *format, const char *shown)
-{
-    char relative[128];
-    (void)sl_text_format(relative, sizeof relative, "fixtures/inventories/%s", name);
-    expect_path(sl_tests_path(relative), format, shown);
-}
-
-static void
-expect_shared(const char *name, const char *format, const char *shown)
-{
-    char relative[128];
-    (void)sl_text_format(relative, sizeof relative, "inventories/%s", name);
-    const char *const path = sl_shared_path(relative);
-    if (path == NULL)
-        sl_skip("the folder of real files is not here");
-    else
-        expect_path(path, format, shown);
-}
+/* What Slurm prints of the nodes it has: scontrol and sinfo, as text and as JSON. */
+#include "intake_slurm_reading.h"
 
 static void
 resources_are_read_by_their_grammar(void)
@@ -477,96 +314,6 @@ nodes_one_after_another_are_read(void)
 }
 
 static void
-slurm_conf_is_read(void)
-{
-    expect_fixture("slurm.conf", "slurm_conf",
-                   "w01 unknown 8 h100 label 80 mem 1000000 cpus 128\n"
-                   "w02 drained 8 h100 label 80 mem 1000000 cpus 128 (cable # 4)\n"
-                   "w03 unknown 8 h100 label 80 mem 1000000 cpus 128\n"
-                   "w04 unknown 8 h100 label 80 mem 1000000 cpus 128\n"
-                   "w05 unknown 4 a100 type p4d.24xlarge mem 1000000 cpus 96\n"
-                   "w06 unknown 4 a100 type p4d.24xlarge mem 1000000 cpus 96\n"
-                   "x9 unknown 4 a100 type p4d.24xlarge mem 1000000 cpus 96\n"
-                   "plain unknown mem 64000 cpus 16\n"
-                   "later unknown 1 mem 1000000 cpus 128\n"
-                   "cluster west\n"
-                   "! include 1\n! shared_gres 1\n! memory_in_features 1\n! mixed_types 1\n"
-                   "! future_nodes 1\n");
-}
-
-static void
-a_byte_order_mark_is_of_no_line(void)
-{
-    expect_text("\xEF\xBB\xBFNodeName=a CPUs=4\r\n", "slurm_conf", "a unknown cpus 4\n");
-    expect_text("\xEF\xBB\xBFNODELIST STATE\r\nb idle\r\n", "slurm_sinfo_text", "b usable\n");
-    expect_text("\xEF\xBB\xBF{\"nodes\":[{\"name\":\"c\",\"gres\":\"gpu:1\",\"real_memory\":9,"
-                "\"tres_weighted\":NaN}]}",
-                "slurm_nodes_json", "c unknown 1 mem 9\n");
-}
-
-static void
-gres_conf_is_read(void)
-{
-    expect_fixture("slurm_gres.conf", "slurm_gres_conf",
-                   "c1 unknown 8 mi250\nd1 unknown\nv1 unknown 1 sliced 1 MIG 1g.5gb\n"
-                   "w01 unknown 8 h100\nw02 unknown 8 h100\n"
-                   "! autodetect 1\n! autodetect 1\n! mig_slices 1\n! shared_gres 2\n");
-    expect_text("Name=gpu Type=l4 File=/dev/nvidia[0-1]\nName=gpu Type=l4 File=/dev/nvidia2\n",
-                "slurm_gres_conf", "(1) unknown 3 l4\n! no_node_names 1\n");
-    expect_text("NodeName=a-[7,9-10], AutoDetect=off Name=gpu Type=a100 File=/dev/nvidia[0-7]\n",
-                "slurm_gres_conf", "a-7 unknown 8 a100\na-9 unknown 8 a100\na-10 unknown 8 a100\n");
-    /* One device per line and nodes, however they are listed. */
-    expect_text(
-        "NodeName=b[1-2] Name=gpu File=/dev/nvidia0\nNodeName=b2 Name=gpu File=/dev/nvidia1\n"
-        "NodeName=b10,b1 Name=shard Count=4\nNodeName=b[ Name=gpu\nInclude x.conf\n",
-        "slurm_gres_conf",
-        "b1 unknown 1\nb2 unknown 2\nb10 unknown\n! malformed_hosts 1\n! include 1\n! "
-        "shared_gres 2\n");
-    expect_text("AutoDetect=nvml\n", "slurm_gres_conf", "error no_hosts\n! autodetect 1\n");
-}
-
-static void
-topology_conf_is_read(void)
-{
-    expect_fixture("slurm_topology_tree.conf", "slurm_topology_conf",
-                   "t1 unknown leaf leaf1\nt2 unknown leaf leaf1\nt3 unknown leaf leaf2\n"
-                   "t4 unknown leaf leaf2\nfabric fat_tree of 3\n");
-    expect_text("SwitchName=s1 Level=0 LinkSpeed=1 Nodes=a1\n"
-                "SwitchName=s3 Level=1 LinkSpeed=1 Nodes=a[1-2] Switches=s[1-2]\n"
-                "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=a2\n"
-                "SwitchName=empty Level=0 LinkSpeed=1 Nodes=\n",
-                "slurm_topology_conf",
-                "a1 unknown leaf s1\na2 unknown leaf s2\nfabric fat_tree of 4\n");
-    expect_text(
-        "BlockName=b0 BlockIndex=0 Nodes=10.1.7.3,10.1.8.5 BlockSize=2\n"
-        "AggregatedBlock=b[0-1] BlockIndex=2 Nodes=10.1.7.3,10.1.8.5,10.1.9.1 BlockSize=4\n",
-        "slurm_topology_conf",
-        "10.1.7.3 unknown domain b0\n10.1.8.5 unknown domain b0\nfabric block of 0\n");
-    const char blocks[] =
-        "BlockName=b1 Nodes=t[1-18]\nBlockName=b2 Nodes=t[19-36]\nBlockSizes=16\n";
-    read_text(blocks, strlen(blocks));
-    CU_ASSERT_EQUAL_FATAL(sl_findings_count(now.findings), 36);
-    sl_expect_text(sl_findings_host(now.findings, 17)->domain, "b1", "block");
-    sl_expect_text(sl_findings_host(now.findings, 18)->domain, "b2", "block");
-    end();
-}
-
-static void
-yaml_says_what_json_does(void)
-{
-    expect_text("nodes:\n- name: a\n  state: [IDLE, DRAIN]\n  gres: gpu:h100:8\n  cpus: 4\n"
-                "  real_memory: {set: true, infinite: false, number: 9000}\n  reason: dust\n"
-                "meta: {slurm: {release: 25.05.1, cluster: x}}\n",
-                "slurm_nodes_yaml", "a drained 8 h100 mem 9000 cpus 4 (dust)\n");
-    expect_text("sinfo:\n- node: {state: [MIXED]}\n  nodes: {total: 2, nodes: [a, b]}\n"
-                "  gres: {total: 'gpu:l4:2(S:0)'}\n",
-                "slurm_sinfo_yaml", "a usable 2 l4\nb usable 2 l4\n");
-    expect_fixture("slurm_topology.yaml", "slurm_topology_yaml",
-                   "y1 unknown domain rack1 leaf leaf1\ny2 unknown domain rack1 leaf leaf1\n"
-                   "y3 unknown domain rack1 leaf leaf2\nfabric fat_tree of 3\n");
-}
-
-static void
 real_nodes_say_what_they_say(void)
 {
     expect_shared("slurm_scontrol_show_node.txt", "slurm_nodes_text",
@@ -600,41 +347,6 @@ real_nodes_say_what_they_say(void)
 }
 
 static void
-expect_shared_hosts(const char *name, uint32_t hosts, const char *last)
-{
-    char relative[128];
-    size_t size = 0;
-    (void)sl_text_format(relative, sizeof relative, "inventories/%s", name);
-    const char *const path = sl_shared_path(relative);
-    char *const text = path == NULL ? NULL : sl_read_file(path, &size);
-    if (text == NULL) {
-        sl_skip("the folder of real files is not here");
-        return;
-    }
-    read_text(text, size);
-    CU_ASSERT_EQUAL(sl_findings_count(now.findings), hosts);
-    const size_t shown = strlen(now.shown), wanted = strlen(last);
-    sl_expect_text(shown > wanted ? now.shown + shown - wanted : now.shown, last, name);
-    end();
-    free(text);
-}
-
-static void
-real_configurations_say_what_they_say(void)
-{
-    expect_shared_hosts("slurm_gres.conf", 15,
-                        "gpu-dy-gpu-p3dn24xlarge-10 unknown 8 v100\n"
-                        "gpu-st-gpu-g38xlarge-1 unknown 2 m60\n");
-    expect_shared_hosts("slurm_partition_gpu.conf", 15,
-                        "gpu-dy-gpu-p3dn24xlarge-10 unknown 8 v100 type p3dn.24xlarge mem 747110 "
-                        "cpus 48\n");
-    expect_shared_hosts("slurm_topology_tree.conf", 96,
-                        "srv6208 unknown leaf switch.1.12\nfabric fat_tree of 19\n");
-    expect_shared_hosts("slurm_topology_block.conf", 96,
-                        "srv6208 unknown domain rack62\nfabric block of 0\n! block_sizes 1\n");
-}
-
-static void
 odd_nodes_are_warned_of(void)
 {
     expect_text(
@@ -649,28 +361,6 @@ odd_nodes_are_warned_of(void)
         "! several_instance_types 1\n! reserved_nodes 1\n! memory_in_features 1\n! "
         "memory_in_features 1\n"
         "! memory_in_features 1\n");
-}
-
-/* A megabyte may name hosts hundreds of millions of times. */
-static void
-ranges_said_over_and_over_are_bounded(void)
-{
-    static const char *const lines[] = {"NodeName=n[1-131072] CPUs=4\n",
-                                        "NodeName=n[1-131072] Name=gpu File=/dev/nvidia0\n"};
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        sl_buffer text;
-        sl_buffer_init(&text, 1 << 20);
-        for (uint32_t k = 0; k < 10000; k++)
-            sl_buffer_text(&text, lines[i]);
-        const sl_raw raw = {.name = "", .text = text.data, .size = text.size};
-        now = (outcome){.arena = sl_arena_new(256 << 20)};
-        now.findings = sl_findings_new(now.arena);
-        now.code = sl_intake_read(&raw, NULL, now.findings, &now.format, &now.confidence, &now.err);
-        CU_ASSERT_EQUAL(now.code, SL_E_RANGE);
-        sl_expect_text(now.err.list[0].rule, "too_many", lines[i]);
-        sl_buffer_clear(&text);
-        end();
-    }
 }
 
 static void
@@ -708,18 +398,11 @@ static const sl_case cases[] = {
     SL_CASE(json_of_every_version_is_read),
     SL_CASE(json_rows_may_lack_members),
     SL_CASE(json_may_be_bare),
-    SL_CASE(ranges_said_over_and_over_are_bounded),
     SL_CASE(sinfo_tables_are_read),
     SL_CASE(columns_that_run_together_are_told),
     SL_CASE(columns_without_a_header_are_told_by_their_cells),
     SL_CASE(nodes_one_after_another_are_read),
-    SL_CASE(slurm_conf_is_read),
-    SL_CASE(a_byte_order_mark_is_of_no_line),
-    SL_CASE(gres_conf_is_read),
-    SL_CASE(topology_conf_is_read),
-    SL_CASE(yaml_says_what_json_does),
     SL_CASE(real_nodes_say_what_they_say),
-    SL_CASE(real_configurations_say_what_they_say),
     SL_CASE(odd_nodes_are_warned_of),
     SL_CASE(texts_of_others_are_not_recognised),
 };

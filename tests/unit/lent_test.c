@@ -87,6 +87,7 @@ everything_is_sent_in_the_open(void)
     sl_question q = llama_question(8);
     const double n = sl_fixture_llama_all();
     const double outputs = 2.0 * 7.0 * 8.0 * ROWS * 2.0;
+    const double inputs = 7.0 * 8.0 * 8.0; /* 8 tokens to each of 7, 8 bytes each */
     const sl_time *time = &sl_fixture_answer(&q)->time;
 
     CU_ASSERT_EQUAL_FATAL(time->communication_count, 3);
@@ -96,7 +97,8 @@ everything_is_sent_in_the_open(void)
     sl_expect_near(time->communication[0].exposed_s, 10e-6 + 4.0 * n / 100e9, 1e-6,
                    "the message at the bus rate");
     sl_expect_near(time->communication[1].bytes_per_step, 4.0 * n, 1e-8, "reduce");
-    sl_expect_near(time->communication[2].bytes_per_step, outputs, 1e-8, "logits and gradients");
+    sl_expect_near(time->communication[2].bytes_per_step, inputs + outputs, 1e-12,
+                   "tokens, logits and their gradients");
     sl_expect_near(time->terms[SL_TERM_DATA_COMMUNICATION - SL_TERM_FORWARD].value,
                    time->communication[0].seconds + time->communication[1].seconds +
                        time->communication[2].seconds,

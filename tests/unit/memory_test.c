@@ -293,7 +293,6 @@ more_memory_never_makes_a_plan_infeasible(void)
     CU_ASSERT_TRUE(fitted);
 }
 
-/* Whatever the schedule, stages that are left out need no more than those that are not. */
 /* Profiles that fragment much keep cached segments only where there is room: a full device gets them
  * back, down to what lies between living blocks. */
 static void
@@ -330,9 +329,31 @@ a_full_device_returns_cached_segments_before_it_fails(void)
     }
 }
 
+/* Chunks of one or two blocks less or more than their share, in turn. */
+static void
+set_uneven_layout(sl_plan *plan, uint32_t blocks)
+{
+    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+
+    plan->layout_chunks = chunks;
+    for (uint32_t i = 0; i < chunks; i++)
+        plan->layout[i] = (uint16_t)(blocks / chunks);
+    for (uint32_t i = 0; i + 3 < chunks; i += 4) {
+        plan->layout[i + 1]--;
+        plan->layout[i + 3]++;
+    }
+}
+
+/* Whatever the schedule, the recomputation and the layout, stages that are left out need no more than those
+ * that are not. */
 static void
 the_ranks_that_may_need_most_hold_the_fullest(void)
 {
+    static const sl_recompute modes[] = {SL_RECOMPUTE_NONE, SL_RECOMPUTE_FULL, SL_RECOMPUTE_NONE,
+                                         SL_RECOMPUTE_FULL, SL_RECOMPUTE_FULL};
+    static const sl_recompute_method methods[] = {SL_RECOMPUTE_EACH, SL_RECOMPUTE_EACH,
+                                                  SL_RECOMPUTE_EACH, SL_RECOMPUTE_BLOCK,
+                                                  SL_RECOMPUTE_UNIFORM};
     static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B,  SL_SCHEDULE_GPIPE,
                                             SL_SCHEDULE_NAIVE, SL_SCHEDULE_ZB_H1,
                                             SL_SCHEDULE_ZB_H2, SL_SCHEDULE_DUALPIPE};
@@ -341,7 +362,7 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
     static sl_holdings holdings;
 
     for (uint32_t pipeline = 2; pipeline <= 8; pipeline *= 2)
-        for (uint32_t i = 0; i < 42; i++) {
+        for (uint32_t i = 0; i < 140; i++) {
             sl_question q = gpt_question(1, 24, 1024, 16);
             const uint32_t chunks = i % 7 == 6 ? 3 : 1;
             q.plan.pipeline = pipeline;
@@ -349,15 +370,19 @@ the_ranks_that_may_need_most_hold_the_fullest(void)
             q.plan.data = 8 / pipeline;
             q.plan.schedule = chunks > 1 ? SL_SCHEDULE_INTERLEAVED_1F1B : schedules[i % 7];
             q.plan.zero_stage = i / 7 % 2;
-            q.workload.recompute = i / 14 == 1 ? SL_RECOMPUTE_FULL : SL_RECOMPUTE_NONE;
-            q.workload.offload.activations = i / 14 == 2;
+            q.workload.recompute = modes[i / 14 % 5];
+            q.workload.recompute_method = methods[i / 14 % 5];
+            q.workload.recompute_layers = methods[i / 14 % 5] == SL_RECOMPUTE_EACH ? 0 : 2;
+            q.workload.offload.activations = i / 14 % 5 == 2;
+            if (i >= 70)
+                set_uneven_layout(&q.plan, 24);
             const sl_combination c = {&software, q.workload, q.plan};
             sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
             sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &all));
             one.fullest_only = true;
             CU_ASSERT_TRUE(sl_memory_evaluate(&one, &some));
-            CU_ASSERT_TRUE(some.rank_count <= 3 || i / 14 == 2 || i % 7 > 2);
+            CU_ASSERT_TRUE(some.rank_count <= 3 || i / 14 % 5 == 2 || i % 7 > 2 || i >= 70);
             CU_ASSERT_EQUAL(some.headroom_bytes, all.headroom_bytes);
             CU_ASSERT_EQUAL(some.host_bytes_per_node, all.host_bytes_per_node);
             CU_ASSERT_EQUAL(some.ranks[some.binding].rank, all.ranks[all.binding].rank);

@@ -47,6 +47,19 @@ uint_of(const sl_node *object, const char *name)
     return value;
 }
 
+/* A member of each run, added up. */
+static uint64_t
+sum_of_runs(const sl_node *layers, const char *name)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < sl_node_count(layers); i++) {
+        sl_node run;
+        CU_ASSERT_TRUE_FATAL(sl_node_at(layers, i, &run));
+        sum += uint_of(&run, name);
+    }
+    return sum;
+}
+
 static void
 the_answer_has_the_members_of_the_contract_in_order(void)
 {
@@ -72,6 +85,8 @@ the_answer_has_the_members_of_the_contract_in_order(void)
     CU_ASSERT_EQUAL(uint_of(&parameters, "active_per_token"), 173504);
     CU_ASSERT_EQUAL(uint_of(&parameters, "routed_experts"), 0);
     CU_ASSERT_EQUAL(uint_of(&root, "weights_bytes"), 347008);
+    const sl_node layers = member(&root, "layers");
+    CU_ASSERT_EQUAL(sum_of_runs(&layers, "weights_bytes"), 347008);
     sl_json_free(json);
     clear_reading(&result);
 }
@@ -126,6 +141,7 @@ listed_tensors_add_up_to_the_total(void)
         const sl_node parameters = member(&root, "parameters");
         const sl_node layers = member(&root, "layers");
         CU_ASSERT_EQUAL(listed_elements(&layers), uint_of(&parameters, "total"));
+        CU_ASSERT_EQUAL(sum_of_runs(&layers, "parameters"), uint_of(&parameters, "total"));
         sl_json_free(json);
         clear_reading(&result);
     }

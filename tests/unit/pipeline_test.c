@@ -226,6 +226,35 @@ reductions_of_chunks_hide_under_later_passes(void)
     sl_expect_near(sl_pipeline_last.step_s, bare_s + 1.5, 1e-12, "before all passes");
 }
 
+/* Two stages, two micro-batches, F = B = 2 s, sends of 1 s. What the second rank still gathers while
+ * the first send comes in has the same links, or others. */
+static void
+sends_share_links_with_gathers_and_reductions(void)
+{
+    const sl_plan plan = sl_pipeline_plan(SL_SCHEDULE_1F1B, 2, 1);
+    sl_pipeline pipeline = sl_pipeline_of(&plan, 2);
+
+    sl_pipeline_set_costs(&plan, 2.0, 1.0, 1.0);
+    sl_pipeline_costs[0].send_s = 1.0;
+    sl_pipeline_costs[1].gather_s = 2.5;
+    CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
+    /* Half of the send beside the gather, which ends at 3: sent by 3.5. */
+    sl_expect_near(sl_pipeline_last.ranks[1].begin_s, 3.5, 1e-12, "the same links");
+    pipeline.data_scale_up = true;
+    CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
+    sl_expect_near(sl_pipeline_last.ranks[1].begin_s, 3.0, 1e-12, "others");
+
+    /* The last gradient goes to the first rank while the second reduces its own. */
+    pipeline.data_scale_up = false;
+    sl_pipeline_costs[1].gather_s = 0.0;
+    sl_pipeline_costs[1].reduce_s = 10.0;
+    const double alone_s = sl_pipeline_costs[1].reduce_s;
+    CU_ASSERT_TRUE(sl_pipeline_run_once(&pipeline));
+    /* Passes of the second rank end at 3 + 4 * 2; its send takes 2 s, its reduction a second more. */
+    sl_expect_near(sl_pipeline_last.step_s, 11.0 + alone_s + 1.0, 1e-12, "both take longer");
+    sl_expect_near(sl_pipeline_last.ranks[0].end_s, 13.0 + 2.0, 1e-12, "the last backward waits");
+}
+
 static void
 micro_batches_may_differ_in_size(void)
 {
@@ -340,6 +369,7 @@ main(int argc, char **argv)
         SL_CASE(passes_beside_each_other_hide_their_exchanges),
         SL_CASE(data_parallel_work_goes_before_and_after),
         SL_CASE(reductions_of_chunks_hide_under_later_passes),
+        SL_CASE(sends_share_links_with_gathers_and_reductions),
         SL_CASE(micro_batches_may_differ_in_size),
         SL_CASE(events_say_who_what_and_when),
         SL_CASE(the_staircase_rises_with_forwards_and_falls_in_two_parts),

@@ -482,6 +482,7 @@ choices_are_the_legal_values_of_each_setting(void)
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"valid\":true"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"tensor\":[1,2,4,8]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"context\":[1,2,4]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"expert\":[1]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"zero_stage\":[0,1]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"sequence\":[false,true]"));
     CU_ASSERT_PTR_NOT_NULL(strstr(out.data, "\"recompute\":[\"none\",\"selective\",\"full\"]"));

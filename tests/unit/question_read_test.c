@@ -597,6 +597,11 @@ words_for_attention_mean_what_the_part_runs(void)
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH1); /* before July 2023 */
     clear(&r);
+    read_workload(&r, "\"attention\":\"flash\",\"software\":\"llm-foundry-torch2.1\"");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_EQUAL(r.request.workload.attention,
+                    SL_ATTENTION_FLASH1); /* after, by its own choice */
+    clear(&r);
     read_workload(&r, "\"attention\":\"flash\",\"software\":\"pytorch-fsdp1-2.x\"");
     CU_ASSERT_EQUAL(r.code, SL_OK);
     CU_ASSERT_EQUAL(r.request.workload.attention, SL_ATTENTION_FLASH2); /* October 2023 */

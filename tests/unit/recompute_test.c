@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/evaluate.h"
+#include "engine/holding.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -272,6 +273,80 @@ stages_as_long_may_rebuild_less(void)
                     (double)e->memory.ranks[e->memory.binding].device_total_bytes);
 }
 
+/* Blocks of a kind among the first of each chunk, one by one. */
+static double
+walk_first(const sl_model *model, const sl_plan *plan, uint32_t rank, uint32_t kind, uint32_t most)
+{
+    double found = 0.0;
+
+    for (uint32_t n = 0; n < sl_schedule_held(plan); n++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, rank, n);
+        uint32_t blocks = 0;
+        for (uint32_t i = sl_schedule_chunk_begin(model, plan, chunk);
+             i < sl_schedule_chunk_begin(model, plan, chunk + 1); i++)
+            if (sl_schedule_is_block(model, model->layers[i]) && blocks++ < most)
+                found += model->layers[i] == kind;
+    }
+    return found;
+}
+
+static void
+expect_first_blocks(const sl_question *q)
+{
+    static sl_priced priced;
+    static sl_holdings holdings;
+    const sl_combination c = {&software, q->workload, q->plan};
+
+    sl_evaluate_price(q, &c, SL_CLOCK_COOL, &priced);
+    sl_hold(q->model, &q->workload, &q->plan, priced.prices, &holdings);
+    for (uint32_t r = 0; r < q->plan.pipeline; r++)
+        for (uint32_t k = 0; k < q->model->kind_count; k++) {
+            const sl_held held = sl_schedule_all_held(&q->plan, r);
+            const sl_recomputed again =
+                sl_recompute_of(q->model, &q->workload, &q->plan, &holdings.cut, priced.prices,
+                                &held, &sl_holding_of(&holdings, r)->stage, k);
+            CU_ASSERT_EQUAL(again.layers,
+                            walk_first(q->model, &q->plan, r, k, q->workload.recompute_layers));
+        }
+}
+
+/* Blocks of one kind and of two, dealt out evenly, with the ends counted as layers, unevenly, and as a
+ * layout says; two copies of the model, and two directions. */
+static void
+the_first_blocks_are_counted_however_chunks_are_cut(void)
+{
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_INTERLEAVED_1F1B,
+                                            SL_SCHEDULE_ZB_V, SL_SCHEDULE_DUALPIPE};
+    sl_dense_spec spec = sl_fixture_llama();
+
+    for (uint32_t i = 0; i < 4 * 4 * 2 * 4 * 2; i++) {
+        const uint32_t shape = i / 16;
+        spec.blocks = 14 + shape / 2 % 4; /* divided, with the ends, and by nothing */
+        spec.naming = sl_fixture_llama().naming;
+        spec.experts = (sl_experts){0};
+        if (shape % 2 == 1) {
+            spec.naming = SL_NAMING_QWEN2_MOE;
+            spec.experts = (sl_experts){.count = 4, .per_token = 2, .width = 1024};
+            spec.block[0] = spec.block[1] = spec.block[5] = SL_BLOCK_DENSE_MLP;
+        }
+        sl_question q = question_of(&spec);
+        q.plan.schedule = schedules[i % 4];
+        q.plan.pipeline = 4;
+        q.plan.virtual_pipeline = i % 4 == 1 || i % 4 == 2 ? 2 : 1;
+        q.plan.data = 2;
+        q.workload.recompute = SL_RECOMPUTE_FULL;
+        q.workload.recompute_method = SL_RECOMPUTE_BLOCK;
+        q.workload.recompute_layers = 1 + i / 4 % 4;
+        if (shape / 8 == 1) {
+            const uint32_t chunks = sl_schedule_chunks(&q.plan);
+            q.plan.layout_chunks = chunks;
+            for (uint32_t n = 0; n < chunks; n++)
+                q.plan.layout[n] = n + 1 < chunks ? 1 : (uint16_t)(spec.blocks + 1 - chunks);
+        }
+        expect_first_blocks(&q);
+    }
+}
+
 static bool
 same_bits(const void *a, const void *b, size_t size)
 {
@@ -302,12 +377,79 @@ prices_are_carried_over_to_another_mode(void)
         }
 }
 
+static double
+flops_again(const sl_question *q)
+{
+    const sl_throughput *t = &sl_fixture_answer(q)->throughput;
+
+    return t->hardware_flops - t->model_flops;
+}
+
+/* Backward reads the input of the way down and not its output; a mask of dropout comes after it. */
+static void
+what_stops_early_leaves_the_last_product_out(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
+    const double down = BLOCKS * 2.0 * tokens * FFN * HIDDEN;
+    const double whole = flops_again(&q);
+    const double whole_s = seconds_of(&q);
+    const double kept = activations_of(&q);
+
+    software.rebuild_stops = true;
+    sl_expect_near(whole - flops_again(&q), down, 1e-9, "all but the way down");
+    CU_ASSERT_TRUE(seconds_of(&q) < whole_s);
+    sl_expect_near(activations_of(&q), kept, 1e-12, "what is kept is the same");
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    q.workload.dropout = true;
+    sl_expect_near(flops_again(&q), whole, 1e-12, "the mask is drawn after the product");
+}
+
+static void
+what_stops_early_halves_the_other_products(void)
+{
+    sl_question q = llama_question();
+
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    q.workload.recompute = SL_RECOMPUTE_OPERATORS;
+    const double tokens = (double)(q.workload.global_batch * q.workload.sequence_length);
+    const double down = BLOCKS * 2.0 * tokens * FFN * HIDDEN;
+    const double whole = flops_again(&q);
+
+    software.rebuild_stops = true;
+    sl_expect_near(whole - flops_again(&q), down / 2.0, 1e-9, "every other one of those before");
+}
+
+/* Scattered outputs of the way down are what is not reduced again: of two products each way, one. */
+static void
+what_stops_early_does_not_reduce_its_output(void)
+{
+    sl_question q = llama_question();
+
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.workload.recompute = SL_RECOMPUTE_NONE;
+    const double none = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    const double whole = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION);
+    software.rebuild_stops = true;
+    sl_expect_near(sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_TENSOR_COMMUNICATION),
+                   none + (whole - none) / 2.0, 1e-9, "attention's alone");
+}
+
 static const sl_case cases[] = {
+    SL_CASE(what_stops_early_leaves_the_last_product_out),
+    SL_CASE(what_stops_early_halves_the_other_products),
+    SL_CASE(what_stops_early_does_not_reduce_its_output),
     SL_CASE(prices_are_carried_over_to_another_mode),
     SL_CASE(block_rebuilds_the_first_blocks_of_each_chunk),
     SL_CASE(uniform_keeps_one_input_for_several_blocks),
     SL_CASE(groups_of_unequal_blocks_are_what_is_in_them),
     SL_CASE(stages_as_long_may_rebuild_less),
+    SL_CASE(the_first_blocks_are_counted_however_chunks_are_cut),
     SL_CASE(modules_drop_what_they_rebuild),
     SL_CASE(modules_of_latents_and_experts_drop_theirs),
     SL_CASE(experts_that_are_rebuilt_are_sent_their_tokens_again),

@@ -489,11 +489,14 @@ segments_of_a_smaller_phase_stay_reserved(void)
     sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &priced);
     const sl_memory_case one = sl_evaluate_case(&q, &c, &priced, &holdings);
     const sl_in_flight in_flight = sl_schedule_in_flight(&q.plan, 1, 0);
-    sl_rank_bytes b = sl_rank_measure(&one, &in_flight, 0);
-    const sl_rank_phase before = sl_rank_peak(&one, &b);
+    sl_rank_bytes b;
+    sl_rank_phase before, after;
+
+    sl_rank_measure(&one, &in_flight, 0, &b);
+    sl_rank_peak(&one, &b, &before);
     CU_ASSERT_TRUE(before.idle > 4.0 * b.widest_gradient);
     b.largest_block = reserved_by(&before) - 1.5 * before.idle;
-    const sl_rank_phase after = sl_rank_peak(&one, &b);
+    sl_rank_peak(&one, &b, &after);
     sl_expect_text(after.name, "last_backward", "phase");
     sl_expect_near(reserved_by(&after), reserved_by(&before), 1e-12, "reserved");
 }

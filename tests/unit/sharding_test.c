@@ -101,7 +101,7 @@ check_tensor(const sl_sharding *s, const sl_sharded_tensor *t, bool boxes)
         }
 }
 
-/* Every tensor of every layer, and each on the stage whose layers sl_schedule_stage counts. */
+/* Every tensor of every layer, and each on the stage whose layers sl_schedule_part counts. */
 static void
 check_all(const sl_sharding *s, bool boxes)
 {
@@ -124,7 +124,8 @@ check_all(const sl_sharding *s, bool boxes)
     CU_ASSERT_EQUAL(tensors % sl_schedule_copies(&s->question->plan), 0);
     for (uint32_t stage = 0; stage < s->question->plan.pipeline; stage++) {
         sl_stage held;
-        sl_schedule_stage(model, &s->question->plan, stage, &held);
+        const sl_held all = sl_schedule_all_held(&s->question->plan, stage);
+        sl_schedule_part(model, &s->question->plan, &all, &held);
         for (uint32_t kind = 0; kind < model->kind_count; kind++)
             CU_ASSERT_EQUAL(held.layers[kind], expected[stage][kind]);
     }

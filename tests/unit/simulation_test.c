@@ -150,6 +150,107 @@ drawn_graphs_come_out_as_the_recurrence_says(void)
     }
 }
 
+/* Of each of 3 nodes what it sends, and what it exchanges: `to` is of the sends. */
+static void
+run_shared(graph *g, const uint8_t *to)
+{
+    const sl_tasks tasks = {.lanes = 6,
+                            .lane_first = g->lane_first,
+                            .seconds = g->seconds,
+                            .wait_first = g->wait_first,
+                            .waits = g->waits};
+    const sl_sharing sharing = {.nodes = 3, .sends = 0, .exchanges = 3, .to = to};
+    void *scratch = malloc(sl_simulation_shared_bytes(6, g->lane_first[6], 3));
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
+    CU_ASSERT_TRUE(sl_simulate_shared(&tasks, &sharing, scratch, g->start_s, g->end_s));
+    free(scratch);
+}
+
+/* 0 sends 1 s and then 2 s to 1 while it exchanges for 4 s. */
+static void
+a_send_and_an_exchange_share_the_way_out(void)
+{
+    graph g = {.lane_first = {0, 2, 2, 2, 3, 3, 3}, .seconds = {1.0, 2.0, 4.0}};
+
+    run_shared(&g, (const uint8_t[]){1, 1});
+    CU_ASSERT_EQUAL(g.end_s[0], 2.0);
+    CU_ASSERT_EQUAL(g.end_s[1], 6.0);
+    CU_ASSERT_EQUAL(g.end_s[2], 7.0); /* 3 s of it are done by 6 */
+}
+
+/* The same into a node that exchanges, and by a node whose exchange waits for the send. */
+static void
+what_takes_a_send_in_shares_its_way_in(void)
+{
+    graph in = {.lane_first = {0, 1, 1, 1, 1, 2, 2}, .seconds = {1.0, 4.0}};
+    graph after = {.lane_first = {0, 1, 1, 1, 2, 2, 2},
+                   .seconds = {1.0, 4.0},
+                   .wait_first = {0, 0, 1},
+                   .waits = {0}};
+
+    run_shared(&in, (const uint8_t[]){1});
+    CU_ASSERT_EQUAL(in.end_s[0], 2.0);
+    CU_ASSERT_EQUAL(in.end_s[1], 5.0);
+    run_shared(&after, (const uint8_t[]){1});
+    CU_ASSERT_EQUAL(after.end_s[0], 1.0);
+    CU_ASSERT_EQUAL(after.end_s[1], 5.0);
+}
+
+/* 0 and 2 send 1 s each to 1: freely, then beside its exchange of 4 s, each at a third of its rate. */
+static void
+three_on_one_way_get_a_third_each(void)
+{
+    graph bare = {.lane_first = {0, 1, 1, 2, 2, 2, 2}, .seconds = {1.0, 1.0}};
+    graph g = {.lane_first = {0, 1, 1, 2, 2, 3, 3}, .seconds = {1.0, 1.0, 4.0}};
+
+    run_shared(&bare, (const uint8_t[]){1, 1});
+    CU_ASSERT_EQUAL(bare.end_s[0], 1.0);
+    CU_ASSERT_EQUAL(bare.end_s[1], 1.0);
+    run_shared(&g, (const uint8_t[]){1, 1});
+    CU_ASSERT_DOUBLE_EQUAL(g.end_s[0], 3.0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(g.end_s[1], 3.0, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(g.end_s[2], 6.0, 1e-12);
+}
+
+/* Drawn graphs: without exchanges the same bits as lanes alone; with them no task is faster than
+ * alone, and none slower than three on a way allow. */
+static void
+only_exchanges_slow_what_is_sent(void)
+{
+    static graph alone, shared;
+    enum { EACH = 30 };
+    uint8_t to[3 * EACH];
+
+    for (uint32_t round = 0; round < 100; round++) {
+        const bool exchanges = round % 2 == 1;
+        uint32_t waited = 0;
+        for (uint32_t lane = 0; lane <= 6; lane++)
+            alone.lane_first[lane] = (lane < 3 || exchanges ? lane : 3) * EACH;
+        for (uint32_t task = 0; task < alone.lane_first[6]; task++) {
+            alone.seconds[task] = draw(100) / 7.0;
+            alone.wait_first[task] = waited;
+            if (task < 3 * EACH)
+                to[task] = (uint8_t)((task / EACH + 1 + draw(2)) % 3);
+            if (task % EACH > 0 && draw(2) == 0)
+                alone.waits[waited++] = draw(exchanges ? 6 : 3) * EACH + draw(task % EACH);
+        }
+        alone.wait_first[alone.lane_first[6]] = waited;
+        shared = alone;
+        CU_ASSERT_TRUE_FATAL(run(&alone, 6));
+        run_shared(&shared, to);
+        for (uint32_t task = 0; task < alone.lane_first[6]; task++) {
+            const double taken_s = shared.end_s[task] - shared.start_s[task];
+            if (!exchanges)
+                CU_ASSERT_EQUAL(shared.end_s[task], alone.end_s[task]);
+            CU_ASSERT_TRUE(taken_s >= shared.seconds[task] - 1e-9);
+            CU_ASSERT_TRUE(taken_s <= 3.0 * shared.seconds[task] + 1e-9);
+            for (uint32_t w = shared.wait_first[task]; w < shared.wait_first[task + 1]; w++)
+                CU_ASSERT_TRUE(shared.start_s[task] >= shared.end_s[shared.waits[w]]);
+        }
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -160,6 +261,10 @@ main(int argc, char **argv)
         SL_CASE(nothing_to_do_takes_no_time),
         SL_CASE(many_lanes_may_wait_for_one_task),
         SL_CASE(drawn_graphs_come_out_as_the_recurrence_says),
+        SL_CASE(a_send_and_an_exchange_share_the_way_out),
+        SL_CASE(what_takes_a_send_in_shares_its_way_in),
+        SL_CASE(three_on_one_way_get_a_third_each),
+        SL_CASE(only_exchanges_slow_what_is_sent),
     };
 
     return sl_run_cases(argc, argv, "simulation", cases, sizeof cases / sizeof cases[0]);

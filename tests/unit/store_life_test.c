@@ -1,5 +1,6 @@
 /* What becomes of stored inventories: deleted, restored, patched, listed, and written down. */
 #include "store/audit.h"
+#include "store/sql.h"
 #include "store_inventories.h"
 
 static void
@@ -160,6 +161,14 @@ a_list_is_narrowed_by_what_an_inventory_holds(void)
         {{.limit = 9, .accelerator = "part-3"}, ""},
         {{.limit = 9, .name_part = "eu n"}, "a"},
         {{.limit = 9, .name_part = "%"}, ""},
+        {{.limit = 9, .name_part = "_"}, ""},
+        {{.limit = 9, .name_part = ""}, "a b c"},
+        {{.limit = 9, .name_part = "U"}, "a"},
+        {{.limit = 9, .name_part = "th"}, "a"},
+        {{.limit = 9, .name_part = "eu north"}, "a"},
+        {{.limit = 9, .name_part = "eu north "}, ""},
+        {{.limit = 9, .name_part = "u no eu"}, ""}, /* all of its runs but one */
+        {{.sort = SL_SORT_NAME, .limit = 9, .name_part = "A"}, "b c"},
         {{.limit = 9, .labels = "{\"site\":\"two\"}"}, "b"},
         {{.limit = 9, .labels = "{\"site\":\"two\",\"tier\":\"gold\"}"}, ""},
         {{.limit = 9, .label_name = "tier"}, "a"},
@@ -171,6 +180,83 @@ a_list_is_narrowed_by_what_an_inventory_holds(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         expect_page(&b, &rows[i].query, rows[i].expected, false);
+    bench_close(&b);
+}
+
+static void
+a_name_is_found_by_any_part_of_its_start(void)
+{
+    static const struct {
+        const char *part;
+        const char *expected;
+    } rows[] = {
+        {"x", "long"},
+        {"xa", "long"},
+        {"xab", "long"},
+        {"z", "umlaut"},
+        {"\xc3\x84rz", "umlaut"},
+        {"rZ", "umlaut"},
+        {"\xe2\x82\xac", "umlaut"},
+        {"aaaa", ""},
+        {"\\", "quoted"},
+        {"'a\"{,}", "quoted"},
+    };
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    CU_ASSERT_EQUAL(put(&b, "long", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "quoted", "{}", "h1"), SL_OK);
+    CU_ASSERT_EQUAL(put(&b, "umlaut", "{}", "h1"), SL_OK);
+    sl_postgres_do(&postgres,
+                   "UPDATE inventories SET name = repeat('b', 252) || 'cxabz' WHERE slug = 'long';"
+                   " UPDATE inventories SET name = E'\\\\ \\'a\"{,}' WHERE slug = 'quoted';"
+                   " UPDATE inventories SET name = E'M\\u00C4RZ \\u20AC' WHERE slug = 'umlaut'");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        expect_page(&b, &(sl_inventory_query){.limit = 9, .name_part = rows[i].part},
+                    rows[i].expected, false);
+    bench_close(&b);
+}
+
+/* Of many inventories, as the lists are planned: for the values that they have. */
+static void
+a_part_of_few_names_is_looked_up_whatever_the_order(void)
+{
+    static const struct {
+        sl_statement statement;
+        const char *first;
+        const char *last;
+    } lists[] = {
+        {SL_SQL_INVENTORIES_BY_SLUG, "''", ""},
+        {SL_SQL_INVENTORIES_BY_SLUG_DOWN, "'~'", ""},
+        {SL_SQL_INVENTORIES_BY_UPDATE, "'-infinity'", ", ''"},
+        {SL_SQL_INVENTORIES_BY_UPDATE_DOWN, "'infinity'", ", '~'"},
+        {SL_SQL_INVENTORIES_BY_NAME, "''", ", ''"},
+    };
+    static const char *const parts[] = {"nowhere", "no", "q", "cluster 4711"};
+    static char sql[4096], plan[16384];
+    store_bench b;
+    if (!bench_open(&b))
+        return;
+    sl_postgres_do(&postgres,
+                   "INSERT INTO inventories (slug, revision, name, spec, spec_hash, created_at,"
+                   " updated_at) SELECT 'inv-' || i, 1, 'Cluster ' || i, '{}', 'h', now(), now()"
+                   " FROM generate_series(1, 10000) i;"
+                   " INSERT INTO inventory_revisions SELECT slug, revision, name, spec, spec_hash,"
+                   " created_at FROM inventories");
+    sl_postgres_do(&postgres, "ANALYZE inventories");
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        for (size_t j = 0; j < sizeof parts / sizeof parts[0]; j++) {
+            CU_ASSERT(sl_text_format(sql, sizeof sql,
+                                     "PREPARE listed AS %s; EXPLAIN (COSTS OFF, FORMAT JSON)"
+                                     " EXECUTE listed (%s, 101, false, NULL, '%s', NULL, NULL,"
+                                     " NULL%s)",
+                                     sl_sql_get(lists[i].statement)->text, lists[i].first, parts[j],
+                                     lists[i].last));
+            sl_postgres_ask(&postgres, sql, plan, sizeof plan);
+            if (strstr(plan, "inventories_name_runs_index") == NULL)
+                sl_fail_for(plan);
+        }
+    }
     bench_close(&b);
 }
 
@@ -222,6 +308,8 @@ static const sl_case cases[] = {
     SL_CASE(every_change_has_one_row_in_the_audit_and_no_change_none),
     SL_CASE(a_list_by_time_or_name_breaks_ties_by_slug),
     SL_CASE(a_list_is_narrowed_by_what_an_inventory_holds),
+    SL_CASE(a_name_is_found_by_any_part_of_its_start),
+    SL_CASE(a_part_of_few_names_is_looked_up_whatever_the_order),
     SL_CASE(the_schema_keeps_a_current_revision_and_one_writing_of_each),
 };
 

@@ -177,12 +177,12 @@ a_verdict_holds_until_what_it_was_computed_from_changes(void)
     CU_ASSERT_EQUAL(observe(&b, "s", "2999-01-31T13:00:00Z", HASH_A, &observed), SL_OK);
     CU_ASSERT_TRUE(plan_of(&b, "v1").current);
 
-    CU_ASSERT_EQUAL(sl_plan_count(b.store, "v1", counts, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_plan_count(b.store, NULL, "v1", counts, &b.err), SL_OK);
     CU_ASSERT_EQUAL(counts[SL_PLAN_DOES_NOT_FIT], 1);
     CU_ASSERT_EQUAL(counts[SL_PLAN_PENDING], 0);
     sl_postgres_do(&postgres, "UPDATE observations SET observed_at = now() - interval '2 days'");
     CU_ASSERT_FALSE(plan_of(&b, "v1").current);
-    CU_ASSERT_EQUAL(sl_plan_count(b.store, "v1", counts, &b.err), SL_OK);
+    CU_ASSERT_EQUAL(sl_plan_count(b.store, NULL, "v1", counts, &b.err), SL_OK);
     CU_ASSERT_EQUAL(counts[SL_PLAN_PENDING], 1);
     bench_close(&b);
 }

@@ -98,6 +98,73 @@ the_nearest_name_is_suggested(void)
     sl_expect_text(sl_text_nearest("data", names, 4), "data", "itself");
 }
 
+enum { PLAIN_MAX = 12 };
+
+/* Optimal string alignment as it is defined, over the whole table. */
+static size_t
+plain_distance(const char *a, const char *b)
+{
+    size_t table[PLAIN_MAX + 1][PLAIN_MAX + 1];
+    const size_t rows = strlen(a), columns = strlen(b);
+    for (size_t i = 0; i <= rows; i++) {
+        for (size_t j = 0; j <= columns; j++) {
+            if (i == 0 || j == 0) {
+                table[i][j] = i + j;
+                continue;
+            }
+            size_t best = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+            if (table[i - 1][j] + 1 < best)
+                best = table[i - 1][j] + 1;
+            if (table[i][j - 1] + 1 < best)
+                best = table[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                table[i - 2][j - 2] + 1 < best)
+                best = table[i - 2][j - 2] + 1;
+            table[i][j] = best;
+        }
+    }
+    return table[rows][columns];
+}
+
+/* Few letters, so that near words, ties and swaps are common. */
+static void
+draw_word(uint32_t *state, char out[PLAIN_MAX + 1])
+{
+    *state = *state * 1664525u + 1013904223u;
+    const size_t length = (*state >> 24) % (PLAIN_MAX + 1);
+    for (size_t i = 0; i < length; i++) {
+        *state = *state * 1664525u + 1013904223u;
+        out[i] = "abcd"[*state >> 30];
+    }
+    out[length] = '\0';
+}
+
+static void
+the_nearest_is_the_first_of_the_least_distance(void)
+{
+    enum { WORDS = 24, ROUNDS = 4000 };
+    uint32_t state = 7;
+    for (int round = 0; round < ROUNDS; round++) {
+        char word[PLAIN_MAX + 1], words[WORDS][PLAIN_MAX + 1];
+        const char *list[WORDS];
+        const char *expected = NULL;
+        draw_word(&state, word);
+        const size_t length = strlen(word);
+        const size_t third = length / 3 > 2 ? length / 3 : 2;
+        size_t within = length == 0 ? 0 : third < length - 1 ? third + 1 : length;
+        for (size_t i = 0; i < WORDS; i++) {
+            draw_word(&state, words[i]);
+            list[i] = words[i];
+            const size_t distance = plain_distance(word, words[i]);
+            if (distance < within) {
+                within = distance;
+                expected = words[i];
+            }
+        }
+        CU_ASSERT_PTR_EQUAL(sl_text_nearest(word, list, WORDS), expected);
+    }
+}
+
 static void
 a_far_word_suggests_nothing(void)
 {
@@ -194,11 +261,17 @@ int
 main(int argc, char **argv)
 {
     static const sl_case cases[] = {
-        SL_CASE(a_copy_that_fits_is_whole),          SL_CASE(a_cut_never_splits_a_character),
-        SL_CASE(case_is_ignored_for_ascii_only),     SL_CASE(unsigned_numbers_stop_at_64_bits),
-        SL_CASE(decimals_are_read_and_nothing_else), SL_CASE(a_part_is_found_whatever_its_case),
-        SL_CASE(the_nearest_name_is_suggested),      SL_CASE(a_far_word_suggests_nothing),
-        SL_CASE(an_index_finds_exact_words),         SL_CASE(only_valid_utf8_is_a_character),
+        SL_CASE(a_copy_that_fits_is_whole),
+        SL_CASE(a_cut_never_splits_a_character),
+        SL_CASE(case_is_ignored_for_ascii_only),
+        SL_CASE(unsigned_numbers_stop_at_64_bits),
+        SL_CASE(decimals_are_read_and_nothing_else),
+        SL_CASE(a_part_is_found_whatever_its_case),
+        SL_CASE(the_nearest_name_is_suggested),
+        SL_CASE(a_far_word_suggests_nothing),
+        SL_CASE(the_nearest_is_the_first_of_the_least_distance),
+        SL_CASE(an_index_finds_exact_words),
+        SL_CASE(only_valid_utf8_is_a_character),
         SL_CASE(json_escapes_keep_the_text_valid),
     };
     return sl_run_cases(argc, argv, "text", cases, sizeof cases / sizeof cases[0]);

@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/captures.h"
 #include "intake/cells.h"
-#include "intake/devices.h"
 
 enum { LINE_SIZE = 512 };
 
@@ -16,7 +14,6 @@ typedef struct reading {
     sl_findings *findings;
     sl_devices *devices;
     bool open; /* a device is being read */
-    bool any;
     uint32_t node, line, index;
     char name[LINE_SIZE], uuid[LINE_SIZE];
     uint32_t slices;
@@ -44,23 +41,23 @@ end_device(reading *r, sl_errors *err)
 
 /* A device that is counted from the beginning again is of the next node, unless it was listed. */
 static sl_code
-begin_device(reading *r, uint32_t index, const char *name, const char *uuid,
-             const sl_captures *captures, sl_errors *err)
+begin_device(void *reading_of, const sl_nvidia_listed *listed, sl_errors *err)
 {
+    reading *const r = reading_of;
+    const sl_captures *const captures = listed->captures;
     sl_code code = end_device(r, err);
     if (code != SL_OK)
         return code;
 
-    (void)sl_text_copy(r->name, sizeof r->name, name);
-    (void)sl_text_copy(r->uuid, sizeof r->uuid, uuid);
-    const bool again = r->in_node && index <= r->index &&
+    (void)sl_text_copy(r->name, sizeof r->name, listed->name);
+    (void)sl_text_copy(r->uuid, sizeof r->uuid, listed->uuid);
+    const bool again = r->in_node && listed->index <= r->index &&
                        (*r->uuid == '\0' || !sl_devices_knows(r->devices, r->node, r->uuid));
     if (*captures->host != '\0' || !r->in_node || again)
         code = sl_devices_node(r->devices, captures->host, captures->lines.number, &r->node, err);
     r->in_node = true;
     r->open = true;
-    r->any = true;
-    r->index = index;
+    r->index = listed->index;
     r->line = captures->lines.number;
     r->slices = 0;
     r->profile[0] = '\0';
@@ -69,8 +66,9 @@ begin_device(reading *r, uint32_t index, const char *name, const char *uuid,
 
 /* "  MIG 1g.5gb      Device  0: (UUID: MIG-...)" */
 static void
-take_slice(reading *r, const char *line)
+take_slice(void *reading_of, const char *line)
 {
+    reading *const r = reading_of;
     char profile[64];
     line += strspn(line, " ");
     if (!r->open || strncmp(line, "MIG ", 4) != 0)
@@ -86,33 +84,20 @@ take_slice(reading *r, const char *line)
 }
 
 static sl_code
+end_node(void *reading_of, sl_errors *err)
+{
+    reading *const r = reading_of;
+    r->in_node = false;
+    return end_device(r, err);
+}
+
+static sl_code
 read_list(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
+    static const sl_nvidia_listing listing = {begin_device, take_slice, end_node};
     reading r = {.findings = findings};
-    sl_captures captures;
-    char line[LINE_SIZE];
-    sl_code code = sl_devices_new(findings, &r.devices, err);
-
-    sl_captures_open(&captures, raw->text, raw->size);
-    while (code == SL_OK && sl_captures_next(&captures, line, sizeof line)) {
-        uint32_t index = 0;
-        const char *name = NULL;
-        const char *uuid = NULL;
-        if (captures.named) {
-            code = end_device(&r, err);
-            r.in_node = false;
-        } else if (sl_nvidia_device_line(line, &index, &name, &uuid)) {
-            code = begin_device(&r, index, name, uuid, &captures, err);
-        } else {
-            take_slice(&r, line);
-        }
-    }
-    if (code == SL_OK)
-        code = end_device(&r, err);
-    if (code == SL_OK && !r.any)
-        return sl_fail(err, SL_E_SYNTAX, "malformed_list", "",
-                       "line 1: no line lists a device as \"GPU 0: ...\"");
-    return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
+    const sl_code code = sl_devices_new(findings, &r.devices, err);
+    return code == SL_OK ? sl_nvidia_list_walk(raw, &listing, &r, r.devices, err) : code;
 }
 
 static uint32_t

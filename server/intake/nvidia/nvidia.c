@@ -6,6 +6,8 @@
 #include "intake/cells.h"
 #include "shardline/units.h"
 
+enum { LINE_SIZE = 512 };
+
 static const sl_format *const formats[] = {
     &sl_nvidia_xml_format,    &sl_nvidia_text_format,  &sl_nvidia_csv_format,
     &sl_nvidia_list_format,   &sl_nvidia_table_format, &sl_nvidia_topo_format,
@@ -20,8 +22,10 @@ sl_nvidia_uuid_is_masked(const char *uuid)
     return strspn(uuid, "GPU-0xX*") == strlen(uuid);
 }
 
-bool
-sl_nvidia_device_line(char *line, uint32_t *index, const char **name, const char **uuid)
+/* "GPU 0: NVIDIA H200 (UUID: GPU-...)": false for other lines. Cuts the line; uuid is "" where it is not
+ * printed or masked. */
+static bool
+is_device(char *line, uint32_t *index, const char **name, const char **uuid)
 {
     static const char before[] = " (UUID: ";
     const char *end = NULL;
@@ -41,6 +45,35 @@ sl_nvidia_device_line(char *line, uint32_t *index, const char **name, const char
     }
     *name = sl_cell_trim(rest);
     return true;
+}
+
+sl_code
+sl_nvidia_list_walk(const sl_raw *raw, const sl_nvidia_listing *listing, void *reading,
+                    sl_devices *devices, sl_errors *err)
+{
+    sl_captures captures;
+    char line[LINE_SIZE];
+    bool any = false;
+    sl_code code = SL_OK;
+
+    sl_captures_open(&captures, raw->text, raw->size);
+    while (code == SL_OK && sl_captures_next(&captures, line, sizeof line)) {
+        sl_nvidia_listed listed = {.captures = &captures};
+        if (captures.named) {
+            code = listing->end(reading, err);
+        } else if (is_device(line, &listed.index, &listed.name, &listed.uuid)) {
+            any = true;
+            code = listing->device(reading, &listed, err);
+        } else {
+            listing->line(reading, line);
+        }
+    }
+    if (code == SL_OK)
+        code = listing->end(reading, err);
+    if (code == SL_OK && !any)
+        return sl_fail(err, SL_E_SYNTAX, "malformed_list", "",
+                       "line 1: no line lists a device as \"GPU 0: ...\"");
+    return code == SL_OK ? sl_devices_finish(devices, err) : code;
 }
 
 void

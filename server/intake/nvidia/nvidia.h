@@ -2,6 +2,8 @@
 #ifndef SL_INTAKE_NVIDIA_H
 #define SL_INTAKE_NVIDIA_H
 
+#include "intake/captures.h"
+#include "intake/devices.h"
 #include "intake/format.h"
 
 extern const sl_formats sl_nvidia_formats;
@@ -30,9 +32,25 @@ extern const sl_format sl_nvidia_nvlink_format;
 /* what the exporter of DCGM answers to Prometheus */
 extern const sl_format sl_dcgm_format;
 
-/** "GPU 0: NVIDIA H200 (UUID: GPU-...)": false for other lines. Cuts the line; uuid is "" where it is
- * not printed or masked. */
-bool sl_nvidia_device_line(char *line, uint32_t *index, const char **name, const char **uuid);
+/** A device that a line lists, "GPU 0: NVIDIA H200 (UUID: GPU-...)". The words are the line's; uuid is ""
+ * where it is not printed or masked. */
+typedef struct sl_nvidia_listed {
+    const sl_captures *captures; /* of the line */
+    uint32_t index;
+    const char *name, *uuid;
+} sl_nvidia_listed;
+
+/** What a listing of devices is read by. Anything but SL_OK ends the walk. */
+typedef struct sl_nvidia_listing {
+    sl_code (*device)(void *reading, const sl_nvidia_listed *listed, sl_errors *err);
+    void (*line)(void *reading, const char *line); /* below a device, of it */
+    sl_code (*end)(void *reading, sl_errors *err); /* no line below is of this node */
+} sl_nvidia_listing;
+
+/** Reads one, host after host, then finishes the devices. SL_E_SYNTAX, rule malformed_list, where no
+ * line lists a device. */
+sl_code sl_nvidia_list_walk(const sl_raw *raw, const sl_nvidia_listing *listing, void *reading,
+                            sl_devices *devices, sl_errors *err) SL_MUST_CHECK;
 
 /** Not an identifier: exports for other eyes mask it with zeros. */
 bool sl_nvidia_uuid_is_masked(const char *uuid);

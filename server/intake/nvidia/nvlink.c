@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "intake/captures.h"
 #include "intake/cells.h"
-#include "intake/devices.h"
 #include "shardline/units.h"
 
 enum { LINE_SIZE = 512, LINKS_MAX = 64 };
@@ -16,7 +14,6 @@ enum { LINE_SIZE = 512, LINKS_MAX = 64 };
 typedef struct reading {
     sl_findings *findings;
     sl_devices *devices;
-    bool any;
     bool in_node;
     uint32_t node;
     /* the device being read */
@@ -71,8 +68,9 @@ end_device(reading *r, sl_errors *err)
 }
 
 static sl_code
-end_node(reading *r, sl_errors *err)
+end_node(void *reading_of, sl_errors *err)
 {
+    reading *const r = reading_of;
     sl_facts facts = {0};
     sl_code code = end_device(r, err);
 
@@ -103,23 +101,23 @@ end_node(reading *r, sl_errors *err)
 }
 
 static sl_code
-begin_device(reading *r, uint32_t index, const char *name, const char *uuid,
-             const sl_captures *captures, sl_errors *err)
+begin_device(void *reading_of, const sl_nvidia_listed *listed, sl_errors *err)
 {
+    reading *const r = reading_of;
+    const sl_captures *const captures = listed->captures;
     const uint32_t before = r->index;
     sl_code code = end_device(r, err);
 
-    if (code == SL_OK && r->in_node && index <= before)
+    if (code == SL_OK && r->in_node && listed->index <= before)
         code = end_node(r, err);
     if (code == SL_OK && (!r->in_node || *captures->host != '\0'))
         code = sl_devices_node(r->devices, captures->host, captures->lines.number, &r->node, err);
     r->in_node = true;
-    r->any = true;
     r->open = true;
-    r->index = index;
+    r->index = listed->index;
     r->line = captures->lines.number;
-    (void)sl_text_copy(r->name, sizeof r->name, name);
-    (void)sl_text_copy(r->uuid, sizeof r->uuid, uuid);
+    (void)sl_text_copy(r->name, sizeof r->name, listed->name);
+    (void)sl_text_copy(r->uuid, sizeof r->uuid, listed->uuid);
     r->links = 0;
     r->inactive = 0;
     r->rate_bytes_per_s = 0;
@@ -128,8 +126,9 @@ begin_device(reading *r, uint32_t index, const char *name, const char *uuid,
 
 /* "Link 3: 26.562 GB/s", "Link 3: <inactive>", "Link 3, P2P is supported: true". */
 static void
-take_link(reading *r, const char *line)
+take_link(void *reading_of, const char *line)
 {
+    reading *const r = reading_of;
     uint32_t link = 0;
     const char *end = NULL;
     char number[32];
@@ -159,29 +158,10 @@ take_link(reading *r, const char *line)
 static sl_code
 read_nvlink(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
+    static const sl_nvidia_listing listing = {begin_device, take_link, end_node};
     reading r = {.findings = findings};
-    sl_captures captures;
-    char line[LINE_SIZE];
-    sl_code code = sl_devices_new(findings, &r.devices, err);
-
-    sl_captures_open(&captures, raw->text, raw->size);
-    while (code == SL_OK && sl_captures_next(&captures, line, sizeof line)) {
-        uint32_t index = 0;
-        const char *name = NULL;
-        const char *uuid = NULL;
-        if (captures.named)
-            code = end_node(&r, err);
-        else if (sl_nvidia_device_line(line, &index, &name, &uuid))
-            code = begin_device(&r, index, name, uuid, &captures, err);
-        else
-            take_link(&r, line);
-    }
-    if (code == SL_OK)
-        code = end_node(&r, err);
-    if (code == SL_OK && !r.any)
-        return sl_fail(err, SL_E_SYNTAX, "malformed_list", "",
-                       "line 1: no line lists a device as \"GPU 0: ...\"");
-    return code == SL_OK ? sl_devices_finish(r.devices, err) : code;
+    const sl_code code = sl_devices_new(findings, &r.devices, err);
+    return code == SL_OK ? sl_nvidia_list_walk(raw, &listing, &r, r.devices, err) : code;
 }
 
 static uint32_t

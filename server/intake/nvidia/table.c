@@ -29,7 +29,10 @@ typedef struct reading {
     char host[SL_HOST_NAME_MAX + 1];
     char driver[32];
     uint32_t driver_line;
-    bool sliced; /* rows of slices have begun */
+    bool sliced;        /* rows of slices have begun */
+    bool closed;        /* the line of the table read last is the rule below its rows */
+    bool ended;         /* processes are listed, which come last */
+    uint32_t last_line; /* of the table, so far */
     uint32_t count;
     device list[DEVICES_MAX];
 } reading;
@@ -134,11 +137,40 @@ add_device(reading *r, const device *d, sl_errors *err)
         sl_facts_text(&facts, SL_FIELD_ACCELERATOR, d->name, d->line, "Name");
     sl_facts_number(&facts, SL_FIELD_MEMORY_BYTES, d->memory_bytes, d->memory_line, "Memory-Usage");
     if (d->mig) {
-        sl_nvidia_slice_words(d->slices, d->slice_bytes, slice, sizeof slice);
+        /* Slices stand below all devices: a table that stops before them says nothing of them. */
+        if (d->slices == 0 && !r->ended)
+            (void)sl_text_copy(slice, sizeof slice, "MIG");
+        else
+            sl_nvidia_slice_words(d->slices, d->slice_bytes, slice, sizeof slice);
         sl_facts_number(&facts, SL_FIELD_SLICED_ACCELERATORS, 1, d->mig_line, "MIG M.");
         sl_facts_text(&facts, SL_FIELD_SLICE, slice, d->mig_line, "MIG M.");
     }
     return sl_devices_add(r->devices, r->node, d->bus, 1, &facts, NULL, err);
+}
+
+/* A table that stops before its end: between rows it lost some, behind a rule it may have. */
+static void
+check_end(reading *r)
+{
+    const char *const host = *r->host != '\0' ? r->host : "one node";
+    char after[32] = "its heading";
+
+    if (r->ended)
+        return;
+    if (r->count > 0)
+        (void)sl_text_format(after, sizeof after, "device %u", r->list[r->count - 1].index);
+    if (r->closed && r->count > 0) {
+        sl_findings_warn(r->findings, "table_without_end", r->last_line, "GPU",
+                         "the table of %.60s stops below %s, without the processes that nvidia-smi "
+                         "lists last: devices that followed are not counted",
+                         host, after);
+        return;
+    }
+    sl_devices_uncounted(r->devices, r->node);
+    sl_findings_warn(r->findings, "table_cut", r->last_line, "GPU",
+                     "the table of %.60s is cut at %s: how many devices its node holds is left to "
+                     "other files",
+                     host, after);
 }
 
 /* A box is over: what it lists is a node's. */
@@ -156,8 +188,10 @@ end_box(reading *r, sl_errors *err)
     sl_facts_text(&facts, SL_FIELD_DRIVER, r->driver, r->driver_line, "Driver Version");
     if (code == SL_OK)
         code = sl_devices_say(r->devices, r->node, &facts, err);
+    if (code == SL_OK)
+        check_end(r);
     r->count = 0;
-    r->sliced = false;
+    r->sliced = r->closed = r->ended = false;
     r->driver_line = 0;
     r->driver[0] = '\0';
     return code;
@@ -196,16 +230,32 @@ take_more(reading *r, char *const cells[CELLS_MAX], uint32_t count, uint32_t lin
     }
 }
 
+/* Rules and rows of the table; what stands around it is neither. */
+static void
+follow(reading *r, char *line, uint32_t number)
+{
+    const char *const text = sl_cell_trim(line);
+    const size_t rule = strspn(text, "+-=");
+
+    if (*text != '+' && *text != '|')
+        return;
+    r->closed = *text == '+' && rule > 1 && text[rule] == '\0' && text[rule - 1] == '+';
+    r->last_line = number;
+}
+
 static sl_code
 take_row(reading *r, char *line, const sl_captures *captures, sl_errors *err)
 {
     char *cells[CELLS_MAX];
     const uint32_t count = cut(line, cells);
+    const bool heading = count >= 1 && strncmp(cells[0], "NVIDIA-SMI ", 11) == 0;
+    const sl_code code = heading ? begin_box(r, cells[0], captures, err) : SL_OK;
 
-    if (count >= 1 && strncmp(cells[0], "NVIDIA-SMI ", 11) == 0)
-        return begin_box(r, cells[0], captures, err);
-    if (count < 2)
-        return SL_OK;
+    if (count == 1 && strstr(cells[0], "rocesses:") != NULL)
+        r->ended = true;
+    follow(r, line, captures->lines.number);
+    if (heading || count < 2)
+        return code;
     if (is_bus(cells[1])) {
         if (r->driver_line == 0 && r->count == 0) {
             r->line = captures->lines.number;

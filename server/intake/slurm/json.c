@@ -78,23 +78,32 @@ read_number(const sl_node *node, uint64_t *out)
     }
 }
 
-/* Appends a text, or the texts of a list with `between` them. */
+/* Appends a text that is not empty, with `between` it and what is there. */
 static void
-append_words(sl_buffer *out, const sl_node *node, const char *between)
+append_word(sl_buffer *out, const sl_node *node, const char *between)
 {
     sl_errors ignored = {.count = 0};
     const char *text = NULL;
 
-    if (sl_node_kind(node) == SL_JSON_TEXT && sl_node_as_text(node, &text, &ignored) == SL_OK &&
-        *text != '\0')
-        sl_buffer_format(out, "%s%s", out->size > 0 ? between : "", text);
+    if (sl_node_kind(node) != SL_JSON_TEXT || sl_node_as_text(node, &text, &ignored) != SL_OK ||
+        *text == '\0')
+        return;
+    if (out->size > 0)
+        sl_buffer_text(out, between);
+    sl_buffer_text(out, text);
+}
+
+/* The same of a text, or of each of a list. */
+static void
+append_words(sl_buffer *out, const sl_node *node, const char *between)
+{
+    sl_node element;
+
+    append_word(out, node, between);
     if (sl_node_kind(node) != SL_JSON_ARRAY)
         return;
-    sl_node element;
     for (size_t i = 0; sl_node_at(node, i, &element); i++)
-        if (sl_node_kind(&element) == SL_JSON_TEXT &&
-            sl_node_as_text(&element, &text, &ignored) == SL_OK && *text != '\0')
-            sl_buffer_format(out, "%s%s", out->size > 0 ? between : "", text);
+        append_word(out, &element, between);
 }
 
 /* The member at the end of a path of names, "gres" and "total". */

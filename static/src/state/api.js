@@ -5,51 +5,128 @@
  * @typedef {{pointer: string, code: string, detail: string, hint?: string}} ProblemItem
  * @typedef {{type: string, title: string, status: number, detail: string, errors: ProblemItem[]}} Problem
  */
+import { persist } from "./connection.js";
 
 export class ProblemError extends Error {
-    /** @param {Problem} problem */
-    constructor(problem) {
+    /** @param {Problem} problem @param {{ours?: boolean, after_s?: number | null}} [of]  ours: a document of the service itself */
+    constructor(problem, { ours = false, after_s = null } = {}) {
         super(problem.detail || problem.title);
         this.problem = problem;
+        this.ours = ours;
+        this.after_s = after_s;
     }
 }
 
-/** @param {Response} response @returns {Promise<Problem>} */
+/** Requests that compute and store nothing, beside every GET: they may be sent again. */
+export const COMPUTING = ["models:inspect", "estimates", "estimates:choices", "shardings", "timelines", "timelines:compare", "limits",
+    "limits:clusters", "comparisons", "searches", "inventories:parse"].map((name) => `/api/v1/${name}`);
+
+/** Refusals of a moment. Any other, such as of a database that nobody configured, comes again whoever asks. */
+const OF_A_MOMENT = ["busy", "stopping", "database_busy", "database_unavailable", "private_hardware_unread", "rate_limited"];
+
+/** @param {Response} response @returns {number | null} */
+function retryAfter(response) {
+    const text = response.headers.get("retry-after");
+    if (text === null) return null;
+    const after_s = /^[0-9]+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+    return after_s > 0 ? after_s : null;
+}
+
+/** @param {Response} response @returns {Promise<ProblemError>} */
 async function problemOf(response) {
     const body = await response.json().catch(() => null);
-    return {
+    return new ProblemError({
         type: body?.type ?? "about:blank",
         title: body?.title ?? "The service could not answer",
         status: response.status,
         detail: body?.detail ?? `HTTP status ${response.status}`,
         errors: Array.isArray(body?.errors) ? body.errors : [],
-    };
+    }, { ours: Array.isArray(body?.errors), after_s: retryAfter(response) });
+}
+
+/** No answer at all. */
+export const UNREACHABLE = {
+    type: "about:blank", title: "The service cannot be reached", status: 0,
+    detail: "The service cannot be reached. Check that it runs, then try again.", errors: [],
+};
+
+/**
+ * What passes by itself, as a fault of the whole service or of one path.
+ * @param {string} path @param {unknown} error @returns {import("./connection.js").Fault | null}
+ */
+function faultOf(path, error) {
+    if (!(error instanceof ProblemError)) return null;
+    const { problem: { status, detail, errors }, ours, after_s } = error;
+    if (status === 0) return { part: "", detail: "The service cannot be reached.", after_s };
+    if (![502, 503, 504].includes(status)) return null;
+    if (!ours) return { part: "", detail: `The service does not answer: status ${status} of what stands before it.`, after_s };
+    const code = errors[0]?.code ?? "";
+    const sentence = `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`;
+    return OF_A_MOMENT.includes(code) ? { part: code === "stopping" ? "" : path, detail: sentence, after_s } : null;
 }
 
 /**
- * @param {string} path
- * @param {{body?: any, signal?: AbortSignal}} [options]  a body makes it a POST
- * @returns {Promise<any>}
+ * @template T
+ * @param {string} path @param {RequestInit} init
+ * @param {(response: Response) => Promise<T>} read  what to make of an answer
+ * @param {(response: Response) => boolean} takes  which answers are none of a failure
+ * @returns {Promise<T>}
  */
-async function call(path, { body, signal } = {}) {
-    let response;
+async function exchange(path, init, read, takes) {
     try {
-        response = await fetch(path, {
-            method: body === undefined ? "GET" : "POST",
-            headers: body === undefined ? { accept: "application/json" }
-                : { accept: "application/json", "content-type": "application/json" },
-            body: body === undefined ? undefined : JSON.stringify(body),
-            signal,
-        });
+        const response = await fetch(path, init);
+        if (!takes(response)) throw await problemOf(response);
+        return await read(response);
     } catch (error) {
-        if (error instanceof DOMException && error.name === "AbortError") throw error;
-        throw new ProblemError({
-            type: "about:blank", title: "The service cannot be reached", status: 0,
-            detail: "The service cannot be reached. Check that it runs, then try again.", errors: [],
-        });
+        /* Fetching fails with a TypeError, and so does reading an answer that broke off. */
+        throw error instanceof TypeError ? new ProblemError(UNREACHABLE) : error;
     }
-    if (!response.ok) throw new ProblemError(await problemOf(response));
-    return response.json();
+}
+
+/**
+ * @typedef {Object} Asked
+ * @property {any} [body]      sent as JSON
+ * @property {string | Blob | FormData} [raw]   sent as it is, in place of a body
+ * @property {string} [method]  POST with something to send, else GET
+ * @property {Record<string, string>} [headers]  beside the usual ones, or in place of them
+ * @property {AbortSignal} [signal]
+ * @property {string} [accept]
+ * @property {(response: Response) => boolean} [takes]  which answers are none of a failure; those of success unless said
+ */
+
+/** Of a form the browser says the type, with its boundary. @param {Asked["raw"]} content @returns {Record<string, string>} */
+function typeOf(content) {
+    if (content === undefined || content instanceof FormData) return {};
+    return { "content-type": content instanceof Blob ? "application/octet-stream" : "application/json" };
+}
+
+/**
+ * @template T
+ * @param {string} path @param {Asked} options
+ * @param {(response: Response) => Promise<T>} read
+ * @returns {Promise<T>}
+ */
+function send(path, { body, raw, method, headers, signal, accept = "application/json", takes = ({ ok }) => ok }, read) {
+    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const init = {
+        method: method ?? (content === undefined ? "GET" : "POST"),
+        headers: { accept, ...typeOf(content), ...headers },
+        body: content,
+    };
+    const bare = path.split("?")[0];
+    const again = init.method === "GET" || (init.method === "POST" && COMPUTING.includes(bare));
+    const ask = (withdrawn) => exchange(path, { ...init, signal: withdrawn }, read, takes);
+    return again ? persist(bare, ask, (error) => faultOf(bare, error), signal) : ask(signal);
+}
+
+/** @param {string} path @param {Asked} [options] @returns {Promise<any>} */
+export function call(path, options = {}) {
+    return send(path, options, (response) => response.json());
+}
+
+/** The answer as it was written. @param {string} path @param {Asked} [options] @returns {Promise<string>} */
+export function callText(path, options = {}) {
+    return send(path, options, (response) => response.text());
 }
 
 /** @param {string} hub @param {string} revision @param {AbortSignal} signal */
@@ -57,6 +134,21 @@ export function fetchModel(hub, revision, signal) {
     const path = hub.split("/").map(encodeURIComponent).join("/");
     const query = revision === "" ? "" : `?revision=${encodeURIComponent(revision)}`;
     return call(`/api/v1/models/${path}${query}`, { signal });
+}
+
+/**
+ * Models by a part of their name; those of the cache where the Hub does not answer.
+ * @param {string} query @param {number} limit @param {AbortSignal} signal
+ */
+export function searchModels(query, limit, signal) {
+    return call(`/api/v1/models?${new URLSearchParams({ query, limit: String(limit) })}`, { signal });
+}
+
+/** What tools printed of one cluster; nothing is stored. @param {File[]} files @param {AbortSignal} [signal] */
+export function parseInventory(files, signal) {
+    const form = new FormData();
+    for (const file of files) form.append("file", file, file.name);
+    return call("/api/v1/inventories:parse", { raw: form, signal });
 }
 
 /** @param {Record<string, any>} config @param {AbortSignal} signal */
@@ -70,47 +162,92 @@ export function postEstimate(request, signal) {
 }
 
 /** @param {Record<string, any>} request @param {AbortSignal} signal */
+export function postComparison(request, signal) {
+    return call("/api/v1/comparisons", { body: request, signal });
+}
+
+/** @param {Record<string, any>} request @param {AbortSignal} signal */
 export function postChoices(request, signal) {
     return call("/api/v1/estimates:choices", { body: request, signal });
 }
 
-/** @param {Record<string, any>} request @param {number} limit  spans @param {AbortSignal} signal */
-export function postTimeline(request, limit, signal) {
-    return call(`/api/v1/timelines?limit=${limit}`, { body: request, signal });
+/**
+ * @param {Record<string, any>} request
+ * @param {Record<string, string | number>} filter  limit of spans, from_s, to_s, rank, rings
+ * @param {AbortSignal} signal
+ */
+export function postTimeline(request, filter, signal) {
+    return call(`/api/v1/timelines?${new URLSearchParams(/** @type {any} */ (filter))}`, { body: request, signal });
+}
+
+/** More spans than this are no part of a trace. */
+export const TRACE_SPANS = 1_000_000;
+
+/** The step as a trace that Perfetto and TensorBoard open, packed. @param {Record<string, any>} request @returns {Promise<Blob>} */
+export function postTrace(request) {
+    return send(`/api/v1/timelines?limit=${TRACE_SPANS}`, { body: request, accept: "application/gzip" }, (response) => response.blob());
+}
+
+/** A recorded trace beside the plan. @param {Record<string, any>} request @param {Blob} trace @param {AbortSignal} signal */
+export function compareTrace(request, trace, signal) {
+    return call("/api/v1/timelines:compare", { raw: new Blob([JSON.stringify(request), trace]), signal });
+}
+
+/** Text that somebody types means a part of a name; with a star it is the whole. @param {string} typed */
+export function wholePattern(typed) {
+    return /[*?]/.test(typed) ? typed : `*${typed}*`;
 }
 
 /**
  * @param {Record<string, any>} request
- * @param {Record<string, string | number>} filter  rank, tensor, limit, cursor
+ * @param {Record<string, any>} filter  rank, tensor, limit, cursor: text or number
  * @param {AbortSignal} [signal]
  */
 export function postSharding(request, filter, signal) {
     return call(`/api/v1/shardings?${new URLSearchParams(filter)}`, { body: request, signal });
 }
 
-/** Every accelerator of the catalogue, following the cursor. @returns {Promise<any[]>} */
+/**
+ * The answer of a search as it comes.
+ * @param {Record<string, any>} request @param {AbortSignal} signal  closes it, which cancels the search
+ * @param {(body: ReadableStream<Uint8Array>) => Promise<void>} read
+ */
+export async function postSearch(request, signal, read) {
+    const response = await send("/api/v1/searches", { body: request, signal, accept: "text/event-stream" }, async (answer) => answer);
+    await read(response.body);
+}
+
+/** A file that came with the page. @param {URL} url @returns {Promise<any>} */
+export function fetchAsset(url) {
+    return call(url.pathname);
+}
+
+/** Every accelerator of the catalogue. @returns {Promise<any[]>} */
 export async function fetchAccelerators() {
-    const items = [];
-    let query = "";
-    for (let page = 0; page < 20; page += 1) {
-        const answer = await call(`/api/v1/accelerators${query}`);
-        items.push(...answer.items);
-        if (!answer.next_cursor) break;
-        query = `?cursor=${encodeURIComponent(answer.next_cursor)}`;
-    }
-    return items;
+    return (await call("/api/v1/accelerators")).items;
 }
 
 /** Whether there are inventories at all. @returns {Promise<"ok" | "not_configured" | "failed">} */
 export async function databaseStatus() {
-    const response = await fetch("/readyz", { headers: { accept: "application/json" } });
-    const body = await response.json().catch(() => null);
+    const body = await send("/readyz", { takes: ({ headers }) => headers.get("content-type")?.startsWith("application/json") === true },
+        (response) => response.json());
     return body?.checks?.find((check) => check.name === "database")?.status ?? "failed";
 }
 
-/** @returns {Promise<{slug: string, name: string}[]>} */
+/** Pages beyond these are a fault. */
+const MOST_PAGES = 100;
+
+/** Every inventory, following the cursor. @returns {Promise<{slug: string, name: string}[]>} */
 export async function fetchInventories() {
-    return (await call("/api/v1/inventories?limit=100")).items;
+    const items = [];
+    let query = "?limit=100";
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+        const answer = await call(`/api/v1/inventories${query}`);
+        items.push(...answer.items);
+        if (!answer.next_cursor) break;
+        query = `?limit=100&cursor=${encodeURIComponent(answer.next_cursor)}`;
+    }
+    return items;
 }
 
 /** @param {string} slug @param {AbortSignal} signal */

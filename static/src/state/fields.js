@@ -59,6 +59,10 @@ export const FIELDS = [
         pointer: "/parallelism/pipeline", label: "Pipeline", choice: "pipeline" },
     { key: "virtualPipeline", url: "vpp", type: "count", initial: 1,
         pointer: "/parallelism/virtual_pipeline", label: "Virtual pipeline", choice: "virtual_pipeline" },
+    { key: "context", url: "cp", type: "count", initial: 1,
+        pointer: "/parallelism/context", label: "Context", choice: "context" },
+    { key: "expert", url: "ep", type: "count", initial: 1,
+        pointer: "/parallelism/expert", label: "Expert", choice: "expert" },
     { key: "zero", url: "zero", type: "count", initial: 1,
         pointer: "/parallelism/zero_stage", label: "ZeRO stage", choice: "zero_stage" },
 ];

@@ -4,11 +4,37 @@
  * plan forgets the times.
  */
 import { batch, computed, signal } from "@preact/signals";
+import { pinParts, readPins } from "./pins.js";
 
-export const AXES = ["activity", "pipeline", "tensor", "data", "context", "expert"];
+export const AXES = ["activity", "fill", "pipeline", "tensor", "data", "context", "expert"];
 
-/** @type {import("@preact/signals").Signal<"summary" | "step">} */
+/** The planner, and what is about no single plan. @typedef {"planner" | "inventories" | "models" | "concepts"} Page */
+/** @type {Page[]} */
+const PAGES = ["planner", "inventories", "models", "concepts"];
+
+/** @type {import("@preact/signals").Signal<Page>} */
+export const page = signal("planner");
+
+/** Parts of the query that say where in a page the reader is; only that page reads them. */
+export const place = signal(/** @type {Record<string, string>} */ ({}));
+
+/** @typedef {"summary" | "step" | "search" | "compare"} Tab */
+/** @type {Tab[]} */
+const TABS = ["summary", "step", "search", "compare"];
+
+/** @type {import("@preact/signals").Signal<Tab>} */
 export const tab = signal("summary");
+
+/** Parts of the query that say what is searched, as they stand in the address; only the view of a search reads them. */
+export const asking = signal(/** @type {Record<string, string>} */ ({}));
+
+/** Parts of the query that say what is compared and how; only the view of a comparison reads them. */
+export const comparing = signal(/** @type {Record<string, string>} */ ({}));
+
+/** What their names begin with. */
+const ASKING = "s.";
+const COMPARING = "c.";
+const PLACE = "p.";
 
 /** The part of the step in view; null is all of it. @type {import("@preact/signals").Signal<[number, number] | null>} */
 export const view_s = signal(null);
@@ -16,6 +42,15 @@ export const view_s = signal(null);
 /** The time cursor: the timeline and the map show this moment. */
 export const at_s = signal(0);
 export const stage = signal(0);
+
+/** Two moments to be compared, A and B; as many as are set. */
+export const marks_s = signal(/** @type {number[]} */ ([]));
+
+/** The change of the plan that is drawn beside it, as "pointer=value"; "" for none. */
+export const beside = signal("");
+
+/** The node whose devices the map shows; -1 for all. */
+export const node = signal(-1);
 export const axis = signal(AXES[0]);
 
 /** Global rank whose tensors are listed; -1 for none. */
@@ -37,16 +72,36 @@ function whole(query, name, fallback) {
     return Number.isSafeInteger(value) ? value : fallback;
 }
 
+/** @param {URLSearchParams} query @param {string} prefix */
+function membersOf(query, prefix) {
+    return Object.fromEntries([...query].filter(([name]) => name.startsWith(prefix))
+        .map(([name, text]) => [name.slice(prefix.length), text.slice(0, 2000)]));
+}
+
+/** With some changed; an empty text takes its name out. @param {Record<string, string>} members @param {Record<string, string>} changes */
+export function changed(members, changes) {
+    return Object.fromEntries(Object.entries({ ...members, ...changes }).filter(([, text]) => text !== ""));
+}
+
 /** @param {string} search  as in location.search; what is damaged or absent is as at first */
 export function readLook(search) {
     const query = new URLSearchParams(search);
     const from_s = amount(query, "from", 0);
     const to_s = amount(query, "to", 0);
     batch(() => {
-        tab.value = query.get("view") === "step" ? "step" : "summary";
+        page.value = PAGES.find((name) => name === query.get("page")) ?? "planner";
+        place.value = membersOf(query, PLACE);
+        tab.value = TABS.find((name) => name === query.get("view")) ?? "summary";
+        if (tab.value === "search") asking.value = membersOf(query, ASKING);
+        if (tab.value === "compare") comparing.value = membersOf(query, COMPARING);
+        readPins(query);
         view_s.value = to_s > from_s ? [from_s, to_s] : null;
         at_s.value = amount(query, "at", 0);
         stage.value = whole(query, "stage", 0);
+        marks_s.value = (query.get("marks") ?? "").split(",").filter(Boolean).slice(0, 2).map(Number)
+            .filter((time_s) => time_s >= 0);
+        beside.value = (query.get("beside") ?? "").slice(0, 100);
+        node.value = whole(query, "node", -1);
         axis.value = AXES.includes(query.get("by")) ? query.get("by") : AXES[0];
         rank.value = whole(query, "rank", -1);
         pattern.value = (query.get("tensors") ?? "").slice(0, 200);
@@ -58,22 +113,41 @@ export function forgetTimes() {
         view_s.value = null;
         at_s.value = 0;
         stage.value = 0;
+        marks_s.value = [];
         rank.value = -1;
+        node.value = -1;
     });
 }
 
 /** As many digits as the service writes: the cursor stays on the edge where it was put. @param {number} value_s */
 const written = (value_s) => String(Number(value_s.toPrecision(12)));
 
-/** Parts of the query, in the order of reading; none for the first view. */
-export const lookParts = computed(() => {
+/** @param {Record<string, string>} members @param {string} prefix */
+function partsOf(members, prefix) {
+    return Object.entries(members).map(([name, text]) =>
+        `${prefix}${name}=${encodeURIComponent(text).replaceAll("%2C", ",").replaceAll("%2F", "/")}`);
+}
+
+/** Of the views of an answer. */
+function tabParts() {
     if (tab.value === "summary") return [];
+    if (tab.value === "search") return ["view=search", ...partsOf(asking.value, ASKING)];
+    if (tab.value === "compare") return ["view=compare", ...partsOf(comparing.value, COMPARING)];
     const parts = ["view=step"];
     if (view_s.value !== null) parts.push(`from=${written(view_s.value[0])}`, `to=${written(view_s.value[1])}`);
     if (at_s.value > 0) parts.push(`at=${written(at_s.value)}`);
     if (stage.value > 0) parts.push(`stage=${stage.value}`);
+    if (marks_s.value.length > 0) parts.push(`marks=${marks_s.value.map(written).join(",")}`);
+    if (beside.value !== "") parts.push(`beside=${encodeURIComponent(beside.value).replaceAll("%2F", "/").replaceAll("%3D", "=")}`);
+    if (node.value >= 0) parts.push(`node=${node.value}`);
     if (axis.value !== AXES[0]) parts.push(`by=${axis.value}`);
     if (rank.value >= 0) parts.push(`rank=${rank.value}`);
     if (pattern.value !== "") parts.push(`tensors=${encodeURIComponent(pattern.value)}`);
     return parts;
+}
+
+/** Parts of the query, in the order of reading; none for the first view without pins. */
+export const lookParts = computed(() => {
+    if (page.value !== "planner") return [`page=${page.value}`, ...partsOf(place.value, PLACE), ...pinParts()];
+    return [...tabParts(), ...pinParts()];
 });

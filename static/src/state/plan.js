@@ -6,7 +6,7 @@
  *   config  the pasted config.json as an object, or null
  *   extra   request members without a control of their own, as they came from a fix, or null
  */
-import { EXAMPLES } from "./examples.js";
+import { combined, EXAMPLES, READY } from "./examples.js";
 import { FIELDS, fieldAt } from "./fields.js";
 import { spoken } from "../words.js";
 
@@ -15,6 +15,15 @@ export function emptyPlan() {
     const plan = { config: null, extra: null };
     for (const field of FIELDS) plan[field.key] = field.initial;
     return plan;
+}
+
+/** What takes the place of whatever model there was. */
+export const NO_MODEL = { hub: "", revision: "", example: "", config: null };
+
+/** @param {string} id  of an example @param {string} [cluster]  of CLUSTERS, the usual one unless said @returns {Plan} */
+export function planOfExample(id, cluster) {
+    const usual = READY.find(([model]) => model === id)[1];
+    return { ...emptyPlan(), ...combined(id, cluster ?? usual) };
 }
 
 /** @param {Plan} plan */
@@ -104,24 +113,32 @@ export function applyPatch(plan, patch) {
             putAt(rest, pointer, value);
         }
     }
-    if (Object.keys(rest).length > 0) next.extra = mergePatch(next.extra ?? {}, rest);
-    return next;
+    return Object.keys(rest).length > 0 ? withExtra(next, rest) : next;
 }
 
-/** @param {Plan} plan @param {string} pointer @returns {Plan} the plan without that extra member */
+/** @param {Plan} plan @param {Record<string, any>} patch  a merge patch of the request @returns {Plan} */
+export function withExtra(plan, patch) {
+    return { ...plan, extra: mergePatch(plan.extra ?? {}, patch) };
+}
+
+/** @param {Plan} plan @param {string} pointer  of a member, or of a group of them @returns {Plan} the plan without */
 export function withoutExtra(plan, pointer) {
     const [, group, name] = pointer.split("/");
+    if (name === undefined) {
+        const { [group]: whole, ...others } = plan.extra ?? {};
+        return { ...plan, extra: Object.keys(others).length > 0 ? others : null };
+    }
     const { [name]: dropped, ...kept } = plan.extra?.[group] ?? {};
     const { [group]: whole, ...others } = plan.extra ?? {};
     const extra = Object.keys(kept).length > 0 ? { ...others, [group]: kept } : others;
     return { ...plan, extra: Object.keys(extra).length > 0 ? extra : null };
 }
 
-/** @param {Plan} plan @returns {{pointer: string, text: string}[]} */
-export function extraMembers(plan) {
+/** @param {Plan} plan @param {"GiB" | "GB"} [unit] @returns {{pointer: string, text: string}[]} */
+export function extraMembers(plan, unit) {
     return Object.entries(plan.extra ?? {}).flatMap(([group, members]) =>
         Object.entries(members).map(([name, value]) => ({
             pointer: `/${group}/${name}`,
-            text: spoken(`/${group}/${name}`, value) || `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
+            text: spoken(`/${group}/${name}`, value, unit) || `${group}.${name} = ${typeof value === "string" ? value : JSON.stringify(value)}`,
         })));
 }

@@ -47,6 +47,26 @@ export function setUnits(unit) {
     store("units", unit);
 }
 
+/**
+ * One of two ways to write the same figure; the service always says both.
+ * @template {string} T
+ * @param {string} key @param {T} usual @param {T} other @returns {{now: () => T, toggle: () => void}}
+ */
+function wayOf(key, usual, other) {
+    const way = signal(stored(key, usual) === other ? other : usual);
+    return {
+        now: () => way.value,
+        toggle() {
+            way.value = way.value === usual ? other : usual;
+            store(key, way.value);
+        },
+    };
+}
+
+/** What a rate counts, and what a cost is of. */
+export const rate = wayOf("rate", /** @type {"tokens" | "samples"} */ ("tokens"), "samples");
+export const cost = wayOf("cost", /** @type {"run" | "hour"} */ ("run"), "hour");
+
 /** @param {boolean} on */
 export function setShortcuts(on) {
     shortcuts.value = on;

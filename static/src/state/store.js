@@ -10,15 +10,17 @@
  * @property {any} previous        the estimate before it, for the differences
  * @property {Problem | null} problem
  */
-import { batch, computed, effect, signal } from "@preact/signals";
+import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import * as api from "./api.js";
-import { EXAMPLES } from "./examples.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
-import { forgetTimes, lookParts, readLook, tab } from "./look.js";
-import { applyPatch, emptyPlan, hasModel, modelOf, modelSource, requestOf } from "./plan.js";
+import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
+import { MOST_PINS, pinOf, pins } from "./pins.js";
+import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, withoutExtra } from "./plan.js";
+import { changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
-const DEBOUNCE_MS = 150;
+/** What is dear to compute waits until the reader pauses; what answers a change does not. */
+export const PAUSE_MS = 150;
 
 /** Panning and playing change the address many times a second; browsers take only so many. */
 const ADDRESS_MS = 300;
@@ -31,6 +33,9 @@ export const model = signal(/** @type {{info: any, problem: Problem | null, pend
 export const accelerators = signal(/** @type {any[]} */ ([]));
 export const inventories = signal(/** @type {{items: any[], hint: string}} */ ({ items: [], hint: "" }));
 export const inventory = signal(/** @type {any} */ (null));
+
+/** Writes to what is stored: answers from before the last one may be about what is no more. */
+const writes = signal(0);
 
 /** The message of each setting, from the last problem document. */
 export const fieldErrors = computed(() => {
@@ -57,35 +62,89 @@ function address() {
     return urlOf(plan.peek(), lookParts.peek()) || location.pathname;
 }
 
-/** @param {Plan} next */
-export function setPlan(next) {
+/**
+ * @param {Plan} next
+ * @param {boolean} [over]  written over the last step, as while a slider moves: one way back, not twenty
+ */
+export function setPlan(next, over = false) {
     const changed = urlOf(next) !== urlOf(plan.value);
+    const words = changeWords(plan.value, next);
     batch(() => {
         plan.value = next;
         if (changed) forgetTimes();
     });
-    if (changed) history.pushState(null, "", address());
+    if (!changed) return;
+    if (over) writeAddress(address());
+    else pushAddress(address(), words);
 }
 
-/** @param {"summary" | "step"} next */
+/** @param {import("./look.js").Tab} next */
 export function openTab(next) {
     if (next === tab.value) return;
     tab.value = next;
-    history.pushState(null, "", address());
+    pushAddress(address());
 }
+
+/**
+ * @param {import("./look.js").Page} next
+ * @param {Record<string, string>} [where]  in that page
+ */
+export function openPage(next, where = {}) {
+    batch(() => {
+        page.value = next;
+        place.value = where;
+    });
+    pushAddress(address());
+}
+
+/**
+ * The planner with another plan, as one step back.
+ * @param {Plan} next
+ */
+export function openPlanner(next) {
+    const same = urlOf(next) === urlOf(plan.value);
+    batch(() => {
+        page.value = "planner";
+        place.value = {};
+    });
+    if (same) pushAddress(address());
+    else setPlan(next);
+}
+
+/** Sets a plan aside, or lets it go; the step back undoes it. Beyond what stands side by side there is no room. @param {string} pin */
+export function togglePin(pin) {
+    const now = pins.peek();
+    const held = now.includes(pin);
+    if (!held && now.length >= MOST_PINS) return;
+    pins.value = held ? now.filter((other) => other !== pin) : [...now, pin];
+    pushAddress(address());
+}
+
+/** The pin of the page's plan; "" without a model. */
+export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) : ""));
 
 /** The ZeRO stage that people take each framework for. */
 const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
 
 /**
- * A release belongs to its framework: another framework leaves it open, and starts with its own stage.
- * @param {Record<string, any>} changes
+ * What goes with a change of one setting. A release belongs to its framework: another framework
+ * leaves it open, and starts with its own stage. What was read or measured on one machine says
+ * nothing about another.
+ *
+ * @param {Plan} before @param {Record<string, any>} changes @returns {Plan}
  */
-export function change(changes) {
-    const moved = "framework" in changes && changes.framework !== plan.value.framework;
+export function planAfter(before, changes) {
+    const moved = "framework" in changes && changes.framework !== before.framework;
     const own = moved ? { software: "", zero: STAGE[changes.framework] ?? 0 } : {};
-    const sac = moved && plan.value.recompute === "op_sac" ? { recompute: "full" } : {};
-    setPlan({ ...plan.value, ...own, ...sac, ...changes });
+    const sac = moved && before.recompute === "op_sac" ? { recompute: "full" } : {};
+    const after = { ...before, ...own, ...sac, ...changes };
+    const machine = ["accelerator", "inventory"].some((key) => key in changes && changes[key] !== before[key]);
+    return machine ? withoutExtra(after, "/cluster") : after;
+}
+
+/** @param {Record<string, any>} changes @param {boolean} [over]  as of setPlan */
+export function change(changes, over = false) {
+    setPlan(planAfter(plan.value, changes), over);
 }
 
 /** @param {Record<string, any>} patch  a merge patch of the request */
@@ -93,14 +152,14 @@ export function applyFix(patch) {
     setPlan(applyPatch(plan.value, patch));
 }
 
-/** @param {string} id */
-export function startExample(id) {
-    setPlan({ ...emptyPlan(), ...EXAMPLES.get(id).settings, example: id });
+/** @param {string} id @param {string} cluster  ids of examples.js */
+export function startExample(id, cluster) {
+    setPlan(planOfExample(id, cluster));
 }
 
 /** Back to one rank per replica, which is legal for every model and cluster. */
 export function resetParallelism() {
-    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "zero", "microBatch"];
+    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "microBatch"];
     change(Object.fromEntries(keys.map((key) => [key, FIELD_BY_KEY.get(key).initial])));
 }
 
@@ -151,8 +210,11 @@ async function refreshModel(of, abort) {
     }
 }
 
-/** Runs task when the text changes, after a pause, withdrawing what the older text had asked. */
-export function follow(text, task) {
+/**
+ * Runs task when the text changes, after a pause or at once, withdrawing what the older text had asked.
+ * @param {() => string} text @param {(withdrawn: AbortSignal) => void} task @param {number} [pause_ms]
+ */
+export function follow(text, task, pause_ms = PAUSE_MS) {
     let last = "";
     let withdraw = () => {};
     effect(() => {
@@ -161,11 +223,12 @@ export function follow(text, task) {
         last = now;
         withdraw();
         const controller = new AbortController();
-        const timer = setTimeout(() => task(controller.signal), DEBOUNCE_MS);
+        const timer = pause_ms === 0 ? 0 : setTimeout(() => task(controller.signal), pause_ms);
         withdraw = () => {
             clearTimeout(timer);
             controller.abort();
         };
+        if (pause_ms === 0) untracked(() => task(controller.signal));
     });
 }
 
@@ -179,6 +242,12 @@ async function loadLists() {
 }
 
 const NO_INVENTORIES = { not_configured: "inventories need a database", failed: "the database does not answer" };
+
+/** What is stored has changed here: asks anew for all that may rest on it. */
+export function storeChanged() {
+    writes.value += 1;
+    void loadInventories();
+}
 
 /** Asks first whether there is a database, so that a page without one makes no failing request. */
 async function loadInventories() {
@@ -211,7 +280,7 @@ function readAddress() {
 function followLook() {
     effect(() => {
         if (lookParts.value.length === 0) return undefined;
-        const timer = setTimeout(() => history.replaceState(null, "", address()), ADDRESS_MS);
+        const timer = setTimeout(() => writeAddress(address()), ADDRESS_MS);
         return () => clearTimeout(timer);
     });
 }
@@ -232,19 +301,20 @@ export function start() {
                 : { ...now, phase: "loading" };
         });
     });
-    follow(() => requestText.value, (abort) => {
+    const storedText = computed(() => (plan.value.inventory === "" ? "" : String(writes.value)));
+    follow(() => `${requestText.value} ${storedText.value}`, (abort) => {
         if (requestText.peek() === "none") return;
         const request = JSON.parse(requestText.peek());
         void refreshAnswer(request, abort);
         void refreshChoices(request, abort);
-    });
+    }, 0);
 
     const modelText = computed(() =>
         modelSource(plan.value) === "none" ? "none" : JSON.stringify(modelOf(plan.value)));
     follow(() => modelText.value, (abort) => {
         if (modelText.peek() === "none") model.value = { info: null, problem: null, pending: false };
         else void refreshModel(plan.peek(), abort);
-    });
-    follow(() => `inventory ${plan.value.inventory}`, (abort) => refreshInventory(plan.peek().inventory, abort));
+    }, 0);
+    follow(() => `inventory ${plan.value.inventory} ${storedText.value}`, (abort) => refreshInventory(plan.peek().inventory, abort), 0);
     void loadLists();
 }

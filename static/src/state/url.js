@@ -3,7 +3,7 @@
  * fragment, which the browser never sends to a server.
  */
 import { FIELDS, UNKNOWN } from "./fields.js";
-import { emptyPlan } from "./plan.js";
+import { applyPatch, emptyPlan } from "./plan.js";
 
 /** @param {string} text @returns {string} base64url of its UTF-8 */
 function encodeText(text) {
@@ -57,10 +57,10 @@ function isUntouched(plan) {
  *
  * @param {import("./plan.js").Plan} plan
  * @param {string[]} [looking]  further parts of the query: what the reader looks at
- * @returns {string} "" for the untouched page
+ * @returns {string} "" for the untouched page at its first view
  */
 export function urlOf(plan, looking = []) {
-    if (isUntouched(plan)) return "";
+    if (isUntouched(plan)) return looking.length === 0 ? "" : `?${looking.join("&")}`;
     const parts = [];
     for (const field of FIELDS) {
         const value = plan[field.key];
@@ -86,7 +86,6 @@ export function planOfUrl(search, hash) {
         const text = query.get(field.url);
         if (text !== null) plan[field.key] = readValue(field, text);
     }
-    plan.extra = parseObject(query.get("extra"));
     if (hash.startsWith("#config=")) {
         try {
             plan.config = parseObject(decodeText(hash.slice("#config=".length)));
@@ -94,5 +93,7 @@ export function planOfUrl(search, hash) {
             plan.config = null; /* a damaged link opens as a page without that model */
         }
     }
-    return plan;
+    /* A link from before a setting had a control names it among the others. */
+    const extra = parseObject(query.get("extra"));
+    return extra === null ? plan : applyPatch(plan, extra);
 }

@@ -1,4 +1,14 @@
 /**
+ * Which release a row ran, where its own column says less. Of llm-foundry the tables of Composer's
+ * mixed precision DEFAULT are those of the container of PyTorch 2.1 (scripts/train/benchmarking/sweep.sh);
+ * those of PURE, the script's earlier default, are older.
+ */
+export function foundryRelease({ software, precision }) {
+    return /^llm-foundry/.test(software) && /mixed_precision=DEFAULT/.test(precision)
+        ? 'llm-foundry-torch2.1' : software;
+}
+
+/**
  * Which torchtitan a source ran. A commit or a document has no release in its name; these are the
  * months of the pull requests they belong to. A source that is not here and names no month ran the
  * newest. SimpleFSDP and graph_trainer, which trace sharding into the graph, are told by name.

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { readFacts } from './csv.mjs';
 import { recipeOf } from './recipes.mjs';
+import { foundryRelease } from './releases.mjs';
 import { completeRow } from './request.mjs';
 import { count, firstMatch, truth } from './words.mjs';
 
@@ -122,7 +123,7 @@ export function throughputRow(raw) {
         source: row.id.replace(/-\d+$/, '') || row.source,
         completeness: completenessOf(row),
         measured_step_s: stepOf(row),
-        software: profiles.has(row.software) ? row.software : '',
+        software: profiles.has(row.software) ? foundryRelease(row) : '',
         model,
         L: row.layers,
         h: row.hidden,

@@ -6,8 +6,8 @@
 /** By key: what is taken away, and what a request says instead (a JSON merge patch). */
 export const without = new Map(Object.entries({
     vtrain1n: {
-        what: 'the host of Megatron takes what TransformerEngine was fitted to, 35 us an operator',
-        patch: { workload: { profile: { host_operator_s: 3.5e-5 } } },
+        what: 'the host of Megatron takes what TransformerEngine was fitted to, 50 us an operator',
+        patch: { workload: { profile: { host_operator_s: 5e-5 } } },
     },
     mbridge: {
         what: 'the host takes what Megatron was fitted to, 70 us; GB200 and GB300 hold the clock of any '
@@ -16,8 +16,8 @@ export const without = new Map(Object.entries({
         blackwell: { cluster: { accelerator_overrides: { sustained_ratio: 0.8 } } },
     },
     foundry: {
-        what: 'no law of FlashAttention 1: that of its successor',
-        patch: { workload: { attention: 'flash2' } },
+        what: 'H100 has no law of FlashAttention 1: that of its successor',
+        hopper: { workload: { attention: 'flash2' } },
     },
     meg21t2: {
         what: 'DeepSpeed of 2021 as that of 2024: all network cards, gathers hidden',
@@ -41,6 +41,8 @@ export function requestWithout(key, request) {
     let out = own.patch === undefined ? request : merged(request, own.patch);
     if (own.blackwell !== undefined && /gb[23]00/.test(request.cluster.accelerator))
         out = merged(out, own.blackwell);
+    if (own.hopper !== undefined && /h100/.test(request.cluster.accelerator))
+        out = merged(out, own.hopper);
     if (own.deepspeed !== undefined && request.workload.framework === 'deepspeed')
         out = merged(out, own.deepspeed);
     return out;

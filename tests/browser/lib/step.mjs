@@ -1,6 +1,6 @@
 /** The second view of an answer: how a test opens it and where things stand on its drawings. */
-import { layoutOf, xOf } from '../../../static/src/view/timeline-layout.js';
-import { timelineOf } from '../../../static/src/view/timeline-rows.js';
+import { layoutOf, xOf } from '../../../static/src/step/timeline/layout.js';
+import { timelineOf } from '../../../static/src/step/timeline/rows.js';
 
 /** Opens the second view of a tab that shows an answer. */
 export async function openStep({ page }) {
@@ -64,9 +64,9 @@ export const tone = (page, name) => page.evaluate((property) => {
     return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }, `--${name}`);
 
-/** The window and the cursor as the address says them, once it does. */
+/** The window and the cursor as the address says them, once it does: a while of the page, whose timers come in order. */
 export async function lookOf(page) {
-    await page.waitForTimeout(400);
+    await page.evaluate(() => new Promise((done) => { setTimeout(done, 400); }));
     const query = new URL(page.url()).searchParams;
     const number = (name) => (query.has(name) ? Number(query.get(name)) : null);
     return { view: query.get('view'), from: number('from'), to: number('to'), at: number('at'), stage: number('stage'),

@@ -81,10 +81,11 @@ export function madeTimeline({ stages = 4, microbatches = 8, ranksPerStage = 32 
         step_s, end_s: step_s, closed_form_s: step_s * 1.01, evaluator: 'simulation', left_out: 0,
         lanes: numbers.flatMap((stage) => ['compute', 'network'].map((stream) =>
             ({ rank: stage * ranksPerStage, stage, stream, group: stream === 'network' ? 'pipeline' : null }))),
-        kinds: KINDS,
+        kinds: KINDS, operators: [],
         spans: {
             lane: column(({ lane }) => lane), kind: column(({ kind }) => kind), microbatch: column(({ m }) => m),
-            chunk: column(({ m }) => (m === null ? null : 0)), layer: column(() => null), start_s: column(({ start_s }) => start_s),
+            chunk: column(({ m }) => (m === null ? null : 0)), layer: column(() => null), operator: column(() => null),
+            step: column(() => null), start_s: column(({ start_s }) => start_s),
             end_s: column(({ end_s }) => end_s),
         },
         memory: numbers.map((stage) => stairsOf(spans, stage, ranksPerStage)),
@@ -97,3 +98,13 @@ export function madeTimeline({ stages = 4, microbatches = 8, ranksPerStage = 32 
         warnings: [], assumptions: [],
     };
 }
+
+/** What a profiler writes of a step of a millisecond on one device. */
+export const recorded = () => {
+    const kernel = (name, stream, ts, dur) => ({ ph: 'X', cat: 'kernel', name, pid: 0, tid: stream, ts, dur,
+        args: { device: 0, stream, correlation: ts } });
+    return { schemaVersion: 1, traceEvents: [
+        { ph: 'X', cat: 'user_annotation', name: 'ProfilerStep#3', pid: 41, tid: 42, ts: 1000, dur: 1000, args: {} },
+        kernel('nvjet_tst_128x256_64x4_h_bz_coopA_NTN', 7, 1020, 300), kernel('void flash::flash_fwd_kernel<X>', 7, 1320, 100),
+        kernel('ncclDevKernel_AllGather_RING_LL', 13, 1520, 250)] };
+};

@@ -1,0 +1,89 @@
+/**
+ * The plans that stand side by side: the page's own and those set aside, each with what the service answers to it.
+ *
+ * @typedef {import("../state/plan.js").Plan} Plan
+ * @typedef {import("../state/api.js").Problem} Problem
+ * @typedef {{phase: "loading" | "done" | "problem", estimate: any, problem: Problem | null}} Answered
+ * @typedef {Answered & {key: string, name: string, own: boolean, pin: string, plan: Plan}} Column
+ *          pin: "" where the plan is not set aside
+ */
+import { computed, signal } from "@preact/signals";
+import { postEstimate } from "../state/api.js";
+import { changed, comparing } from "../state/look.js";
+import { hashOf, pins, planOfPin } from "../state/pins.js";
+import { requestOf } from "../state/plan.js";
+import { answer, asProblem, ownPin, plan } from "../state/store.js";
+
+/** @param {string} name @returns {string} "" where the address says nothing */
+export const said = (name) => comparing.value[name] ?? "";
+
+/** Writes into the address; an empty text takes the name out. @param {Record<string, string>} changes */
+export function say(changes) {
+    comparing.value = changed(comparing.peek(), changes);
+}
+
+/** @type {Answered} */
+const WAITING = { phase: "loading", estimate: null, problem: null };
+
+const MISSING = { title: "Another model", type: "missing", status: 0, errors: [],
+    detail: "it is of a pasted config.json that this page no longer holds; paste it again to see this plan" };
+
+/** Answers by request, of what is shown. @type {import("@preact/signals").Signal<Map<string, Answered>>} */
+const answers = signal(new Map());
+
+/** @type {Map<string, AbortController>} */
+const running = new Map();
+
+/** @param {string} text  the request */
+async function ask(text) {
+    const controller = new AbortController();
+    running.set(text, controller);
+    const hear = (answered) => { answers.value = new Map(answers.peek()).set(text, answered); };
+    try {
+        hear({ phase: "done", estimate: await postEstimate(JSON.parse(text), controller.signal), problem: null });
+    } catch (error) {
+        const problem = controller.signal.aborted ? null : asProblem(error);
+        if (problem) hear({ phase: "problem", estimate: null, problem });
+    }
+    if (running.get(text) === controller) running.delete(text);
+}
+
+/** Plans that were set aside and are not the page's own. */
+const others = computed(() => pins.value.filter((pin) => pin !== ownPin.value)
+    .map((pin) => ({ pin, ...planOfPin(pin, plan.value.config) })));
+
+/** What has to be asked; the page's own plan is asked already. @returns {string[]} */
+export const wanted = computed(() => others.value.filter(({ missing }) => !missing).map((one) => JSON.stringify(requestOf(one.plan))));
+
+/** Asks for what is wanted and not known, and withdraws what nobody wants any more. @param {string[]} texts */
+export function followWanted(texts) {
+    for (const [text, controller] of running) {
+        if (texts.includes(text)) continue;
+        controller.abort();
+        running.delete(text);
+    }
+    const known = answers.peek();
+    if ([...known.keys()].some((text) => !texts.includes(text))) {
+        answers.value = new Map([...known].filter(([text]) => texts.includes(text)));
+    }
+    for (const text of new Set(texts)) if (!known.has(text) && !running.has(text)) void ask(text);
+}
+
+/** Asks again for what had no answer. @param {Column} column */
+export function askAgain(column) {
+    void ask(JSON.stringify(requestOf(column.plan)));
+}
+
+/** @type {import("@preact/signals").ReadonlySignal<Column[]>} */
+export const columns = computed(() => {
+    const { phase, estimate, problem } = answer.value;
+    const own = { key: "own", name: "The planner's", own: true, pin: pins.value.includes(ownPin.value) ? ownPin.value : "", plan: plan.value,
+        phase: phase === "idle" ? "loading" : phase, estimate, problem };
+    return /** @type {Column[]} */ ([own, ...others.value.map(({ pin, plan: one, missing }, at) => ({
+        key: hashOf(pin), name: `Pin ${at + 1}`, own: false, pin, plan: one,
+        ...(missing ? { phase: "problem", estimate: null, problem: MISSING } : answers.value.get(JSON.stringify(requestOf(one))) ?? WAITING),
+    }))]);
+});
+
+/** What the others are held against. */
+export const baseline = computed(() => columns.value.find(({ key }) => key === said("base")) ?? columns.value[0]);

@@ -1,0 +1,55 @@
+/** Two to four plans in columns. */
+import { useEffect } from "preact/hooks";
+import { html } from "../html.js";
+import { MOST_PINS, pins } from "../state/pins.js";
+import { ownPin, setPlan, togglePin } from "../state/store.js";
+import { cutOf } from "../search/figures.js";
+import { askAgain, baseline, columns, followWanted, said, say, wanted } from "./columns.js";
+import { partsOf } from "./rows.js";
+import { Baseline, OnlyDifferences, Sheet } from "./sheet.js";
+
+/** @param {{column: import("./columns.js").Column}} props */
+function Refused({ column }) {
+    const { problem, own } = column;
+    const again = !own && (problem.status === 0 || problem.status >= 500) && problem.type !== "missing";
+    return html`
+        <span class="field-error"><span aria-hidden="true">▲ </span>${problem.title}: ${problem.errors[0]?.detail ?? problem.detail}</span>
+        ${again ? html`<button type="button" aria-label="Try again: ${column.name}" onClick=${() => askAgain(column)}>Try again</button>` : null}`;
+}
+
+/** @param {{column: import("./columns.js").Column}} props */
+function Head({ column }) {
+    const { key, name, own, pin, plan, phase, estimate } = column;
+    const said = own ? "the planner's plan" : name.toLowerCase();
+    return html`
+        <b>${name}</b><span class="muted">${estimate ? cutOf(estimate.resolved) : phase === "loading" ? "on its way…" : ""}</span>
+        ${phase === "problem" ? html`<${Refused} column=${column} />` : null}
+        <span class="pin-tools">
+            <${Baseline} pressed=${baseline.value.key === key} name=${said} press=${() => say({ base: own ? "" : key })} />
+            ${own ? html`
+                <button type="button" aria-pressed=${pin !== ""} disabled=${pin === "" && pins.value.length >= MOST_PINS}
+                    aria-label="Pin the planner's plan" onClick=${() => togglePin(ownPin.value)}>Pin</button>` : html`
+                <button type="button" class="primary" aria-label="Apply ${said} to the planner" onClick=${() => setPlan(plan)}>Apply</button>
+                <button type="button" aria-label="Remove ${said}" onClick=${() => togglePin(pin)}>Remove</button>`}
+        </span>`;
+}
+
+export function Plans() {
+    useEffect(() => followWanted(wanted.value), [wanted.value]);
+    useEffect(() => () => followWanted([]), []);
+    const list = columns.value;
+    const waiting = list.some(({ phase }) => phase === "loading");
+    return html`
+        <section class="panel answer" aria-labelledby="panel-compare" data-testid="compared-plans" data-phase=${waiting ? "loading" : "done"}>
+            <header class="panel-head"><h2 id="panel-compare">Plans side by side</h2>
+                <p class="key">the planner's and up to ${MOST_PINS} that are pinned; the link of this page holds them all</p></header>
+            ${list.length < 2 ? html`
+                <p class="hint" data-testid="nothing-pinned">Pin this plan (<kbd>P</kbd>), change it on the left, and both stand here. In the
+                    search <kbd>P</kbd> pins the plan that is chosen.</p>` : null}
+            <${Sheet} label="Plans side by side" file="shardline-plans" parts=${partsOf(list)} base=${list.indexOf(baseline.value)}
+                columns=${list.map((column) => ({ key: column.key, title: column.name, head: html`<${Head} column=${column} />` }))}
+                onlyDifferent=${said("only") === "1" && list.length > 1}>
+                ${list.length > 1 ? html`<${OnlyDifferences} on=${said("only") === "1"} set=${(on) => say({ only: on ? "1" : "" })} />` : null}
+            <//>
+        </section>`;
+}

@@ -1,0 +1,115 @@
+/** Strategies side by side on the user's model and cluster, and the one that is recommended. */
+import { html } from "../html.js";
+import { postComparison } from "../state/api.js";
+import { extraWithout, membersOf, toldMembers } from "../state/cut.js";
+import { applyPatch, requestOf } from "../state/plan.js";
+import { plan, setPlan } from "../state/store.js";
+import { Notes } from "../planner/details.js";
+import { Chips } from "../widgets/chips.js";
+import { Fold } from "../widgets/fold.js";
+import { Problem } from "../widgets/problem.js";
+import { CopyComparison, useAnswer } from "./answered.js";
+import { said, say } from "./columns.js";
+import { Baseline, Sheet } from "./sheet.js";
+import { criteriaOf, cutOfStrategy, strategyName } from "./strategy-rows.js";
+
+/** What a strategy chooses for itself unless the reader fixes it. */
+const CHOSEN = ["micro_batch_size", "recompute"];
+
+/** @type {[string, string, (strategy: any) => boolean][]} */
+const SHOWN = [["", "possible here", ({ applicable }) => applicable], ["fits", "that fit", ({ fits }) => fits === true], ["all", "all", () => true]];
+
+/** Both questions of this view. @param {import("../state/plan.js").Plan} of @param {boolean} fixed  micro-batch and recomputation as in the plan */
+function questionsOf(of, fixed) {
+    const request = requestOf(of);
+    const { parallelism, ...rest } = request;
+    const workload = fixed ? rest.workload : membersOf(rest.workload, (name) => !CHOSEN.includes(name));
+    return { own: { ...request, of: "strategies", strategies: ["given"] }, others: { ...rest, workload, of: "strategies" } };
+}
+
+/** @param {{own: any, others: any}} questions @param {AbortSignal} signal */
+async function ask({ own, others }, signal) {
+    const [mine, rest] = await Promise.all([postComparison(own, signal), postComparison(others, signal)]);
+    return { ...rest, strategies: [...mine.strategies, ...rest.strategies] };
+}
+
+/**
+ * The plan with the cut of a strategy in place of its own.
+ * @param {import("../state/plan.js").Plan} of @param {any} change  as the service answers it
+ */
+export function planWith(of, { parallelism = {}, workload = {} }) {
+    const decided = (group, name) => group === "parallelism" || CHOSEN.includes(name);
+    return applyPatch({ ...of, extra: extraWithout(of, decided) }, { parallelism: toldMembers(parallelism), workload });
+}
+
+/** @param {any} strategy */
+const apply = ({ change }) => setPlan(planWith(plan.peek(), change));
+
+/** @param {{strategy: any, recommended: boolean, isBase: boolean}} props */
+function Head({ strategy, recommended, isBase }) {
+    const { name, applicable } = strategy;
+    const words = strategyName(name);
+    return html`
+        <b>${words}</b>${recommended ? html`<span class="tag good">★ recommended</span>` : null}
+        <span class="muted">${cutOfStrategy(strategy)}</span>
+        <span class="pin-tools">
+            <${Baseline} pressed=${isBase} name=${words} press=${() => say({ base: name })} />
+            ${applicable && name !== "given" ? html`
+                <button type="button" class="primary" aria-label="Apply ${words} to the planner"
+                        onClick=${() => apply(strategy)}>Apply</button>` : null}
+        </span>`;
+}
+
+/** @param {{answer: any}} props */
+function Recommendation({ answer: { recommendation, strategies } }) {
+    const best = strategies.find(({ name }) => name === recommendation.strategy);
+    return html`
+        <div class="verdict ${best ? "good" : "bad"}" role="status" data-testid="recommendation">
+            <p class="verdict-text"><b>${best ? `Recommended: ${strategyName(best.name)}` : "None of them fits"}</b></p>
+            <p class="binding">${recommendation.reason}${recommendation.situation ? ` ${recommendation.situation.words}` : ""}</p>
+            ${best ? html`<div class="fixes"><button type="button" class="fix" onClick=${() => apply(best)}>
+                <b>Apply it to the planner</b><span>${cutOfStrategy(best)}</span></button></div>` : null}
+        </div>`;
+}
+
+/** @param {{answer: any}} props */
+function Columns({ answer }) {
+    const { strategies, recommendation } = answer;
+    const [show, , isShown] = SHOWN.find(([name]) => name === said("show")) ?? SHOWN[0];
+    const rankOf = ({ name }) => (name === "given" ? 0 : name === recommendation.strategy ? 1 : 2);
+    const shown = strategies.filter((one) => one.name === "given" || isShown(one)).sort((a, b) => rankOf(a) - rankOf(b));
+    const left = strategies.filter(({ applicable }) => !applicable);
+    const asked = shown.findIndex(({ name }) => name === said("base"));
+    const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
+    return html`
+        <${Sheet} label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
+            columns=${shown.map((one, at) => ({ key: one.name, title: strategyName(one.name),
+                head: html`<${Head} strategy=${one} recommended=${one.name === recommendation.strategy} isBase=${at === base} />` }))}>
+            <span role="radiogroup" aria-label="Strategies shown">
+                <${Chips} name="compare-show" items=${SHOWN} now=${show} set=${(name) => say({ show: name })} /></span>
+        <//>
+        ${left.length > 0 ? html`
+            <p class="hint muted" data-testid="not-possible">Not possible here:
+                ${left.map(({ name, refused }) => `${strategyName(name)} (${refused.detail})`).join("; ")}.</p>` : null}
+        <div class="folds">
+            <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
+                <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`
+                    <li key=${situation}>${words} <b>${strategy ? strategyName(strategy) : "None that fits here is for that."}</b></li>`)}</ul>`}<//>
+            <${Notes} title="Warnings" items=${answer.warnings} tone="warn" testid="compare-warnings" />
+            <${Notes} title="Assumptions" items=${answer.assumptions} testid="compare-assumptions" /></div>`;
+}
+
+export function Strategies() {
+    const fixed = said("fixed") === "1";
+    const questions = questionsOf(plan.value, fixed);
+    const { phase, answer, problem, again } = useAnswer(JSON.stringify(questions), ask);
+    return html`
+        <section class="panel answer" aria-labelledby="panel-strategies" data-testid="strategies" data-phase=${phase} aria-busy=${phase === "loading"}>
+            <header class="panel-head"><h2 id="panel-strategies">Strategies on your model and cluster</h2>
+                <label class="check"><input type="checkbox" checked=${!fixed}
+                    onChange=${(event) => say({ fixed: event.currentTarget.checked ? "" : "1" })} /> Each chooses its micro-batch and recomputation</label>
+                <${CopyComparison} request=${questions.others} /></header>
+            ${problem ? html`<div class="refused"><${Problem} problem=${problem} /><button type="button" onClick=${again}>Try again</button></div>`
+                : answer ? html`<${Recommendation} answer=${answer} /><${Columns} answer=${answer} />` : html`<p class="muted">Comparing…</p>`}
+        </section>`;
+}

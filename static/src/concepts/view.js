@@ -1,0 +1,134 @@
+/** The concepts: a list of terms with a filter, and one term with its text, formula and miniature. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "../html.js";
+import { place } from "../state/look.js";
+import { openPage } from "../state/store.js";
+import { exact } from "../units.js";
+import { Notes } from "../planner/details.js";
+import { Problem } from "../widgets/problem.js";
+import { CONCEPTS, hrefOf, stay } from "../widgets/read.js";
+import { modelChoices } from "./ask.js";
+import { Bars } from "./bars.js";
+import { Cache } from "./cache.js";
+import { Lanes } from "./lanes.js";
+import { answer, id, knobs, model, readTexts, set, start, term, texts, unread, waiting } from "./state.js";
+import { IDS } from "./terms.js";
+
+const filter = signal("");
+
+/** A model that was chosen goes along from concept to concept. @param {string} to */
+function open(to) {
+    const { m } = place.value;
+    openPage("concepts", m === undefined ? { term: to } : { term: to, m });
+}
+
+/** @param {{to: string, current?: boolean, children?: any}} props */
+function To({ to, current = false, children = CONCEPTS[to] }) {
+    return html`<a href=${hrefOf(to)} aria-current=${current ? "page" : null} onClick=${stay(() => open(to))}>${children}</a>`;
+}
+
+/** What can be found of a concept by typing. @param {string} of */
+function wordsOf(of) {
+    const { group, text } = texts.value[of];
+    return [CONCEPTS[of], of, group, ...text].join(" ").toLowerCase();
+}
+
+function List() {
+    const found = IDS.filter((each) => wordsOf(each).includes(filter.value.trim().toLowerCase()));
+    const groups = [...new Set(found.map((each) => texts.value[each].group))];
+    return html`
+        <nav class="terms" aria-label="Concepts">
+            <label class="visually-hidden" for="field-terms">Filter concepts</label>
+            <input id="field-terms" type="text" autocomplete="off" placeholder="Filter concepts" value=${filter.value}
+                   onInput=${(event) => { filter.value = event.currentTarget.value; }} />
+            <p class="muted hint" role="status">${`${found.length} of ${IDS.length} concepts`}</p>
+            ${groups.map((group) => html`
+                <div key=${group}><h2>${group}</h2><ul>${found.filter((each) => texts.value[each].group === group).map((each) => html`
+                    <li key=${each}><${To} to=${each} current=${each === id.value} /></li>`)}</ul></div>`)}
+        </nav>`;
+}
+
+/** @param {{knob: import("./terms.js").Knob}} props */
+function Knob({ knob: { name, label, values } }) {
+    const now = knobs.value[name];
+    return html`
+        <label class="knob">${label} <output>${exact(now)}</output>
+            <input type="range" min="0" max=${values.length - 1} step="1" value=${values.indexOf(now)} aria-valuetext=${exact(now)} name=${name}
+                   onInput=${(event) => set(name, values[Number(event.currentTarget.value)])} /></label>`;
+}
+
+function Knobs() {
+    const { knobs: list = [], own = false } = term.value;
+    if (list.length === 0 && !own) return null;
+    return html`
+        <div class="transport">
+            ${own ? html`<label>Model <select name="m" value=${model.value} onChange=${(event) => set("m", event.currentTarget.value)}>
+                ${modelChoices().map(([id, words]) => html`<option key=${id} value=${id} selected=${id === model.value}>${words}</option>`)}</select></label>` : null}
+            ${list.map((knob) => html`<${Knob} key=${knob.name} knob=${knob} />`)}
+        </div>`;
+}
+
+/** What the service says beside its answers, each thing once. @param {any[]} answered @param {"warnings" | "assumptions"} kind */
+const notesOf = (answered, kind) => [...new Map(answered.flatMap(({ estimate }) => estimate[kind] ?? []).map((note) => [note.message, note])).values()];
+
+function Miniature() {
+    const { of, shown } = answer.value;
+    const { show, figures } = term.value;
+    const current = of === id.value;
+    const answered = current ? shown.filter(({ estimate }) => estimate !== null) : [];
+    const refused = current ? shown.filter(({ problem }) => problem !== null) : [];
+    return html`
+        <section class="panel" aria-labelledby="miniature" data-testid="miniature" data-phase=${waiting.value ? "loading" : "done"} aria-busy=${waiting.value}>
+            <h3 id="miniature">In numbers</h3>
+            <p class="muted">${texts.value[id.value].note} Every number is the service's answer to this very question.</p>
+            <${Knobs} />
+            ${current ? null : html`<p class="muted" role="status">Asking the service…</p>`}
+            ${answered.length === 0 ? null : show === "bars" ? html`<${Bars} list=${answered} figures=${figures} />`
+                : show === "cache" ? html`<${Cache} list=${answered} />`
+                    : html`<${Lanes} key=${of} list=${answered} figures=${figures} rings=${show === "rings"} />`}
+            ${show === "cache" ? null : html`
+                <div class="folds"><${Notes} title="Warnings" items=${notesOf(answered, "warnings")} tone="warn" testid="warnings" />
+                    <${Notes} title="Assumptions" items=${notesOf(answered, "assumptions")} testid="assumptions" /></div>`}
+            ${refused.map(({ variant, problem }) => html`
+                <div key=${variant.label} class="refused"><b>${variant.label}</b><${Problem} problem=${problem} /></div>`)}
+        </section>`;
+}
+
+function Turn() {
+    const at = IDS.indexOf(id.value);
+    const [before, after] = [IDS[at - 1], IDS[at + 1]];
+    return html`
+        <nav class="turn" aria-label="Next and previous concept">
+            ${before ? html`<${To} to=${before}>← ${CONCEPTS[before]}<//>` : html`<span></span>`}
+            ${after ? html`<${To} to=${after}>${CONCEPTS[after]} →<//>` : null}
+        </nav>`;
+}
+
+/** One concept. A reader who followed a link goes on at its title. */
+function Concept() {
+    const { text, formula, source, see } = texts.value[id.value];
+    const title = useRef(/** @type {HTMLElement | null} */ (null));
+    const last = useRef(id.value);
+    useEffect(() => {
+        if (last.current !== id.value) title.current?.focus();
+        last.current = id.value;
+    }, [id.value]);
+    return html`
+        <article aria-labelledby="concept">
+            <h2 id="concept" tabindex="-1" ref=${title}>${CONCEPTS[id.value]}</h2>
+            ${text.map((each) => html`<p key=${each} class="prose">${each}</p>`)}
+            <pre class="formula">${formula}</pre>
+            <p class="source"><span class="muted">Source</span> ${source}</p>
+            <${Miniature} key=${id.value} />
+            <p class="see"><span class="muted">See also</span> ${see.map((each) => html`<${To} key=${each} to=${each} /> `)}</p>
+            <${Turn} />
+        </article>`;
+}
+
+export function Concepts() {
+    useEffect(start, []);
+    if (texts.value !== null) return html`<div class="concepts"><${List} /><${Concept} /></div>`;
+    return html`<p class="muted" role="status">${unread.value
+        ? html`The concepts could not be loaded. <button type="button" onClick=${readTexts}>Try again</button>` : "Loading the concepts…"}</p>`;
+}

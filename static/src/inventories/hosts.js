@@ -1,0 +1,127 @@
+/**
+ * Every host of an inventory with what is known of it, and what is wrong in words: the status joined with what each
+ * source says. Pure.
+ *
+ * @typedef {"usable" | "unseen" | "differs" | "drained" | "down" | "missing"} State
+ * @typedef {{name: string, state: State, says: string[]}} Host
+ * @typedef {{name: string, accelerator: string | null, nodes: number, accelerators: number, usable: number, named: boolean,
+ *            hosts: Host[]}} Pool
+ * @typedef {{title: string, pool: string, hosts: string[], count: number, says: string, source: string, since: string}} Trouble
+ */
+import { expand, shortOf } from "./names.js";
+import { labelOf, many, valueOf } from "./words.js";
+
+/** The first that holds is what a host is drawn as. @type {State[]} */
+const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
+
+/** Facts in which hosts of a pool should be equal, and what it is called when they are not. @type {Record<string, string>} */
+const EQUAL = {
+    accelerator: "mixed GPUs", accelerators: "GPUs missing", memory_bytes: "memory differs", driver: "driver mismatch",
+    power_limit_w: "power limit differs", nic_count: "network card missing", nic_bytes_per_s: "slower network card",
+};
+
+/** @param {any} inventory @returns {Pool[]} */
+function poolsOf({ spec, status }) {
+    return spec.pools.map((pool, at) => {
+        const names = expand(pool.hosts ?? []);
+        const { usable } = status.hosts.pools[at];
+        const { accelerator, accelerators } = status.hardware.pools[at];
+        const hosts = names.length > 0 ? names : Array.from({ length: pool.nodes }, (_, node) => `node ${node + 1}`);
+        return { name: pool.name, accelerator, accelerators, nodes: pool.nodes, usable, named: names.length > 0,
+            hosts: hosts.map((name) => ({ name, state: /** @type {State} */ ("unseen"), says: [] })) };
+    });
+}
+
+/** Finds a host by its name or its short name, with its pool. @param {Pool[]} pools */
+function finderOf(pools) {
+    const known = new Map();
+    for (const pool of pools.filter(({ named }) => named)) {
+        for (const host of pool.hosts) {
+            known.set(shortOf(host.name), { pool, host });
+            known.set(host.name, { pool, host });
+        }
+    }
+    return (name) => known.get(name) ?? known.get(shortOf(name)) ?? null;
+}
+
+/** @param {Host} host @param {State} state @param {string} says */
+function mark(host, state, says) {
+    if (WORST.indexOf(state) < WORST.indexOf(host.state)) host.state = state;
+    if (says !== "") host.says.push(says);
+}
+
+/** Hosts that cannot be used, and those that nobody expected. @param {any} hosts @returns {Trouble[]} */
+function absent(hosts) {
+    const rows = ["drained", "down"].flatMap((title) => hosts[title].map((group) => ({
+        title, pool: "", hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
+        since: group.since ?? "" })));
+    const told = (title, list, says) => (list.length === 0 ? []
+        : [{ title, pool: "", hosts: list, count: expand(list).length, says, source: "", since: "" }]);
+    return [...rows, ...told("missing", hosts.missing, "no source that lists hosts names them"),
+        ...told("unexpected", hosts.unexpected, "have accelerators, and stand in no pool of the spec")];
+}
+
+/** @param {any} hosts @returns {Trouble[]} */
+function contradicted(hosts) {
+    return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
+        title: EQUAL[field] ?? "other than the spec", pool, hosts: list, count: expand(list).length, source, since: "",
+        says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
+}
+
+/** What one source says of the hosts of one pool, by value. @param {any} facts @param {string} field @param {(name: string) => any} find */
+function valuesByPool(facts, field, find) {
+    /** @type {Map<Pool, Map<string | number, string[]>>} */
+    const pools = new Map();
+    for (const { kind, hosts } of facts.groups) {
+        const value = facts.kinds[kind][field]?.value;
+        for (const name of value === undefined ? [] : expand(hosts)) {
+            const found = find(name);
+            if (found === null) continue;
+            if (!pools.has(found.pool)) pools.set(found.pool, new Map());
+            const values = pools.get(found.pool);
+            values.set(value, [...(values.get(value) ?? []), name]);
+        }
+    }
+    return pools;
+}
+
+/** Hosts that one source sees otherwise than most of their pool. @param {any} observation @param {(name: string) => any} find @returns {Trouble[]} */
+function unequal({ source, facts }, find) {
+    return Object.keys(EQUAL).flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
+        const [[most, alike], ...others] = [...values].sort(([, a], [, b]) => b.length - a.length);
+        return others.map(([value, hosts]) => ({ title: EQUAL[field], pool: pool.name, hosts, count: hosts.length, source, since: "",
+            says: `${labelOf(field)} ${valueOf(field, value)}, but ${valueOf(field, most)} on ${many(alike.length, "other")}` }));
+    }));
+}
+
+/** @type {Record<string, State>} */
+const STATES = { drained: "drained", down: "down", missing: "missing" };
+
+/**
+ * @param {any} inventory  as the service answers it @param {any[]} observations  with their facts
+ * @returns {{pools: Pool[], troubles: Trouble[]}}
+ */
+export function clusterOf(inventory, observations) {
+    const pools = poolsOf(inventory);
+    const find = finderOf(pools);
+    const fresh = observations.filter(({ stale }) => !stale);
+    for (const { facts } of fresh) {
+        for (const name of facts.groups.flatMap(({ hosts }) => expand(hosts))) if (find(name)) mark(find(name).host, "usable", "");
+    }
+    const said = contradicted(inventory.status.hosts);
+    const told = new Set(said.flatMap(({ title, hosts }) => expand(hosts).map((name) => `${title} ${name}`)));
+    const seen = fresh.flatMap((observation) => unequal(observation, find))
+        .filter(({ title, hosts }) => !hosts.every((name) => told.has(`${title} ${name}`)));
+    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: [],
+        count: pool.nodes, says: "the catalogue does not know the accelerator: no plan can be made on it", source: "", since: "" }));
+    const troubles = [...absent(inventory.status.hosts), ...unknown, ...said, ...seen];
+    for (const row of troubles) {
+        for (const name of expand(row.hosts)) {
+            const found = find(name);
+            if (found === null) continue;
+            mark(found.host, STATES[row.title] ?? "differs", `${row.title}: ${row.says}`);
+            if (!row.pool.split(", ").includes(found.pool.name)) row.pool = row.pool === "" ? found.pool.name : `${row.pool}, ${found.pool.name}`;
+        }
+    }
+    return { pools, troubles };
+}

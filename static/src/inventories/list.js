@@ -1,0 +1,180 @@
+/** The first screen: every inventory by the age of what was seen of it, with what is wrong there. */
+import { useEffect, useState } from "preact/hooks";
+import { html } from "../html.js";
+import { fetchInventory } from "../state/api.js";
+import { listInventories, readSpec } from "../state/api-inventories.js";
+import { place } from "../state/look.js";
+import { asProblem } from "../state/store.js";
+import { exact } from "../units.js";
+import { guessesOf } from "./guesses.js";
+import { goTo, useLoad } from "./load.js";
+import { Age, Go, Table, Waiting } from "./parts.js";
+import { partName } from "./pools.js";
+import { age, many } from "./words.js";
+import { bringBack } from "./writes.js";
+
+/** @typedef {{item: any, inventory: any, guesses: number, problem: any}} Row  inventory: null until it has come */
+
+const PAGE = 50;
+const AT_ONCE = 4;
+const PAUSE_MS = 250;
+
+/** One that cannot be read hides no other; without a service there is none. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
+async function loadRow(item, abort) {
+    try {
+        const inventory = await fetchInventory(item.slug, abort);
+        const guesses = guessesOf(await readSpec(inventory.spec, abort)).length;
+        return { item, inventory, guesses, problem: null };
+    } catch (error) {
+        const problem = asProblem(error);
+        if (problem === null || problem.status === 0) throw error;
+        return { item, inventory: null, guesses: 0, problem };
+    }
+}
+
+/** A few at a time, so that a slow service is not asked for all at once. @param {any[]} items @param {AbortSignal} abort */
+async function loadRows(items, abort) {
+    /** @type {Row[]} */
+    const rows = [];
+    const work = async () => {
+        while (rows.length < items.length) {
+            const at = rows.push(null) - 1;
+            rows[at] = await loadRow(items[at], abort);
+        }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return rows;
+}
+
+/** When the cluster was seen last, by the source that saw it last; null: never. @param {any} inventory @returns {string | null} */
+function seenAt({ status }) {
+    return status.hosts.sources.reduce((last, { observed_at: at }) => (last === null || Date.parse(at) > Date.parse(last) ? at : last), null);
+}
+
+/** @param {any[]} groups */
+const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
+
+/** What there is to see to, in words. @param {any} inventory @returns {string[]} */
+function wrongs({ status }) {
+    const { drained, down, sources, contradictions, usable } = status.hosts;
+    const [out, off] = [countOf(drained), countOf(down)];
+    const lost = status.hardware.nodes - usable - out - off;
+    const stale = sources.filter((source) => source.stale).map(({ source, observed_at: at }) => `${source} is stale, ${age(at)}`);
+    const unknown = status.hardware.pools.filter(({ accelerator }) => accelerator === null);
+    return [out > 0 ? `${exact(out)} drained` : "", off > 0 ? `${exact(off)} down` : "", lost > 0 ? `${exact(lost)} missing` : "",
+        ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
+        ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
+}
+
+/** @param {any} inventory */
+function stopped({ status }) {
+    return status.plans.filter(({ verdict }) => verdict === "does_not_fit" || verdict === "refused");
+}
+
+/** @param {any} inventory @returns {[string, number][]} accelerators by part */
+function kindsOf({ status }) {
+    const kinds = new Map();
+    for (const { accelerator, accelerators } of status.hardware.pools) kinds.set(accelerator, (kinds.get(accelerator) ?? 0) + accelerators);
+    return [...kinds].map(([id, count]) => [partName(id), count]);
+}
+
+/** @param {{inventory: any}} props */
+function Verdicts({ inventory }) {
+    const bad = stopped(inventory);
+    const { plans } = inventory.status;
+    if (bad.length === 0) return plans.length === 0 ? "none saved" : `✓ ${exact(plans.length)} fit`;
+    return bad.map(({ slug, name, reason, evaluation }) => html`
+        <p key=${slug} class="bad"><b>✕ ${name || slug}</b>: ${reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "does not fit"}</p>`);
+}
+
+/** @param {Row} row @returns {any[]} its cells */
+function cellsOf({ item, inventory, guesses, problem }) {
+    const name = html`<${Go} where=${{ inv: item.slug }}>${item.name || item.slug}<//>`;
+    if (inventory === null) return [name, "unknown", html`<span class="bad">could not be read: ${problem.detail}</span>`, "", "", "", "", ""];
+    const seen = seenAt(inventory);
+    const wrong = wrongs(inventory);
+    const { hardware } = inventory.status;
+    return [name, seen === null ? "never" : html`<${Age} of=${seen} />`,
+        wrong.length > 0 ? html`<span class="bad">${wrong.join(" · ")}</span>` : html`<span class="good">none known</span>`,
+        html`<${Verdicts} inventory=${inventory} />`, exact(hardware.nodes), exact(hardware.accelerators),
+        kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`), guesses > 0 ? many(guesses, "field") : "none"];
+}
+
+/** @param {{rows: Row[]}} props */
+function Rows({ rows }) {
+    const attention = place.value.bad === "1";
+    const time = ({ inventory }) => (inventory === null ? 0 : Date.parse(seenAt(inventory) ?? "1970-01-01"));
+    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
+        .sort((a, b) => time(a) - time(b));
+    return html`
+        <${Table} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
+            rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
+        <p class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
+            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
+}
+
+/** @param {{items: any[]}} props */
+function Deleted({ items }) {
+    return html`
+        <${Table} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
+            [name || slug, html`<${Age} of=${at} />`, html`<button type="button" onClick=${() => bringBack(slug, name || slug)}>Restore ${name || slug}</button>`])} />`;
+}
+
+/** @param {string} name @param {string} text  "" takes it out of the address; the page starts anew */
+function set(name, text) {
+    const { [name]: old, cursor, ...rest } = place.value;
+    place.value = text === "" ? rest : { ...rest, [name]: text };
+}
+
+function Filter() {
+    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+    useEffect(() => {
+        if (draft === null) return undefined;
+        const timer = setTimeout(() => {
+            set("q", draft);
+            setDraft(null);
+        }, PAUSE_MS);
+        return () => clearTimeout(timer);
+    }, [draft]);
+    const box = (name, words) => html`
+        <label class="check"><input type="checkbox" checked=${place.value[name] === "1"}
+            onChange=${(event) => set(name, event.currentTarget.checked ? "1" : "")} /> ${words}</label>`;
+    return html`
+        <div class="commands" role="search" aria-label="Filter">
+            <label class="filter">Name <input type="text" id="filter-name" autocomplete="off" spellcheck=${false} value=${draft ?? place.value.q ?? ""}
+                onInput=${(event) => setDraft(event.currentTarget.value)} /></label>
+            ${box("bad", "Only with problems")}${box("gone", "Deleted ones")}
+        </div>`;
+}
+
+function Nothing() {
+    const filtered = (place.value.q ?? "") !== "" || place.value.gone === "1" || place.value.cursor !== undefined;
+    if (filtered) return html`<p>No inventory is like that.</p>`;
+    return html`
+        <div class="empty"><h2>No inventory yet</h2>
+            <p>Bring what your tools print: <code>scontrol show node</code>, <code>kubectl get nodes -o json</code>, <code>nvidia-smi -q -x</code>,
+                Ansible facts, Terraform state and more. It is read first and stored when you say so.</p>
+            <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
+}
+
+export function List() {
+    const { q = "", gone = "", cursor = "" } = place.value;
+    const filter = { limit: String(PAGE), sort: "-updated_at", ...(q === "" ? {} : { name: q }), ...(gone === "1" ? { deleted: "true" } : {}),
+        ...(cursor === "" ? {} : { cursor }) };
+    const loaded = useLoad(JSON.stringify(filter), async (abort) => {
+        const page = await listInventories(filter, abort);
+        return { ...page, rows: gone === "1" ? [] : await loadRows(page.items, abort) };
+    });
+    const { value } = loaded;
+    return html`
+        <div class="step" aria-busy=${loaded.pending}>
+            <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>
+            <${Filter} />
+            <${Waiting} of=${loaded} what="inventories" />
+            ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
+                <section class="panel" aria-label="List of inventories">${gone === "1" ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
+                    ${value.next_cursor ? html`<p class="more"><span class="muted">A page holds the ${exact(PAGE)} that were changed last; their order is that of the page.</span>
+                        <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
+                </section>`}
+        </div>`;
+}

@@ -1,0 +1,115 @@
+/** One inventory: its pools drawn, what is wrong with hosts, what was guessed, who saw it when, and the plans on it. */
+import { useMemo, useState } from "preact/hooks";
+import { html } from "../html.js";
+import { fetchInventory } from "../state/api.js";
+import { fetchObservations, readSpec } from "../state/api-inventories.js";
+import { exact, seconds } from "../units.js";
+import { guessesOf } from "./guesses.js";
+import { History } from "./history.js";
+import { clusterOf } from "./hosts.js";
+import { useLoad } from "./load.js";
+import { Age, Go, Panel, Table, Waiting } from "./parts.js";
+import { PoolCard } from "./pools.js";
+import { labelOf, many, named, valueOf, when } from "./words.js";
+import { remove } from "./writes.js";
+
+const MOST_ROWS = 60;
+
+/** Of an inventory; the service tells no more with it. */
+const MOST_PLANS = 100;
+
+/** @param {string} slug @param {AbortSignal} abort */
+async function loadOne(slug, abort) {
+    const [inventory, observations] = await Promise.all([fetchInventory(slug, abort), fetchObservations(slug, abort)]);
+    return { inventory, observations };
+}
+
+/** @param {{troubles: import("./hosts.js").Trouble[]}} props */
+function Troubles({ troubles }) {
+    const [most, setMost] = useState(MOST_ROWS);
+    return html`
+        <${Panel} title="Hosts with problems" id="troubles">
+            ${troubles.length === 0 ? html`<p class="good">None that a source tells of.</p>` : html`
+                <${Table} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "Pool", "Source", "Since"]}
+                    rows=${troubles.slice(0, most).map(({ title, count, hosts, says, pool, source, since }) =>
+                        [html`<b>${title}</b>`, exact(count), named(hosts), says, pool, source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}
+            ${troubles.length > most ? html`<p class="more"><button type="button" onClick=${() => setMost(Infinity)}>Show all ${exact(troubles.length)}</button></p>` : null}
+        <//>`;
+}
+
+/** @param {{guesses: import("./guesses.js").Guess[]}} props */
+export function Guesses({ guesses }) {
+    if (guesses.length === 0) return html`<p class="good">Nothing: all that a plan rests on is said.</p>`;
+    return html`
+        <${Table} label="Guessed fields" columns=${["Pool", "Field", "Taken", "~Why"]}
+            rows=${guesses.map(({ pool, field, value, why }) => [pool, labelOf(field), valueOf(field, value), why])} />`;
+}
+
+/** Read by itself: of a vast spec it comes later than the rest. @param {{inventory: any}} props */
+function Guessed({ inventory: { slug, revision, spec } }) {
+    const read = useLoad(`${slug} ${revision}`, (abort) => readSpec(spec, abort));
+    return html`
+        <${Panel} title="Guessed fields" id="guessed"><${Waiting} of=${read} what="what is guessed" />
+            ${read.value === null ? null : html`<${Guesses} guesses=${guessesOf(read.value)} />`}<//>`;
+}
+
+/** @param {{sources: any[]}} props */
+function Sources({ sources }) {
+    if (sources.length === 0) {
+        return html`<p>Nobody has told yet which hosts are up. Let a tool say it from cron, each source under its own name:${" "}
+            <code>PUT /api/v1/inventories/…/observations/slurm</code> with what <code>scontrol show node</code> prints.</p>`;
+    }
+    return html`
+        <${Table} label="Observations" columns=${["Source", "Format", "Seen", "Counts for", "#Hosts", "Changed"]}
+            rows=${sources.map(({ source, format, observed_at: at, stale_after_s: after_s, stale, hosts, changed_at: changed }) => [source, format,
+                html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s), exact(hosts), html`<${Age} of=${changed} />`])} />`;
+}
+
+const VERDICTS = { fits: ["good", "✓ fits"], does_not_fit: ["bad", "✕ does not fit"], refused: ["bad", "✕ refused"], pending: ["", "… is being judged"] };
+
+/** @param {{plans: any[]}} props */
+function Plans({ plans }) {
+    if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
+    return html`
+        <${Table} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
+            rows=${plans.map(({ slug, name, verdict, reason, evaluation, evaluated_at: at }) => [name || slug,
+                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "",
+                at ? html`<${Age} of=${at} />` : ""])} />
+        ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;
+}
+
+/** @param {{inventory: any}} props */
+function Head({ inventory }) {
+    const { slug, revision, spec, status } = inventory;
+    const labels = Object.entries(spec.labels ?? {});
+    return html`
+        <header class="inv-head">
+            <div><h2>${spec.name || slug}</h2>
+                <p class="muted">${slug} · revision ${exact(revision)} of ${when(status.updated_at)} UTC · ${many(status.hardware.nodes, "node")}, ${
+                    many(status.hardware.accelerators, "GPU")} · ${exact(status.hosts.usable)} usable${
+                    labels.map(([name, text]) => html` <span class="tag">${name}: ${text}</span>`)}</p>
+                ${spec.description ? html`<p>${spec.description}</p>` : null}</div>
+            <p class="commands"><${Go} where=${{ add: "1", into: slug }}>Upload a new revision<//>
+                <button type="button" onClick=${() => remove(inventory)}>Delete</button></p>
+        </header>`;
+}
+
+/** @param {{slug: string}} props */
+export function One({ slug }) {
+    const loaded = useLoad(slug, (abort) => loadOne(slug, abort));
+    const { value } = loaded;
+    const cluster = useMemo(() => (value === null ? null : clusterOf(value.inventory, value.observations)), [value]);
+    return html`
+        <div class="step inventory" aria-busy=${loaded.pending}>
+            <p><${Go} where=${{}}>← All inventories<//></p>
+            <${Waiting} of=${loaded} what="the inventory" />
+            ${value === null ? null : html`
+                <${Head} inventory=${value.inventory} />
+                <div class="pools">${cluster.pools.map((pool) => html`<${PoolCard} key=${pool.name} slug=${slug} pool=${pool} />`)}</div>
+                <${Troubles} troubles=${cluster.troubles} />
+                <${Guessed} inventory=${value.inventory} />
+                <${Panel} title="Observations" id="observed"><${Sources} sources=${value.observations} /><//>
+                <${Panel} title="Saved plans" id="plans-on"><${Plans} plans=${value.inventory.status.plans} /><//>
+                <${History} inventory=${value.inventory} />`}
+        </div>`;
+}

@@ -1,0 +1,67 @@
+/** The pools of an inventory: the drawing of each, and plans on it, with or without hosts. */
+import { html } from "../html.js";
+import { place } from "../state/look.js";
+import { accelerators, openPlanner, plan } from "../state/store.js";
+import { tell } from "../shell/share.js";
+import { exact } from "../units.js";
+import { Legend, Rack } from "./rack.js";
+import { many } from "./words.js";
+
+/** Names of hosts that the reader leaves out, as the address has them. @returns {Set<string>} */
+export function leftOut() {
+    return new Set((place.value.out ?? "").split(",").filter(Boolean));
+}
+
+/** What an address brings back of one of its parts. */
+const MOST_LETTERS = 2000;
+
+/** @param {Iterable<string>} names */
+function leave(names) {
+    const { out, ...rest } = place.value;
+    const all = [...names].join(",");
+    if (all.length > MOST_LETTERS) tell("The address of this page cannot hold so many hosts: none was added");
+    else place.value = all === "" ? rest : { ...rest, out: all };
+}
+
+/** @param {string | null} id */
+export function partName(id) {
+    return id === null ? "a part that the catalogue does not know" : accelerators.value.find((part) => part.id === id)?.name ?? id;
+}
+
+/**
+ * The planner on so many nodes of a pool. Hosts of a pool are equal, and those that cannot be used the service leaves out by itself,
+ * so that leaving others out is asking for fewer.
+ * @param {string} inventory @param {string} pool @param {number} nodes
+ */
+function planOn(inventory, pool, nodes) {
+    const { cluster, ...extra } = plan.value.extra ?? {};
+    openPlanner({ ...plan.value, inventory, pool, nodes, extra: Object.keys(extra).length > 0 ? extra : null });
+}
+
+/** @param {{slug: string, pool: import("./hosts.js").Pool}} props */
+export function PoolCard({ slug, pool }) {
+    const left = leftOut();
+    const canBeUsed = ({ state }) => !["drained", "down", "missing"].includes(state);
+    const chosen = pool.hosts.filter((host) => left.has(host.name) && canBeUsed(host));
+    const odd = pool.hosts.filter(({ name, state }) => state === "differs" && !left.has(name));
+    const nodes = pool.usable - chosen.length;
+    const without = pool.nodes - nodes;
+    const offer = pool.accelerator === null ? "No plan on a part that is not known" : nodes < 1 ? "No host is left to plan on"
+        : without === 0 ? `Plan on all ${many(nodes, "node")}`
+            : `Plan without ${without === 1 ? "this host" : `these ${exact(without)} hosts`}: ${many(nodes, "node")}`;
+    const toggle = (name) => leave(left.has(name) ? [...left].filter((other) => other !== name) : [...left, name]);
+    return html`
+        <section class="panel" aria-label="Pool ${pool.name}" data-testid="pool" data-pool=${pool.name}>
+            <header class="panel-head"><h2>${pool.name}</h2>
+                <p class="key">${many(pool.nodes, "node")} · ${exact(pool.accelerators)} × ${partName(pool.accelerator)}</p></header>
+            <${Legend} hosts=${pool.hosts} />
+            <${Rack} pool=${pool} left=${left} toggle=${toggle} />
+            <p class="commands">
+                <button type="button" class="primary" disabled=${nodes < 1 || pool.accelerator === null} onClick=${() => planOn(slug, pool.name, nodes)}>${offer}</button>
+                ${odd.length > 0 ? html`<button type="button" onClick=${() => leave([...left, ...odd.map(({ name }) => name)])}>Leave out ${
+                    odd.length === 1 ? "the one that differs" : `the ${exact(odd.length)} that differ`}</button>` : null}
+                ${chosen.length > 0 ? html`<button type="button" onClick=${() => leave([...left].filter((name) => !pool.hosts.some((host) => host.name === name)))}>Take ${
+                    chosen.length === 1 ? "it" : `the ${exact(chosen.length)}`} back in</button>` : null}
+            </p>
+        </section>`;
+}

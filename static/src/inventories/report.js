@@ -1,0 +1,102 @@
+/** What was read out of files, before it is stored: formats, pools, what was guessed, what is missing, what is odd. */
+import { html } from "../html.js";
+import { accelerators } from "../state/store.js";
+import { exact, percent } from "../units.js";
+import { Fold } from "../widgets/fold.js";
+import { guessesOf } from "./guesses.js";
+import { choices, draft } from "./intake.js";
+import { Guesses } from "./one.js";
+import { Panel, Table } from "./parts.js";
+import { partName } from "./pools.js";
+import { labelOf, many, named, valueOf } from "./words.js";
+
+const MOST_ROWS = 200;
+
+/** Without these no plan can be made, or only on what is assumed. */
+const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_count", "nic_bytes_per_s"];
+
+/** @param {{files: any[]}} props */
+function Files({ files }) {
+    return html`
+        <ul class="notes">${files.map(({ name, title, confidence }, at) => html`
+            <li key=${at}><b>${name || "text"}</b>: ${title}${confidence < 1 ? `, ${percent(confidence)} sure` : ""}</li>`)}</ul>`;
+}
+
+/** @param {{hosts: any}} props */
+function Hosts({ hosts }) {
+    const { total, without_accelerators: bare, states } = hosts;
+    const parts = [["usable", states.usable], ["drained", states.drained], ["down", states.down], ["of unknown state", states.unknown]]
+        .filter(([, count]) => count > 0).map(([words, count]) => `${exact(count)} ${words}`);
+    return html`<p><b>${many(total, "node")}</b>: ${parts.join(", ")}${bare > 0 ? `. ${exact(bare)} without accelerators are left out` : ""}.</p>`;
+}
+
+/** @param {any} value @param {any[]} files */
+function originOf({ origin, file, line, path, reason }, files) {
+    const where = file === undefined ? "" : `${files[file].name || "text"}${line ? `, line ${exact(line)}` : ""}${path ? `, ${path}` : ""}`;
+    return { file: `read: ${where}`, inferred: `guessed: ${reason ?? where}`, catalog: "of the part, in the catalogue", default: `assumed: ${reason ?? ""}` }[origin];
+}
+
+/** @param {{pool: any, files: any[]}} props */
+function Fields({ pool, files }) {
+    return html`
+        <${Table} label="Fields of pool ${pool.name}" columns=${["Field", "Value", "~Where from"]}
+            rows=${Object.entries(pool.fields).map(([field, value]) => [labelOf(field), valueOf(field, value.value), originOf(value, files)])} />`;
+}
+
+/** @param {{pools: any[], files: any[]}} props */
+function Pools({ pools, files }) {
+    return html`
+        <${Table} label="Pools that were read" columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
+            rows=${pools.map(({ name, accelerator, nodes, accelerators: count, hosts, groups }) => [name,
+                accelerator === null ? html`<span class="bad">not settled</span>` : partName(accelerator), exact(nodes), exact(count), named(hosts),
+                groups.filter(({ state }) => state === "drained" || state === "down")
+                    .map((group) => `${named(group.hosts)} ${group.state}${group.reason ? `: ${group.reason}` : ""}`).join("; ")])} />
+        ${pools.map((pool) => html`<${Fold} key=${pool.name} title="Every field of ${pool.name}" count=${exact(Object.keys(pool.fields).length)} testid="fields">${() =>
+            html`<${Fields} pool=${pool} files=${files} />`}<//>`)}`;
+}
+
+/** @param {{open: any}} props  a name that decides no part */
+function Unsettled({ open: { pointer, pool, name, why, candidates } }) {
+    const likely = candidates.map(({ accelerator }) => accelerator);
+    const others = accelerators.value.map(({ id }) => id).filter((id) => !likely.includes(id));
+    const chosen = choices.value[pointer] ?? "";
+    const id = `part-of-${pool}`;
+    const option = (part) => html`<option key=${part} value=${part} selected=${part === chosen}>${partName(part)}</option>`;
+    return html`
+        <li><label for=${id}>pool ${pool}: ${name ? `“${name}” ${why === "ambiguous" ? "is any of several parts" : "is no part of the catalogue"}` : "no accelerator is named"}</label>${" "}
+            ${pointer === "" ? null : html`<select id=${id} value=${chosen} onChange=${(event) => { choices.value = { ...choices.value, [pointer]: event.currentTarget.value }; }}>
+                <option value="" selected=${chosen === ""}>choose the part</option>
+                ${likely.length > 0 ? html`<optgroup label="It may be">${likely.map(option)}</optgroup>` : null}
+                <optgroup label="Of the catalogue">${others.map(option)}</optgroup></select>`}</li>`;
+}
+
+/** @param {{report: any}} props */
+function Missing({ report }) {
+    const gaps = report.pools.map(({ name, fields }) => ({ name, lacks: WANTED.filter((field) => !(field in fields)) })).filter(({ lacks }) => lacks.length > 0);
+    if (report.unresolved.length === 0 && gaps.length === 0) return html`<p class="good">Nothing that a plan needs.</p>`;
+    return html`
+        <ul class="notes">${report.unresolved.map((open) => html`<${Unsettled} key=${open.pool} open=${open} />`)}
+            ${gaps.map(({ name, lacks }) => html`<li key=${name}>pool ${name}: no file says ${lacks.map(labelOf).join(", ")}</li>`)}</ul>`;
+}
+
+/** @param {{report: any}} props */
+function Odd({ report: { warnings, files } }) {
+    if (warnings.length === 0) return html`<p class="good">Every line was understood, and no two files differ.</p>`;
+    return html`
+        <${Table} label="What is odd" columns=${["File", "#Line", "~What", "#Times"]}
+            rows=${warnings.slice(0, MOST_ROWS).map(({ message, file, line, count }) =>
+                [file === undefined ? "all together" : files[file].name || "text", line ? exact(line) : "", message, exact(count ?? 1)])} />
+        ${warnings.length > MOST_ROWS ? html`<p class="muted">and ${many(warnings.length - MOST_ROWS, "more line")} of this kind</p>` : null}`;
+}
+
+/** @param {{report: any}} props */
+export function Report({ report }) {
+    return html`
+        <${Panel} title="What was read" id="report">
+            <${Files} files=${report.files} /><${Hosts} hosts=${report.hosts} />
+            ${draft.value === null ? html`<p class="bad">No node has whole accelerators: there is nothing to store.</p>` : html`<${Pools} pools=${report.pools} files=${report.files} />`}
+        <//>
+        <${Panel} title="Missing" id="missing"><${Missing} report=${report} /><//>
+        <${Panel} title="Guessed" id="report-guessed"><${Guesses} guesses=${guessesOf(report)} /><//>
+        <${Panel} title="Odd, or different between files" id="odd"><${Odd} report=${report} /><//>`;
+}

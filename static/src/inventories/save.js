@@ -1,0 +1,109 @@
+/** Storing what was read: as a new inventory, or as the next revision of one, with what that changes told first. */
+import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import { html } from "../html.js";
+import { fetchInventory } from "../state/api.js";
+import { diffDraft, listInventories } from "../state/api-inventories.js";
+import { place } from "../state/look.js";
+import { asProblem } from "../state/store.js";
+import { exact } from "../units.js";
+import { Problem } from "../widgets/problem.js";
+import { Diff } from "./history.js";
+import { draft, forget, open, reading, slug, title } from "./intake.js";
+import { useLoad } from "./load.js";
+import { mergeSpecs } from "./merge.js";
+import { Panel, Waiting } from "./parts.js";
+import { store } from "./writes.js";
+
+const MOST_OFFERED = "1000";
+const keepPools = signal(true);
+
+/** @param {string} into */
+function aim(into) {
+    const { into: old, ...rest } = place.value;
+    place.value = into === "" ? rest : { ...rest, into };
+}
+
+/** Of each pool read the parts that its name may mean, while the reader has not chosen. */
+function candidates() {
+    return draft.value.pools.map((_, at) => open.value.find(({ pointer }) => pointer === `/pools/${at}/node/accelerator`)?.candidates
+        .map(({ accelerator }) => accelerator) ?? []);
+}
+
+/** @param {string} into @param {AbortSignal} abort */
+async function compare(into, abort) {
+    const { revision, spec: current } = await fetchInventory(into, abort);
+    const merged = mergeSpecs(current, draft.value, candidates(), keepPools.value);
+    return { revision, ...merged, diff: await diffDraft(into, merged.spec) };
+}
+
+/** A refused write; what to do when somebody was faster. @param {{problem: any, into: string, again: () => void}} props */
+function Refused({ problem, into, again }) {
+    if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted">Nothing was stored; your upload is still here.</p></div>`;
+    return html`
+        <div class="refused" role="alert" data-testid="lost-race">
+            <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> Nothing was stored, so that it is not overwritten.`
+                : html`<b>${into} was changed meanwhile.</b> Nothing was stored, so that nobody's change is lost.`} Your upload is still here.</p>
+            <button type="button" onClick=${into === "" ? () => aim(slug.value) : again}>Compare with what is there now</button></div>`;
+}
+
+/** @param {unknown} error @param {(problem: any) => void} tell */
+function caught(error, tell) {
+    const problem = asProblem(error);
+    if (problem) tell(problem);
+}
+
+/** @param {{into: string}} props */
+function NextRevision({ into }) {
+    const [problem, setProblem] = useState(/** @type {any} */ (null));
+    const asked = JSON.stringify([into, draft.value, keepPools.value]);
+    const compared = useLoad(asked, (abort) => compare(into, abort));
+    useEffect(() => setProblem(null), [asked]);
+    const { value } = compared;
+    const again = () => {
+        setProblem(null);
+        compared.again();
+    };
+    const save = () => store(into, value.spec, value.revision).then(forget, (error) => caught(error, setProblem));
+    return html`
+        <label class="check"><input type="checkbox" checked=${keepPools.value} onChange=${(event) => { keepPools.value = event.currentTarget.checked; }} />
+            Keep pools that the files do not name</label>
+        <${Waiting} of=${compared} what="what it would change" />
+        ${value === null ? null : html`
+            <h3>Against revision ${exact(value.revision)} of ${into}</h3><${Diff} diff=${value.diff} />
+            ${value.kept.length > 0 ? html`<ul class="notes muted">${value.kept.map((words) => html`<li key=${words}>${words}: no file says otherwise</li>`)}</ul>` : null}
+            <p class="commands"><button type="button" class="primary" disabled=${compared.pending || compared.problem !== null} onClick=${save}>
+                Store as revision ${exact(value.diff.to)}</button></p>`}
+        ${problem === null ? null : html`<${Refused} problem=${problem} into=${into} again=${again} />`}`;
+}
+
+function New() {
+    const [problem, setProblem] = useState(/** @type {any} */ (null));
+    const named = title.value.trim();
+    const save = () => store(slug.value, named === "" ? draft.value : { ...draft.value, name: named }, null)
+        .then(forget, (error) => caught(error, setProblem));
+    const field = (id, words, of, help) => html`
+        <div class="row"><label class="row-label" for=${id}>${words}</label><div class="row-control"><input type="text" id=${id} autocomplete="off"
+            spellcheck=${false} placeholder=${help} value=${of.value} onInput=${(event) => { of.value = event.currentTarget.value; }} /></div></div>`;
+    return html`
+        ${field("field-slug", "Slug", slug, "prod-eu")}${field("field-title", "Name", title, "free text")}
+        ${open.value.length > 0 ? html`<p class="warning">Choose the part of ${open.value.map(({ pool }) => `pool ${pool}`).join(", ")} first, above.</p>` : null}
+        <p class="commands"><button type="button" class="primary" disabled=${open.value.length > 0 || slug.value === ""} onClick=${save}>Store as a new inventory</button></p>
+        ${problem === null ? null : html`<${Refused} problem=${problem} into="" again=${() => setProblem(null)} />`}`;
+}
+
+export function Save() {
+    const into = place.value.into ?? "";
+    const list = useLoad("targets", (abort) => listInventories({ limit: MOST_OFFERED, sort: "name" }, abort));
+    const items = list.value?.items ?? [];
+    return html`
+        <${Panel} title="Store it" id="save">
+            <div class="row"><label class="row-label" for="field-into">As</label><div class="row-control">
+                <select id="field-into" value=${into} disabled=${reading.value.phase === "sending"} onChange=${(event) => aim(event.currentTarget.value)}>
+                    <option value="" selected=${into === ""}>a new inventory</option>
+                    ${into !== "" && !items.some((item) => item.slug === into) ? html`<option value=${into} selected>next revision of ${into}</option>` : null}
+                    ${items.map((item) => html`<option key=${item.slug} value=${item.slug} selected=${item.slug === into}>next revision of ${item.name || item.slug}</option>`)}
+                </select></div></div>
+            ${into === "" ? html`<${New} />` : html`<${NextRevision} key=${into} into=${into} />`}
+        <//>`;
+}

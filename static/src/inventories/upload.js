@@ -1,0 +1,88 @@
+/** An upload: files chosen, dropped or pasted are read first; what was read, guessed and missing is told before anything is stored. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { fetchFormats } from "../state/api-inventories.js";
+import { percent, scaled } from "../units.js";
+import { Problem } from "../widgets/problem.js";
+import { addFiles, cancel, draft, dropFile, files, format, pasted, read, reading } from "./intake.js";
+import { useLoad } from "./load.js";
+import { Go, Panel } from "./parts.js";
+import { Report } from "./report.js";
+import { Save } from "./save.js";
+
+function Formats() {
+    const list = useLoad("formats", fetchFormats);
+    const change = (event) => {
+        format.value = event.currentTarget.value;
+        void read();
+    };
+    return html`
+        <label>Format <select id="field-format" value=${format.value} onChange=${change}>
+            <option value="auto" selected=${format.value === "auto"}>found out by itself</option>
+            ${(list.value ?? []).map(({ name, title }) => html`<option key=${name} value=${name} selected=${name === format.value}>${title}</option>`)}
+        </select></label>`;
+}
+
+function Chosen() {
+    if (files.value.length === 0) return null;
+    return html`
+        <ul class="extras">${files.value.map((file) => html`
+            <li key=${file.name}><span>${file.name} <span class="muted">${scaled(file.size, "B")}</span></span>
+                <button type="button" class="icon" aria-label="Leave out ${file.name}" onClick=${() => dropFile(file)}>✕</button></li>`)}</ul>`;
+}
+
+function Progress() {
+    const { phase, sent, problem } = reading.value;
+    if (phase === "problem") {
+        return html`<div class="refused"><${Problem} problem=${problem} /><p class="more"><button type="button" onClick=${() => void read()}>Try again</button>
+            <span class="muted">What you chose and typed is still here.</span></p></div>`;
+    }
+    if (phase !== "sending" && phase !== "reading") return null;
+    return html`
+        <p class="commands"><progress aria-label="Sent" max="1" value=${phase === "reading" ? undefined : sent}></progress>
+            <span role="status">${phase === "reading" ? "All sent; the service reads it" : `Sending, ${percent(sent)}`}</span>
+            <button type="button" onClick=${cancel}>Cancel</button></p>`;
+}
+
+function Source() {
+    const [over, setOver] = useState(false);
+    const drag = (on) => (event) => {
+        event.preventDefault();
+        setOver(on);
+    };
+    const drop = (event) => {
+        event.preventDefault();
+        setOver(false);
+        const dropped = [...(event.dataTransfer?.files ?? [])];
+        if (dropped.length > 0) addFiles(dropped);
+    };
+    const pick = (event) => {
+        addFiles([...event.currentTarget.files]);
+        event.currentTarget.value = "";
+    };
+    return html`
+        <${Panel} title="What your tools print" id="source">
+            <div class="drop" data-over=${over} onDragOver=${drag(true)} onDragLeave=${drag(false)} onDrop=${drop}>
+                <p>Drop files of one cluster here, or <label class="file">choose them<input type="file" class="visually-hidden" multiple id="field-files" onChange=${pick} /></label></p>
+                <p class="muted">Several tools tell more together: Slurm for names and states, nvidia-smi of one node for memory and links. Nothing is stored by reading.</p>
+                <${Chosen} />
+                <label for="field-pasted">Or paste it</label>
+                <textarea id="field-pasted" rows="4" spellcheck=${false} value=${pasted.value} onInput=${(event) => { pasted.value = event.currentTarget.value; }}></textarea>
+                <p class="commands"><button type="button" class="primary" onClick=${() => void read()}>Read it</button><${Formats} /></p>
+            </div>
+            <${Progress} />
+        <//>`;
+}
+
+/** @param {{canStore: boolean}} props */
+export function Upload({ canStore }) {
+    const { report } = reading.value;
+    return html`
+        <div class="step upload">
+            ${canStore ? html`<p><${Go} where=${{}}>← All inventories<//></p>` : null}
+            <header class="inv-head"><h2>Upload an inventory</h2></header>
+            <${Source} />
+            ${report === null ? null : html`<${Report} report=${report} />`}
+            ${canStore && draft.value !== null ? html`<${Save} />` : null}
+        </div>`;
+}

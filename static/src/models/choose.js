@@ -1,0 +1,48 @@
+/** Which models: one of the ready ones, a repository of the Hub, or a config.json. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { ConfigForm } from "../planner/model-picker.js";
+import { hasModel } from "../state/plan.js";
+import { plan } from "../state/store.js";
+import { choose, chosen, known, OWN, planIt, readyModels, waiting } from "./state.js";
+
+/** @param {{slot: import("./state.js").Slot, label: string}} props */
+function Hub({ slot, label }) {
+    const name = chosen(slot);
+    const ready = readyModels().some(([id]) => id === name);
+    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+    const shown = draft ?? (ready ? "" : name);
+    const commit = (event) => {
+        event.preventDefault();
+        const id = shown.trim().replace(/^https?:\/\/[^/]+\//, "");
+        setDraft(null);
+        if (id !== "") choose(slot, id);
+    };
+    return html`
+        <form class="joined" onSubmit=${commit}>
+            <input type="text" aria-label="Hub id of ${label}" autocomplete="off" spellcheck=${false} autocapitalize="off" value=${shown}
+                   placeholder="organisation/name of the Hub" onInput=${(event) => setDraft(event.currentTarget.value)} />
+            <button type="submit">Load</button>
+        </form>`;
+}
+
+/** @param {{slot: import("./state.js").Slot, label: string}} props */
+export function Choose({ slot, label }) {
+    const name = chosen(slot);
+    const all = readyModels();
+    const { problem } = known[slot].value;
+    return html`
+        <div class="panel slot" data-slot=${slot} aria-busy=${waiting(slot)}>
+            <label>${label} <select value=${name} onChange=${(event) => choose(slot, event.currentTarget.value)}>
+                ${slot === "b" ? html`<option value="" selected=${name === ""}>none</option>` : null}
+                ${all.map(([id, words]) => html`<option key=${id} value=${id} selected=${id === name}>${words}</option>`)}
+                ${name !== "" && all.every(([id]) => id !== name) ? html`<option value=${name} selected>${name}</option>` : null}
+            </select></label>
+            <${Hub} key=${name} slot=${slot} label=${label} />
+            ${name === OWN ? html`
+                <details open=${!hasModel(plan.value)}><summary>Paste or drop a config.json</summary>
+                    <p class="muted">It becomes the model of your plan, and stays in the link.</p><${ConfigForm} /></details>` : null}
+            ${problem ? html`<p class="bad"><b>${problem.title}</b> ${problem.errors[0]?.detail ?? problem.detail}</p>` : null}
+            ${name !== "" && !problem ? html`<p><button type="button" onClick=${() => planIt(name)}>Plan with this model</button></p>` : null}
+        </div>`;
+}

@@ -1,0 +1,81 @@
+/** What a model is made of: one picture for each model on a common scale, and its parts as a table. */
+import { html } from "../html.js";
+import { units } from "../state/prefs.js";
+import { count, gigabytes, percent } from "../units.js";
+import { Swatch, share } from "../widgets/charts.js";
+import { Num } from "../widgets/explain.js";
+import { Scroll } from "../widgets/scroll.js";
+import { partsOf, ROLES, roleLook } from "./figures.js";
+
+const MAP_PX = 150;
+
+/** @param {any} run  of layers @returns {any[]} tensors that are counted there */
+const counted = (run) => run.tensors.filter(({ tied, buffer }) => !tied && !buffer);
+
+/**
+ * Every run of layers a column as wide as its parameters, in it every tensor as high as its share.
+ * @param {{info: any, most: number, title: string}} props
+ */
+function Picture({ info, most, title }) {
+    let x = 0;
+    const { total } = info.parameters;
+    return html`
+        <svg class="model-map" width="100%" height=${MAP_PX} role="img" aria-label="${title}: ${count(total)} parameters by run of layers and tensor. The tables below have every figure.">
+            ${info.layers.map((run, at) => {
+                const left = x;
+                x += run.parameters;
+                const all = counted(run).reduce((sum, { elements }) => sum + elements, 0);
+                let y = 0;
+                return counted(run).map((tensor) => {
+                    const top = y;
+                    y += tensor.elements;
+                    const { tone, label } = roleLook(tensor.role);
+                    return html`
+                        <rect key=${`${at} ${tensor.name}`} class="bar tone-${tone}" data-run=${at} x=${share(left / most)} width=${share(run.parameters / most)}
+                              y=${(top / all) * MAP_PX} height=${(tensor.elements / all) * MAP_PX}>
+                            <title>${run.count} × ${run.kind}: ${tensor.name}, ${label}, ${percent(tensor.elements / all)} of its layer</title>
+                        </rect>`;
+                });
+            })}
+        </svg>`;
+}
+
+/** @param {{role: string, info: any}} props */
+function Cells({ role, info }) {
+    const value = info.parameters[role];
+    if (value === 0) return html`<td class="n">–</td><td class="n"></td>`;
+    const { label } = roleLook(role);
+    const inputs = Object.fromEntries(info.layers.map((run, at) => [`${run.kind}_${at + 1}`, counted(run).filter((tensor) => tensor.role === role)
+        .reduce((sum, { elements }) => sum + elements, 0)]).filter(([, elements]) => elements > 0));
+    return html`
+        <td class="n"><${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
+            about=${{ formula: "sum over the runs of layers: layers x elements of the role in one", inputs, source: "Elements of one layer of each run; counts of runs stand below" }} /></td>
+        <td class="n muted">${percent(value / info.parameters.total)}</td>`;
+}
+
+/** @param {{shown: import("./state.js").Shown[]}} props */
+export function Parts({ shown }) {
+    const most = Math.max(...shown.map(({ info }) => info.parameters.total));
+    const roles = ROLES.filter(([role]) => shown.some(({ info }) => role in partsOf(info)));
+    const unit = units.value;
+    return html`
+        <section class="panel" aria-labelledby="panel-parts" data-testid="parts">
+            <header class="panel-head"><h2 id="panel-parts">What it is made of</h2>
+                <p class="key">width: parameters of a run of layers; height: share of a tensor</p></header>
+            ${shown.map(({ slot, info, title }) => html`
+                <figure key=${slot} class="drawn-step"><figcaption>${title}</figcaption><${Picture} info=${info} most=${most} title=${title} /></figure>`)}
+            <${Scroll} label="Parts of the model">
+                <table class="figures tight side-by-side">
+                    <caption class="visually-hidden">Parameters by part</caption>
+                    <thead><tr><th scope="col">Part</th>${shown.map(({ slot, title }) => html`
+                        <th key=${slot} scope="col" class="n">${title}</th><th scope="col" class="n">share</th>`)}</tr></thead>
+                    <tbody>${roles.map(([role, { label, tone }]) => html`
+                        <tr key=${role} data-role=${role} data-differs=${new Set(shown.map(({ info }) => info.parameters[role])).size > 1}>
+                            <th scope="row"><${Swatch} tone=${tone} />${label}</th>
+                            ${shown.map(({ slot, info }) => html`<${Cells} key=${slot} role=${role} info=${info} />`)}</tr>`)}</tbody>
+                    <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`
+                        <td key=${slot} class="n">${count(info.parameters.total)}</td><td class="n muted">${gigabytes(info.weights_bytes, unit)} ${unit}</td>`)}</tr></tfoot>
+                </table>
+            <//>
+        </section>`;
+}

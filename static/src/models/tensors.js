@@ -1,0 +1,53 @@
+/** Every tensor of the checkpoint by name, page after page, searched by the service. */
+import { html } from "../html.js";
+import { place } from "../state/look.js";
+import { exact, scaled } from "../units.js";
+import { Problem } from "../widgets/problem.js";
+import { Scroll } from "../widgets/scroll.js";
+import { cursors, known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
+
+/** @param {{shown: import("./state.js").Shown[]}} props */
+function Which({ shown }) {
+    return html`
+        <div class="chips small" role="radiogroup" aria-label="Whose tensors">${shown.map(({ slot, title }) => html`
+            <label key=${slot} class="chip"><input type="radio" name="tensors-of" checked=${listed.value === slot}
+                onChange=${() => look({ of: slot })} /><span>${title}</span></label>`)}</div>`;
+}
+
+/** @param {{answer: any}} props */
+function Table({ answer }) {
+    return html`
+        <${Scroll} label="Tensors of the checkpoint">
+            <table class="figures tight">
+                <caption class="visually-hidden">Tensors of ${known[listed.value].value.title}</caption>
+                <thead><tr><th scope="col">Tensor</th><th scope="col" class="n">Layer</th><th scope="col">Shape</th><th scope="col">Stored</th>
+                    <th scope="col" class="n">Bytes at 16 bits</th></tr></thead>
+                <tbody>${answer.tensors.map(({ name, layer, shape, dtype, shards }) => {
+                    const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
+                    return html`
+                        <tr key=${name}><th scope="row"><code>${name}</code></th><td class="n">${layer}</td><td>${shape.join(" × ")}</td><td>${dtype}</td>
+                            <td class="n" title=${exact(bytes)}>${scaled(bytes, "B")}</td></tr>`;
+                })}</tbody>
+            </table>
+        <//>`;
+}
+
+/** @param {{shown: import("./state.js").Shown[]}} props */
+export function TensorTable({ shown }) {
+    const { answer, problem } = tensors.value;
+    const at = cursors.value.length;
+    return html`
+        <section class="panel" aria-labelledby="panel-tensors" data-testid="tensors" data-phase=${tensorsWaiting.value ? "loading" : "done"} aria-busy=${tensorsWaiting.value}>
+            <header class="panel-head"><h2 id="panel-tensors">Tensors of the checkpoint</h2>${shown.length > 1 ? html`<${Which} shown=${shown} />` : null}</header>
+            <label class="filter">Find <input type="text" autocomplete="off" spellcheck=${false} placeholder="part of a name, or *.3.*proj*"
+                value=${place.value.find ?? ""} onInput=${(event) => look({ find: event.currentTarget.value })} /></label>
+            ${problem ? html`<${Problem} problem=${problem} />` : null}
+            ${answer === null ? null : answer.tensors.length === 0 ? html`<p class="muted" role="status">No tensor has such a name.</p>` : html`
+                <${Table} answer=${answer} />
+                <nav class="turn" aria-label="Pages of tensors">
+                    <button type="button" disabled=${at === 1} onClick=${() => turn()}>← Previous</button>
+                    <span class="muted" role="status">page ${at}, ${answer.tensors.length} tensors</span>
+                    <button type="button" disabled=${answer.next_cursor === null} onClick=${() => turn(answer.next_cursor)}>Next →</button>
+                </nav>`}
+        </section>`;
+}

@@ -1,0 +1,96 @@
+/** Which cluster: a part of the catalogue times nodes, or a pool of a stored inventory. */
+import { html } from "../html.js";
+import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
+import { units } from "../state/prefs.js";
+import { gigabytes, scaled } from "../units.js";
+import { Count, errorProps, Row } from "../widgets/field.js";
+import { Extras, ofCluster } from "./controls.js";
+import { ReadFiles } from "./intake/drop.js";
+
+const VENDORS = { nvidia: "NVIDIA", amd: "AMD", intel: "Intel", google: "Google", aws: "AWS" };
+
+function AcceleratorSelect() {
+    const current = plan.value.accelerator;
+    const groups = new Map();
+    for (const part of accelerators.value) {
+        const vendor = VENDORS[part.vendor] ?? part.vendor ?? "Other";
+        groups.set(vendor, [...(groups.get(vendor) ?? []), part]);
+    }
+    const known = accelerators.value.find((part) => part.id === current);
+    return html`
+        <${Row} name="accelerator">
+            <select id="field-accelerator" value=${current} title=${known?.name ?? current} ...${errorProps("accelerator")}
+                    onChange=${(event) => change({ accelerator: event.currentTarget.value })}>
+                ${known ? null : html`<option value=${current} selected>${current}</option>`}
+                ${[...groups].map(([vendor, parts]) => html`
+                    <optgroup key=${vendor} label=${vendor}>${parts.map((part) => html`
+                        <option key=${part.id} value=${part.id} selected=${part.id === current}>${part.name}</option>`)}
+                    </optgroup>`)}
+            </select>
+        <//>
+        ${known ? html`
+            <p class="part muted">${[
+                known.memory_bytes ? `${gigabytes(known.memory_bytes, units.value)} ${units.value}` : "",
+                known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
+                known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
+            ].filter(Boolean).join(" · ")}</p>` : null}`;
+}
+
+function InventorySelect() {
+    const { inventory: slug, pool } = plan.value;
+    const pools = inventory.value?.spec?.pools ?? [];
+    const choose = (next) => {
+        const found = inventory.value?.spec?.pools?.find((item) => item.name === next);
+        change({ pool: next, nodes: Math.min(plan.value.nodes, found?.nodes ?? plan.value.nodes) });
+    };
+    return html`
+        <${Row} name="inventory">
+            <select id="field-inventory" value=${slug} ...${errorProps("inventory")}
+                    onChange=${(event) => change({ inventory: event.currentTarget.value, pool: "" })}>
+                ${inventories.value.items.some((item) => item.slug === slug) ? null
+                    : html`<option value=${slug} selected>${slug}</option>`}
+                ${inventories.value.items.map((item) => html`
+                    <option key=${item.slug} value=${item.slug} selected=${item.slug === slug}>${item.name ?? item.slug}</option>`)}
+            </select>
+        <//>
+        ${pools.length > 0 ? html`
+            <${Row} name="pool">
+                <select id="field-pool" value=${pool} ...${errorProps("pool")}
+                        onChange=${(event) => choose(event.currentTarget.value)}>
+                    <option value="" selected=${pool === ""}>Any</option>
+                    ${pools.map((item) => html`
+                        <option key=${item.name} value=${item.name} selected=${item.name === pool}>
+                            ${item.name} · ${item.nodes} nodes</option>`)}
+                </select>
+            <//>` : null}`;
+}
+
+/** Turns between the catalogue and stored inventories, where there are any. */
+function ClusterSource() {
+    const { items, hint } = inventories.value;
+    const stored = plan.value.inventory !== "";
+    if (items.length === 0 && !stored) {
+        return hint === "" ? null : html`<span class="muted hint">${hint}</span>`;
+    }
+    const pick = (next) => change({ inventory: next ? items[0]?.slug ?? "" : "", pool: "" });
+    return html`
+        <div class="chips small" role="radiogroup" aria-label="Where the cluster comes from">
+            <label class="chip"><input type="radio" name="cluster-source" checked=${!stored}
+                onChange=${() => pick(false)} /><span>Catalogue</span></label>
+            <label class="chip"><input type="radio" name="cluster-source" checked=${stored}
+                onChange=${() => pick(true)} /><span>Inventory</span></label>
+        </div>`;
+}
+
+export function ClusterPicker() {
+    const stored = plan.value.inventory !== "";
+    return html`
+        <section class="group" aria-labelledby="group-cluster">
+            <div class="group-head"><h2 id="group-cluster">Cluster</h2><${ClusterSource} /></div>
+            ${stored ? html`<${InventorySelect} />` : html`<${AcceleratorSelect} />`}
+            <${Count} name="nodes" />
+            ${stored ? null : html`<${Count} name="perNode" help="Accelerators in one node" />`}
+            <${Extras} label="Further settings of the cluster" of=${ofCluster} />
+            <${ReadFiles} />
+        </section>`;
+}

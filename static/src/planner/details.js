@@ -1,0 +1,45 @@
+/** What stands behind the answer: communication, warnings, assumptions, versions. */
+import { html } from "../html.js";
+import { answer } from "../state/store.js";
+import { digits } from "../units.js";
+import { Fold } from "../widgets/fold.js";
+import { later } from "../widgets/later.js";
+
+/** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
+export function Notes({ title, items, tone = "", testid }) {
+    if (items.length === 0) return null;
+    return html`
+        <details class="fold ${tone}" data-testid=${testid}>
+            <summary>${title} <span class="tag">${items.length}</span></summary>
+            <ul class="notes">${items.map((item) => html`<li key=${item.message}>${item.message}</li>`)}</ul>
+        </details>`;
+}
+
+const Traffic = later(async () => (await import("../shell/rest.js")).Traffic);
+const MeasuredRun = later(async () => (await import("../shell/rest.js")).MeasuredRun);
+
+export function Details() {
+    const { estimate } = answer.value;
+    const traffic = estimate.communication ?? [];
+    return html`
+        <div class="folds">
+            <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
+            <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
+            ${traffic.length > 0 ? html`
+                <${Fold} title="Communication" count=${traffic.length} testid="communication">${() => html`<${Traffic} />`}<//>` : null}
+            <${Fold} title="Your measurement" testid="measured">${() => html`<${MeasuredRun} />`}<//>
+        </div>`;
+}
+
+/** What this answer can be traced back to. */
+export function Provenance() {
+    const { estimate } = answer.value;
+    const facts = [
+        ["engine", estimate.engine_version], ["catalogue", estimate.catalog_revision],
+        ["input", String(estimate.input_hash ?? "").slice(0, 12)], ["evaluator", String(estimate.evaluator ?? "").replaceAll("_", " ")],
+        ["peak rate", `${digits((estimate.throughput.peak_flops_per_s ?? 0) / 1e12)} TFLOP/s`],
+    ].filter(([, value]) => value);
+    return html`
+        <p class="provenance">${facts.map(([name, value]) => html`
+            <span key=${name}><span class="muted">${name}</span> ${value}</span>`)}</p>`;
+}

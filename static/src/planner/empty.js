@@ -1,0 +1,55 @@
+/** The page before there is a model: what it answers, and ways to a first answer. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { CLUSTERS, EXAMPLES, READY } from "../state/examples.js";
+import { startExample } from "../state/store.js";
+
+/** @param {{title: string, name: string, items: [string, string][], value: string, choose: (id: string) => void}} props */
+function Among({ title, name, items, value, choose }) {
+    return html`
+        <div class="among" role="radiogroup" aria-label=${title}><span class="muted" aria-hidden="true">${title}</span>
+            <div class="chips">${items.map(([id, words]) => html`
+                <label key=${id} class="chip"><input type="radio" name=${name} value=${id} checked=${id === value}
+                    onChange=${() => choose(id)} /><span>${words}</span></label>`)}
+            </div>
+        </div>`;
+}
+
+/** Any of the models on any of the clusters. */
+function Combine() {
+    const [model, setModel] = useState(READY[2][0]);
+    const [cluster, setCluster] = useState(READY[1][1]);
+    return html`
+        <form class="combine" aria-label="Combine a model and a cluster"
+              onSubmit=${(event) => { event.preventDefault(); startExample(model, cluster); }}>
+            <${Among} title="Model" name="ready-model" value=${model} choose=${setModel}
+                      items=${[...EXAMPLES].map(([id, { title }]) => [id, title])} />
+            <${Among} title="Cluster" name="ready-cluster" value=${cluster} choose=${setCluster}
+                      items=${[...CLUSTERS].map(([id, { short }]) => [id, short])} />
+            <button class="primary">Plan it</button>
+        </form>`;
+}
+
+export function Empty() {
+    return html`
+        <section class="empty" aria-labelledby="empty-title">
+            <h2 id="empty-title">Does it fit, how fast, and what binds?</h2>
+            <p>Name a model on the left, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
+                ${" "}<code>kubectl</code> print anywhere on this page. Or start from one of these:</p>
+            <ul class="starters">${READY.map(([id, cluster]) => html`
+                <li key=${id}>
+                    <button type="button" class="starter" data-example=${id} onClick=${() => startExample(id, cluster)}>
+                        <b>${EXAMPLES.get(id).title}</b>
+                        <span>${CLUSTERS.get(cluster).title}</span>
+                        <span class="muted">${EXAMPLES.get(id).note}</span>
+                    </button>
+                </li>`)}
+            </ul>
+            <${Combine} />
+            <dl class="lessons">
+                <div><dt>One verdict</dt><dd>Fits or not, by how many bytes, on which rank, and the cheapest change that helps.</dd></div>
+                <div><dt>Legal values only</dt><dd>Each control offers what the model, the cluster and the other controls allow.</dd></div>
+                <div><dt>Every number explains itself</dt><dd>Click it for the formula, its inputs and the source. Press <kbd>e</kbd> for all at once.</dd></div>
+            </dl>
+        </section>`;
+}

@@ -1,0 +1,75 @@
+/**
+ * Files that somebody dropped or chose: a config.json becomes the model, what tools print becomes
+ * the cluster. Nothing is stored; what was read of a pool goes with the request, where the address
+ * holds it.
+ *
+ * @typedef {{names: string[], pending: boolean, report: any, problem: import("../../state/api.js").Problem | null,
+ *            planned: string}} Intake   planned: the pool that the plan is on
+ */
+import { signal } from "@preact/signals";
+import * as api from "../../state/api.js";
+import { NO_MODEL, withExtra, withoutExtra } from "../../state/plan.js";
+import { asProblem, change, plan, planAfter, setPlan } from "../../state/store.js";
+import { isConfig, readConfig } from "../read-config.js";
+
+/** @type {import("@preact/signals").Signal<Intake | null>} */
+export const intake = signal(null);
+
+/** Only the last files count: an older answer that comes late is dropped. */
+let reading = new AbortController();
+
+/** Nodes that can take work, as far as the files say. @param {any} pool  of a report */
+export function usableNodes(pool) {
+    return pool.states.unknown + pool.states.usable;
+}
+
+/**
+ * Puts the plan on a pool as the files describe it.
+ * @param {any} report @param {any} pool  of its pools @param {string} accelerator  of the catalogue
+ */
+export function planOn(report, pool, accelerator) {
+    const { node, fabric } = report.spec.pools.find(({ name }) => name === pool.name);
+    const { accelerator: printed, accelerators, ...figures } = node;
+    const next = planAfter(plan.value, {
+        accelerator, perNode: accelerators ?? plan.value.perNode, nodes: usableNodes(pool), inventory: "", pool: "",
+    });
+    const bare = withoutExtra(next, "/cluster");
+    const read = fabric ? { ...figures, fabric } : figures;
+    setPlan(Object.keys(read).length > 0 ? withExtra(bare, { cluster: read }) : bare);
+    intake.value = { ...intake.value, planned: pool.name };
+}
+
+/** The pool to plan on at once: the one with the most accelerators of those that are known. @param {any} report */
+function largestKnown(report) {
+    const known = report.pools.filter((pool) => pool.accelerator !== null && usableNodes(pool) > 0
+        && report.spec?.pools.some(({ name }) => name === pool.name));
+    return known.sort((a, b) => b.accelerators - a.accelerators)[0] ?? null;
+}
+
+/** @param {File[]} files */
+async function takeInventory(files) {
+    reading.abort();
+    reading = new AbortController();
+    const names = files.map(({ name }) => name);
+    intake.value = { names, pending: true, report: null, problem: null, planned: "" };
+    try {
+        const report = await api.parseInventory(files, reading.signal);
+        intake.value = { names, pending: false, report, problem: null, planned: "" };
+        const pool = largestKnown(report);
+        if (pool) planOn(report, pool, pool.accelerator);
+    } catch (error) {
+        const problem = asProblem(error);
+        if (problem) intake.value = { names, pending: false, report: null, problem, planned: "" };
+    }
+}
+
+/** @param {Iterable<File>} list */
+export async function takeFiles(list) {
+    const files = [...list];
+    if (files.length === 0) return;
+    const texts = await Promise.all(files.map((file) => (/\.json$/i.test(file.name) ? file.text() : "")));
+    const at = texts.findIndex(isConfig);
+    if (at >= 0) change({ ...NO_MODEL, config: readConfig(texts[at]).config });
+    const others = files.filter((_, place) => place !== at);
+    if (others.length > 0) await takeInventory(others);
+}

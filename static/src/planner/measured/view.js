@@ -1,0 +1,83 @@
+/** What the reader measured, beside what was predicted; the step can set the clock of the estimates. */
+import { useRef, useState } from "preact/hooks";
+import { html } from "../../html.js";
+import { units } from "../../state/prefs.js";
+import { requestOf, withoutExtra } from "../../state/plan.js";
+import { answer, applyFix, asProblem, plan, setPlan } from "../../state/store.js";
+import { change, gigabytes, seconds } from "../../units.js";
+import { calibrate, patchOf } from "./calibrate.js";
+
+const GIGA_BYTES = { GiB: 2 ** 30, GB: 1e9 };
+const CLOCK = "/cluster/accelerator_overrides";
+
+/** @param {string} text @returns {number | null} above 0 */
+function amount(text) {
+    const value = Number(text.trim().replace(",", "."));
+    return text.trim() !== "" && Number.isFinite(value) && value > 0 ? value : null;
+}
+
+/** @param {{id: string, label: string, unit: string, typed: string, set: (text: string) => void}} props */
+function Measured({ id, label, unit, typed, set }) {
+    const bad = typed.trim() !== "" && amount(typed) === null;
+    return html`
+        <div class="row"><label class="row-label" for=${id}>${label}</label>
+            <div class="row-control count"><input type="text" inputmode="decimal" autocomplete="off" id=${id} value=${typed}
+                ...${bad ? { "aria-invalid": "true" } : {}} onInput=${(event) => set(event.currentTarget.value)} /><span class="unit">${unit}</span></div>
+            ${bad ? html`<p class="field-error" role="alert">a number above 0</p>` : null}
+        </div>`;
+}
+
+/** @param {{what: string, measured: number, predicted: number, range: [number, number] | undefined, write: (value: number) => string}} props */
+function Against({ what, measured, predicted, range, write }) {
+    const within = range && measured >= range[0] && measured <= range[1];
+    return html`<li data-testid="against"><b>${what}</b>: ${write(measured)} measured, ${write(predicted)} predicted, error of the prediction
+        ${" "}<b>${change(predicted, measured)}</b>${range ? html`, <em class=${within ? "good" : "bad"}>${within ? "within" : "outside"} the predicted range</em>` : null}</li>`;
+}
+
+/** @param {{measured_s: number}} props */
+function Calibrate({ measured_s }) {
+    const [state, setState] = useState("");
+    const asking = useRef(new AbortController());
+    const set = "accelerator_overrides" in (plan.value.extra?.cluster ?? {});
+    const start = async () => {
+        asking.current.abort();
+        asking.current = new AbortController();
+        const { signal } = asking.current;
+        setState("Looking for the clock that explains your step…");
+        try {
+            const { ratio, nearest_s } = await calibrate(requestOf(plan.peek()), measured_s, signal);
+            if (signal.aborted) return;
+            setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
+            if (ratio !== null) applyFix(patchOf(ratio));
+        } catch (error) {
+            const problem = asProblem(error);
+            if (problem) setState(problem.detail);
+        }
+    };
+    return html`
+        <div class="commands"><button type="button" class="primary" onClick=${start}>Calibrate to this step</button>
+            ${set ? html`<button type="button" onClick=${() => setPlan(withoutExtra(plan.value, CLOCK))}>Back to the catalogue's clock</button>` : null}</div>
+        <p class="muted" role="status">${state || (set ? "The sustained clock of this plan comes from one measured step: it stands among the settings of the cluster." : html`
+            Sets the sustained clock of the accelerators so that the step comes out as measured. It takes up whatever else is off, too.`)}</p>`;
+}
+
+export function MeasuredRun() {
+    const [step, setStep] = useState("");
+    const [peak, setPeak] = useState("");
+    const { estimate } = answer.value;
+    if (!estimate) return null;
+    const { time, memory, interval } = estimate;
+    const unit = units.value;
+    const step_s = amount(step);
+    const giga = amount(peak);
+    return html`
+        <${Measured} id="measured-step" label="Step time" unit="s" typed=${step} set=${setStep} />
+        <${Measured} id="measured-peak" label="Peak reserved" unit=${unit} typed=${peak} set=${setPeak} />
+        <ul class="notes">
+            ${step_s === null ? null : html`<${Against} what="Step" measured=${step_s} predicted=${time.step_s} range=${interval?.step_s} write=${seconds} />`}
+            ${giga === null ? null : html`<${Against} what="Peak memory" measured=${giga * GIGA_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
+                range=${interval?.peak_reserved_bytes} write=${(bytes) => `${gigabytes(bytes, unit)} ${unit}`} />`}
+        </ul>
+        ${giga === null ? null : html`<p class="muted">No setting of an estimate carries a measured peak: memory is compared, not calibrated.</p>`}
+        ${step_s === null ? null : html`<${Calibrate} measured_s=${step_s} />`}`;
+}

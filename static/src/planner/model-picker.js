@@ -1,0 +1,93 @@
+/** Which model: a Hub id, or a config.json pasted or chosen from disk. */
+import { signal } from "@preact/signals";
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { EXAMPLES } from "../state/examples.js";
+import { modelSource, NO_MODEL } from "../state/plan.js";
+import { change, model, plan } from "../state/store.js";
+import { units } from "../state/prefs.js";
+import { count, exact, gigabytes } from "../units.js";
+import { errorProps, FieldError } from "../widgets/field.js";
+import { HubForm } from "./hub-form.js";
+import { readConfig } from "./read-config.js";
+
+/** What the reader is looking at, before it says where the model comes from. */
+const openTab = signal(/** @type {"hub" | "config" | null} */ (null));
+
+export function ConfigForm() {
+    const { config } = plan.value;
+    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+    const [fault, setFault] = useState("");
+    const text = draft ?? (config === null ? "" : JSON.stringify(config, null, 2));
+    const use = (source) => {
+        const read = readConfig(source);
+        setFault(read.fault);
+        if (read.config === null) return setDraft(source);
+        setDraft(null);
+        return change({ ...NO_MODEL, config: read.config });
+    };
+    const take = (file) => file?.text().then(use);
+    const invalid = fault !== "" ? { "aria-invalid": "true", "aria-describedby": "config-fault" } : errorProps("hub");
+    return html`
+        <form class="stack" onSubmit=${(event) => { event.preventDefault(); use(text); }}>
+            <label class="visually-hidden" for="field-config">config.json</label>
+            <textarea id="field-config" rows="7" spellcheck=${false} ...${invalid} value=${text}
+                      placeholder=${'Paste config.json, or drop the file anywhere\n{ "hidden_size": 4096, … }'}
+                      onInput=${(event) => setDraft(event.currentTarget.value)}></textarea>
+            ${fault ? html`<p class="field-error" id="config-fault"><span aria-hidden="true">▲ </span>${fault}</p>`
+                : html`<${FieldError} name="hub" />`}
+            <div class="split">
+                <label class="file">Choose a file
+                    <input type="file" accept=".json,application/json" class="visually-hidden"
+                           onChange=${(event) => take(event.currentTarget.files[0])} />
+                </label>
+                <button type="submit" class="primary">Use this config</button>
+            </div>
+        </form>`;
+}
+
+/** What the service read from the model. */
+function ModelCard() {
+    const { info, pending } = model.value;
+    const example = EXAMPLES.get(plan.value.example);
+    const source = modelSource(plan.value);
+    if (source === "none") return null;
+    const name = source === "example" ? example.title
+        : source === "hub" ? plan.value.hub : info?.name ?? "Pasted config";
+    const warnings = info?.warnings ?? [];
+    return html`
+        <div class="card" aria-busy=${pending}>
+            <p class="card-title">${name}${source === "example" ? html` <span class="tag">example</span>` : null}</p>
+            ${info ? html`
+                <dl class="facts">
+                    <div><dt>Architecture</dt><dd>${info.architecture ?? info.model_type}</dd></div>
+                    <div><dt>Parameters</dt><dd title=${exact(info.parameters.total)}>${count(info.parameters.total)}${
+                        info.parameters.active_per_token !== info.parameters.total
+                            ? `, ${count(info.parameters.active_per_token)} active` : ""}</dd></div>
+                    <div><dt>Weights</dt><dd>${gigabytes(info.weights_bytes, units.value)} ${units.value}</dd></div>
+                </dl>` : pending ? html`<p class="muted">Reading the model…</p>` : null}
+            ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul>` : null}
+        </div>`;
+}
+
+export function ModelPicker() {
+    const source = modelSource(plan.value);
+    const tab = openTab.value ?? (source === "config" ? "config" : "hub");
+    const tabs = [["hub", "Hub id"], ["config", "config.json"]];
+    return html`
+        <section class="group" aria-labelledby="group-model">
+            <div class="group-head">
+                <h2 id="group-model">Model</h2>
+                <div class="chips small" role="radiogroup" aria-label="Where the model comes from">
+                    ${tabs.map(([id, word]) => html`
+                        <label key=${id} class="chip">
+                            <input type="radio" name="model-source" checked=${tab === id}
+                                   onChange=${() => { openTab.value = /** @type {"hub" | "config"} */ (id); }} />
+                            <span>${word}</span>
+                        </label>`)}
+                </div>
+            </div>
+            ${tab === "hub" ? html`<${HubForm} />` : html`<${ConfigForm} />`}
+            <${ModelCard} />
+        </section>`;
+}

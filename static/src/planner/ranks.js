@@ -1,0 +1,91 @@
+/** The distinct ranks of an estimate: what they are called, which are shown, what they hold. */
+import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
+
+/** More bars than this are a wall, not a comparison. */
+const MOST_RANKS = 6;
+
+const ORDER = [...MEMORY_TERMS.keys()];
+const SUFFIXES = { persistent: "kept", activation: "kept for backward", transient: "at the peak", outside_allocator: "outside" };
+
+/** @param {string} name */
+function orderOf(name) {
+    const at = ORDER.indexOf(name);
+    return at < 0 ? ORDER.length : at;
+}
+
+/** A name may stand several times in a rank, with another lifetime or another formula. @param {any} term */
+export function keyOf(term) {
+    return `${term.name} ${term.lifetime} ${term.formula}`;
+}
+
+/** How many of the terms before this one are called the same and live as long. @param {any[]} terms @param {number} at */
+function alikeBefore(terms, at) {
+    const { name, lifetime } = terms[at];
+    return terms.slice(0, at).filter((term) => term.name === name && term.lifetime === lifetime).length;
+}
+
+/** One symbol for each, as formulas write them. @param {any[]} terms @returns {string[]} */
+export function symbolsOf(terms) {
+    return terms.map(({ name, lifetime }, at) => {
+        const before = alikeBefore(terms, at);
+        return `${name}_${lifetime}${before > 0 ? `_${before + 1}` : ""}`;
+    });
+}
+
+/** @param {any} rank */
+export function totalOf(rank) {
+    return rank.terms.reduce((sum, term) => sum + term.bytes, 0);
+}
+
+/** @param {any} rank @returns {any[]} what is not zero, in the order of stacking */
+export function stackOf(rank) {
+    return rank.terms.filter((term) => term.bytes > 0).sort((a, b) => orderOf(a.name) - orderOf(b.name));
+}
+
+/**
+ * The rows of the table: every term that any of the ranks has.
+ * @param {any[]} ranks @returns {{key: string, label: string, tone: string, term: any}[]}
+ */
+export function rowsOf(ranks) {
+    /** @type {Map<string, any>} */
+    const found = new Map();
+    for (const rank of ranks) {
+        for (const term of stackOf(rank)) if (!found.has(keyOf(term))) found.set(keyOf(term), term);
+    }
+    const terms = [...found.values()].sort((a, b) => orderOf(a.name) - orderOf(b.name));
+    return terms.map((term, at) => {
+        const { label, tone } = lookOf(MEMORY_TERMS, term.name);
+        const twice = terms.filter((other) => other.name === term.name).length > 1;
+        const before = alikeBefore(terms, at);
+        const suffix = `, ${SUFFIXES[term.lifetime] ?? term.lifetime}${before > 0 ? ` (${before + 1})` : ""}`;
+        return { key: keyOf(term), tone, term, label: twice ? label + suffix : label };
+    });
+}
+
+/** @param {any} rank @param {number} of  how many distinct ranks there are */
+export function nameOf(rank, of) {
+    if (of === 1 || typeof rank.first_stage !== "number") return rank.role;
+    const last = rank.first_stage + (rank.stages ?? 1) - 1;
+    return last > rank.first_stage ? `stages ${rank.first_stage}–${last}` : `stage ${rank.first_stage}`;
+}
+
+/** @param {any} rank @param {number} of */
+export function detailOf(rank, of) {
+    const devices = `${rank.count} ${rank.count === 1 ? "device" : "devices"}`;
+    const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, ", "first and last stage": "first and last, " }[rank.role] ?? "";
+    return place + devices;
+}
+
+/**
+ * The ranks to show: all while they are few, else both ends, the fullest and some between.
+ * @param {any} memory @returns {any[]}
+ */
+export function representatives(memory) {
+    const { ranks, binding_rank: binding } = memory;
+    if (ranks.length <= MOST_RANKS) return ranks;
+    const end = ranks.length - 1;
+    const fullest = ranks.findIndex((rank) => rank.rank === binding);
+    const wanted = [0, end, fullest, 1, end - 1, Math.floor(end / 2), 2].filter((at) => at >= 0);
+    const picked = new Set([...new Set(wanted)].slice(0, MOST_RANKS));
+    return ranks.filter((_, at) => picked.has(at));
+}

@@ -1,0 +1,83 @@
+/**
+ * The answer in one sentence: whether it fits and by how much, how fast, how long, what binds. Figures
+ * show no digit that their intervals do not bear out; the whole value is one click away.
+ */
+import { html } from "../html.js";
+import { units } from "../state/prefs.js";
+import { plan } from "../state/store.js";
+import { borneOut, gigabytes } from "../units.js";
+import { Num } from "../widgets/explain.js";
+
+const GIGA_BYTES = { GiB: 2 ** 30, GB: 1e9 };
+const TERA = 1e12;
+const DAY_S = 86400;
+const HOUR_S = 3600;
+
+/** Sides of an interval that differ by less than this many percent read better as one. */
+const ALIKE_PERCENT = 3;
+
+/**
+ * How far a rate may be off, as the interval of the step says: the shorter the step, the higher the rate.
+ * @param {any} estimate @returns {{low: number, high: number, about: any} | null}
+ */
+function spreadOf({ time, interval }) {
+    if (!interval) return null;
+    const [least_s, most_s] = interval.step_s;
+    return {
+        low: 1 - time.step_s / most_s, high: time.step_s / least_s - 1,
+        about: {
+            formula: "1 - step_s / most_s below and step_s / least_s - 1 above", inputs: { least_s, step_s: time.step_s, most_s },
+            source: "The interval of this estimate: fields left open and the range of sustained clocks",
+        },
+    };
+}
+
+/** @param {{spread: any}} props */
+function PlusMinus({ spread }) {
+    const [low, high] = [spread.low, spread.high].map((ratio) => Math.round(ratio * 100));
+    const text = Math.abs(low - high) <= ALIKE_PERCENT ? `± ${Math.max(low, high)} %` : `−${low} % +${high} %`;
+    return html`<${Num} title="How far the rate may be off" text=${text} value=${Math.max(spread.low, spread.high)} about=${spread.about} />`;
+}
+
+/** @param {number} value_s @param {number} spread */
+function lasting(value_s, spread) {
+    const [size, word] = value_s >= 2 * DAY_S ? [DAY_S, "days"] : value_s >= 2 * HOUR_S ? [HOUR_S, "hours"] : [60, "minutes"];
+    return `${borneOut(value_s / size, (value_s / size) * spread)} ${word}`;
+}
+
+/** Whether a run of the reader's stands behind the figures. */
+function Basis() {
+    const fixed = plan.value.extra?.cluster?.accelerator_overrides?.sustained_ratio !== undefined;
+    return html`<span class="tag" data-testid="basis" title=${fixed ? "The sustained clock was set from a measured step of one run"
+        : "No run of yours stands behind the figures: enter a measured step below to calibrate them"}>${
+        fixed ? "calibrated on 1 run" : "uncalibrated"}</span>`;
+}
+
+/** @param {{estimate: any}} props */
+export function Result({ estimate }) {
+    const { memory, throughput, binding, fits, interval } = estimate;
+    const unit = units.value;
+    const giga = GIGA_BYTES[unit];
+    const room = memory.headroom_bytes;
+    const peaks = interval?.peak_reserved_bytes ?? [0, 0];
+    const spread = spreadOf(estimate);
+    const step = spread ? Math.max(spread.low, spread.high) : 0;
+    const rate = throughput.model_flops_per_s_per_accelerator / TERA;
+    const train_s = estimate.time_to_train_s;
+    return html`
+        <div class="verdict-head">
+            <span class="badge ${fits ? "good" : "bad"}"><span aria-hidden="true">${fits ? "✓" : "✕"}</span> ${fits ? "Fits" : "Does not fit"}</span>
+            <p class="verdict-text" data-testid="sentence">
+                ${fits ? "with " : "by "}<${Num} title=${fits ? "Headroom" : "Deficit"} value=${room} unit="bytes" pointer="/memory/headroom_bytes"
+                    text=${`${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}
+                ${rate > 0 ? html`, <${Num} title="Model FLOP/s of a device" text=${`${borneOut(rate, rate * step)} TFLOP/s`}
+                    value=${throughput.model_flops_per_s_per_accelerator} pointer="/throughput/model_flops_per_s_per_accelerator" /> per device` : null}
+                ${spread ? html` <${PlusMinus} spread=${spread} />` : null}
+                ${train_s > 0 ? html`, <${Num} title="Time to train" text=${lasting(train_s, step)} value=${train_s} unit="s" pointer="/time_to_train_s" />` : null}
+                ${" "}<${Basis} />
+            </p>
+        </div>
+        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Num} title="Peak memory of a device" text=${gigabytes(memory.device_total_bytes, unit)}
+            value=${memory.device_total_bytes} unit="bytes" pointer="/memory/device_total_bytes" /> of <${Num} title="Usable memory of a device"
+            text=${`${gigabytes(memory.usable_bytes, unit)} ${unit}`} value=${memory.usable_bytes} unit="bytes" pointer="/memory/usable_bytes" /> per device.</span></p>`;
+}

@@ -1,0 +1,52 @@
+/** What the printed page says beside the answer: what was planned, all its settings, and where it can be opened again. */
+import { html } from "../html.js";
+import { EXAMPLES } from "../state/examples.js";
+import { FIELDS } from "../state/fields.js";
+import { extraMembers } from "../state/plan.js";
+import { accelerators, answer, model, plan } from "../state/store.js";
+import { exact } from "../units.js";
+
+/** Longer links are no help on paper. */
+const MOST_SIGNS = 1200;
+const MOST_NOTES = 3;
+
+function modelName() {
+    const { example, hub, revision } = plan.value;
+    if (EXAMPLES.has(example)) return EXAMPLES.get(example).title;
+    return plan.value.config === null ? `${hub}${revision === "" ? "" : `@${revision}`}` : model.value.info?.name ?? "a pasted config.json";
+}
+
+function clusterName() {
+    const { accelerator, nodes, perNode, inventory, pool } = plan.value;
+    if (inventory !== "") return `${exact(nodes)} nodes of ${inventory}${pool === "" ? "" : `, pool ${pool}`}`;
+    const part = accelerators.value.find(({ id }) => id === accelerator)?.name ?? accelerator;
+    return `${exact(nodes)} ${nodes === 1 ? "node" : "nodes"} of ${exact(perNode)} × ${part}`;
+}
+
+/** Above the verdict. */
+export function SheetHead() {
+    return html`<header class="printed"><p class="printed-title">${modelName()} on ${clusterName()}</p></header>`;
+}
+
+const NAMED = ["hub", "revision", "example", "accelerator", "perNode", "inventory", "pool", "nodes"];
+
+/** @param {any} value */
+const written = (value) => (typeof value === "boolean" ? (value ? "on" : "off") : value === "" || value === 0 ? "unknown"
+    : typeof value === "number" ? exact(value) : value);
+
+/** Beneath the figures. */
+export function SheetFoot() {
+    const { warnings = [], assumptions = [] } = answer.value.estimate;
+    const settings = FIELDS.filter(({ key }) => !NAMED.includes(key));
+    const link = location.href.length > MOST_SIGNS ? `${location.href.split("#")[0].slice(0, MOST_SIGNS)} (the pasted config.json is not part of it)` : location.href;
+    const rest = warnings.length - MOST_NOTES;
+    return html`
+        <footer class="printed">
+            <ul class="printed-settings">${settings.map(({ key, label }) => html`
+                <li key=${key}><span class="muted">${label}</span> ${written(plan.value[key])}</li>`)}
+                ${extraMembers(plan.value).map(({ pointer, text }) => html`<li key=${pointer}>${text}</li>`)}</ul>
+            ${warnings.slice(0, MOST_NOTES).map((item) => html`<p key=${item.message}><b>Warning:</b> ${item.message}</p>`)}
+            <p class="muted">${rest > 0 ? `${rest} more ${rest === 1 ? "warning" : "warnings"} and ` : ""}${assumptions.length} assumptions stand on the page itself:</p>
+            <p class="printed-link">${link}</p>
+        </footer>`;
+}

@@ -1,0 +1,97 @@
+/**
+ * What one device sends in a step: who asks for it on the left, what carries it on the right. A band
+ * is as high as its bytes; the part of it that nothing hides is solid, the rest is hatched. The table
+ * beneath says the same.
+ */
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "../../html.js";
+import { answer } from "../../state/store.js";
+import { scaled, seconds } from "../../units.js";
+import { followWidth } from "../../widgets/canvas.js";
+import { Swatch } from "../../widgets/charts.js";
+import { Scroll } from "../../widgets/scroll.js";
+import { layOut, sourceOf } from "./layout.js";
+
+const GAP_PX = 26;
+const PER_NODE_PX = 50;
+const NODE_PX = 8;
+
+/** Room for the names on both sides. */
+const LEFT_PX = 122;
+const RIGHT_PX = 70;
+const LINE_PX = 12;
+
+const words = (name) => name.replaceAll("_", " ");
+
+/** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {number} height */
+function ribbon(x1, y1, x2, y2, height) {
+    const middle = (x1 + x2) / 2;
+    const curve = (a, from, b, to) => `${a ? "L" : "M"}${from} C${middle},${from.split(",")[1]} ${middle},${to.split(",")[1]} ${to}`;
+    return `${curve(false, `${x1},${y1}`, 0, `${x2},${y2}`)} ${curve(true, `${x2},${y2 + height}`, 0, `${x1},${y1 + height}`)} Z`;
+}
+
+/** @param {{band: import("./layout.js").Band, width: number}} props */
+function Band({ band, width }) {
+    const { item, exposed } = band;
+    const shown = band.height * exposed;
+    const [x1, x2] = [LEFT_PX + NODE_PX, width - RIGHT_PX - NODE_PX];
+    return html`
+        <g data-bytes=${item.bytes_per_step} data-exposed=${exposed}>
+            <title>${sourceOf(item)} over ${words(item.level)}: ${scaled(item.bytes_per_step, "B")} a step, ${seconds(item.seconds)}, ${seconds(item.exposed_s)} exposed</title>
+            <path class="band hidden-part" d=${ribbon(x1, band.left + shown, x2, band.right + shown, band.height - shown)} />
+            <path class="band exposed-part" d=${ribbon(x1, band.left, x2, band.right, shown)} />
+        </g>`;
+}
+
+/** One end of bands with its name and bytes. @param {{node: import("./layout.js").Node, bar: number, text: number, anchor: string}} props */
+function End({ node, bar, text, anchor }) {
+    const middle = node.top + node.height / 2;
+    return html`
+        <g><rect class="bar tone-ink" x=${bar} y=${node.top} width=${NODE_PX} height=${node.height} />
+            <text class="tick" x=${text} y=${middle - 1} text-anchor=${anchor}>${words(node.name)}</text>
+            <text class="tick" x=${text} y=${middle + LINE_PX - 1} text-anchor=${anchor}>${scaled(node.bytes, "B")}</text></g>`;
+}
+
+/** @param {{items: any[]}} props */
+function Picture({ items }) {
+    const frame = useRef(/** @type {HTMLElement | null} */ (null));
+    const [width, setWidth] = useState(0);
+    useEffect(() => followWidth(frame.current, setWidth), []);
+    const names = new Set(items.map(sourceOf)).size;
+    const height = Math.max(2, names) * PER_NODE_PX;
+    const { left, right, bands } = layOut(items, height, GAP_PX);
+    return html`
+        <div class="traffic" ref=${frame}>
+            <svg width="100%" height=${height + 2 * LINE_PX} viewBox=${width > 0 ? `0 ${-LINE_PX} ${width} ${height + 2 * LINE_PX}` : null} role="img" aria-label="Bytes of one step by collective and by the level that carries them. The table below has every figure.">
+                ${width > 0 ? bands.map((band) => html`<${Band} key=${band.from + band.to} band=${band} width=${width} />`) : null}
+                ${[...left.values()].map((node) => html`
+                    <${End} key=${node.name} node=${node} bar=${LEFT_PX} text=${LEFT_PX - 6} anchor="end" />`)}
+                ${width > 0 ? [...right.values()].map((node) => html`
+                    <${End} key=${node.name} node=${node} bar=${width - RIGHT_PX - NODE_PX} text=${width - RIGHT_PX + 6} anchor="start" />`) : null}
+            </svg>
+        </div>
+        <ul class="key"><li><${Swatch} tone="vermillion" />exposed: nothing hides it</li><li><${Swatch} tone="sky" hatched />hidden under computing</li></ul>`;
+}
+
+export function Traffic() {
+    const items = answer.value.estimate?.communication ?? [];
+    return html`
+        <${Picture} items=${items} />
+        <${Scroll} label="Communication table">
+            <table class="figures tight">
+                <caption class="visually-hidden">Collectives of one step, for one device</caption>
+                <thead><tr>
+                    <th scope="col">Group</th><th scope="col">Collective</th><th scope="col">Level</th>
+                    <th scope="col" class="n">Bytes per step</th><th scope="col" class="n">Time</th>
+                    <th scope="col" class="n">Exposed</th>
+                </tr></thead>
+                <tbody>${items.map((item) => html`
+                    <tr key=${item.group + item.collective + item.level}>
+                        <th scope="row">${words(item.group)}</th><td>${words(item.collective)}</td><td>${words(item.level)}</td>
+                        <td class="n">${scaled(item.bytes_per_step, "B")}</td>
+                        <td class="n">${seconds(item.seconds)}</td><td class="n">${seconds(item.exposed_s)}</td>
+                    </tr>`)}
+                </tbody>
+            </table>
+        <//>`;
+}

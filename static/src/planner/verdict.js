@@ -1,0 +1,96 @@
+/** What the answer comes to, why there is none, and what to do about it. */
+import { html } from "../html.js";
+import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { tab } from "../state/look.js";
+import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
+import { units } from "../state/prefs.js";
+import { change, gigabytes } from "../units.js";
+import { spoken } from "../words.js";
+import { reach } from "../widgets/reach.js";
+import { Result } from "./result.js";
+import { WhatIf } from "./what-if/ribbon.js";
+
+/**
+ * What a fix does, in the words of the page: what it changes, and what else it settles that the
+ * plan left open.
+ *
+ * @param {Record<string, any>} patch
+ * @param {string} matters  the member that the fix is about
+ */
+function describe(patch, matters) {
+    const settings = Object.entries(patch).flatMap(([group, members]) =>
+        (members !== null && typeof members === "object" ? Object.entries(members) : [["", members]]).map(([name, value]) => {
+            const pointer = `/${group}/${name}`;
+            const field = fieldAt(pointer);
+            const words = spoken(pointer, value);
+            if (words !== "") return { own: name === matters, text: words };
+            const written = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "unknown");
+            const to = { true: "on", false: "off" }[written] ?? written;
+            const open = !field || (field.optional && (plan.value[field.key] === "" || plan.value[field.key] === 0));
+            return open ? { own: false, text: `${(name || group).replaceAll("_", " ")} ${to}` }
+                : { own: true, text: `${field.label} → ${to}` };
+        }));
+    const own = settings.filter((setting) => setting.own);
+    const others = settings.filter((setting) => !setting.own);
+    const join = (list) => list.map((setting) => setting.text).join(", ");
+    return own.length > 0 ? { what: join(own), settles: join(others) } : { what: join(others), settles: "" };
+}
+
+/** @param {{fix: any, estimate: any}} props */
+function Fix({ fix, estimate }) {
+    const effects = [];
+    const { what, settles } = describe(fix.change, fix.what);
+    if (typeof fix.memory_bytes === "number") {
+        effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
+    }
+    if (typeof fix.step_s === "number") {
+        effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
+    }
+    return html`
+        <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
+            <b>${what}</b>
+            <span>${effects.join(" · ")}${fix.fits ? html` <em class="good">fits</em>` : html` <em>not enough</em>`}</span>
+            ${settles ? html`<span>with ${settles}</span>` : null}
+        </button>`;
+}
+
+/** @param {{problem: import("../state/api.js").Problem}} props */
+function Refusal({ problem }) {
+    return html`
+        <div class="verdict-head">
+            <span class="badge bad"><span aria-hidden="true">▲</span> ${problem.status === 422 ? "Not possible" : "No answer"}</span>
+            <p class="verdict-text">${problem.errors.length > 0 && problem.status === 422
+                ? "These settings contradict each other or the model." : problem.detail || problem.title}</p>
+        </div>
+        ${problem.errors.length > 0 ? html`
+            <ul class="refusals">${problem.errors.map((item) => {
+                const key = fieldForProblem(item.pointer ?? "");
+                return html`
+                    <li key=${item.pointer + item.code}>
+                        ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
+                            : html`<code>${item.pointer}</code>`} ${key ? atField(item, key).detail : item.detail}
+                    </li>`;
+            })}</ul>` : null}`;
+}
+
+export function Verdict() {
+    const { phase, estimate, problem } = answer.value;
+    const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
+    const refused = phase === "problem" && problem;
+    const tone = refused ? "bad" : estimate ? (estimate.fits ? "good" : "bad") : "idle";
+    return html`
+        <section class="verdict ${tone}" aria-label="Verdict" data-phase=${phase} data-testid="verdict">
+            <div role="status" aria-live="polite" aria-busy=${phase === "loading"}>
+                ${refused ? html`<${Refusal} problem=${problem} />`
+                    : estimate ? html`<${Result} estimate=${estimate} />`
+                        : html`<p class="muted">Computing the first answer…</p>`}
+            </div>
+            ${refused && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
+                <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
+            ${fixes.length > 0 ? html`
+                <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
+                    <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
+                </div>` : null}
+            ${estimate && !refused && tab.value === "summary" ? html`<${WhatIf} />` : null}
+        </section>`;
+}

@@ -1,0 +1,137 @@
+/**
+ * Where the time goes: from the arithmetic at peak rate to the step time. The figure is a table
+ * whose middle column is drawn, so the figures and their picture cannot disagree.
+ */
+import { html } from "../html.js";
+import { explainAll } from "../state/prefs.js";
+import { answer } from "../state/store.js";
+import { digits, percent, seconds } from "../units.js";
+import { Swatch, share } from "../widgets/charts.js";
+import { Num } from "../widgets/explain.js";
+import { Export } from "../widgets/export.js";
+import { Scroll } from "../widgets/scroll.js";
+import { timeData } from "./exported.js";
+import { lookOf, TIME_TERMS } from "../widgets/terms.js";
+
+const BAR_PX = 14;
+
+/**
+ * @typedef {{id: string, label: string, tone: string, hatched: boolean, start_s: number, seconds: number,
+ *            about: any, level: 0 | 1}} Step
+ */
+
+/** Kernel time beyond the arithmetic at peak rate, derived here from three figures of the answer. */
+function efficiencyAbout(forward_s, backward_s, ideal_s) {
+    return {
+        formula: "forward_s + backward_s - ideal_s",
+        inputs: { forward_s, backward_s, ideal_s },
+        source: "Difference of the kernel times and the ideal time of this estimate",
+    };
+}
+
+/** @param {any} time @returns {Step[]} */
+function stepsOf(time) {
+    const term = (name) => time.terms.find((item) => item.name === name);
+    const forward_s = term("forward")?.seconds ?? 0;
+    const backward_s = term("backward")?.seconds ?? 0;
+    const ideal_s = time.ideal_s;
+    /** @type {Step[]} */
+    const steps = [
+        { id: "ideal", label: "Model FLOPs at peak rate", tone: "green", hatched: false, start_s: 0, seconds: ideal_s,
+            about: answer.value.estimate.explanations?.["/time/ideal_s"], level: 0 },
+        { id: "efficiency", label: "Kernel efficiency", tone: "sky", hatched: false, start_s: ideal_s,
+            seconds: forward_s + backward_s - ideal_s, about: efficiencyAbout(forward_s, backward_s, ideal_s), level: 0 },
+    ];
+    let start_s = 0;
+    for (const item of time.terms) {
+        const kernel = item.name === "forward" || item.name === "backward";
+        const { label, tone, hatched = false } = lookOf(TIME_TERMS, item.name);
+        if (kernel || item.seconds !== 0) {
+            steps.push({ id: item.name, label, tone, hatched, start_s, seconds: item.seconds,
+                about: item, level: kernel ? 1 : 0 });
+        }
+        start_s += item.seconds;
+    }
+    return steps;
+}
+
+/** @param {{step: Step, end_s: number}} props */
+function Drawn({ step, end_s }) {
+    const from_s = Math.min(step.start_s, step.start_s + step.seconds);
+    return html`
+        <svg class="fall" width="100%" height=${BAR_PX + 8} aria-hidden="true" focusable="false">
+            <line class="grid" x1="0" x2="100%" y1=${BAR_PX / 2 + 4} y2=${BAR_PX / 2 + 4} />
+            <rect class="bar tone-${step.tone}" x=${share(from_s / end_s)} y=${step.level === 1 ? 7 : 4}
+                  height=${step.level === 1 ? BAR_PX - 6 : BAR_PX} width=${share(Math.abs(step.seconds) / end_s)}
+                  ...${step.hatched ? { fill: `url(#hatch-${step.tone})` } : {}} />
+        </svg>`;
+}
+
+/** @param {{time: any, interval: [number, number] | undefined, end_s: number}} props */
+function Total({ time, interval, end_s }) {
+    const low = share((interval?.[0] ?? time.step_s) / end_s);
+    const high = share((interval?.[1] ?? time.step_s) / end_s);
+    const middle = BAR_PX / 2 + 4;
+    return html`
+        <svg class="fall" width="100%" height=${BAR_PX + 8} aria-hidden="true" focusable="false">
+            <rect class="bar total" x="0" y="4" height=${BAR_PX} width=${share(time.step_s / end_s)} />
+            <g class="whisker">
+                <line x1=${low} x2=${high} y1=${middle} y2=${middle} />
+                <line x1=${low} x2=${low} y1=${middle - 4} y2=${middle + 4} />
+                <line x1=${high} x2=${high} y1=${middle - 4} y2=${middle + 4} />
+            </g>
+        </svg>`;
+}
+
+/** @param {{step: Step, time: any, end_s: number, factor: number}} props */
+function Line({ step, time, end_s, factor }) {
+    const unit = factor === 1000 ? "ms" : "s";
+    return html`
+        <tr class=${step.level === 1 ? "sub" : ""} data-term=${step.id} data-seconds=${step.seconds}>
+            <th scope="row"><${Swatch} tone=${step.tone} hatched=${step.hatched} />${step.label}</th>
+            <td class="drawn"><${Drawn} step=${step} end_s=${end_s} /></td>
+            <td class="n"><${Num} title=${step.label} text=${digits(step.seconds * factor)} value=${step.seconds} unit="s" about=${step.about} />
+                <span class="visually-hidden">${unit}</span></td>
+            <td class="n muted">${percent(step.seconds / time.step_s)}</td>
+            ${explainAll.value ? html`<td class="how"><code>${step.about?.formula}</code> <span class="muted">${step.about?.source}</span></td>` : null}
+        </tr>`;
+}
+
+export function Waterfall() {
+    const { time, throughput, interval } = answer.value.estimate;
+    const factor = time.step_s < 1 ? 1000 : 1;
+    const end_s = Math.max(time.step_s, interval?.step_s?.[1] ?? 0) * 1.01;
+    return html`
+        <section class="panel" aria-labelledby="panel-time" data-testid="waterfall">
+            <header class="panel-head">
+                <h2 id="panel-time">Where the time goes</h2>
+                <p class="key">one step, ${seconds(time.step_s)}</p>
+                <${Export} name="time" title="Where the time goes" data=${() => timeData(time)} />
+            </header>
+            <${Scroll} label="Step time table">
+                <table class="figures falls">
+                    <caption class="visually-hidden">Step time by term. Indented rows are parts of the two rows above them.</caption>
+                    <thead><tr>
+                        <th scope="col">Term</th>
+                        <th scope="col" class="drawn"><span class="visually-hidden">Drawn from the start of the step</span></th>
+                        <th scope="col" class="n">${factor === 1000 ? "ms" : "s"}</th>
+                        <th scope="col" class="n">share</th>
+                        ${explainAll.value ? html`<th scope="col" class="how">Formula</th>` : null}
+                    </tr></thead>
+                    <tbody>${stepsOf(time).map((step) => html`
+                        <${Line} key=${step.id} step=${step} time=${time} end_s=${end_s} factor=${factor} />`)}
+                    </tbody>
+                    <tfoot>
+                        <tr>
+                            <th scope="row">Step time</th>
+                            <td class="drawn"><${Total} time=${time} interval=${interval?.step_s} end_s=${end_s} /></td>
+                            <td class="n"><${Num} title="Step time" text=${digits(time.step_s * factor)} value=${time.step_s} unit="s" pointer="/time/step_s" /></td>
+                            <td class="n"><span class="visually-hidden">MFU </span><${Num} title="Model FLOPs utilisation"
+                                text=${`${percent(throughput.mfu_full)} MFU`} value=${throughput.mfu_full} pointer="/throughput/mfu_full" /></td>
+                            ${explainAll.value ? html`<td class="how"></td>` : null}
+                        </tr>
+                    </tfoot>
+                </table>
+            <//>
+        </section>`;
+}

@@ -1,0 +1,44 @@
+/** The ribbon of changes, each with what it does to memory, time and fit, or why it cannot be; a click makes it. */
+import { useEffect } from "preact/hooks";
+import { html } from "../../html.js";
+import { units } from "../../state/prefs.js";
+import { answer, change } from "../../state/store.js";
+import { change as difference, gigabytes } from "../../units.js";
+import { followPlan, moves, outcomes } from "./state.js";
+
+/** @param {number} bytes  more or less than now */
+function more(bytes) {
+    return `${bytes < 0 ? "−" : "+"}${gigabytes(Math.abs(bytes), units.value)} ${units.value}`;
+}
+
+/** @param {{estimate: any, now: any}} props */
+function Effects({ estimate, now }) {
+    return html`
+        <span><em class=${estimate.fits ? "good" : "bad"}>${estimate.fits ? "✓ fits" : "✕ no fit"}</em> ${
+            more(estimate.memory.device_total_bytes - now.memory.device_total_bytes)}</span>
+        <span>${difference(estimate.time.step_s, now.time.step_s)} step</span>
+        <span>${difference(estimate.throughput.tokens_per_s, now.throughput.tokens_per_s)} tokens/s</span>`;
+}
+
+/** @param {{move: import("./moves.js").Move, now: any}} props */
+function Offer({ move, now }) {
+    const outcome = outcomes.value.get(move.id);
+    if (outcome?.estimate === null) {
+        return html`<li class="move barred" data-move=${move.id} title=${outcome.why}><b>${move.title}</b><span>not possible: ${outcome.why}</span></li>`;
+    }
+    return html`
+        <li><button type="button" class="move" data-move=${move.id} disabled=${!outcome} onClick=${() => change(move.changes)}>
+            <b>${move.title}</b>${outcome ? html`<${Effects} estimate=${outcome.estimate} now=${now} />` : html`<span>…</span>`}
+        </button></li>`;
+}
+
+export function WhatIf() {
+    useEffect(followPlan, []);
+    const { estimate: now } = answer.value;
+    return html`
+        <div class="what-if" data-testid="what-if" data-ready=${outcomes.value.size > 0}>
+            <h2 id="what-if">What if</h2>
+            <ul class="ribbon" aria-labelledby="what-if">${moves.value.map((move) => html`
+                <${Offer} key=${move.id} move=${move} now=${now} />`)}</ul>
+        </div>`;
+}

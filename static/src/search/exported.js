@@ -1,0 +1,16 @@
+/** The plans of the scatter as data: every figure and every dimension, and those that no answer was found for. */
+import { rows } from "./run.js";
+import { FIGURES } from "./figures.js";
+import { dimensions } from "./shown.js";
+
+/** @returns {import("../widgets/export.js").Data} */
+export function plansData() {
+    const names = [...dimensions.value.varied, ...dimensions.value.same];
+    return { rows: rows.value, columns: [
+        { name: "rank", title: "rank", read: ({ rank }) => rank || null },
+        { name: "front", title: "front", read: ({ front }) => front },
+        ...FIGURES.map((figure) => ({ name: figure.name, title: figure.name, read: ({ plan }) => figure.read(plan) })),
+        ...names.filter((name) => !FIGURES.some((figure) => figure.name === name))
+            .map((name) => ({ name, title: name, read: ({ values }) => values[name] })),
+    ] };
+}

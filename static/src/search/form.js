@@ -1,0 +1,161 @@
+/** What is searched: for what, within which limits, and which values of which dimension. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { amount, clusters, CONSTRAINTS, DIMENSIONS, LIMITS, limit, MOST_CLUSTERS, objective, OBJECTIVES, PRICE, restricted, said, say,
+    valuesOf } from "./ask.js";
+import { run } from "./run.js";
+import { accelerators, inventories, model } from "../state/store.js";
+import { parseCount, shortCount } from "../units.js";
+import { Chips } from "../widgets/chips.js";
+import { dimensionValue } from "./figures.js";
+
+/** What the service said about a member of the search. @param {{pointer: string}} props */
+function Fault({ pointer }) {
+    const fault = run.value.problem?.errors.find((item) => item.pointer === pointer || item.pointer?.startsWith(`${pointer}/`));
+    return fault ? html`<p class="field-error" id="fault-${pointer}"><span aria-hidden="true">▲ </span>${fault.detail}
+        ${fault.hint ? html` <span class="muted">${fault.hint}</span>` : null}</p>` : null;
+}
+
+/** @param {{name: string, label: string, items: [string, string][], now: string, set: (value: string) => void}} props */
+function OneOf({ name, label, items, now, set }) {
+    return html`
+        <div class="ask" role="radiogroup" aria-labelledby="ask-${name}">
+            <span class="row-label" id="ask-${name}">${label}</span>
+            <${Chips} name="ask-${name}" items=${items} now=${now} set=${set} />
+        </div>`;
+}
+
+/** A figure that may be left open. @param {import("./ask.js").Constraint & {pointer: string}} props */
+function Limit({ name, label, unit, factor, whole, help, pointer }) {
+    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+    const now = amount(name);
+    const shown = now === undefined ? "" : shortCount(Number((now / factor).toPrecision(12)));
+    const read = (text) => {
+        if (text.trim() === "") return "";
+        const number = Number(text.replace(/[,_ ]/g, ""));
+        const value = Number.isFinite(number) ? number : parseCount(text);
+        return value > 0 && (!whole || Number.isInteger(value)) ? String(Number((value * factor).toPrecision(12))) : null;
+    };
+    const bad = draft !== null && read(draft) === null;
+    const commit = (text) => {
+        const value = read(text);
+        if (value === null) return;
+        setDraft(null);
+        say({ [name]: value });
+    };
+    return html`
+        <div class="limit">
+            <label for="ask-${name}" title=${help}>${label}</label>
+            <span class="count">
+                <input type="text" inputmode="decimal" autocomplete="off" spellcheck=${false} id="ask-${name}" placeholder="any"
+                    value=${draft ?? shown} ...${bad ? { "aria-invalid": "true" } : {}}
+                    onInput=${(event) => setDraft(event.currentTarget.value)} onChange=${(event) => commit(event.currentTarget.value)} />
+                ${unit ? html`<span class="unit">${unit}</span>` : null}
+            </span>
+            ${bad ? html`<p class="field-error" role="alert">a ${whole ? "whole " : ""}number above 0</p>` : null}
+            <${Fault} pointer=${pointer} />
+        </div>`;
+}
+
+/**
+ * Values beside those on offer, typed.
+ * @param {{dimension: import("./ask.js").Dimension, now: any[], put: (values: any[]) => void}} props
+ */
+function Typed({ dimension, now, put }) {
+    const { name, label, values } = dimension;
+    const offered = now.filter((value) => values.includes(value));
+    const others = now.filter((value) => !values.includes(value));
+    /* What was no value is gone from the text as well. */
+    const commit = (event) => {
+        const typed = valuesOf(dimension, event.currentTarget.value);
+        put([...offered, ...typed]);
+        event.currentTarget.value = typed.filter((value) => !values.includes(value)).join(" ");
+    };
+    return html`<input type="text" class="typed" inputmode="numeric" autocomplete="off" spellcheck=${false} id="ask-${name}"
+        placeholder="others" aria-label="${label}: other values" value=${others.join(" ")}
+        onChange=${commit} />`;
+}
+
+/** @param {{dimension: import("./ask.js").Dimension}} props */
+function Values({ dimension }) {
+    const { name, label, type, values } = dimension;
+    const now = restricted.value[name] ?? [];
+    const put = (list) => say({ [name]: valuesOf(dimension, list.join(",")).join(",") });
+    /* It goes off by choosing a value, not by itself. */
+    const putAny = (event) => {
+        event.currentTarget.checked = true;
+        put([]);
+    };
+    const toggle = (value) => put(now.includes(value) ? now.filter((other) => other !== value) : [...now, value]);
+    return html`
+        <div class="ask" role="group" aria-labelledby="ask-label-${name}" data-dimension=${name}>
+            <span class="row-label" id="ask-label-${name}">${label}</span>
+            <span class="chips">
+                <label class="chip"><input type="checkbox" value="any" checked=${now.length === 0} onChange=${putAny} /><span>any</span></label>
+                ${values.map((value) => html`
+                    <label class="chip" key=${value}><input type="checkbox" value=${String(value)} checked=${now.includes(value)}
+                        onChange=${() => toggle(value)} /><span>${dimensionValue(name, value)}</span></label>`)}
+                ${type === "count" ? html`<${Typed} dimension=${dimension} now=${now} put=${put} />` : null}
+            </span>
+            <${Fault} pointer="/space/${name}" />
+        </div>`;
+}
+
+/** Clusters beside the planner's, so that the search says which. */
+function Also() {
+    const have = clusters.value;
+    const put = (list) => say({ also: list.join(",") });
+    const parts = accelerators.value.map(({ id, name }) => ({ text: `part:${id}`, name }));
+    const stored = inventories.value.items.map(({ slug, name }) => ({ text: `inventory:${slug}`, name: name ?? slug }));
+    const all = [...stored, ...parts];
+    const nameOf = (text) => all.find((item) => item.text === text)?.name ?? text.slice(text.indexOf(":") + 1);
+    return html`
+        <div class="ask">
+            <label class="row-label" for="ask-also" title="As many nodes of another part, or a whole inventory">Also on</label>
+            <span class="chips">
+                ${have.map((text) => html`
+                    <button type="button" key=${text} class="chip-button" onClick=${() => put(have.filter((other) => other !== text))}>${nameOf(text)}
+                        <span aria-hidden="true"> ✕</span><span class="visually-hidden">: leave it out</span></button>`)}
+                <select id="ask-also" disabled=${have.length >= MOST_CLUSTERS} onChange=${(event) => put([...have, event.currentTarget.value])}>
+                    <option value="" selected>another cluster…</option>
+                    ${all.filter(({ text }) => !have.includes(text)).map(({ text, name }) => html`<option key=${text} value=${text}>${name}</option>`)}
+                </select>
+            </span>
+            <${Fault} pointer="/clusters" />
+        </div>`;
+}
+
+/** @type {[string, string][]} */
+const NODES = [["", "as on the left"], ["any", "any number up to it"]];
+
+function Space() {
+    const count = Object.keys(restricted.value).length;
+    const experts = (model.value.info?.parameters?.routed_experts ?? 1) > 0;
+    const shown = DIMENSIONS.filter((dimension) => experts || !dimension.experts || restricted.value[dimension.name]);
+    return html`
+        <details class="space" data-testid="search-space">
+            <summary>Space <span class="tag">${count === 0 ? "everything legal" : `${count} restricted`}</span></summary>
+            <${OneOf} name="nodes" label="Nodes" items=${NODES} now=${said("nodes") === "any" ? "any" : ""}
+                set=${(value) => say({ nodes: value })} />
+            ${shown.map((dimension) => html`<${Values} key=${dimension.name} dimension=${dimension} />`)}
+            <label class="check"><input type="checkbox" checked=${said("anywhere") === "1"}
+                onChange=${(event) => say({ anywhere: event.currentTarget.checked ? "1" : "" })} /> Tensor groups may leave the scale-up domain</label>
+        </details>`;
+}
+
+export function Form() {
+    return html`
+        <form class="asking" aria-label="What to search" onSubmit=${(event) => event.preventDefault()}>
+            <${OneOf} name="objective" label="Objective" items=${OBJECTIVES} now=${objective.value}
+                set=${(value) => say({ objective: value === OBJECTIVES[0][0] ? "" : value })} />
+            <${Fault} pointer="/objective" />
+            <${Also} />
+            <div class="limits" role="group" aria-label="Constraints">
+                ${CONSTRAINTS.map((item) => html`<${Limit} key=${item.name} pointer="/constraints/${item.name}" ...${item} />`)}
+                <${Limit} ...${PRICE} pointer="/cluster/${PRICE.name}" /></div>
+            <${OneOf} name="limit" label="Plans wanted" now=${String(limit.value)}
+                items=${LIMITS.map((count) => [String(count), String(count)])}
+                set=${(value) => say({ limit: value === String(LIMITS[0]) ? "" : value })} />
+            <${Space} />
+        </form>`;
+}

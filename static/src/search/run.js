@@ -1,0 +1,153 @@
+/**
+ * A search as it runs: asked with one POST, told by the events of its answer, cancelled by closing it. Asking again, or
+ * for another plan, withdraws what is still running.
+ *
+ * @typedef {import("../state/api.js").Problem} Problem
+ * @typedef {"idle" | "running" | "done" | "cancelled" | "problem"} Phase
+ * @typedef {{phase: Phase, of: string, told: any, found: {of: string, plan: any, answer: any} | null, result: any, problem: Problem | null}} Run
+ *          of: the request as text; told: the newest counts; found: the newest plans, what they answer and for which plan of
+ *          the planner, of the search before until there are any; result: the whole answer
+ */
+import { batch, computed, signal } from "@preact/signals";
+import { postSearch } from "../state/api.js";
+import { readEvents } from "../state/event-stream.js";
+import { MOST_PINS, pinOf, pins, planOfPin } from "../state/pins.js";
+import { applyPatch } from "../state/plan.js";
+import { asProblem, plan, setPlan, togglePin as setAside } from "../state/store.js";
+import { changeTo } from "./apply.js";
+import { say, searchOf } from "./ask.js";
+import { isWhole, rowsOf } from "./plans.js";
+
+/** @type {import("@preact/signals").Signal<Run>} */
+export const run = signal({ phase: "idle", of: "", told: null, found: null, result: null, problem: null });
+
+/** The answer to "why not this one", for the plan with that key; "" is the planner's own. */
+export const why = signal(/** @type {{key: string, phase: Phase, answer: any, problem: Problem | null} | null} */ (null));
+
+export const rows = computed(() => (run.value.found === null ? [] : rowsOf(run.value.found.answer)));
+export const rowByKey = computed(() => new Map(rows.value.map((row) => [row.key, row])));
+
+/** The row that scatter and table both show, and the one under the pointer. */
+export const chosen = signal("");
+export const hovered = signal("");
+
+export const asked = computed(() => JSON.stringify(searchOf(plan.value)));
+
+let withdraw = new AbortController();
+let withdrawWhy = new AbortController();
+
+/** An event of the answer. @param {string} name @param {any} data @param {import("../state/plan.js").Plan} base  that is searched for */
+function hear(name, data, base) {
+    const now = run.peek();
+    const found = { of: now.of, plan: base, answer: data };
+    if (name === "progress") run.value = { ...now, told: data, found: data.best.length > 0 ? found : now.found };
+    if (name === "result") run.value = { ...now, phase: "done", told: data, found, result: data };
+    if (name === "error") run.value = { ...now, phase: "problem", problem: { errors: [], ...data } };
+}
+
+/** An answer that stopped before its result is none. @param {AbortSignal} abort */
+function ended(abort) {
+    if (abort.aborted || run.peek().phase !== "running") return;
+    const detail = "The connection broke before the search was done. What it had found stays below.";
+    run.value = { ...run.peek(), phase: "problem",
+        problem: { type: "about:blank", title: "The search broke off", status: 0, detail, errors: [] } };
+}
+
+export async function start() {
+    cancel();
+    withdraw = new AbortController();
+    const abort = withdraw.signal;
+    const of = asked.peek();
+    const base = plan.peek();
+    batch(() => {
+        run.value = { phase: "running", of, told: null, found: run.peek().found, result: null, problem: null };
+        why.value = null;
+        say({ run: "1" });
+    });
+    try {
+        await postSearch(JSON.parse(of), abort, (body) => readEvents(body, ({ name, data }) => {
+            if (!abort.aborted) hear(name, data, base);
+        }));
+        ended(abort);
+    } catch (error) {
+        if (abort.aborted) return;
+        const problem = asProblem(error);
+        if (problem) run.value = { ...run.peek(), phase: "problem", problem };
+        else ended(abort);
+    }
+}
+
+/** What was found stays. */
+export function cancel() {
+    withdraw.abort();
+    if (run.peek().phase !== "running") return;
+    run.value = { ...run.peek(), phase: "cancelled" };
+}
+
+/**
+ * @param {string} key  of the plan, "" for the planner's own
+ * @param {{parallelism: any, workload: any, cluster?: any, cluster_index?: number}} of
+ */
+export async function askWhy(key, { parallelism, workload, cluster, cluster_index: index = 0 }) {
+    withdrawWhy.abort();
+    withdrawWhy = new AbortController();
+    const abort = withdrawWhy.signal;
+    why.value = { key, phase: "running", answer: null, problem: null };
+    try {
+        const place = index > 0 ? { cluster_index: index } : {};
+        const request = { ...JSON.parse(run.peek().found.of), why_not: { parallelism, workload, cluster, ...place } };
+        await postSearch(request, abort, (body) => readEvents(body, ({ name, data }) => {
+            if (abort.aborted) return;
+            if (name === "result") why.value = { key, phase: "done", answer: data.why_not, problem: null };
+            if (name === "error") why.value = { key, phase: "problem", answer: null, problem: { errors: [], ...data } };
+        }));
+    } catch (error) {
+        const problem = abort.aborted ? null : asProblem(error);
+        if (problem) why.value = { key, phase: "problem", answer: null, problem };
+    }
+}
+
+/** What the planner would hold with a plan that was found, in place of the plan that it searched for. @param {any} found */
+function planWith(found) {
+    const { of, plan: base, answer } = run.peek().found;
+    const { plan: next, patch } = changeTo(base, found, JSON.parse(of), answer);
+    return applyPatch(next, patch);
+}
+
+/** Pins of plans that were found, each worked out once. @type {WeakMap<any, string>} */
+const pinsMade = new WeakMap();
+
+/** @param {import("./plans.js").Row} row  a whole one */
+function pinOfRow({ plan: found }) {
+    if (!pinsMade.has(found)) pinsMade.set(found, pinOf(planWith(found)));
+    return pinsMade.get(found);
+}
+
+/** Keys of the rows that are set aside. Few have the degrees of a pin, and only of those the whole plan is worked out. */
+export const pinnedKeys = computed(() => {
+    const wanted = pins.value.map((pin) => planOfPin(pin, null).plan);
+    const isNear = ({ values }) => wanted.some((one) => one.tensor === values.tensor && one.pipeline === values.pipeline
+        && one.microBatch === values.micro_batch_size);
+    return rows.value.filter((row) => isNear(row) && isWhole(row) && pins.value.includes(pinOfRow(row))).map(({ key }) => key);
+});
+
+/** @param {string} key */
+export const isPinnedRow = (key) => pinnedKeys.value.includes(key);
+
+/** @param {import("./plans.js").Row | undefined} row */
+export function canPin(row) {
+    return row !== undefined && isWhole(row) && pins.value.length < MOST_PINS;
+}
+
+/** @param {string} key */
+export function togglePin(key) {
+    const row = rowByKey.peek().get(key);
+    if (row && isWhole(row)) setAside(pinOfRow(row));
+}
+
+/** The planner takes the plan over; the step back undoes it. @param {any} found */
+export function apply(found) {
+    const { of, answer } = run.peek().found;
+    const { plan: base, patch } = changeTo(plan.peek(), found, JSON.parse(of), answer);
+    setPlan(applyPatch(base, patch));
+}

@@ -1,0 +1,221 @@
+/** The plans found as points: any two figures against each other, in size the accelerators, in colour a third. */
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "../html.js";
+import { said, say } from "./ask.js";
+import { units } from "../state/prefs.js";
+import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
+import { exact } from "../units.js";
+import { followWidth } from "../widgets/canvas.js";
+import { Export } from "../widgets/export.js";
+import { isMatching, keptLast } from "./axes.js";
+import { Brush, onDown, onMove, onUp, release, wasBrushed } from "./brush.js";
+import { Chosen } from "./chosen.js";
+import { plansData } from "./exported.js";
+import { cutOf, dimensionValue, FIGURE_BY_NAME, titleOf, written } from "./figures.js";
+import { nearestTo, roundTicks } from "./scales.js";
+import { across, colouredBy, colours, EDGES, edgePath, HEIGHT_PX, known, legend, OWN, place, planOf, pointByKey, points, scales, spokenOf, upwards,
+    width } from "./shown.js";
+
+/** A pointer this near to a point means it. */
+const REACH_PX = 24;
+const TIP_PX = 270;
+const TICK_PX = 90;
+const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
+
+/** @param {import("./figures.js").Figure} figure */
+function unitOf(figure) {
+    return figure.name.endsWith("_bytes") ? UNIT_BYTES[units.value] : 1;
+}
+
+function Axes() {
+    const { left, top, inner } = place.value;
+    const floor = EDGES.top + inner.height;
+    const wanted = Math.max(2, Math.floor(inner.width / TICK_PX));
+    return html`
+        ${roundTicks(scales.value.x, wanted, unitOf(across.value)).map((value) => html`
+            <g key=${`x${value}`}><line class="grid" x1=${left(value)} x2=${left(value)} y1=${EDGES.top} y2=${floor} />
+                <text class="tick" x=${left(value)} y=${floor + 16} text-anchor="middle">${across.value.write(value)}</text></g>`)}
+        ${roundTicks(scales.value.y, 5, unitOf(upwards.value)).map((value) => html`
+            <g key=${`y${value}`}><line class="grid" x1=${EDGES.left} x2=${EDGES.left + inner.width} y1=${top(value)} y2=${top(value)} />
+                <text class="tick" x=${EDGES.left - 6} y=${top(value) + 4} text-anchor="end">${upwards.value.write(value)}</text></g>`)}
+        ${across.value.name === "headroom_bytes" && scales.value.x.from < 0 ? html`
+            <line class="usable" x1=${left(0)} x2=${left(0)} y1=${EDGES.top} y2=${floor} />` : null}
+        <text class="axis" x=${EDGES.left + inner.width} y=${HEIGHT_PX - 8} text-anchor="end">${titleOf(across.value)} →</text>
+        <text class="axis" x="4" y="10">↑ ${titleOf(upwards.value)}</text>`;
+}
+
+/** @param {import("./shown.js").Point} point */
+function shapeOf({ key, left, top, radius, tone, row }) {
+    const [x, y] = [left.toFixed(1), top.toFixed(1)];
+    if (row === null) return html`<path key=${key} class="rejected" d="M${left - 4} ${top - 4}l8 8m0-8l-8 8" />`;
+    const look = !isMatching.value(key) ? "off" : row.front ? "" : "behind";
+    return html`<circle key=${key} cx=${x} cy=${y} r=${radius.toFixed(1)} class="bar tone-${tone} ${look}" />`;
+}
+
+/** @param {{point: import("./shown.js").Point}} props */
+function Winner({ point: { left, top, radius } }) {
+    const beneath = top < 2 * EDGES.top + radius;
+    return html`
+        <circle class="winner" cx=${left} cy=${top} r=${radius + 4} />
+        <text class="winner-name" x=${left} y=${beneath ? top + radius + 18 : top - radius - 8} text-anchor="middle">best</text>`;
+}
+
+function Points() {
+    const best = points.value.find(({ row }) => row?.rank === 1);
+    const own = pointByKey.value.get(OWN);
+    return html`
+        <path class="edge" d=${edgePath.value} />
+        ${keptLast(points.value).filter(({ key }) => key !== OWN).map(shapeOf)}
+        ${own ? html`<path class="own" d="M${own.left} ${own.top - 7}l7 7l-7 7l-7 -7z" />` : null}
+        ${best ? html`<${Winner} point=${best} />` : null}`;
+}
+
+/** Rings about what the reader means; the points beneath are not drawn again for it. */
+function Marks() {
+    const ring = (key, name) => {
+        const point = pointByKey.value.get(key);
+        return point ? html`<circle key=${name + key} class="ring ${name}" cx=${point.left} cy=${point.top} r=${point.radius + 3} />` : null;
+    };
+    return html`${pinnedKeys.value.map((key) => ring(key, "pinned"))}${ring(chosen.value, "chosen")}${ring(hovered.value, "hovered")}`;
+}
+
+/** @param {import("./shown.js").Point} point */
+function factsOf(point) {
+    const plan = planOf(point);
+    const named = ["accelerators", colouredBy.value].map((name) => FIGURE_BY_NAME.get(name));
+    const figures = [...new Set([upwards.value, across.value, ...named])];
+    return figures.filter((figure) => figure && typeof figure.read(plan) === "number")
+        .map((figure) => `${figure.label} ${written(figure, plan)}`).join(", ");
+}
+
+/** @param {import("./shown.js").Point} point */
+function nameOf({ row, rejected }) {
+    if (row === null && rejected === null) return "The planner's own plan";
+    if (row === null) return `No answer: ${rejected.sentence ?? rejected.reason.replaceAll("_", " ")}`;
+    return `${row.rank > 0 ? `Rank ${row.rank}` : "On the front"}: ${cutOf(row.plan)}`;
+}
+
+function Tip() {
+    const point = pointByKey.value.get(hovered.value);
+    if (!point) return null;
+    const put = (node) => {
+        if (node === null) return;
+        node.style.left = `${Math.max(0, Math.min(point.left + 12, width.value - TIP_PX))}px`;
+        node.style.top = `${point.top + 16}px`;
+    };
+    return html`
+        <div class="tip" ref=${put} aria-hidden="true" data-testid="scatter-tip"><b>${nameOf(point)}</b><span>${factsOf(point)}</span></div>`;
+}
+
+function Readout() {
+    const point = spokenOf.value;
+    const note = point?.row?.plan.simulation_note;
+    return html`
+        <p class="readout" role="status" data-testid="scatter-readout">${point === null ? "No plan is chosen."
+            : html`<b>${nameOf(point)}</b> ${factsOf(point)}${point.row?.front ? ", no other is better in everything" : ""}${
+                isPinnedRow(point.key) ? ", pinned" : ""}${note ? `. Not simulated: ${note}` : ""}`}</p>`;
+}
+
+/** @param {(point: import("./shown.js").Point) => number} read @param {1 | -1} direction */
+function step(read, direction) {
+    const order = [...points.value].sort((a, b) => direction * (read(a) - read(b)));
+    const now = order.findIndex(({ key }) => key === chosen.value);
+    const next = order[Math.min(now + 1, order.length - 1)];
+    if (next) chosen.value = next.key;
+}
+
+const byLeft = ({ left }) => left;
+const byTop = ({ top }) => top;
+
+/** @type {Record<string, () => void>} */
+const KEYS = {
+    ArrowRight: () => step(byLeft, 1),
+    ArrowLeft: () => step(byLeft, -1),
+    ArrowDown: () => step(byTop, 1),
+    ArrowUp: () => step(byTop, -1),
+    Home: () => { chosen.value = points.value[0]?.key ?? ""; },
+    End: () => { chosen.value = points.value.at(-1)?.key ?? ""; },
+    p: () => { if (pointByKey.value.get(chosen.value)?.row) togglePin(chosen.value); },
+    Escape: () => { chosen.value = ""; },
+    Backspace: release,
+};
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+    const does = KEYS[event.key];
+    if (!does || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    does();
+}
+
+/** @param {PointerEvent & {currentTarget: Element}} event */
+function pointed(event) {
+    const box = event.currentTarget.getBoundingClientRect();
+    const at = nearestTo(points.value, event.clientX - box.left, event.clientY - box.top, REACH_PX);
+    return points.value[at]?.key ?? "";
+}
+
+function Plot() {
+    const box = useRef(/** @type {HTMLElement | null} */ (null));
+    useEffect(() => followWidth(box.current, (now) => { width.value = now; }), []);
+    const drawn = width.value > 0 && scales.value !== null;
+    return html`
+        <div class="plot" ref=${box} tabindex="0" role="application" aria-label="Scatter of plans" aria-describedby="scatter-keys"
+             data-testid="scatter" onKeyDown=${onKey} onClick=${(event) => { if (!wasBrushed()) chosen.value = pointed(event); }}
+             onPointerDown=${onDown} onPointerUp=${onUp} onPointerCancel=${onUp}
+             onPointerMove=${(event) => { hovered.value = onMove(event) ? "" : pointed(event); }} onPointerLeave=${() => { hovered.value = ""; }}>
+            <svg width=${width.value} height=${HEIGHT_PX} aria-hidden="true" focusable="false">
+                ${drawn ? html`<${Axes} /><${Brush} /><${Points} /><${Marks} />` : null}
+            </svg>
+            <${Tip} />
+        </div>`;
+}
+
+/** @param {{name: string, label: string, items: [string, string][], now: string}} props */
+function Pick({ name, label, items, now }) {
+    return html`
+        <label>${label} <select onChange=${(event) => say({ [name]: event.currentTarget.value })}>${items.map(([value, words]) => html`
+            <option key=${value} value=${value} selected=${value === now}>${words}</option>`)}</select></label>`;
+}
+
+/** @param {{children?: any}} props */
+function Mark({ children }) {
+    return html`<svg width="14" height="14" aria-hidden="true" focusable="false">${children}</svg>`;
+}
+
+function Legend() {
+    const name = colouredBy.value;
+    const figure = FIGURE_BY_NAME.get(name);
+    const words = (value) => (figure ? figure.write(value) : dimensionValue(name, value));
+    return html`
+        <ul class="key" aria-label="Colours">${legend.value.map(({ tone, value }) => html`
+            <li key=${String(value)}><${Mark}><circle cx="7" cy="7" r="5" class="bar tone-${tone}" /><//>${words(value)}</li>`)}
+            <li><${Mark}><path class="own" d="M7 1l6 6l-6 6l-6 -6z" /><//>the planner's own</li>
+            <li><${Mark}><path class="rejected" d="M3 3l8 8m0-8l-8 8" /><//>no answer, the nearest of its reason</li>
+        </ul>`;
+}
+
+export function Scatter() {
+    const figures = known.value.map((figure) => [figure.name, titleOf(figure)]);
+    const more = (run.value.found?.answer.rejected ?? []).some(({ nearest }) => nearest);
+    return html`
+        <section class="panel" aria-labelledby="panel-scatter">
+            <header class="panel-head"><h2 id="panel-scatter">What there is to choose from</h2>
+                <p class="key">${exact(points.value.filter(({ row }) => row?.front).length)} that no other beats in rate, headroom,
+                    accelerators and cost at once</p>
+                <${Export} name="plans" title="What there is to choose from" data=${plansData} /></header>
+            <div class="picks">
+                <${Pick} name="y" label="Up" items=${figures} now=${upwards.value.name} />
+                <${Pick} name="x" label="Across" items=${figures} now=${across.value.name} />
+                <${Pick} name="colour" label="Colour" items=${colours.value} now=${colouredBy.value} />
+                ${more ? html`
+                    <label class="check"><input type="checkbox" checked=${said("rejected") !== "0"}
+                        onChange=${(event) => say({ rejected: event.currentTarget.checked ? "" : "0" })} /> Show what is no answer</label>` : null}
+            </div>
+            <${Legend} /><${Plot} /><${Readout} /><${Chosen} />
+            <p class="hint muted" id="scatter-keys">Size: accelerators. Line: what no other plan beats on these two axes; what is beaten in
+                everything is faded. Drag over points to keep only them. Keys: <kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> next plan
+                that way, <kbd>P</kbd> pin, <kbd>Backspace</kbd> keep all. The table below has the same plans.</p>
+        </section>`;
+}

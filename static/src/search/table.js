@@ -1,0 +1,91 @@
+/** The plans found as a table, joined with the scatter. */
+import { computed } from "@preact/signals";
+import { html } from "../html.js";
+import { said, say } from "./ask.js";
+import { canPin, chosen, hovered, isPinnedRow, rows, run, togglePin } from "./run.js";
+import { exact } from "../units.js";
+import { inOrder } from "../widgets/rows.js";
+import { Table, TableTools } from "../widgets/table.js";
+import { matching } from "./axes.js";
+import { dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, titleOf, written } from "./figures.js";
+import { Kept } from "./parallel.js";
+import { dimensions } from "./shown.js";
+
+/**
+ * @typedef {import("./plans.js").Row} Row
+ * @typedef {import("../widgets/rows.js").Column} Column
+ */
+
+/** @param {{row: Row}} props */
+function Place({ row }) {
+    const pinned = isPinnedRow(row.key);
+    const name = row.rank > 0 ? `rank ${row.rank}` : "a plan on the front";
+    return html`
+        <button type="button" class="icon pin" aria-pressed=${pinned} data-pin=${row.key} disabled=${!pinned && !canPin(row)}
+                aria-label="${pinned ? "Unpin" : "Pin"} ${name}" onClick=${() => togglePin(row.key)}>${pinned ? "★" : "☆"}</button>${
+            row.rank > 0 ? row.rank : "–"}`;
+}
+
+/** @type {Column} */
+const RANK = { name: "rank", title: "Rank", field: "rank", number: true, first: 1, read: ({ rank }) => rank || null,
+    write: (row) => html`<${Place} row=${row} />` };
+
+/** @param {import("./figures.js").Figure} figure @returns {Column} */
+function figureColumn(figure) {
+    return { name: figure.name, title: titleOf(figure), field: figure.name, number: true, first: figure.better > 0 ? -1 : 1,
+        read: ({ plan }) => figure.read(plan),
+        write: ({ plan }) => (typeof figure.read(plan) === "number" ? figure.write(figure.read(plan)) : "–") };
+}
+
+/** @param {string} name @returns {Column} */
+function dimensionColumn(name) {
+    return { name, title: dimensionLabel(name), field: name, number: name !== "cluster", first: 1, read: ({ values }) => values[name],
+        write: ({ values }) => dimensionValue(name, values[name]) };
+}
+
+/** What a figure per device says, the figure says while all have as many devices. */
+const figures = computed(() => FIGURES.filter((figure) => isKnown(figure, rows.value)
+    && (figure.name !== "rate_per_accelerator" || isVaried(FIGURE_BY_NAME.get("accelerators"), rows.value))));
+
+const columns = computed(() => [RANK, ...figures.value.filter((figure) => rows.value.length < 2 || isVaried(figure, rows.value)).map(figureColumn),
+    ...dimensions.value.varied.map(dimensionColumn)]);
+
+const ordered = computed(() => inOrder(matching.value, columns.value, said("sort")));
+
+/** @param {string} key @param {KeyboardEvent} event */
+function onKey(key, event) {
+    if (event.key === "p") togglePin(key);
+    return event.key === "p";
+}
+
+/** What need not be said in every row. */
+function Same() {
+    const [first] = rows.value;
+    if (rows.value.length < 2) return null;
+    const alike = figures.value.filter((figure) => !isVaried(figure, rows.value));
+    const words = [...alike.map((figure) => `${figure.label.toLowerCase()} ${written(figure, first.plan)}`),
+        ...dimensions.value.same.map((name) => `${dimensionLabel(name).toLowerCase()} ${dimensionValue(name, first.values[name])}`)];
+    return words.length === 0 ? null : html`<p class="hint muted">The same in all: ${words.join(", ")}.</p>`;
+}
+
+export function Plans() {
+    const { result, phase } = run.value;
+    const sentence = result?.reranking?.sentence;
+    const some = matching.value.length < rows.value.length ? `${exact(matching.value.length)} of ` : "";
+    const count = `${some}${exact(rows.value.length)}`;
+    return html`
+        <section class="panel" aria-labelledby="panel-plans" data-testid="plans">
+            <header class="panel-head"><h2 id="panel-plans">Plans <span class="tag">${count}</span></h2>
+                <${TableTools} rows=${ordered.value} columns=${columns.value} file="shardline-search" /></header>
+            <p class="visually-hidden" role="status" data-testid="plans-count">${phase === "running" ? "" : `${count} plans in the table`}</p>
+            <${Kept} />
+            ${sentence ? html`<p class="hint muted">${sentence}</p>` : null}
+            <${Table} label="Plans found" long columns=${columns.value} rows=${ordered.value} keyOf=${({ key }) => key}
+                sort=${said("sort")} setSort=${(sort) => say({ sort })} current=${chosen.value} choose=${(key) => { chosen.value = key; }}
+                point=${(key) => { hovered.value = key; }} onKey=${onKey}
+                more=${({ key }) => ({ "aria-selected": chosen.value === key, "data-near": hovered.value === key })} />
+            <p class="hint muted">Keys in the table: arrows from cell to cell, <kbd>Enter</kbd> on a head sorts, <kbd>P</kbd> pins a plan to
+                compare it.</p>
+            <${Same} />
+        </section>`;
+}

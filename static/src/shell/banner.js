@@ -1,0 +1,45 @@
+/** What a reader is told while the service is away, busy or slow. */
+import { useEffect, useState } from "preact/hooks";
+import { html } from "../html.js";
+import { trouble, tryNow } from "../state/connection.js";
+import { answer } from "../state/store.js";
+
+/** Counts down beside the sentence that is read aloud, so that no second is. @param {{next_ms: number}} props */
+function Countdown({ next_ms }) {
+    const [now_ms, setNow] = useState(Date.now());
+    useEffect(() => {
+        const timer = setInterval(() => setNow(Date.now()), 250);
+        return () => clearInterval(timer);
+    }, []);
+    const left_s = Math.max(0, Math.ceil((next_ms - now_ms) / 1000));
+    return html`<span aria-hidden="true">Next try in ${left_s} s.</span>`;
+}
+
+/** Asks at once when the browser finds a network again. */
+function useNetwork() {
+    useEffect(() => {
+        addEventListener("online", tryNow);
+        return () => removeEventListener("online", tryNow);
+    }, []);
+}
+
+export function Banner() {
+    useNetwork();
+    const now = trouble.value;
+    return html`
+        <div class="banner" data-testid="banner" data-kind=${now?.kind ?? "none"}>
+            <p role="status">${now === null ? "" : html`<b>${now.detail}</b> ${now.kind === "slow" ? "Still waiting."
+                : "It is asked again until it answers. Nothing you set is lost."}`}</p>
+            ${now === null ? null : html`
+                ${now.next_ms === null ? now.kind === "fault" ? html`<span aria-hidden="true">Trying…</span>` : null
+                    : html`<${Countdown} key=${now.next_ms} next_ms=${now.next_ms} />`}
+                <button type="button" onClick=${tryNow}>Try now</button>`}
+        </div>`;
+}
+
+/** Above an answer that is not the plan's, while the plan's own does not come. */
+export function Stale() {
+    const { phase, estimate } = answer.value;
+    if (trouble.value === null || phase !== "loading" || !estimate) return null;
+    return html`<p class="stale" data-testid="stale"><span aria-hidden="true">▲ </span>What stands below answers the plan before your last change.</p>`;
+}

@@ -1,0 +1,92 @@
+/**
+ * The pages of the header and the views of an answer as tabs; the code of all but the first comes
+ * when it is first opened.
+ */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { html } from "../html.js";
+import { page, tab } from "../state/look.js";
+import { pins } from "../state/pins.js";
+import { openPage, openTab } from "../state/store.js";
+
+/** @typedef {import("../state/look.js").Tab} Tab */
+/** @typedef {import("../state/look.js").Page} Page */
+
+/** @type {[Page, string][]} */
+export const PAGES = [["planner", "Planner"], ["inventories", "Inventories"], ["models", "Models"], ["concepts", "Concepts"]];
+
+/** @type {[Tab, string][]} */
+export const VIEWS = [["summary", "Memory and time"], ["step", "Timeline and sharding"], ["search", "Search"], ["compare", "Compare"]];
+
+/** Which part of rest.js each of them is. @type {Record<string, string>} */
+const PARTS = {
+    step: "Step", search: "Search", compare: "Compare",
+    inventories: "Inventories", models: "Models", concepts: "Concepts",
+};
+
+/** What has come so far, by name; null where it could not. */
+const loaded = signal(/** @type {Record<string, any>} */ ({}));
+
+/** @param {string} name */
+async function load(name) {
+    if (loaded.peek()[name]) return;
+    const view = await import("./rest.js").then((rest) => rest[PARTS[name]], () => null);
+    loaded.value = { ...loaded.peek(), [name]: view };
+}
+
+/** @param {KeyboardEvent} event */
+function onKey(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    const at = VIEWS.findIndex(([name]) => name === tab.value);
+    const [next] = VIEWS[(at + step + VIEWS.length) % VIEWS.length];
+    openTab(next);
+    document.getElementById(`tab-${next}`)?.focus();
+}
+
+export function Tabs() {
+    return html`
+        <div class="tabs" role="tablist" aria-label="Views of the answer" onKeyDown=${onKey}>${VIEWS.map(([name, words]) => html`
+            <button type="button" key=${name} id="tab-${name}" role="tab" aria-selected=${name === tab.value} aria-controls="view"
+                    tabindex=${name === tab.value ? "0" : "-1"} onClick=${() => openTab(name)}>${words}${
+                    name === "compare" && pins.value.length > 0 ? html` <span class="tag">${pins.value.length}<span class="visually-hidden"> pinned</span></span>` : null}</button>`)}
+        </div>`;
+}
+
+/** @param {{name: string}} props */
+function Later({ name }) {
+    useEffect(() => void load(name), [name]);
+    const view = loaded.value[name];
+    if (view) return html`<${view} />`;
+    return html`<p class="muted" role="status">${view === null
+        ? html`The view could not be loaded. <button type="button" onClick=${() => load(name)}>Try again</button>` : "Loading the view…"}</p>`;
+}
+
+/** Links, so that a page opens in a tab of its own. */
+export function Pages() {
+    const go = (event, name) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        openPage(name);
+    };
+    return html`
+        <nav class="pages" aria-label="Pages"><ul>${PAGES.map(([name, words]) => html`
+            <li key=${name}><a href="?page=${name}" aria-current=${name === page.value ? "page" : null}
+                onClick=${(event) => go(event, name)}>${words}</a></li>`)}
+        </ul></nav>`;
+}
+
+/** @param {{children?: any}} props  the planner */
+export function Page({ children }) {
+    return page.value === "planner" ? children
+        : html`<main id="answer" class="page" tabindex="-1"><${Later} key=${page.value} name=${page.value} /></main>`;
+}
+
+/** @param {{children?: any}} props  the first view */
+export function View({ children }) {
+    return html`
+        <div id="view" role="tabpanel" aria-labelledby="tab-${tab.value}">
+            ${tab.value === "summary" ? children : html`<${Later} key=${tab.value} name=${tab.value} />`}
+        </div>`;
+}

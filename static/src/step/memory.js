@@ -1,0 +1,144 @@
+/** The memory of each stage at the cursor, term by term, as bars and as a table. */
+import { html } from "../html.js";
+import { at_s, stage } from "../state/look.js";
+import { units } from "../state/prefs.js";
+import { exact, gigabytes, seconds } from "../units.js";
+import { Swatch, share } from "../widgets/charts.js";
+import { Num } from "../widgets/explain.js";
+import { Fold } from "../widgets/fold.js";
+import { Scroll } from "../widgets/scroll.js";
+import { lookOf, MEMORY_TERMS } from "../widgets/terms.js";
+import { all, entryOf, keptBytes, keptWords } from "./bytes.js";
+import { table_s } from "./cursor.js";
+import { shown, stageShown } from "./timeline/shown.js";
+
+const ROW_PX = 24;
+const BAR_PX = 16;
+
+/** How figures come about that no formula of the estimate gives. */
+const SUM = { formula: "sum of the terms of the estimate", source: "POST /api/v1/estimates, memory.ranks" };
+const STAIRS = { formula: "the staircase of the simulated step at the cursor", source: "POST /api/v1/timelines, memory" };
+
+/** More bars than this are a wall: those about the chosen stage are shown. */
+const MOST_STAGES = 12;
+
+/** Stages with what their devices hold. */
+function rows() {
+    return shown.value.stages.flatMap((each) => {
+        const held = all.value[entryOf(each.rank, each.stage, each.pool)];
+        return held ? [{ ...each, held }] : [];
+    });
+}
+
+/** @param {any[]} list */
+function nearChosen(list) {
+    const first = Math.max(0, Math.min(stageShown.value - MOST_STAGES / 2, list.length - MOST_STAGES));
+    return list.slice(first, first + MOST_STAGES);
+}
+
+/** Follows the cursor by itself, so that playing draws nothing else anew. @param {{row: any, end: number, top: number}} props */
+function Kept({ row, end, top }) {
+    const bytes = keptBytes(row.stage, at_s.value);
+    return html`<rect class="bar tone-orange" data-term="kept" data-bytes=${bytes} fill="url(#hatch-orange)" x=${share(row.held.stays_bytes / end)}
+        y=${top} height=${BAR_PX} width=${share(bytes / end)} />`;
+}
+
+/** @param {{row: any, end: number, at: number}} props */
+function Bar({ row, end, at }) {
+    const top = at * ROW_PX + (ROW_PX - BAR_PX) / 2;
+    const { stays, usable_bytes: usable, entry } = row.held;
+    let start = 0;
+    const line = (name, bytes) => html`<line class=${name} x1=${share(bytes / end)} x2=${share(bytes / end)} y1=${top - 2} y2=${top + BAR_PX + 2} />`;
+    return html`
+        <g>${stays.map(({ name, bytes }) => {
+            const x = start;
+            start += bytes;
+            return html`<rect key=${name} class="bar tone-${lookOf(MEMORY_TERMS, name).tone}" data-term=${name} data-bytes=${bytes} x=${share(x / end)}
+                y=${top} height=${BAR_PX} width=${share(bytes / end)}>
+                <title>${lookOf(MEMORY_TERMS, name).label}: ${gigabytes(bytes, units.value)} ${units.value}</title></rect>`;
+        })}
+        <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
+}
+
+/** @param {{list: any[]}} props */
+function Bars({ list }) {
+    const end = 1.04 * Math.max(...list.map(({ held }) => Math.max(held.usable_bytes, held.entry.device_total_bytes)));
+    return html`
+        <div class="bars now">
+            <ul class="bar-names">${list.map((row) => html`
+                <li key=${row.stage}><button type="button" class="link" aria-pressed=${row.stage === stageShown.value}
+                    onClick=${() => { stage.value = row.stage; }}>stage ${row.stage}</button></li>`)}
+            </ul>
+            <svg class="bar-plot" width="100%" height=${list.length * ROW_PX} role="img"
+                 aria-label="Memory of the stages at the cursor. The table below has every term.">
+                ${list.map((row, at) => html`<${Bar} key=${row.stage} row=${row} end=${end} at=${at} />`)}
+            </svg>
+            <${Totals} list=${list} />
+        </div>`;
+}
+
+/** @param {{list: any[]}} props */
+function Totals({ list }) {
+    return html`<ul class="bar-totals">${list.map(({ stage: of, held }) => {
+        const bytes = held.stays_bytes + keptBytes(of, table_s.value);
+        return html`<li key=${of} class=${bytes > held.usable_bytes ? "bad" : ""} title="${exact(bytes)} bytes">${gigabytes(bytes, units.value)}</li>`;
+    })}</ul>`;
+}
+
+/** @param {{names: string[]}} props */
+function Legend({ names }) {
+    return html`
+        <ul class="key" aria-label="Terms of the memory">${names.map((name) => {
+            const { label, tone } = lookOf(MEMORY_TERMS, name);
+            return html`<li key=${name}><${Swatch} tone=${tone} />${label}</li>`;
+        })}
+            <li><${Swatch} tone="orange" hatched />${keptWords.value}, now</li>
+            <li><i class="key-line capacity"></i>peak of the step</li><li><i class="key-line usable"></i>usable</li>
+        </ul>`;
+}
+
+/** @param {{list: any[], names: string[]}} props */
+function Table({ list, names }) {
+    const size = (title, bytes, about) => html`<td class="n"><${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes}
+        unit="bytes" about=${about ?? SUM} /></td>`;
+    return html`
+        <${Scroll} label="Memory at the cursor table">
+            <table class="figures tight">
+                <caption class="visually-hidden">Memory of a device of each stage at the cursor, in ${units.value}</caption>
+                <thead><tr><th scope="col">Stage</th>
+                    ${names.map((name) => html`<th key=${name} scope="col" class="n">${lookOf(MEMORY_TERMS, name).label}</th>`)}
+                    <th scope="col" class="n">${keptWords.value}, now</th><th scope="col" class="n">Together</th>
+                    <th scope="col" class="n">At the peak only</th></tr></thead>
+                <tbody>${list.map(({ stage: of, held }) => {
+                    const kept = keptBytes(of, table_s.value);
+                    return html`
+                        <tr key=${of}><th scope="row">${of}</th>${names.map((name) => {
+                            const term = held.stays.find((each) => each.name === name);
+                            return size(`${lookOf(MEMORY_TERMS, name).label}, stage ${of}`, term?.bytes ?? 0, term?.about);
+                        })}
+                            ${size(`${keptWords.value}, stage ${of}`, kept, STAIRS)}
+                            ${size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept)}
+                            ${size(`At the peak only, stage ${of}`, held.peak_only_bytes)}</tr>`;
+                })}</tbody>
+            </table>
+        <//>`;
+}
+
+export function MemoryNow() {
+    const list = shown.value === null ? [] : rows();
+    const near = nearChosen(list);
+    const names = [...MEMORY_TERMS.keys()].filter((name) => list.some(({ held }) => held.stays.some((term) => term.name === name)));
+    return html`
+        <section class="panel" aria-labelledby="panel-now" data-testid="memory-now">
+            <header class="panel-head"><h2 id="panel-now">Memory at the cursor, ${seconds(table_s.value)}</h2>
+                <p class="key">a device of each stage, ${units.value}</p></header>
+            ${list.length === 0 ? html`<p class="muted">Waiting for the estimate of this plan…</p>` : html`
+                <${Legend} names=${names} />
+                ${near.length === list.length ? null : html`
+                    <p class="muted">Stages ${near[0].stage} to ${near.at(-1).stage} of ${list.length}: those about the chosen stage. The table has all.</p>`}
+                <${Bars} list=${near} />
+                <p class="muted">Temporary buffers and fragmentation are known at the peak only: they lie between what is drawn and the dashed line.</p>
+                <${Fold} title="Memory at the cursor, by term" count=${list.length} testid="memory-table">${() => html`
+                    <${Table} list=${list} names=${names} />`}<//>`}
+        </section>`;
+}

@@ -1,0 +1,72 @@
+/** The last level of the map: the tensors that the chosen device holds, as areas. */
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "../../html.js";
+import { theme } from "../../state/prefs.js";
+import { exact, scaled } from "../../units.js";
+import { followWidth, inkOn } from "../../widgets/canvas.js";
+import { held, pointed } from "../state.js";
+import { axisFace, chosen, faceColour } from "./shown.js";
+import { layersNow } from "./in-use.js";
+import { bytesOf } from "./tensors.js";
+import { treemap } from "./treemap.js";
+
+const HEIGHT_PX = 150;
+const TEXT_PX = 44;
+const CHAR_PX = 6.2;
+
+const width = signal(0);
+
+/** @typedef {{name: string, layer: number, size: number, words: string}} Area */
+
+/** Tensors by bytes; where the device holds flat units alone, those by elements. @param {any} answer @returns {Area[]} */
+function areasOf({ tensors, units }) {
+    const list = tensors.length > 0
+        ? tensors.map((tensor) => ({ name: tensor.name, layer: tensor.layer, size: bytesOf([tensor]), words: scaled(bytesOf([tensor]), "B") }))
+        : units.map((unit) => {
+            const size = unit.shards.reduce((sum, { length }) => sum + length, 0);
+            return { name: unit.name, layer: unit.layer, size, words: `${exact(size)} elements` };
+        });
+    return list.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
+}
+
+/** The end of a name says most. @param {string} name @param {number} room */
+function shortName(name, room) {
+    const parts = name.split(".").filter((part) => part !== "weight");
+    const text = parts.at(-1) ?? name;
+    return text.length * CHAR_PX <= room - 6 ? text : "";
+}
+
+/** @param {{area: Area, box: import("./treemap.js").Box, layers: number, now: boolean}} props */
+function Area({ area, box, layers, now }) {
+    const fill = faceColour(axisFace(area.layer, Math.max(9, layers)));
+    const text = box.height > 14 && box.width > TEXT_PX ? shortName(area.name, box.width) : "";
+    return html`
+        <g onMouseEnter=${() => { pointed.value = area.name; }} onMouseLeave=${() => { pointed.value = ""; }}>
+            <rect class="area" data-now=${now} data-lit=${pointed.value === area.name} x=${box.x} y=${box.y} fill=${fill}
+                  width=${Math.max(0.5, box.width - 1)} height=${Math.max(0.5, box.height - 1)}>
+                <title>${area.name}, layer ${area.layer}: ${area.words}${now ? ", in use at the cursor" : ""}</title></rect>
+            ${text === "" ? null : html`<text x=${box.x + 4} y=${box.y + Math.min(box.height / 2 + 4, 14)} fill=${inkOn(fill)}>${text}</text>`}
+        </g>`;
+}
+
+/** Shaded by layer; the table beside it says the same. */
+export function Areas() {
+    const region = useRef(/** @type {HTMLElement | null} */ (null));
+    useEffect(() => followWidth(region.current, (now) => { width.value = now; }), []);
+    theme(); /* the fills are of the theme */
+    const areas = held.value.answer === null ? [] : areasOf(held.value.answer);
+    const boxes = areas.length > 0 && width.value > 0 ? treemap(areas.map(({ size }) => size), width.value, HEIGHT_PX) : [];
+    const layers = 1 + areas.reduce((most, { layer }) => Math.max(most, layer), 0);
+    const now = layersNow(chosen());
+    const part = held.value.answer?.next_cursor ? ", as far as they are listed" : "";
+    return html`
+        <div class="areas" ref=${region}>${boxes.length === 0 ? null : html`
+            <p class="muted">What the device holds, by size${part}; shaded by layer${now.size > 0 ? ", outlined what the pass at the cursor uses"
+                : ". Zoom in on its stage until operators show to see what the pass at the cursor uses"}.</p>
+            <svg width=${width.value} height=${HEIGHT_PX} role="img" data-testid="areas"
+                 aria-label="Tensors of the device by size, ${areas.length} of them; the table below lists them">
+                ${boxes.map((box, at) => html`<${Area} key=${`${areas[at].name} ${areas[at].layer} ${at}`} area=${areas[at]} box=${box}
+                    layers=${layers} now=${now.has(areas[at].layer)} />`)}
+            </svg>`}</div>`;
+}

@@ -1,0 +1,108 @@
+/** Draws the map: the cells, and above them what is lit and chosen. */
+import { brush, colour, inkOn } from "../../widgets/canvas.js";
+import { kindLook } from "../timeline/kinds.js";
+import { faceColour } from "./shown.js";
+
+const FONT = "11px system-ui, sans-serif";
+const TEXT_PX = 16;
+
+/** From here on a cell has an edge of its own, which pale ones need. */
+const EDGED_PX = 7;
+
+/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} places */
+function paintLabels(context, cells, places) {
+    context.font = FONT;
+    context.fillStyle = colour("muted");
+    const room = cells.blockWidth - 4;
+    const text = (node) => (context.measureText(`node ${node}`).width <= room ? `node ${node}` : String(node));
+    places.forEach((place, at) => {
+        if (place.local_rank === 0 && cells.x[at] >= 0) context.fillText(text(place.node), cells.x[at], cells.y[at] - 4);
+    });
+}
+
+/**
+ * One change of the brush for all cells that look alike.
+ * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} places
+ * @param {Map<number, number[]>} alike @param {Map<number, import("./shown.js").Face>} faces
+ */
+export function paintCells(context, cells, places, alike, faces) {
+    const side = cells.cell - cells.space;
+    if (cells.label > 0) paintLabels(context, cells, places);
+    context.textAlign = "center";
+    for (const [value, list] of alike) {
+        const face = faces.get(value);
+        const plain = faceColour(face);
+        context.fillStyle = face.hatched ? brush(face) : plain;
+        for (const at of list) context.fillRect(cells.x[at], cells.y[at], side, side);
+        if (cells.cell >= EDGED_PX) {
+            context.strokeStyle = colour(face.shade === null && face.text !== "" ? `${face.tone}-edge` : "line-strong");
+            context.lineWidth = 1;
+            for (const at of list) context.strokeRect(cells.x[at] + 0.5, cells.y[at] + 0.5, side - 1, side - 1);
+        }
+        if (cells.cell < TEXT_PX || face.text === "") continue;
+        context.font = FONT;
+        context.fillStyle = inkOn(plain);
+        for (const at of list) context.fillText(face.text, cells.x[at] + side / 2, cells.y[at] + side / 2 + 4, side - 2);
+    }
+    context.textAlign = "left";
+}
+
+/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number} at @param {number} line */
+function outline(context, cells, at, line) {
+    const side = cells.cell - cells.space;
+    context.lineWidth = line;
+    context.strokeRect(cells.x[at] - line / 2, cells.y[at] - line / 2, side + line, side + line);
+}
+
+/** From member to member. @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {number[]} members */
+function paintCommunicator(context, cells, members) {
+    const middle = (cells.cell - cells.space) / 2;
+    const inView = members.filter((at) => cells.x[at] >= 0);
+    context.beginPath();
+    for (const at of inView) context.lineTo(cells.x[at] + middle, cells.y[at] + middle);
+    context.stroke();
+}
+
+/**
+ * Links within a node or domain are drawn thin, the network thick and broken.
+ * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} moves
+ */
+function paintMoves(context, cells, moves) {
+    for (const { kind, level, members } of moves) {
+        context.setLineDash(level === "network" ? [6, 3] : []);
+        const lines = /** @type {[number, string][]} */ ([[level === "network" ? 5 : 3.5, "panel"], [level === "network" ? 3 : 1.5, kindLook(kind).tone]]);
+        for (const [line, tone] of lines) {
+            context.lineWidth = line;
+            context.strokeStyle = colour(tone);
+            paintCommunicator(context, cells, members);
+        }
+    }
+    context.setLineDash([]);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells
+ * @param {{lit: {all: number[], same: Set<number>, ring: number[]}, moves: any[], chosen: number, pointed: number}} marks
+ */
+export function paintLit(context, cells, { lit, moves, chosen, pointed }) {
+    const side = cells.cell - cells.space;
+    if (lit.all.length > 0) {
+        context.fillStyle = colour("panel");
+        context.globalAlpha = 0.72;
+        context.fillRect(0, 0, cells.width, cells.height);
+        context.globalAlpha = 1;
+        for (const at of lit.all) {
+            context.fillStyle = colour(lit.same.has(at) ? "vermillion" : "blue");
+            context.fillRect(cells.x[at], cells.y[at], side, side);
+        }
+        context.strokeStyle = colour("text");
+        context.lineWidth = 1;
+        paintCommunicator(context, cells, lit.ring);
+    } else {
+        paintMoves(context, cells, moves);
+    }
+    context.strokeStyle = colour("text");
+    if (pointed >= 0) outline(context, cells, pointed, 1);
+    context.strokeStyle = colour("bad");
+    if (chosen >= 0) outline(context, cells, chosen, cells.cell >= EDGED_PX ? 3 : 2);
+}

@@ -1,0 +1,177 @@
+/** The sharding map: a cell for each device, the groups and tensors of the chosen one, all in words too. */
+import { signal } from "@preact/signals";
+import { html } from "../../html.js";
+import { at_s, axis, AXES, node, rank } from "../../state/look.js";
+import { placesData } from "../exported.js";
+import { holders, places } from "../state.js";
+import { estimate } from "../bytes.js";
+import { requestText } from "../../state/store.js";
+import { exact, scaled, seconds } from "../../units.js";
+import { Swatch } from "../../widgets/charts.js";
+import { Fold } from "../../widgets/fold.js";
+import { Export } from "../../widgets/export.js";
+import { Problem } from "../../widgets/problem.js";
+import { Scroll } from "../../widgets/scroll.js";
+import { Areas } from "./areas.js";
+import { MOST_TONES } from "./cells.js";
+import { Moving } from "./moving.js";
+import { CellsPlot } from "./plot.js";
+import { axisFace, axisShown, chosen, doing, fillWords, groups, lit, nodeShown, pointedGroup, ranks, sizes } from "./shown.js";
+import { Tensors } from "./tensors.js";
+import { kindLook } from "../timeline/kinds.js";
+import { coordinateWords, doingWords } from "./words.js";
+
+const AXIS_WORDS = { activity: "at the cursor", fill: "fill, %", pipeline: "pipeline", tensor: "tensor", data: "data", context: "context", expert: "expert" };
+const PAGE_ROWS = 64;
+
+function AxisChoice() {
+    const offered = AXES.filter((name) => name === "activity" || name === "fill" || sizes.value.has(name));
+    return html`
+        <div class="row-control by">
+            <span id="map-by" class="muted">Colour by</span>
+            <div class="chips small" role="radiogroup" aria-labelledby="map-by">${offered.map((name) => html`
+                <label key=${name} class="chip">
+                    <input type="radio" name="map-axis" value=${name} checked=${name === axisShown.value}
+                           onChange=${() => { axis.value = name; }} /><span>${AXIS_WORDS[name]}</span>
+                </label>`)}
+            </div>
+        </div>`;
+}
+
+/** Of the activities only those of this moment: the timeline above has all. */
+function Legend() {
+    const by = axisShown.value;
+    const size = sizes.value.get(by);
+    if (by === "activity") {
+        const now = [...new Set(doing.value.values())].filter((kind) => kind !== "").map(kindLook);
+        return html`
+            <ul class="key" aria-label="What devices do at the cursor">${now.map(({ label, letter, tone, hatched }) => html`
+                <li key=${label}><${Swatch} tone=${tone} hatched=${hatched} /><span><b>${letter}</b> ${label}</span></li>`)}
+                <li>empty: idle, at ${seconds(at_s.value)}</li></ul>`;
+    }
+    if (by === "fill") {
+        return html`<p class="key">Percent of the usable memory that a device holds at ${seconds(at_s.value)}: pale is empty, strong is full, hatched is over it</p>`;
+    }
+    if (size > MOST_TONES) return html`<p class="key">${by} rank 0 is the palest, ${size - 1} the strongest</p>`;
+    return html`
+        <ul class="key" aria-label="Ranks of the axis">${Array.from({ length: size }, (_, value) => html`
+            <li key=${value}><${Swatch} tone=${axisFace(value, size).tone} />${by} ${value}</li>`)}</ul>`;
+}
+
+function Readout() {
+    const place = chosen();
+    const { all, same, bytes } = lit.value;
+    const each = [...new Set(bytes.values())];
+    const shards = bytes.size > 0 ? ` ${holders.value.name} is held by ${exact(all.length)} ${
+        all.length === 1 ? "device" : "devices"}, ${exact(same.size)} with this very slice: ${
+        each.slice(0, 3).map((size) => scaled(size, "B")).join(", ")} each.` : "";
+    return html`
+        <p class="readout" id="map-readout" role="status" data-testid="map-readout">
+            ${place === null ? "Choose a device, with a click or the arrow keys, to see what it holds; Enter or a double click goes to its node."
+                : `Rank ${place.rank}: node ${place.node}, device ${place.local_rank}; ${coordinateWords(place)}.${shards}`}</p>`;
+}
+
+/** From the cluster to a node, from the node to a device: where the reader is. */
+function Levels() {
+    const place = chosen();
+    const shownNode = nodeShown.value;
+    const nodeOf = place?.node ?? shownNode;
+    const all = () => { node.value = -1; };
+    return html`
+        <nav class="levels" aria-label="Level of the map"><ol>
+            <li><button type="button" class="link" aria-current=${shownNode < 0 ? "true" : undefined} onClick=${all}>cluster</button></li>
+            ${nodeOf < 0 ? null : html`<li><button type="button" class="link" aria-current=${shownNode === nodeOf ? "true" : undefined}
+                onClick=${() => { node.value = nodeOf; }}>node ${nodeOf}</button></li>`}
+            ${place === null ? null : html`<li>rank ${place.rank}</li>`}
+        </ol></nav>`;
+}
+
+/** What the ranks of a group say to each other in a step. @param {{kind: string}} props */
+function Collectives({ kind }) {
+    const own = (estimate.value?.communication ?? []).filter(({ group }) => group === kind);
+    return html`<td>${own.length === 0 ? "–" : own.map(({ collective, bytes_per_step: bytes, level }) =>
+        `${collective.replaceAll("_", " ")} ${scaled(bytes, "B")} over ${level.replaceAll("_", " ")}`).join("; ")}</td>`;
+}
+
+/** The groups of the chosen device; the one under the pointer or the focus is lit on the map. */
+function Groups() {
+    if (chosen() === null || groups.value.length === 0) return null;
+    const point = (kind) => ({
+        onMouseEnter: () => { pointedGroup.value = kind; }, onMouseLeave: () => { pointedGroup.value = ""; },
+        onFocus: () => { pointedGroup.value = kind; }, onBlur: () => { pointedGroup.value = ""; },
+    });
+    return html`
+        <${Scroll} label="Groups table"><table class="figures tight" data-testid="groups">
+            <caption class="visually-hidden">Groups of the chosen device</caption>
+            <thead><tr><th scope="col">Group</th><th scope="col" class="n">Devices</th><th scope="col" class="n">Groups alike</th>
+                <th scope="col">Slowest link</th><th scope="col">Collectives of a step</th></tr></thead>
+            <tbody>${groups.value.map((group) => html`
+                <tr key=${group.kind}>
+                    <th scope="row"><button type="button" class="link" ...${point(group.kind)}>${group.kind.replaceAll("_", " ")}</button></th>
+                    <td class="n">${exact(group.size)}</td><td class="n">${exact(group.count)}</td>
+                    <td>${(group.level ?? "–").replaceAll("_", " ")}</td><${Collectives} kind=${group.kind} />
+                </tr>`)}
+            </tbody>
+        </table><//>`;
+}
+
+const firstRow = signal(0);
+
+/** A page of devices, from a rank on. @param {{first: number}} props */
+function DeviceRows({ first }) {
+    const axes = [...sizes.value.keys()];
+    return html`
+        <${Scroll} label="Devices table">
+            <table class="figures tight">
+                <caption class="visually-hidden">Devices with their place in the cluster and in each group</caption>
+                <thead><tr><th scope="col">Rank</th><th scope="col" class="n">Node</th><th scope="col" class="n">Device</th>
+                    ${axes.map((name) => html`<th key=${name} scope="col" class="n">${name}</th>`)}
+                    <th scope="col" class="n">Fill</th><th scope="col">At the cursor</th></tr></thead>
+                <tbody>${ranks.value.slice(first, first + PAGE_ROWS).map((place) => html`
+                    <tr key=${place.rank}>
+                        <th scope="row"><button type="button" class="link" aria-label="Choose rank ${place.rank}"
+                            onClick=${() => { rank.value = place.rank; }}>${place.rank}</button></th>
+                        <td class="n">${place.node}</td><td class="n">${place.local_rank}</td>
+                        ${axes.map((name) => html`<td key=${name} class="n">${place.coordinates[name]}</td>`)}
+                        <td class="n">${fillWords(place) || "–"}</td><td>${doingWords(place.coordinates.pipeline)}</td>
+                    </tr>`)}
+                </tbody>
+            </table>
+        <//>`;
+}
+
+/** The map in words, a page of devices at a time. */
+function Devices() {
+    const count = ranks.value.length;
+    const first = firstRow.value < count ? firstRow.value : 0;
+    const turn = (by) => { firstRow.value = Math.max(0, Math.min(first + by, count - 1)); };
+    return html`
+        <${Fold} title="Devices" count=${exact(count)} testid="devices">${() => html`
+            ${count > PAGE_ROWS ? html`
+                <p class="more"><button type="button" disabled=${first === 0} onClick=${() => turn(-PAGE_ROWS)}>Before</button>
+                    <button type="button" disabled=${first + PAGE_ROWS >= count} onClick=${() => turn(PAGE_ROWS)}>Next</button>
+                    <span class="muted">ranks ${first} to ${Math.min(first + PAGE_ROWS, count) - 1}</span></p>` : null}
+            <${DeviceRows} first=${first} />`}
+        <//>`;
+}
+
+export function ShardingMap() {
+    const { phase, problem, answer, of } = places.value;
+    const stale = phase !== "problem" && (phase === "loading" || of !== requestText.value);
+    const nodes = new Set(ranks.value.map((place) => place.node)).size;
+    return html`
+        <section class="panel" aria-labelledby="panel-sharding" data-testid="sharding" data-phase=${stale ? "loading" : phase}>
+            <header class="panel-head">
+                <h2 id="panel-sharding">Sharding map</h2>
+                ${answer ? html`<p class="key">${exact(ranks.value.length)} devices on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
+                    <${Export} name="sharding" title="Sharding map" data=${placesData} />` : null}
+            </header>
+            ${problem ? html`<${Problem} problem=${problem} />` : answer === null ? html`<p class="muted">Placing the ranks…</p>` : html`
+                <div class="answer" data-phase=${stale ? "loading" : "done"}>
+                    <div class="map-head"><${AxisChoice} /><${Legend} /></div>
+                    <${Levels} /><${CellsPlot} /><${Readout} /><${Moving} />
+                    <${Groups} /><${Areas} key=${chosen() === null} /><${Tensors} />
+                    <div class="folds"><${Devices} /></div>
+                </div>`}
+        </section>`;
+}

@@ -1,0 +1,124 @@
+/** What lies over the timeline and changes with the pointer and the cursor; and the mini-map. */
+import { colour, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
+import { kindLook } from "./kinds.js";
+import { xOf } from "./layout.js";
+import { FONT, lineOf } from "./paint.js";
+import { fillRuns, runsFor, SHARED } from "./rows.js";
+
+const STEADY_PX = 4;
+
+/** @typedef {import("./paint.js").Scene} Scene */
+
+/** A moment with a letter of its own. @param {CanvasRenderingContext2D} context @param {Scene} scene */
+function paintFlag(context, { layout, view }, time_s, letter) {
+    if (time_s < view[0] || time_s > view[1]) return;
+    const x = Math.round(xOf(layout, view, time_s));
+    context.fillStyle = colour("accent");
+    context.fillRect(x - 0.5, layout.lanesTop - 6, 1, layout.stairsEnd - layout.lanesTop + 6);
+    context.fillRect(x, layout.lanesTop - 19, 13, 13);
+    context.fillStyle = colour("on-accent");
+    context.font = `600 ${FONT}`;
+    context.fillText(letter, x + 3, layout.lanesTop - 9);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {[number, number]} selected */
+function paintSelected(context, { layout, view }, selected) {
+    const right = layout.left + layout.plot;
+    const tall = layout.stairsEnd - layout.lanesTop;
+    const [from, to] = selected.map((time_s) => Math.max(layout.left, Math.min(right, xOf(layout, view, time_s))));
+    context.globalAlpha = 0.16;
+    context.fillStyle = colour("accent");
+    context.fillRect(from, layout.lanesTop, to - from, tall);
+    context.globalAlpha = 1;
+    for (const x of [from, to]) context.fillRect(x - 0.5, layout.lanesTop, 1, tall);
+}
+
+/** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {any} hovered */
+function paintHovered(context, { layout, view, details }, { row, span }) {
+    const detail = details.indexOf(row);
+    const lane = detail >= 0 ? layout.details[detail] : layout.lanes.find((placed) => placed.row === row);
+    if (!lane) return;
+    const right = layout.left + layout.plot;
+    const [from, to] = [row.start_s[span], row.end_s[span]].map((time_s) =>
+        Math.max(layout.left, Math.min(right, xOf(layout, view, time_s))));
+    context.strokeStyle = colour("text");
+    context.lineWidth = 2;
+    context.strokeRect(from, lane.top, Math.max(1, to - from), Math.max(2, lane.height - 1));
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context @param {Scene} scene
+ * @param {{at_s: number, selected: [number, number] | null, hovered: any, marks_s: number[]}} marks
+ */
+export function paintMarks(context, scene, { at_s, selected, hovered, marks_s }) {
+    const { layout, view } = scene;
+    if (selected !== null) paintSelected(context, scene, selected);
+    if (hovered !== null) paintHovered(context, scene, hovered);
+    marks_s.forEach((time_s, at) => paintFlag(context, scene, time_s, "AB"[at]));
+    if (at_s < view[0] || at_s > view[1]) return;
+    const x = Math.round(xOf(layout, view, at_s));
+    context.fillStyle = colour("bad");
+    context.fillRect(x - 1, layout.lanesTop - 6, 2, layout.stairsEnd - layout.lanesTop + 6);
+    context.beginPath();
+    context.moveTo(x - 5, layout.lanesTop - 8);
+    context.lineTo(x + 5, layout.lanesTop - 8);
+    context.lineTo(x, layout.lanesTop - 1);
+    context.fill();
+}
+
+/**
+ * Every stage over the whole step, which no zoom changes: a line for each, as many as there is room for.
+ * @param {Scene} scene @param {number} height
+ */
+export function miniPicture({ timeline, layout, end_s }, height) {
+    const ratio = pixelRatio();
+    const down = Math.round((height - STEADY_PX) * ratio);
+    const all = timeline.rows.filter((row) => row.stream === "compute");
+    const topOf = (at) => Math.floor((at * down) / all.length);
+    const rows = all.filter((_, at) => topOf(at) < topOf(at + 1));
+    const columns = Math.round(layout.plot * ratio);
+    const picture = pictureOf(columns, rows.length);
+    const runs = runsFor(columns, timeline.kinds.length);
+    const pixels = timeline.kinds.map((name) => pixelOf(colour(kindLook(name).tone)));
+    picture.pixels.fill(pixelOf(colour("raised")));
+    rows.forEach((row, at) => {
+        fillRuns(row, 0, end_s, columns, runs);
+        runs.span.fill(SHARED);
+        lineOf(picture, runs, pixels, at);
+    });
+    return picture;
+}
+
+/**
+ * The whole step, with the part in view left clear and the steady state underlined.
+ * @param {CanvasRenderingContext2D} context @param {Scene} scene @param {import("../../widgets/canvas.js").Picture} picture @param {number} height
+ */
+export function paintMini(context, { timeline, layout, view, end_s }, picture, height) {
+    const ratio = pixelRatio();
+    const lines = picture.image.height;
+    const topOf = (line) => Math.round((line * Math.round((height - STEADY_PX) * ratio)) / lines);
+    showLines(context, picture, Math.round(layout.left * ratio), Array.from({ length: lines }, (_, line) => (
+        { top: topOf(line), height: topOf(line + 1) - topOf(line) })));
+    /** @type {[number, number]} */
+    const whole = [0, end_s];
+    const x = (time_s) => xOf(layout, whole, time_s);
+    if (timeline.steady_s !== null) {
+        const [from, to] = timeline.steady_s.map(x);
+        context.fillStyle = colour("good");
+        context.fillRect(from, height - STEADY_PX + 1, to - from, STEADY_PX - 1);
+        for (const at of [from, to]) context.fillRect(at - 1, height - 2 * STEADY_PX, 2, 2 * STEADY_PX);
+    }
+    const from = x(view[0]);
+    const to = Math.max(from + 2, x(view[1]));
+    context.globalAlpha = 0.7;
+    context.fillStyle = colour("panel");
+    context.fillRect(layout.left, 0, from - layout.left, height);
+    context.fillRect(to, 0, layout.left + layout.plot - to, height);
+    context.globalAlpha = 1;
+    context.strokeStyle = colour("accent");
+    context.lineWidth = 2;
+    context.strokeRect(from, 1, to - from, height - 2);
+    context.fillStyle = colour("muted");
+    context.font = FONT;
+    context.fillText("whole step", 6, height / 2 + 4);
+}

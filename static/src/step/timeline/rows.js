@@ -1,0 +1,232 @@
+/**
+ * A timeline as rows of typed arrays, and what is asked of them many times a second: which spans
+ * are in view, what each pixel column shows, what runs at a moment. Pure.
+ *
+ * @typedef {Object} Row  the spans of one lane, by start
+ * @property {number} rank
+ * @property {number} stage
+ * @property {string} stream
+ * @property {string | null} group    whose communication it is
+ * @property {Float64Array} start_s
+ * @property {Float64Array} end_s
+ * @property {Float64Array} reach_s   the latest end up to each span: spans of a lane may overlap
+ * @property {Uint8Array} kind        index into kinds
+ * @property {Int32Array} microbatch  -1 for none
+ * @property {Int32Array} chunk       -1 for none
+ * @property {Int32Array} layer       -1 for none
+ * @property {Int32Array} operator    index into operators, -1 for none
+ * @property {boolean} detailed       made of operators; a span without one is what they wait for
+ * @property {Int32Array} step        of a ring, -1 for none
+ *
+ * @typedef {{rank: number, base_bytes: number, peak_bytes: number, at_s: Float64Array, bytes: Float64Array}} Stairs
+ *
+ * @typedef {Object} Timeline
+ * @property {number} end_s            of all that is drawn; the next step may begin before
+ * @property {number} chunks           of the model on a stage
+ * @property {string[]} kinds
+ * @property {string[]} operators
+ * @property {Row[]} rows              stage by stage, in the order of STREAMS
+ * @property {any[]} stages            as the service sent them
+ * @property {[number, number] | null} steady_s  while every stage is between its first pass and its last
+ * @property {Map<number, Row[]>} rowsOfStage
+ * @property {Map<number, Stairs>} stairsOfStage
+ */
+
+/** Top to bottom within a stage: what is busy most comes first. */
+export const STREAMS = ["compute", "scale_up", "network", "copy", "host"];
+
+/** Wider than this, a span is drawn by itself; narrower ones of a kind run together. */
+const OWN_PX = 3;
+
+/** In place of a span: of several, or of a part of one. */
+export const SHARED = -1;
+
+/** @param {string} stream */
+function orderOf(stream) {
+    const at = STREAMS.indexOf(stream);
+    return at < 0 ? STREAMS.length : at;
+}
+
+/** @param {any} lane @param {any} spans @param {number[]} picked  numbers of its spans, by start @returns {Row} */
+function rowOf(lane, spans, picked) {
+    const length = picked.length;
+    const row = {
+        rank: lane.rank, stage: lane.stage, stream: lane.stream, group: lane.group ?? null, detailed: picked.some((from) => spans.operator[from] !== null),
+        start_s: new Float64Array(length), end_s: new Float64Array(length), reach_s: new Float64Array(length),
+        kind: new Uint8Array(length), microbatch: new Int32Array(length), chunk: new Int32Array(length),
+        layer: new Int32Array(length), operator: new Int32Array(length), step: new Int32Array(length),
+    };
+    let reach_s = -Infinity;
+    for (let at = 0; at < length; at += 1) {
+        const from = picked[at];
+        row.start_s[at] = spans.start_s[from];
+        row.end_s[at] = spans.end_s[from];
+        reach_s = Math.max(reach_s, row.end_s[at]);
+        row.reach_s[at] = reach_s;
+        row.kind[at] = spans.kind[from];
+        row.microbatch[at] = spans.microbatch[from] ?? -1;
+        row.chunk[at] = spans.chunk[from] ?? -1;
+        row.layer[at] = spans.layer[from] ?? -1;
+        row.operator[at] = spans.operator[from] ?? -1;
+        row.step[at] = spans.step[from] ?? -1;
+    }
+    return row;
+}
+
+/** @template T @param {T[]} items @param {(item: T) => number} key @returns {Map<number, T[]>} */
+function grouped(items, key) {
+    const found = new Map();
+    for (const item of items) {
+        const list = found.get(key(item));
+        if (list) list.push(item);
+        else found.set(key(item), [item]);
+    }
+    return found;
+}
+
+/** @param {{begin_s: number, end_s: number}[]} stages @returns {[number, number] | null} */
+function steadyOf(stages) {
+    if (stages.length < 2) return null;
+    const from_s = Math.max(...stages.map(({ begin_s }) => begin_s));
+    const to_s = Math.min(...stages.map(({ end_s }) => end_s));
+    return to_s > from_s ? [from_s, to_s] : null;
+}
+
+/** @param {any} answer  of the service @returns {Timeline} */
+export function timelineOf(answer) {
+    const { lanes, kinds, spans } = answer;
+    const picked = lanes.map(() => []);
+    for (let at = 0; at < spans.lane.length; at += 1) picked[spans.lane[at]].push(at);
+    const rows = lanes.map((lane, at) =>
+        rowOf(lane, spans, picked[at].sort((a, b) => spans.start_s[a] - spans.start_s[b])))
+        .filter((row) => row.start_s.length > 0 || row.stream === STREAMS[0])
+        .sort((a, b) => a.stage - b.stage || orderOf(a.stream) - orderOf(b.stream));
+    return {
+        end_s: Math.max(answer.step_s, answer.end_s), kinds, operators: answer.operators, rows, stages: answer.stages,
+        steady_s: steadyOf(answer.stages), chunks: 1 + spans.chunk.reduce((most, chunk) => Math.max(most, chunk ?? 0), 0),
+        rowsOfStage: grouped(rows, (row) => row.stage),
+        stairsOfStage: new Map(answer.memory.map((stairs) => [stairs.stage, {
+            rank: stairs.rank, base_bytes: stairs.base_bytes, peak_bytes: stairs.peak_bytes,
+            at_s: Float64Array.from(stairs.at_s), bytes: Float64Array.from(stairs.bytes),
+        }])),
+    };
+}
+
+/** How many of a rising list are at most the limit. @param {Float64Array} list @param {number} limit */
+export function countUpTo(list, limit) {
+    let low = 0;
+    let high = list.length;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (list[middle] <= limit) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/** The spans of a row that a window cuts: [first, end). @param {Row} row @param {number} from_s @param {number} to_s */
+export function visible(row, from_s, to_s) {
+    return [countUpTo(row.reach_s, from_s), countUpTo(row.start_s, to_s)];
+}
+
+/** The span that runs at a moment, the latest begun of several; -1 for none. @param {Row} row @param {number} at_s */
+export function spanAt(row, at_s) {
+    for (let at = countUpTo(row.start_s, at_s) - 1; at >= 0 && row.reach_s[at] > at_s; at -= 1) {
+        if (row.end_s[at] > at_s) return at;
+    }
+    return -1;
+}
+
+/**
+ * Runs of pixel columns to draw for one row, filled again and again.
+ *
+ * @typedef {{count: number, from: Int32Array, to: Int32Array, kind: Uint8Array, span: Int32Array,
+ *            weight: Float64Array}} Runs
+ * @param {number} width  pixel columns @param {number} kinds @returns {Runs}
+ */
+export function runsFor(width, kinds) {
+    return {
+        count: 0, from: new Int32Array(width), to: new Int32Array(width), kind: new Uint8Array(width),
+        span: new Int32Array(width), weight: new Float64Array(kinds),
+    };
+}
+
+/** @param {Runs} runs @param {number} from @param {number} to @param {number} kind @param {number} span */
+function add(runs, from, to, kind, span) {
+    const last = runs.count - 1;
+    if (span === SHARED && last >= 0 && runs.span[last] === SHARED && runs.to[last] === from && runs.kind[last] === kind) {
+        runs.to[last] = to;
+        return;
+    }
+    runs.from[runs.count] = from;
+    runs.to[runs.count] = to;
+    runs.kind[runs.count] = kind;
+    runs.span[runs.count] = span;
+    runs.count += 1;
+}
+
+/** Closes a pixel column: the kind that covers most of it has it. @param {Runs} runs @param {number} column */
+function close(runs, column) {
+    const { weight } = runs;
+    let most = -1;
+    let heaviest = 0;
+    for (let kind = 0; kind < weight.length; kind += 1) {
+        if (weight[kind] > heaviest) {
+            heaviest = weight[kind];
+            most = kind;
+        }
+        weight[kind] = 0;
+    }
+    if (most >= 0) add(runs, column, column + 1, most, SHARED);
+}
+
+/**
+ * What each pixel column of a row shows. A span over OWN_PX columns is a run of its own between the
+ * columns that it shares; narrower ones merge, so there is never more than one run per column.
+ *
+ * @param {Row} row @param {number} from_s @param {number} to_s @param {number} width  pixel columns of the window
+ * @param {Runs} runs  at least that wide; overwritten
+ */
+export function fillRuns(row, from_s, to_s, width, runs) {
+    const [first, end] = visible(row, from_s, to_s);
+    const perSecond = width / (to_s - from_s);
+    let drawn = 0; /* overlapping spans: what is behind is already shown */
+    let open = -1;
+    runs.count = 0;
+    for (let at = first; at < end; at += 1) {
+        const left = Math.max(drawn, (row.start_s[at] - from_s) * perSecond);
+        const right = Math.min(width, (row.end_s[at] - from_s) * perSecond);
+        if (right <= left) continue;
+        drawn = right;
+        const column = Math.floor(left);
+        const last = Math.floor(right);
+        if (column !== open && open >= 0) close(runs, open);
+        open = column;
+        const kind = row.kind[at];
+        if (last === column) {
+            runs.weight[kind] += right - left;
+            continue;
+        }
+        runs.weight[kind] += column + 1 - left;
+        close(runs, column);
+        if (last > column + 1) add(runs, column + 1, last, kind, right - left >= OWN_PX ? at : SHARED);
+        open = last < width ? last : -1;
+        runs.weight[kind] = right - last;
+    }
+    if (open >= 0) close(runs, open);
+}
+
+/** What a stage does at a moment: its computing, else what it sends; -1 for nothing. @param {Row[]} rows @param {number} at_s */
+export function kindAt(rows, at_s) {
+    for (const row of rows) {
+        const span = row.stream === "host" ? -1 : spanAt(row, at_s);
+        if (span >= 0) return row.kind[span];
+    }
+    return -1;
+}
+
+/** Activations in flight at a moment. @param {Stairs} stairs @param {number} at_s */
+export function bytesAt(stairs, at_s) {
+    const steps = countUpTo(stairs.at_s, at_s);
+    return steps === 0 ? 0 : stairs.bytes[steps - 1];
+}

@@ -1,0 +1,168 @@
+/** The step for other tools: as a trace to keep, in Perfetto, and a recorded trace laid beside it. */
+import { signal } from "@preact/signals";
+import { html } from "../../html.js";
+import * as api from "../../state/api.js";
+import { asProblem, requestText } from "../../state/store.js";
+import { digits, exact, seconds } from "../../units.js";
+import { Problem } from "../../widgets/problem.js";
+import { Scroll } from "../../widgets/scroll.js";
+import { timeline } from "../state.js";
+
+const PERFETTO = "https://ui.perfetto.dev";
+const FILE = "step.pt.trace.json.gz";
+const KNOCK_MS = 100;
+const PATIENCE_MS = 20_000;
+
+/** What becomes of a trace on its way out. */
+const told = signal("");
+
+/** @type {import("@preact/signals").Signal<import("../state.js").Fetched>} */
+const compared = signal({ phase: "idle", of: "", answer: null, problem: null });
+let withdraw = () => {};
+
+/** @param {(blob: Blob) => void} use */
+async function withTrace(use) {
+    told.value = "Writing the trace…";
+    try {
+        use(await api.postTrace(JSON.parse(requestText.peek())));
+    } catch (error) {
+        told.value = asProblem(error)?.detail ?? "";
+    }
+}
+
+/** A trace of a very long step is cut, which is said. */
+function cutWords() {
+    const { span_count: spans = 0 } = timeline.value.answer ?? {};
+    return spans > api.TRACE_SPANS ? ` Cut at ${exact(api.TRACE_SPANS)} of ${exact(spans)} spans.` : "";
+}
+
+function download() {
+    void withTrace((blob) => {
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(blob);
+        link.download = FILE;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE_MS);
+        told.value = `${FILE}: Perfetto, chrome://tracing and TensorBoard open it.${cutWords()}`;
+    });
+}
+
+/** Perfetto answers a knock once it listens. @param {Window} opened @param {Blob} blob */
+function handOver(opened, blob) {
+    const stop = new AbortController();
+    const knocking = setInterval(() => opened.postMessage("PING", PERFETTO), KNOCK_MS);
+    const end = (text) => {
+        clearInterval(knocking);
+        clearTimeout(patience);
+        stop.abort();
+        told.value = text;
+    };
+    const patience = setTimeout(() => end("Perfetto did not answer: download the trace and open it there."), PATIENCE_MS);
+    window.addEventListener("message", async ({ source, origin, data }) => {
+        if (source !== opened || origin !== PERFETTO || data !== "PONG") return;
+        end(`Handed to Perfetto in its own tab.${cutWords()}`);
+        const buffer = await blob.arrayBuffer();
+        opened.postMessage({ perfetto: { buffer, title: "Shardline: one step", fileName: FILE } }, PERFETTO, [buffer]);
+    }, { signal: stop.signal });
+}
+
+/** The tab is opened at once, while the click counts as one. */
+function openPerfetto() {
+    const opened = window.open(PERFETTO);
+    if (opened === null) {
+        told.value = "The browser opened no tab: download the trace and open it in Perfetto.";
+        return;
+    }
+    void withTrace((blob) => {
+        told.value = "Waiting for Perfetto…";
+        handOver(opened, blob);
+    });
+}
+
+/** @param {File | undefined} file */
+async function compare(file) {
+    if (!file) return;
+    withdraw();
+    const controller = new AbortController();
+    withdraw = () => controller.abort();
+    const of = requestText.peek();
+    compared.value = { phase: "loading", of: file.name, answer: null, problem: null };
+    try {
+        const answer = await api.compareTrace(JSON.parse(of), file, controller.signal);
+        compared.value = { phase: "done", of: file.name, answer: { ...answer, request: of }, problem: null };
+    } catch (error) {
+        const problem = asProblem(error);
+        if (problem) compared.value = { phase: "problem", of: file.name, answer: null, problem };
+    }
+}
+
+const told_s = (value_s) => (value_s === null ? "–" : seconds(value_s));
+
+/** @param {{caption: string, name: string, rows: [string, number, number | null, number | null, number | null][]}} props  measured, predicted, ratio, calls */
+function Pairs({ caption, name, rows }) {
+    return html`
+        <${Scroll} label="${caption} table">
+            <table class="figures tight">
+                <caption>${caption}, in seconds of one step</caption>
+                <thead><tr><th scope="col">${name}</th><th scope="col" class="n">Recorded</th><th scope="col" class="n">Predicted</th>
+                    <th scope="col" class="n">Predicted / recorded</th><th scope="col" class="n">Calls</th></tr></thead>
+                <tbody>${rows.map(([label, measured_s, predicted_s, ratio, calls]) => html`
+                    <tr key=${label}><th scope="row">${label.replaceAll("_", " ")}</th>
+                        <td class="n" title="${exact(measured_s)} s">${told_s(measured_s)}</td><td class="n">${told_s(predicted_s)}</td>
+                        <td class="n">${ratio === null ? "–" : digits(ratio)}</td><td class="n">${calls === null ? "" : exact(calls)}</td></tr>`)}
+                </tbody>
+            </table>
+        <//>`;
+}
+
+/** @param {{answer: any}} props */
+function Comparison({ answer }) {
+    const { step_s, exposed_communication_s: bare, categories, communication, streams, unmatched, trace, device, warnings } = answer;
+    const names = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
+    const pair = (label, { measured, predicted, ratio }) => [label, measured, predicted, ratio, null];
+    return html`
+        ${answer.request === requestText.value ? null : html`<p class="warning">The plan has changed since: load the trace again.</p>`}
+        <p>${trace.steps} ${trace.steps === 1 ? "step" : "steps"} of ${compared.value.of}${trace.steps_marked ? ""
+            : ", unmarked: the whole counts as one"}; busiest device ${device.device}, idle ${seconds(device.idle_s)} of a step (predicted bubble ${seconds(device.predicted_bubble_s)}).</p>
+        <${Pairs} caption="The step" name="Figure" rows=${[pair("step time", step_s), pair("exposed communication", bare),
+            ...categories.map(({ name, measured_s, predicted_s, ratio, calls }) => [name, measured_s, predicted_s, ratio, calls])]} />
+        <${Pairs} caption="Collectives" name="Collective" rows=${communication.map((each) =>
+            [each.collective, each.measured_s, each.predicted_s, each.ratio, each.calls])} />
+        <${Scroll} label="Streams table">
+            <table class="figures tight" data-testid="streams">
+                <caption>Streams of the recording, in seconds of one step</caption>
+                <thead><tr><th scope="col">Device, stream</th><th scope="col" class="n">Busy</th>${names.map((name) => html`
+                    <th key=${name} scope="col" class="n">${name}</th>`)}</tr></thead>
+                <tbody>${streams.map((stream) => html`
+                    <tr key=${`${stream.device} ${stream.stream}`}>
+                        <th scope="row">${stream.device}, ${stream.stream}</th><td class="n">${seconds(stream.busy_s)}</td>
+                        ${names.map((name) => html`<td key=${name} class="n">${
+                            told_s(stream.categories.find((each) => each.name === name)?.measured_s ?? null)}</td>`)}
+                    </tr>`)}
+                </tbody>
+            </table>
+        <//>
+        ${unmatched.length === 0 ? null : html`<p class="muted">Kernels whose names say nothing, in other: ${unmatched.map(({ name, measured_s }) =>
+            `${name} ${seconds(measured_s)}`).join("; ")}</p>`}
+        ${warnings.map(({ message }) => html`<p key=${message} class="warning">${message}</p>`)}`;
+}
+
+export function Trace() {
+    const { phase, of, problem, answer } = compared.value;
+    const drop = (event) => {
+        event.preventDefault();
+        void compare(event.dataTransfer?.files[0]);
+    };
+    return html`
+        <section class="trace" aria-label="Traces" data-testid="trace" data-phase=${phase} onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
+            <div class="transport">
+                <button type="button" onClick=${openPerfetto}>Open in Perfetto</button>
+                <button type="button" onClick=${download}>Download the trace</button>
+                <label>Recorded trace, choose or drop <input type="file" accept=".json,.gz"
+                    onChange=${(event) => compare(event.currentTarget.files[0])} /></label>
+            </div>
+            <p class="muted" role="status">${phase === "loading" ? `Reading ${of}…` : told.value || html`
+                Perfetto is at ${PERFETTO}: the page there takes the trace from this one, inside the browser.`}</p>
+            ${problem ? html`<${Problem} problem=${problem} />` : answer ? html`<${Comparison} answer=${answer} />` : null}
+        </section>`;
+}

@@ -1,0 +1,2 @@
+/** Style sheets, which the bundler takes and no script reads. */
+declare module "*.css";

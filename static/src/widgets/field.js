@@ -1,0 +1,159 @@
+/** Form parts: a labelled row with its message, a choice among legal values, a count, a text. */
+import { useState } from "preact/hooks";
+import { html } from "../html.js";
+import { FIELD_BY_KEY } from "../state/fields.js";
+import { change, choices, fieldErrors, plan } from "../state/store.js";
+import { exact, parseCount, shortCount } from "../units.js";
+import { ReadLabel } from "./read.js";
+
+/** More values than this are offered as a list instead of side by side. */
+const MOST_CHIPS = 8;
+const MOST_HINTS = 8;
+
+/** The legal values a hint names, nearest first as the service ordered them. @param {string} hint */
+function hintedCounts(hint) {
+    const numbers = hint.split(",").map((part) => part.trim());
+    return numbers.every((part) => /^[0-9]+$/.test(part)) ? numbers.slice(0, MOST_HINTS).map(Number) : [];
+}
+
+/** @param {{name: string}} props  the key of a field */
+export function FieldError({ name }) {
+    const problem = fieldErrors.value.get(name);
+    if (!problem) return null;
+    const field = FIELD_BY_KEY.get(name);
+    const counts = field.type === "count" && problem.hint ? hintedCounts(problem.hint) : [];
+    return html`
+        <div class="field-error">
+            <p id="error-${name}"><span aria-hidden="true">▲ </span>${problem.detail}</p>
+            ${counts.length > 0 ? html`
+                <p class="try">Use ${counts.map((count) => html`
+                    <button type="button" key=${count} class="chip-button"
+                            aria-label="Set ${field.label} to ${count}"
+                            onClick=${() => change({ [name]: count })}>${count}</button>`)}</p>`
+                : problem.hint ? html`<p class="muted">${problem.hint}</p>` : null}
+        </div>`;
+}
+
+/** What ties a control to its message. @param {string} name */
+export function errorProps(name) {
+    return fieldErrors.value.has(name)
+        ? { "aria-invalid": "true", "aria-describedby": `error-${name}` } : {};
+}
+
+/** @param {{name: string, label?: string, help?: string, group?: boolean, children?: any}} props */
+export function Row({ name, label, help, group = false, children }) {
+    const text = html`<${ReadLabel} of=${name} text=${label ?? FIELD_BY_KEY.get(name).label} help=${help} />`;
+    return html`
+        <div class="row" data-field=${name}>
+            ${group
+                ? html`<span class="row-label" id="label-${name}" title=${help}>${text}</span>`
+                : html`<label class="row-label" for="field-${name}" title=${help}>${text}</label>`}
+            <div class="row-control">${children}</div>
+            <${FieldError} name=${name} />
+        </div>`;
+}
+
+/** @param {any} value @param {Record<string, string>} [words] */
+function wordFor(value, words) {
+    return words?.[String(value)] ?? String(value);
+}
+
+/**
+ * A choice that offers legal values only. A current value that is not legal stays visible and
+ * marked, because hiding it would hide what the message speaks about. A value of `shown` stays in
+ * view while it is not legal, disabled and with the reason.
+ *
+ * @param {{name: string, fallback: any[], words?: Record<string, string>, help?: string,
+ *          shown?: Record<string, string>}} props  shown: value -> why it may be illegal
+ */
+export function Choice({ name, fallback, words, help, shown = {} }) {
+    const field = FIELD_BY_KEY.get(name);
+    const given = choices.value[field.choice] ?? [];
+    const legal = given.length > 0 ? given : fallback;
+    const offered = [...legal.filter((value) => value !== null), ...(field.optional ? [""] : [])];
+    const current = plan.value[name];
+    const isLegal = offered.includes(current);
+    const all = isLegal ? offered : [current, ...offered];
+    const barred = Object.keys(shown).filter((value) => !all.includes(value));
+    const set = (value) => change({ [name]: value });
+
+    if (all.length > MOST_CHIPS) {
+        return html`
+            <${Row} name=${name} help=${help}>
+                <select id="field-${name}" ...${errorProps(name)} value=${String(all.indexOf(current))}
+                        onChange=${(event) => set(all[Number(event.currentTarget.value)])}>
+                    ${all.map((value, at) => html`
+                        <option key=${String(value)} value=${String(at)} selected=${value === current}>
+                            ${wordFor(value, words)}</option>`)}
+                </select>
+            <//>`;
+    }
+    return html`
+        <${Row} name=${name} help=${help} group>
+            <div class="chips" role="radiogroup" id="field-${name}" aria-labelledby="label-${name}" ...${errorProps(name)}>
+                ${all.map((value) => html`
+                    <label key=${String(value)} class=${!isLegal && value === current ? "chip illegal" : "chip"}>
+                        <input type="radio" name=${name} value=${String(value)} checked=${value === current}
+                               onChange=${() => set(value)} />
+                        <span>${wordFor(value, words)}</span>
+                    </label>`)}
+                ${barred.map((value) => html`
+                    <label key=${value} class="chip barred" title=${shown[value]}>
+                        <input type="radio" name=${name} value=${value} disabled title=${shown[value]} />
+                        <span>${wordFor(value, words)}</span>
+                    </label>`)}
+            </div>
+        <//>`;
+}
+
+/** @param {{name: string, help?: string, legal: any[]}} props */
+export function Switch({ name, help, legal }) {
+    const on = plan.value[name];
+    const fixed = !legal.includes(!on);
+    return html`
+        <${Row} name=${name} help=${help}>
+            <input type="checkbox" role="switch" class="switch" id="field-${name}" checked=${on} disabled=${fixed}
+                   ...${errorProps(name)} onChange=${(event) => change({ [name]: event.currentTarget.checked })} />
+        <//>`;
+}
+
+/**
+ * A count typed by hand. Up and down step it: by one, or doubling where powers of two are usual.
+ *
+ * @param {{name: string, step?: "one" | "double", suffixes?: boolean, help?: string, placeholder?: string, unit?: any}} props
+ */
+export function Count({ name, step = "one", suffixes = false, help, placeholder = "", unit = null }) {
+    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
+    const value = plan.value[name];
+    const { optional } = FIELD_BY_KEY.get(name);
+    const read = (text) => (optional && text.trim() === "" ? 0
+        : suffixes || /^[0-9, _]+$/.test(text.trim()) ? parseCount(text) : null);
+    const shown = draft ?? (optional && value === 0 ? "" : suffixes ? shortCount(value) : exact(value));
+    const bad = draft !== null && read(draft) === null;
+
+    const commit = (text) => {
+        const count = read(text);
+        if (count === null) return;
+        setDraft(null);
+        if (count !== value) change({ [name]: count });
+    };
+    const onKeyDown = (event) => {
+        if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
+        event.preventDefault();
+        const up = event.key === "ArrowUp";
+        const next = step === "double" ? (up ? value * 2 : Math.floor(value / 2)) : value + (up ? 1 : -1);
+        if (next >= 1) commit(String(next));
+    };
+    return html`
+        <${Row} name=${name} help=${help}>
+            <span class="count">
+                <input type="text" inputmode="numeric" autocomplete="off" spellcheck=${false} id="field-${name}"
+                       value=${shown} placeholder=${placeholder} ...${errorProps(name)}
+                       ...${bad ? { "aria-invalid": "true" } : {}}
+                       onInput=${(event) => setDraft(event.currentTarget.value)}
+                       onChange=${(event) => commit(event.currentTarget.value)} onKeyDown=${onKeyDown} />
+                ${unit}
+            </span>
+            ${bad ? html`<p class="field-error" role="alert">a whole number${suffixes ? ", such as 2T or 300B" : ""}</p>` : null}
+        <//>`;
+}

@@ -1,0 +1,145 @@
+/** Figures in the reader's units, and the page as different readers must see it: little room, more contrast, colours of their own. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
+import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { expectAccessible } from './lib/axe.mjs';
+import { answering, becomes, inTab, launch, openPlan, seen } from './lib/browser.mjs';
+import { gb, gib, threeDigits } from './lib/format.mjs';
+
+let browser;
+let server;
+
+before(async () => {
+    [browser, server] = await Promise.all([launch(), startServer()]);
+});
+after(async () => {
+    await browser?.close();
+    if (server)
+        await stopClean(server);
+});
+
+const PRICED = `/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&attn=flash3&tokens=2000000000000&extra=${
+    encodeURIComponent('{"cluster":{"price_per_node_hour":98.5}}')}`;
+
+const valueOf = (page, id) => seen(page.getByTestId(id).locator('dd').first());
+
+describe('units', () => {
+    it('acceptance 16: bytes, rates and costs are written as the reader chose, which is remembered; the service hears nothing of it', async () => {
+        const { tab, request, answer } = await openPlan(browser, server, PRICED);
+        const { page } = tab;
+        const shown = async () => [await valueOf(page, 'peak'), await valueOf(page, 'tokens'), await valueOf(page, 'cost')];
+        const { throughput, memory, cost, resolved: { cluster } } = answer;
+        const usual = [`${gib(memory.peak_reserved_bytes)} GiB`, `${threeDigits(throughput.tokens_per_s / 1e3)} k`, `${threeDigits(cost / 1e6)} M`];
+        const other = [`${gb(memory.peak_reserved_bytes)} GB`, threeDigits(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
+        assert.deepEqual(await shown(), usual);
+        const asked = [];
+        page.on('request', (each) => asked.push(each.url()));
+        await page.getByRole('button', { name: 'Units: GiB' }).click();
+        await page.getByRole('button', { name: 'Tokens/s. Switch to samples/s' }).click();
+        await page.getByRole('button', { name: 'Cost of the run. Switch to cost per hour' }).click();
+        await becomes(shown, other);
+        assert.deepEqual(asked, []);
+        const again = await answering(tab, () => page.reload());
+        assert.deepEqual(again.request, request);
+        await becomes(shown, other);
+        await page.getByTestId('cost').locator('.num').first().click();
+        assert.match(await page.locator('.popover .formula').first().innerText(), /nodes x price_per_node_hour/);
+        await tab.expectClean();
+        await tab.close();
+    });
+});
+
+/** The look of every row of a figure, as a swatch draws it. */
+const swatches = (page, id) => page.getByTestId(id).locator('tbody th').evaluateAll((heads) => heads.map((head) => {
+    const rect = head.querySelector('.swatch rect');
+    return { name: head.textContent.trim(), look: `${rect.getAttribute('class')} ${rect.getAttribute('fill') ?? 'solid'}` };
+}));
+
+describe('terms', () => {
+    it('of a step are told apart by tone or hatch, all that there are', () => {
+        const looks = [...TIME_TERMS.keys()].map((name) => {
+            const { tone, hatched = false } = lookOf(TIME_TERMS, name);
+            return `${tone} ${hatched}`;
+        });
+        assert.equal(new Set(looks).size, looks.length, looks.join(', '));
+    });
+
+    for (const path of ['/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4', '/?example=llama-8b&fw=fsdp2&zero=3&nodes=2', '/?example=llama-8b&fw=deepspeed&zero=2']) {
+        it(`of memory too, and a hatch is never a mere colour: ${path}`, async () => {
+            const { tab } = await openPlan(browser, server, path);
+            const rows = await swatches(tab.page, 'memory');
+            assert.ok(rows.length > 5);
+            const looks = [...new Set(rows.map(({ look }) => look))];
+            const named = (look) => [...new Set(rows.filter((row) => row.look === look).map(({ name }) => name.split(/[,(]/)[0].trim()))];
+            const alike = looks.map(named).filter((names) => names.length > 1);
+            assert.deepEqual(alike, []);
+            await tab.expectClean();
+            await tab.close();
+        });
+    }
+});
+
+describe('the page in little room', () => {
+    for (const [what, options] of [['on a phone', { width: 390, height: 844 }], ['at 200 % on 700 pixels', { width: 350, height: 500 }]]) {
+        it(`${what} does not scroll sideways in any view`, async () => {
+            await inTab(browser, server, { ...options, path: '/version' }, async (tab) => {
+                const { page } = tab;
+                await answering(tab, () => page.goto(server.url + PRICED));
+                const over = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+                assert.equal(await over(), 0, 'the answer');
+                await page.getByRole('button', { name: 'Export: Memory per device' }).click();
+                assert.equal(await over(), 0, 'the formats of a file');
+                await page.keyboard.press('Escape');
+                await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+                for (const id of ['timeline', 'sharding'])
+                    await page.waitForSelector(`[data-testid="${id}"][data-phase="done"]`);
+                assert.equal(await over(), 0, 'the step');
+                await page.getByRole('tab', { name: 'Search' }).click();
+                await page.getByTestId('search').waitFor();
+                assert.equal(await over(), 0, 'the search');
+            });
+        });
+    }
+});
+
+describe('the page for a reader', () => {
+    it('who wants more contrast has lines of 3 to 1 in both themes, and nothing for axe-core to find', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await page.emulateMedia({ contrast: 'more' });
+            await answering(tab, () => page.click('[data-example="llama-8b"]'));
+            const contrast = () => page.evaluate(() => {
+                const bright = (colour) => colour.match(/\d+/g).slice(0, 3).map((part) => part / 255)
+                    .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+                    .reduce((sum, part, at) => sum + part * [0.2126, 0.7152, 0.0722][at], 0.05);
+                const { borderTopColor, backgroundColor } = getComputedStyle(document.querySelector('.panel'));
+                const both = [bright(borderTopColor), bright(backgroundColor)];
+                return Math.max(...both) / Math.min(...both);
+            });
+            assert.ok(await contrast() >= 3, `light: ${await contrast()}`);
+            await page.emulateMedia({ contrast: 'more', colorScheme: 'dark' });
+            await becomes(() => page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+            assert.ok(await contrast() >= 3, `dark: ${await contrast()}`);
+            await expectAccessible(page, 'more contrast, dark');
+        });
+    });
+
+    it('with colours of their own sees which switch, tab and choice is on', async () => {
+        await inTab(browser, server, { colorScheme: 'dark', path: '/version' }, async (tab) => {
+            const { page } = tab;
+            await page.emulateMedia({ forcedColors: 'active' });
+            await answering(tab, () => page.goto(server.url + PRICED));
+            const look = (selector) => page.locator(selector).first().evaluate((node) => {
+                const { backgroundColor, outlineStyle, outlineWidth } = getComputedStyle(node);
+                return `${backgroundColor} ${outlineStyle === 'none' ? '' : outlineWidth}`;
+            });
+            const on = await look('#field-sequence');
+            assert.notEqual(await look('.tabs [aria-selected="true"]'), await look('.tabs [aria-selected="false"]'));
+            assert.notEqual(await look('[data-field="zero"] input:checked + span'), await look('[data-field="zero"] input:not(:checked) + span'));
+            assert.match(await look('.pages a[aria-current]'), / 2px$/);
+            await answering(tab, () => page.locator('#field-sequence').click());
+            assert.notEqual(await look('#field-sequence'), on);
+        });
+    });
+});

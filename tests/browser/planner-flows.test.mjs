@@ -1,0 +1,403 @@
+/** The flows of the planner: a model and a cluster from anywhere, what if, sliders, palette, launchers, measurements. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { llama, mixtral } from '../e2e/lib/fixtures.mjs';
+import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { startHub } from '../hub/standin.mjs';
+import { expectAccessible } from './lib/axe.mjs';
+import { answering, becomes, choose, chosen, inTab, launch, offered, openPlan, seen, type } from './lib/browser.mjs';
+import { changesToPaint } from './lib/latency.mjs';
+
+let browser;
+let hub;
+let server;
+
+before(async () => {
+    hub = await startHub({ repositories: {
+        'org/llama-small': { files: { 'config.json': llama } },
+        'org/llama-large': { files: { 'config.json': llama } },
+        'org/other': { files: { 'config.json': mixtral } },
+    } });
+    [browser, server] = await Promise.all([launch(), startServer({ hub })]);
+});
+after(async () => {
+    await browser?.close();
+    if (server)
+        await stopClean(server);
+    await hub?.close();
+});
+
+const start = (tab, id) => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
+
+const SCONTROL = `NodeName=gpu[1-3] Arch=x86_64 CPUTot=112
+   Gres=gpu:h100:8(S:0-1)
+   RealMemory=2063937 State=IDLE
+
+NodeName=gpu4 Arch=x86_64 CPUTot=112
+   Gres=gpu:h100:8(S:0-1)
+   RealMemory=2063937 State=IDLE+DRAIN
+   Reason=row remapping [root@2026-11-20T08:00:00]
+`;
+const SMI = `name, memory.total [MiB], driver_version
+${'NVIDIA H200, 143771 MiB, 570.211.01\n'.repeat(8)}`;
+
+/** Drops files on the page as the file manager does. */
+const drop = (page, files) => page.evaluate((list) => {
+    const carried = new DataTransfer();
+    for (const [name, text] of list)
+        carried.items.add(new File([text], name));
+    for (const kind of ['dragover', 'drop'])
+        document.querySelector('main').dispatchEvent(new DragEvent(kind, { dataTransfer: carried, bubbles: true, cancelable: true }));
+}, files);
+
+describe('a model', () => {
+    it('acceptance 1: is found by a part of its name, with the keyboard', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const field = page.locator('#field-hub');
+            await field.pressSequentially('llama');
+            const list = page.getByRole('listbox', { name: 'Models' });
+            await becomes(() => list.getByRole('option').count(), 2);
+            await expectAccessible(page, 'suggestions');
+            await field.press('ArrowDown');
+            const id = await field.getAttribute('aria-activedescendant');
+            const name = await page.locator(`#${id} .option-name`).textContent();
+            const { status, request } = await answering(tab, () => field.press('Enter'));
+            assert.equal(status, 200);
+            assert.deepEqual(request.model, { hub: name });
+            assert.equal(await field.inputValue(), name);
+            assert.equal(await list.count(), 0, 'the list is gone');
+        });
+    });
+
+    it('that the Hub cannot be asked for is still typed whole, and the page says so', async () => {
+        hub.breakSearch('error');
+        try {
+            await inTab(browser, server, {}, async (tab) => {
+                const { page } = tab;
+                await page.locator('#field-hub').pressSequentially('nothing like it');
+                await page.getByText('The Hub does not answer').waitFor();
+                await page.fill('#field-hub', 'org/llama-small');
+                const { status } = await answering(tab, () => page.press('#field-hub', 'Enter'));
+                assert.equal(status, 200);
+            });
+        } finally {
+            hub.breakSearch(null);
+        }
+    });
+
+    it('acceptance 1: is dropped anywhere as its config.json', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { status, request } = await answering(tab, () => drop(tab.page, [['config.json', JSON.stringify(llama)]]));
+            assert.equal(status, 200);
+            assert.deepEqual(request.model, { config: llama });
+        });
+    });
+
+    it('acceptance 1: is pasted as its config.json where an id would stand', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            await tab.page.fill('#field-hub', JSON.stringify(llama));
+            const { request } = await answering(tab, () => tab.page.press('#field-hub', 'Enter'));
+            assert.deepEqual(request.model, { config: llama });
+            assert.equal(await tab.page.locator('#field-config').inputValue(), JSON.stringify(llama, null, 2));
+        });
+    });
+
+    it('acceptance 15: goes with each of the three ready clusters', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const models = await page.locator('[name="ready-model"]').evaluateAll((all) => all.map(({ value }) => value));
+            const clusters = await page.locator('[name="ready-cluster"]').evaluateAll((all) => all.map(({ value }) => value));
+            assert.deepEqual([models.length, clusters.length], [3, 3]);
+            for (const model of models) {
+                for (const cluster of clusters) {
+                    await page.locator(`[name="ready-model"][value="${model}"]`).check();
+                    await page.locator(`[name="ready-cluster"][value="${cluster}"]`).check();
+                    const { status, answer } = await answering(tab, () => page.getByRole('button', { name: 'Plan it' }).click());
+                    assert.equal(status, 200, `${model} on ${cluster}`);
+                    assert.ok(answer.fits || cluster === 'h100-1', `${model} fits on ${cluster}`);
+                    await page.goBack();
+                    await page.locator('.starter').first().waitFor();
+                }
+            }
+        });
+    });
+});
+
+describe('a cluster', () => {
+    it('acceptance 1: is what a dropped file says, planned on at once', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-8b');
+            const { status, request, answer } = await answering(tab, () => drop(page, [['smi.csv', SMI]]));
+            assert.equal(status, 200);
+            assert.deepEqual(request.cluster, { accelerator: 'nvidia-h200-sxm-141gb', accelerators_per_node: 8, nodes: 1,
+                memory_bytes: 143771 * 2 ** 20 });
+            assert.equal(answer.resolved.cluster.memory_bytes, 143771 * 2 ** 20);
+            const card = page.getByTestId('intake');
+            assert.match(await seen(card), /smi\.csv.*nvidia-smi.*planned on.*figures read or of the catalogue, \d+ guessed/);
+            await card.locator('summary').click();
+            assert.match(await seen(card.locator('tr', { hasText: 'memory bytes' }).first()), /140\.4 GiB|line 2/);
+            assert.match(await seen(card.locator('[data-origin="default"]').first()), /guessed: /);
+            await expectAccessible(page, 'what the files say');
+            const shown = page.getByRole('list', { name: 'Further settings of the cluster' });
+            assert.match(await seen(shown), /memory 140 GiB/);
+            /* It is in the address, and gone with the machine. */
+            const { tab: other, request: again } = await openPlan(browser, server,
+                await page.evaluate(() => location.pathname + location.search));
+            assert.deepEqual(again, request);
+            await other.close();
+            const moved = await answering(tab, () => page.selectOption('#field-accelerator', 'nvidia-h100-sxm5-80gb'));
+            assert.ok(!('memory_bytes' in moved.request.cluster));
+        });
+    });
+
+    it('whose part has several meanings is asked for, and drained nodes stay out', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-8b');
+            await answering(tab, () => type(page, 'globalBatch', '120'));
+            await drop(page, [['nodes.txt', SCONTROL]]);
+            const card = page.getByTestId('intake');
+            await card.getByText('is any of several parts').waitFor();
+            assert.match(await seen(card), /4 nodes, 32 accelerators, 1 drained or down/);
+            const { status, request } = await answering(tab, () => card.getByRole('button', { name: /H100 SXM5/ }).click());
+            assert.equal(status, 200);
+            assert.equal(request.cluster.accelerator, 'nvidia-h100-sxm5-80gb');
+            assert.equal(request.cluster.nodes, 3);
+            assert.equal(request.cluster.host_memory_bytes, 2063937 * 2 ** 20);
+        });
+    });
+
+    it('that no reader knows is refused in the words of the service', async () => {
+        await inTab(browser, server, { faults: ['422 POST /api/v1/inventories:parse'] }, async ({ page }) => {
+            await page.setInputFiles('#read-files', { name: 'poem.txt', mimeType: 'text/plain', buffer: Buffer.from('a rose is a rose') });
+            await page.getByTestId('intake').getByText('no format recognises').waitFor();
+        });
+    });
+});
+
+describe('a slider', () => {
+    it('acceptance 2: stops on legal values only, and the product stands beneath', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { choices } = await start(tab, 'llama-70b');
+            for (const [name, list] of [['tensor', 'tensor'], ['pipeline', 'pipeline'], ['virtualPipeline', 'virtual_pipeline'], ['context', 'context']])
+                await becomes(() => offered(page, name), choices[list].map(String), name);
+            const slider = page.locator('#field-tensor');
+            await slider.focus();
+            const { request } = await answering(tab, () => slider.press('ArrowLeft'));
+            assert.equal(request.parallelism.tensor, 4);
+            await becomes(() => seen(page.getByTestId('product')), '4 TP × 4 PP × 8 DP = 128 accelerators');
+            assert.match(await slider.getAttribute('aria-valuetext'), /^4, of 1, 2, 4, 8/);
+        });
+    });
+
+    it('acceptance 2: that another change made illegal says which rule and offers the nearest', async () => {
+        await inTab(browser, server, { faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-70b');
+            await answering(tab, () => type(page, 'globalBatch', '480'));
+            const { status, answer, choices } = await answering(tab, () => type(page, 'nodes', '10'));
+            assert.equal(status, 422);
+            assert.match(await seen(page.getByTestId('product')), /^8 TP × 4 PP = 32 does not divide the cluster$/);
+            assert.ok(!choices.pipeline.includes(4), choices.pipeline.join());
+            const nearest = choices.pipeline.find((value) => value > 4);
+            assert.match(await seen(page.locator('[aria-labelledby="group-parallelism"]')), /4 is not possible now/);
+            assert.ok(answer.errors.some(({ pointer }) => pointer === '/parallelism'));
+            const mended = await answering(tab, () => page.getByRole('button', { name: `Set Pipeline to ${nearest}` }).click());
+            assert.equal(mended.request.parallelism.pipeline, nearest);
+            assert.equal(await chosen(page, 'pipeline'), String(nearest));
+        });
+    });
+
+    it('for experts is there where the model has some', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => drop(page, [['config.json', JSON.stringify(mixtral)]]));
+            const { choices } = await answering(tab, () => type(page, 'nodes', '2'));
+            await becomes(() => offered(page, 'expert'), choices.expert.map(String));
+            const { request } = await answering(tab, () => choose(page, 'expert', 4));
+            assert.equal(request.parallelism.expert, 4);
+            await page.goto(server.url);
+            await start(tab, 'llama-8b');
+            await becomes(() => page.locator('[data-field="expert"]').count(), 0);
+        });
+    });
+
+    it('answers at once, and a drag is one step back', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-8b');
+            /* The quickest of a few: a pause before the question would show in every one. */
+            const asked = (await changesToPaint(page, 'tensor', 8)).map(({ asked_ms }) => asked_ms);
+            assert.ok(Math.min(...asked) <= 50, `${asked.map(Math.round)} ms from the change to the question`);
+            await page.goto(server.url);
+            const { request: first } = await start(tab, 'llama-8b');
+            await answering(tab, () => page.locator('#field-tensor').evaluate((input) => {
+                for (const value of [0, 1, 2, 3, 2]) {
+                    input.value = String(value);
+                    input.dispatchEvent(new Event('input', { bubbles: true }));
+                }
+                input.dispatchEvent(new Event('change', { bubbles: true }));
+            }));
+            await becomes(() => chosen(page, 'tensor'), '4');
+            const { request } = await answering(tab, () => page.goBack());
+            assert.equal(request.parallelism.tensor, first.parallelism.tensor);
+        });
+    });
+});
+
+describe('what if', () => {
+    it('acceptance 4: shows what each change does before it is made, and why some cannot be', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer, request } = await start(tab, 'llama-70b');
+            const ribbon = page.locator('[data-testid="what-if"][data-ready="true"]');
+            const offer = ribbon.locator('[data-move="context"]');
+            await offer.waitFor();
+            const { json: asked } = await (async () => {
+                const response = await fetch(`${server.url}/api/v1/estimates`, { method: 'POST', headers: { 'content-type': 'application/json' },
+                    body: JSON.stringify({ ...request, workload: { ...request.workload, sequence_length: 2 * request.workload.sequence_length } }) });
+                return { json: await response.json() };
+            })();
+            const more = (asked.memory.device_total_bytes - answer.memory.device_total_bytes) / 2 ** 30;
+            const text = await seen(offer);
+            assert.ok(text.includes(`+${more.toFixed(1)} GiB`), text);
+            assert.ok(text.includes(`+${(100 * (asked.time.step_s / answer.time.step_s - 1)).toFixed(1)} % step`), text);
+            assert.ok(text.includes(asked.fits ? 'fits' : 'no fit'), text);
+            const barred = ribbon.locator('[data-move="zero"]');
+            assert.match(await seen(barred), /ZeRO 1 → 2not possible: .+/);
+            assert.equal(await barred.locator('button').count(), 0);
+            assert.equal(await barred.evaluate((item) => item.matches('button')), false);
+            const made = await answering(tab, () => offer.click());
+            assert.equal(made.request.workload.sequence_length, 2 * request.workload.sequence_length);
+            assert.deepEqual(made.answer.memory.device_total_bytes, asked.memory.device_total_bytes);
+        });
+    });
+});
+
+describe('the palette', () => {
+    it('acceptance 9: reaches every command and every setting by a few letters', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-70b');
+            await page.keyboard.press('Control+k');
+            const box = page.getByRole('combobox', { name: 'Command or setting' });
+            await box.waitFor();
+            const options = page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
+            const all = (await options.allTextContents()).join('\n');
+            for (const label of await page.locator('.controls .row-label').allTextContents())
+                assert.ok(all.includes(`Set: ${label}`), label);
+            for (const words of ['Copy the link', 'Copy as curl', 'Open the view: Search', 'Explain every number', 'Show these keys'])
+                assert.ok(all.includes(words), words);
+            await expectAccessible(page, 'palette');
+            await box.pressSequentially('glob bat');
+            await becomes(() => options.first().getAttribute('aria-selected'), 'true');
+            assert.equal(await seen(options.first()), 'Set: Global batch');
+            await page.keyboard.press('Enter');
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'field-globalBatch');
+            await page.keyboard.press('Control+k');
+            await box.waitFor();
+            await page.keyboard.press('Escape');
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'field-globalBatch', 'the focus comes back');
+            await page.locator('main').focus();
+            await page.keyboard.press('?');
+            assert.match(await seen(page.getByRole('dialog', { name: 'Keys' })), /Ctrl K.*Explain every number/);
+        });
+    });
+});
+
+describe('copy as', () => {
+    const open = async (page, format) => {
+        if (await page.getByRole('dialog', { name: 'Copy as' }).count() === 0)
+            await page.getByRole('button', { name: 'Copy as…' }).click();
+        await page.locator(`[name="copy-format"][value="${format}"]`).check();
+        return { text: await page.getByTestId('written').textContent(), notes: await seen(page.getByTestId('unwritten')) };
+    };
+
+    it('acceptance 10: writes the plan for each launcher and says what it left out', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer: { resolved } } = await start(tab, 'llama-70b');
+            const megatron = await open(page, 'megatron');
+            for (const flag of ['--tensor-model-parallel-size 8', '--pipeline-model-parallel-size 4', '--num-virtual-stages-per-pipeline-rank 2',
+                '--sequence-parallel', '--use-distributed-optimizer', '--micro-batch-size 1', '--global-batch-size 512', '--seq-length 8192', '--bf16'])
+                assert.ok(megatron.text.includes(flag), flag);
+            await expectAccessible(page, 'copy as');
+            const deepspeed = await open(page, 'deepspeed');
+            const config = JSON.parse(deepspeed.text);
+            assert.equal(config.train_batch_size,
+                config.train_micro_batch_size_per_gpu * config.gradient_accumulation_steps * resolved.parallelism.data);
+            assert.match(deepspeed.notes, /plan is for megatron.*tensor parallel 8.*pipeline 4/);
+            const torchtitan = await open(page, 'torchtitan');
+            assert.match(torchtitan.text, /\[parallelism\][\s\S]*tensor_parallel_degree = 8[\s\S]*pipeline_parallel_schedule = "Interleaved1F1B"/);
+            assert.match(torchtitan.notes, /ZeRO 1/);
+            const fsdp = await open(page, 'fsdp');
+            assert.match(fsdp.text, /distributed_type: FSDP[\s\S]*num_machines: 16\nnum_processes: 128/);
+            const slurm = await open(page, 'slurm');
+            assert.match(slurm.text, /#SBATCH --nodes=16\n[\s\S]*--gpus-per-node=8/);
+            await page.getByRole('button', { name: 'Copy', exact: true }).click();
+            await page.getByText('Copied').waitFor();
+            assert.equal(await page.evaluate(() => navigator.clipboard.readText()), slurm.text);
+        });
+    });
+
+    it('has nothing to leave out of FSDP 2 for torchtitan', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await start(tab, 'llama-8b');
+            const { answer } = await answering(tab, () => choose(page, 'framework', 'fsdp2'));
+            const { text, notes } = await open(page, 'torchtitan');
+            assert.ok(text.includes(`data_parallel_shard_degree = ${answer.resolved.parallelism.data}`), text);
+            assert.ok(text.includes('fsdp_reshard_after_forward = "always"'), text);
+            assert.doesNotMatch(notes, /plan is for/);
+        });
+    });
+});
+
+describe('a measurement', () => {
+    it('acceptance 11: is held against the prediction, and calibrates it', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer } = await start(tab, 'llama-70b');
+            const measured_s = 1.1 * answer.time.step_s;
+            await page.getByTestId('measured').locator('summary').click();
+            await page.fill('#measured-step', measured_s.toFixed(3));
+            await page.fill('#measured-peak', '60');
+            const lines = page.getByTestId('against');
+            await becomes(() => lines.count(), 2);
+            assert.match(await seen(lines.first()), /−9\.1 %, within the predicted range/);
+            assert.match(await seen(lines.nth(1)), /outside the predicted range/);
+            await expectAccessible(page, 'measured');
+            const calibrated = await answering(tab, () => page.getByRole('button', { name: 'Calibrate to this step' }).click());
+            const ratio = calibrated.request.cluster.accelerator_overrides.sustained_ratio;
+            assert.ok(ratio > 0.1 && ratio < answer.resolved.cluster.rates.sustained_ratio.value, `${ratio}`);
+            assert.ok(Math.abs(calibrated.answer.time.step_s / measured_s - 1) < 0.002, `${calibrated.answer.time.step_s}`);
+            assert.match(await seen(page.getByTestId('sentence')), /calibrated on 1 run$/);
+            assert.match(await seen(page.getByRole('list', { name: 'Further settings of the cluster' })), /sustained clock/);
+            await page.fill('#measured-step', '1000');
+            await page.getByRole('button', { name: 'Calibrate to this step' }).click();
+            await page.getByText('No sustained clock explains this step').waitFor();
+        });
+    });
+});
+
+describe('the traffic', () => {
+    it('is drawn from collective to level, and its bands and table say the same', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { answer: { communication } } = await start(tab, 'llama-70b');
+            await page.getByTestId('communication').locator('summary').click();
+            const bands = page.locator('.traffic g[data-bytes]');
+            await becomes(() => bands.count(), communication.length);
+            const drawn = await bands.evaluateAll((all) => all.map((band) => ({
+                bytes: Number(band.dataset.bytes), exposed: Number(band.dataset.exposed),
+                height: band.querySelector('.exposed-part').getBBox().height > 0 })));
+            assert.deepEqual(drawn.map(({ bytes }) => bytes), communication.map((item) => item.bytes_per_step));
+            for (const [at, { seconds, exposed_s }] of communication.entries())
+                assert.ok(Math.abs(drawn[at].exposed - exposed_s / seconds) < 1e-9);
+            assert.equal(await page.getByTestId('communication').locator('tbody tr').count(), communication.length);
+        });
+    });
+});

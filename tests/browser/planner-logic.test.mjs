@@ -1,0 +1,156 @@
+/** What the planner works out without a page: digits, letters, bands, next parts, files, launchers, clocks. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { accelerate } from '../../static/src/launch/accelerate.js';
+import { deepspeed } from '../../static/src/launch/deepspeed.js';
+import { megatron } from '../../static/src/launch/megatron.js';
+import { torchtitan } from '../../static/src/launch/torchtitan.js';
+import { calibrate } from '../../static/src/planner/measured/calibrate.js';
+import { isConfig } from '../../static/src/planner/read-config.js';
+import { layOut } from '../../static/src/planner/traffic/layout.js';
+import { movesOf, nextPart } from '../../static/src/planner/what-if/moves.js';
+import { fuzzy } from '../../static/src/shell/fuzzy.js';
+import { emptyPlan } from '../../static/src/state/plan.js';
+import { planOfUrl } from '../../static/src/state/url.js';
+import { borneOut } from '../../static/src/units.js';
+
+describe('digits', () => {
+    it('are as many as the spread bears out, three at most', () => {
+        for (const [value, spread, text] of [[429.4, 98, '430'], [25.27, 2.6, '25'], [204.2, 48, '200'], [412.4, 33, '410'],
+            [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0.00']])
+            assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+});
+
+describe('letters', () => {
+    const items = ['Set: Global batch', 'Set: Tensor', 'Copy as curl', 'Switch light and dark'];
+    const find = (typed) => fuzzy(typed, items, (text) => text);
+    it('find what holds them in their order, beginnings of words first', () => {
+        assert.deepEqual(find(''), items);
+        assert.equal(find('gb')[0], 'Set: Global batch');
+        assert.equal(find('curl')[0], 'Copy as curl');
+        assert.deepEqual(find('zzz'), []);
+        assert.deepEqual(find('batch global'), ['Set: Global batch']);
+    });
+});
+
+describe('bands', () => {
+    const item = (group, collective, level, bytes) => ({ group, collective, level, bytes_per_step: bytes, seconds: 2, exposed_s: 1 });
+    it('are as high as their bytes, side by side at both ends', () => {
+        const items = [item('data', 'all_gather', 'network', 300), item('tensor', 'all_gather', 'scale_up', 600), item('data', 'all_gather', 'scale_up', 100),
+            item('pipeline', 'send_receive', 'network', 0)];
+        const { left, right, bands } = layOut(items, 400, 20);
+        assert.deepEqual([...left.keys()], ['data all gather', 'tensor all gather']);
+        assert.deepEqual([...right.keys()], ['scale_up', 'network'], 'from the inside outwards');
+        assert.equal(bands.length, 3);
+        for (const band of bands) assert.equal(band.exposed, 0.5);
+        const tall = (name) => bands.filter(({ from }) => from === name).reduce((sum, { height }) => sum + height, 0);
+        assert.ok(Math.abs(tall('data all gather') - left.get('data all gather').height) < 1e-9);
+        assert.ok(Math.abs(bands[1].height - 2 * bands[0].height) < 1e-9);
+        assert.equal(bands[2].left, bands[0].left + bands[0].height);
+    });
+});
+
+describe('the next part', () => {
+    const part = (id, bf16, memory_bytes, vendor = 'nvidia', scale_up_domain = 8) => ({ id, name: id, vendor, memory_bytes, scale_up_domain, peak_flops_per_s: { bf16 } });
+    const parts = [part('b', 2, 20), part('a', 1, 10), part('a2', 1, 15), part('small', 3, 5), part('other', 1.5, 50, 'amd'), part('card', 1.2, 30, 'nvidia', 1)];
+    it('is of the same maker, scales up alike, and lacks nothing', () => {
+        assert.equal(nextPart(parts, 'a').id, 'a2');
+        assert.equal(nextPart(parts, 'a2').id, 'b');
+        assert.equal(nextPart(parts, 'b'), null);
+        assert.equal(nextPart(parts, 'unknown'), null);
+    });
+    it('is no question of a stored inventory, nor half of one node', () => {
+        const ids = movesOf({ ...emptyPlan(), inventory: 'north', accelerator: 'a' }, parts).map(({ id }) => id);
+        assert.ok(!ids.includes('part') && !ids.includes('half') && ids.includes('twice'), ids.join());
+    });
+});
+
+describe('a file', () => {
+    it('is a model when it describes one', () => {
+        assert.equal(isConfig('{"model_type":"llama"}'), true);
+        assert.equal(isConfig('{"kind":"List","items":[]}'), false);
+        assert.equal(isConfig('NodeName=gpu1'), false);
+        assert.equal(isConfig('[1]'), false);
+    });
+});
+
+describe('a link', () => {
+    it('from before a setting had a control still sets it', () => {
+        const plan = planOfUrl(`?example=llama-8b&extra=${encodeURIComponent('{"parallelism":{"context":4,"context_kind":"a2a"}}')}`, '');
+        assert.equal(plan.context, 4);
+        assert.deepEqual(plan.extra, { parallelism: { context_kind: 'a2a' } });
+    });
+});
+
+/** What an estimate resolves, with what a test changes. */
+const resolved = ({ workload = {}, parallelism = {} } = {}) => ({
+    workload: { framework: 'megatron', sequence_length: 4096, global_batch_size: 64, micro_batch_size: 2, gradient_accumulation: 8, precision: 'bf16',
+        optimizer: 'adamw', recompute: 'none', attention: 'flash2', compile: false, offload: { optimizer: 'none', parameters: 'none', activations: 'none' }, ...workload },
+    parallelism: { tensor: 1, sequence: false, pipeline: 1, virtual_pipeline: 1, context: 1, context_kind: 'p2p', expert: 1, expert_tensor: null, data: 4, zero_stage: 0,
+        shard_group: null, schedule: '1f1b', pipeline_layout: null, overlap: { grad_reduce: true, param_gather: true, tensor: 'bulk' }, ...parallelism },
+    cluster: { nodes: 1, accelerators_per_node: 4, accelerators: 4 },
+});
+const notes = (written) => written.notes.join('\n');
+
+describe('a launcher', () => {
+    it('Megatron-LM gets experts, context and recomputation by its own names', () => {
+        const written = megatron(resolved({ workload: { recompute: { mode: 'full', method: 'block', layers: 3 }, precision: 'fp8' },
+            parallelism: { context: 2, context_kind: 'allgather', expert: 4, expert_tensor: 1, zero_stage: 0, schedule: 'zb_h1', pipeline: 2 } }));
+        for (const flag of ['--context-parallel-size 2', '--cp-comm-type all_gather', '--expert-model-parallel-size 4', '--expert-tensor-parallel-size 1',
+            '--recompute-granularity full', '--recompute-method block', '--recompute-num-layers 3', '--bf16', '--fp8-format hybrid'])
+            assert.ok(written.text.includes(flag), flag);
+        assert.ok(!written.text.includes('--use-distributed-optimizer') && !written.text.includes('--overlap-param-gather'));
+        assert.match(notes(written), /Left out: the schedule zb_h1/);
+    });
+
+    it('nothing is left out in silence', () => {
+        const odd = resolved({ workload: { optimizer: 'muon', precision: 'nvfp4', recompute: 'op_sac', offload: { optimizer: 'cpu', parameters: 'none', activations: 'cpu' } } });
+        for (const write of [megatron, deepspeed, torchtitan, accelerate]) {
+            const said = notes(write(odd));
+            for (const what of [/muon/, /nvfp4/, /activations in the memory of the cpu/])
+                assert.match(said, what, write.name);
+        }
+        assert.match(notes(megatron(odd)), /op_sac/);
+        assert.match(notes(accelerate(odd)), /op_sac/);
+        assert.deepEqual(JSON.parse(deepspeed(odd).text).zero_optimization.offload_optimizer, { device: 'cpu' });
+        assert.ok(torchtitan(odd).text.includes('selective_ac_option = "op"'));
+    });
+
+    it('torchtitan is told copies and shards, and the whole feed of a pipeline', () => {
+        const { text } = torchtitan(resolved({ workload: { framework: 'fsdp2' }, parallelism: { data: 4, shard_group: 2, zero_stage: 2, pipeline: 2 } }));
+        for (const line of ['data_parallel_replicate_degree = 2', 'data_parallel_shard_degree = 2', 'fsdp_reshard_after_forward = "never"', 'local_batch_size = 16',
+            'pipeline_parallel_microbatch_size = 2', 'pipeline_parallel_schedule = "1F1B"'])
+            assert.ok(text.includes(line), line);
+    });
+
+    it('Accelerate is told the strategy of FSDP 1 and the resharding of FSDP 2', () => {
+        assert.ok(accelerate(resolved({ workload: { framework: 'fsdp1' }, parallelism: { zero_stage: 2 } })).text.includes('fsdp_sharding_strategy: SHARD_GRAD_OP'));
+        const second = accelerate(resolved({ workload: { framework: 'fsdp2', recompute: 'full' }, parallelism: { zero_stage: 3 } }));
+        assert.ok(second.text.includes('fsdp_version: 2') && second.text.includes('fsdp_reshard_after_forward: true'));
+        assert.ok(second.text.includes('fsdp_activation_checkpointing: true'));
+    });
+});
+
+describe('a clock', () => {
+    const serve = (stepAt) => {
+        const asked = [];
+        globalThis.fetch = async (path, { body }) => {
+            const ratio = JSON.parse(body).cluster.accelerator_overrides.sustained_ratio;
+            asked.push(ratio);
+            return new Response(JSON.stringify({ time: { step_s: stepAt(ratio) } }), { status: 200 });
+        };
+        return asked;
+    };
+    it('is found where the prediction meets the measured step, with few questions', async () => {
+        const asked = serve((ratio) => 7 / ratio + 3 + 0.2 * ratio ** 2);
+        const { ratio, nearest_s } = await calibrate({ cluster: { nodes: 2 } }, 13, new AbortController().signal);
+        assert.ok(Math.abs(nearest_s / 13 - 1) <= 0.001 && Math.abs(7 / ratio + 3 + 0.2 * ratio ** 2 - 13) < 0.02, `${ratio}`);
+        assert.ok(asked.length <= 8, `${asked.length} questions`);
+    });
+    it('is not made up where none explains the step', async () => {
+        serve((ratio) => 1 / ratio);
+        assert.deepEqual(await calibrate({ cluster: {} }, 100, new AbortController().signal), { ratio: null, nearest_s: 10 });
+        assert.equal((await calibrate({ cluster: {} }, 0.1, new AbortController().signal)).ratio, null);
+    });
+});
