@@ -9,7 +9,7 @@
  * and those of the server's log.
  */
 import http from 'node:http';
-import { estimate, large } from '../e2e/lib/fixtures.mjs';
+import { endlessSearch, estimate } from '../e2e/lib/fixtures.mjs';
 import { startServer } from '../e2e/lib/server.mjs';
 
 const CONNECTIONS = 32;
@@ -72,14 +72,9 @@ async function measure(server, ratePerS) {
     return { perS: client.length / seconds, client: quantiles(client), server: quantiles(own) };
 }
 
-/** A search that outlives the measurement, and how much of the machine it got. */
+/** A search beside the measurement, and how much of the machine it got. */
 function search(server) {
-    const { workload: { micro_batch_size, recompute, attention, ...workload }, ...request } =
-        estimate({ config: large, workload: { sequence_length: 4096, global_batch_size: 512 },
-            cluster: { nodes: 2048 } });
-    delete request.parallelism;
-    const body = JSON.stringify({ ...request, workload, space: { nodes: 'any' }, exhaustive: true,
-        time_limit_s: 300 });
+    const body = JSON.stringify(endlessSearch());
     const { hostname, port } = new URL(server.url);
     const state = { data: {} };
     const sent = http.request({ hostname, port, method: 'POST', path: '/api/v1/searches',
@@ -111,6 +106,8 @@ for (const [what, rate] of [['as many as go', 0], [`${RATE_PER_S} a second`, RAT
         throw new Error('the search does not run');
     const beside = await measure(server, rate);
     const units = running.data.units_done - before;
+    if (units === 0)
+        throw new Error('the search did not outlive the measurement');
     running.stop();
     await new Promise((next) => setTimeout(next, 500));
     console.log(`${CONNECTIONS} connections, ${what}`);

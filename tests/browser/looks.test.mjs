@@ -33,6 +33,7 @@ describe('units', () => {
         const usual = [`${gib(memory.peak_reserved_bytes)} GiB`, `${threeDigits(throughput.tokens_per_s / 1e3)} k`, `${threeDigits(cost / 1e6)} M`];
         const other = [`${gb(memory.peak_reserved_bytes)} GB`, threeDigits(throughput.samples_per_s), `${threeDigits(cluster.nodes * 98.5 / 1e3)} k`];
         assert.deepEqual(await shown(), usual);
+        await page.locator('[data-testid="what-if"][data-ready="true"]').waitFor(); /* the last that a plan asks by itself */
         const asked = [];
         page.on('request', (each) => asked.push(each.url()));
         await page.getByRole('button', { name: 'Units: GiB' }).click();

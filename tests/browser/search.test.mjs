@@ -190,25 +190,17 @@ describe('the plans found', () => {
             const grid = page.getByRole('grid', { name: 'Plans found' });
             assert.equal(await grid.getAttribute('aria-rowcount'), String(all + 1));
             assert.ok(await grid.locator('tbody tr').count() < 60);
-            const { rows, frames } = await page.evaluate(async () => {
+            const rows = await page.evaluate(async () => {
                 const scroller = document.querySelector('.virtual');
-                const times = [];
                 let most = 0;
                 for (let at = 0; at < 90; at += 1) {
-                    const before = performance.now();
                     scroller.scrollTop += 1500;
                     await new Promise(requestAnimationFrame);
-                    times.push(performance.now() - before);
                     most = Math.max(most, scroller.querySelectorAll('tbody tr').length);
-                    const line = scroller.getBoundingClientRect();
-                    const under = document.elementFromPoint(line.left + 200, line.top + 200)?.closest('tr');
-                    if (at > 2 && at < 80 && !under?.dataset.key)
-                        await new Promise(requestAnimationFrame);
                 }
-                return { rows: most, frames: times.sort((a, b) => a - b) };
+                return most;
             });
             assert.ok(rows < 60, `${rows} rows are made`);
-            assert.ok(frames[45] < 50, `half of the frames take less than ${frames[45]} ms`);
             await page.evaluate(() => { const scroller = document.querySelector('.virtual'); scroller.scrollTop = scroller.scrollHeight; });
             await page.locator(`tr[aria-rowindex="${all + 1}"]`).waitFor();
         });

@@ -4,7 +4,7 @@ import http from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCaddy } from './lib/caddy.mjs';
-import { estimate, inventory, large } from './lib/fixtures.mjs';
+import { endlessSearch, estimate, inventory, search as anySearch } from './lib/fixtures.mjs';
 import { connectTo, openSocket } from './lib/http.mjs';
 import { startPostgres } from './lib/postgres.mjs';
 import { assertProblem } from './lib/problems.mjs';
@@ -30,18 +30,10 @@ after(async () => {
 });
 
 /** A search that takes a moment; `changes` are members of the request. */
-function search(changes = {}) {
-    const { parallelism, workload: { micro_batch_size, recompute, attention, ...workload },
-        ...request } = estimate({ config: large, workload: { sequence_length: 4096,
-        global_batch_size: 512 }, cluster: { nodes: 16 } });
-    return { ...request, workload, objective: 'throughput', limit: 3, simulate: false,
-        space: { tensor: [4, 8], pipeline: [1, 2, 4], micro_batch_size: [1, 2] }, ...changes };
-}
+const search = (changes = {}) => anySearch({ objective: 'throughput', limit: 3, simulate: false,
+    space: { tensor: [4, 8], pipeline: [1, 2, 4], micro_batch_size: [1, 2] }, ...changes });
 
-/** One that outlives any test. */
-const endless = (changes = {}) => search({ exhaustive: true, space: { nodes: 'any' },
-    cluster: { accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2048, accelerators_per_node: 8 },
-    time_limit_s: 300, ...changes });
+const endless = (changes = {}) => endlessSearch({ objective: 'throughput', limit: 3, ...changes });
 
 /** The events in a text, of either form. */
 function eventsOf(text, accept) {
