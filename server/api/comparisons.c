@@ -50,17 +50,12 @@ static void
 answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                   sl_response *response)
 {
-    char hash[SL_HASH_TEXT_SIZE];
+    char hash[SL_HASH_TEXT_SIZE] = "";
     sl_errors err = {.count = 0};
     sl_writer writer;
     sl_comparison_document document = {
         .request = &a->read,
-        .model = a->model,
-        .parameters = a->counts.total - a->counts.towers,
-        .warnings = &a->warnings,
-        .engine_version = SL_ENGINE_VERSION,
-        .catalog_revision = sl_catalog_revision(app->catalog),
-        .input_hash = hash,
+        .about = sl_api_about(app->catalog, a, hash),
     };
     sl_code code = SL_OK;
 

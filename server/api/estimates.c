@@ -293,23 +293,31 @@ sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEX
     return sl_estimate_request_hash(&a->read, revision, SL_ENGINE_VERSION, app->catalog, out, err);
 }
 
+sl_answer_about
+sl_api_about(const sl_catalog *catalog, const sl_api_asked *a, const char *hash)
+{
+    return (sl_answer_about){
+        .model = a->model,
+        .parameters = a->model == NULL ? a->read.parameters : a->counts.total - a->counts.towers,
+        .warnings = &a->warnings,
+        .engine_version = SL_ENGINE_VERSION,
+        .catalog_revision = sl_catalog_revision(catalog),
+        .input_hash = hash,
+    };
+}
+
 static void
 answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                 sl_response *response)
 {
     static const char *const requirements[] = {"fits"};
     int require = -1;
-    char hash[SL_HASH_TEXT_SIZE];
+    char hash[SL_HASH_TEXT_SIZE] = "";
     sl_errors err = {.count = 0};
     sl_writer writer;
     sl_estimate_document document = {
         .request = &a->read,
-        .model = a->model,
-        .parameters = a->model == NULL ? a->read.parameters : a->counts.total - a->counts.towers,
-        .warnings = &a->warnings,
-        .engine_version = SL_ENGINE_VERSION,
-        .catalog_revision = sl_catalog_revision(app->catalog),
-        .input_hash = hash,
+        .about = sl_api_about(app->catalog, a, hash),
     };
 
     const bool accounting_only = sl_estimate_accounting_alone(&a->read);

@@ -3,6 +3,7 @@
 #define SL_API_ESTIMATES_H
 
 #include "api/models.h"
+#include "codec/answer.h"
 #include "codec/host_status.h"
 #include "codec/question.h"
 
@@ -48,6 +49,9 @@ sl_code sl_api_decode_model(sl_api_asked *a, const sl_api_model *fetched, const 
 /** Of all that an answer follows from: what was asked, engine and catalogue. */
 sl_code sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEXT_SIZE],
                           sl_errors *err) SL_MUST_CHECK;
+
+/** What the answer says of itself; hash: where sl_api_input_hash writes, or another of the question. */
+sl_answer_about sl_api_about(const sl_catalog *catalog, const sl_api_asked *a, const char *hash);
 
 /** On the store's lane: what the slug names, which is then here; pointer: of the slug. */
 sl_code sl_api_fetch_stored(sl_app *app, sl_worker *worker, sl_api_stored *stored,

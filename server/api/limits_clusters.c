@@ -126,17 +126,11 @@ hash_all(const looking *own, char out[SL_HASH_TEXT_SIZE])
 static void
 answer(looking *own, const sl_request *request, sl_response *response)
 {
-    const sl_api_asked *const model = &own->asks[0].of_model;
-    char hash[SL_HASH_TEXT_SIZE];
+    char hash[SL_HASH_TEXT_SIZE] = "";
     const sl_candidates_document document = {
         .candidates = &own->candidates,
-        .model = model->model,
-        .parameters = model->counts.total - model->counts.towers,
         .elapsed_s = sl_clock_now_s() - own->began_s,
-        .warnings = &model->warnings,
-        .engine_version = SL_ENGINE_VERSION,
-        .catalog_revision = sl_catalog_revision(own->asks[0].catalog),
-        .input_hash = hash,
+        .about = sl_api_about(own->asks[0].catalog, &own->asks[0].of_model, hash),
     };
     sl_writer writer;
 

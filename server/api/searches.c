@@ -231,15 +231,9 @@ write_document(searching *own, const sl_search_document *document, const sl_requ
 static void
 conclude(searching *own, const sl_request *request, sl_response *response)
 {
-    const sl_api_asked *const model = &own->ask.of_model;
     sl_search_document document = {
         .asked = own->ask.asked,
-        .model = model->model,
-        .parameters = model->counts.total - model->counts.towers,
-        .warnings = &model->warnings,
-        .engine_version = SL_ENGINE_VERSION,
-        .catalog_revision = sl_catalog_revision(own->ask.catalog),
-        .input_hash = own->ask.hash,
+        .about = sl_api_about(own->ask.catalog, &own->ask.of_model, own->ask.hash),
     };
     sl_errors err = {.count = 0};
 

@@ -307,8 +307,8 @@ notes_write(sl_writer *writer, const sl_comparison_document *document, bool warn
     const sl_notes *const notes = &document->request->notes;
 
     sl_write_array(writer);
-    if (warning && document->warnings != NULL)
-        sl_faults_write(writer, document->warnings);
+    if (warning && document->about.warnings != NULL)
+        sl_faults_write(writer, document->about.warnings);
     for (uint32_t i = 0; i < notes->count; i++)
         if (notes->list[i].warning == warning &&
             sl_text_index(notes->list[i].code, chosen, sizeof chosen / sizeof chosen[0]) < 0)
@@ -322,8 +322,7 @@ sl_comparison_write(sl_writer *writer, const sl_comparison_document *document)
     assert(writer != NULL && (document->strategies == NULL) != (document->tuning == NULL));
 
     sl_write_object(writer);
-    sl_write_key(writer, "model");
-    sl_model_summary_write(writer, document->model, document->parameters);
+    sl_answer_model_write(writer, &document->about);
     sl_put_text(writer, "of", sl_name(&sl_comparison_names, document->request->of));
     if (document->strategies != NULL)
         strategies_write(writer, document);
@@ -334,8 +333,6 @@ sl_comparison_write(sl_writer *writer, const sl_comparison_document *document)
     notes_write(writer, document, true);
     sl_write_key(writer, "assumptions");
     notes_write(writer, document, false);
-    sl_put_text(writer, "engine_version", document->engine_version);
-    sl_put_text(writer, "catalog_revision", document->catalog_revision);
-    sl_put_text(writer, "input_hash", document->input_hash);
+    sl_answer_origin_write(writer, &document->about);
     sl_write_object_end(writer);
 }

@@ -2,6 +2,7 @@
 #ifndef SL_CODEC_COMPARISON_JSON_H
 #define SL_CODEC_COMPARISON_JSON_H
 
+#include "codec/answer.h"
 #include "codec/question.h"
 #include "engine/comparison.h"
 #include "json/writer.h"
@@ -9,14 +10,9 @@
 /** Everything an answer is written from; all borrowed. One of strategies and tuning is not NULL. */
 typedef struct sl_comparison_document {
     const sl_estimate_request *request;
-    const sl_model *model;
-    uint64_t parameters;
     const sl_comparison *strategies;
     const sl_tuning_comparison *tuning;
-    const sl_errors *warnings; /* of reading the request and the model; NULL: none */
-    const char *engine_version;
-    const char *catalog_revision;
-    const char *input_hash;
+    sl_answer_about about;
 } sl_comparison_document;
 
 void sl_comparison_write(sl_writer *writer, const sl_comparison_document *document);

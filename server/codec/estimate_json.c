@@ -260,17 +260,6 @@ sl_estimate_notes_write(sl_writer *writer, const sl_estimate_request *request,
     sl_write_array_end(writer);
 }
 
-void
-sl_model_summary_write(sl_writer *writer, const sl_model *model, uint64_t parameters)
-{
-    const bool revised = model != NULL && *model->revision != '\0';
-    sl_write_object(writer);
-    sl_put_text(writer, "name", model != NULL ? model->name : NULL);
-    sl_put_text(writer, "revision", revised ? model->revision : NULL);
-    sl_put_uint(writer, "parameters", parameters);
-    sl_write_object_end(writer);
-}
-
 static void
 figures_write(sl_writer *writer, const sl_estimate_document *document)
 {
@@ -367,9 +356,9 @@ activation_accounting_write(sl_writer *writer, const sl_estimate_document *docum
     const sl_activation_shape shape = {
         .s = (double)e->workload.sequence_length,
         .b = (double)e->workload.micro_batch,
-        .h = (double)document->model->hidden,
-        .l = (double)document->model->block_count,
-        .a = document->model->heads,
+        .h = (double)document->about.model->hidden,
+        .l = (double)document->about.model->block_count,
+        .a = document->about.model->heads,
         .t = e->plan.tensor,
     };
     double exact = 0;
@@ -409,14 +398,13 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
     if (accounting) {
         const sl_plan *const plan = estimate != NULL ? &estimate->plan : &request->plan;
         const sl_code code =
-            sl_accounting_answer(request, plan, document->parameters, &accounted, err);
+            sl_accounting_answer(request, plan, document->about.parameters, &accounted, err);
         if (code != SL_OK)
             return code;
     }
 
     sl_write_object(writer);
-    sl_write_key(writer, "model");
-    sl_model_summary_write(writer, document->model, document->parameters);
+    sl_answer_model_write(writer, &document->about);
     if (estimate != NULL)
         figures_write(writer, document);
     else
@@ -430,11 +418,9 @@ sl_estimate_write(sl_writer *writer, const sl_estimate_document *document, sl_er
     totals_write(writer, document);
     guesses_write(writer, document->estimate);
     sl_put_text(writer, "evaluator", "closed_form");
-    sl_estimate_notes_write(writer, request, estimate, document->warnings, true);
+    sl_estimate_notes_write(writer, request, estimate, document->about.warnings, true);
     sl_estimate_notes_write(writer, request, estimate, NULL, false);
-    sl_put_text(writer, "engine_version", document->engine_version);
-    sl_put_text(writer, "catalog_revision", document->catalog_revision);
-    sl_put_text(writer, "input_hash", document->input_hash);
+    sl_answer_origin_write(writer, &document->about);
     sl_write_object_end(writer);
     return SL_OK;
 }

@@ -2,6 +2,7 @@
 #ifndef SL_CODEC_ESTIMATE_JSON_H
 #define SL_CODEC_ESTIMATE_JSON_H
 
+#include "codec/answer.h"
 #include "codec/question.h"
 #include "shardline/estimate.h"
 #include "json/writer.h"
@@ -9,17 +10,9 @@
 /** Everything an answer is written from; all borrowed. */
 typedef struct sl_estimate_document {
     const sl_estimate_request *request;
-    const sl_model *model;       /* NULL for a bare number of parameters */
-    uint64_t parameters;         /* of the model, a tied head counted once */
     const sl_estimate *estimate; /* NULL for a bare number of parameters */
-    const sl_errors *warnings;   /* of reading the request and the model; NULL: none */
-    const char *engine_version;
-    const char *catalog_revision;
-    const char *input_hash;
+    sl_answer_about about;
 } sl_estimate_document;
-
-/** Which model was evaluated: name, revision, parameters. model: NULL for a bare number of them. */
-void sl_model_summary_write(sl_writer *writer, const sl_model *model, uint64_t parameters);
 
 /**
  * Writes the answer as one object. A request with an accounting of its own gets it beside the exact

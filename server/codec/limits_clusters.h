@@ -95,13 +95,8 @@ sl_code sl_candidate_keep(const sl_search_document *document, uint32_t index, sl
 /** Everything an answer is written from; all borrowed. */
 typedef struct sl_candidates_document {
     const sl_candidates *candidates;
-    const sl_model *model;
-    uint64_t parameters;
     double elapsed_s;
-    const sl_errors *warnings; /* of reading the request and the model; NULL: none */
-    const char *engine_version;
-    const char *catalog_revision;
-    const char *input_hash;
+    sl_answer_about about;
 } sl_candidates_document;
 
 void sl_candidates_write(sl_writer *writer, const sl_candidates_document *document);

@@ -130,7 +130,7 @@ notes_write(sl_writer *writer, const sl_candidates_document *document)
 {
     const sl_estimate_request *const request = document->candidates->list[0].request;
 
-    sl_estimate_notes_write(writer, request, NULL, document->warnings, true);
+    sl_estimate_notes_write(writer, request, NULL, document->about.warnings, true);
     sl_estimate_notes_write(writer, request, NULL, NULL, false);
 }
 
@@ -141,21 +141,18 @@ sl_candidates_write(sl_writer *writer, const sl_candidates_document *document)
 
     assert(candidates->count >= 1);
     sl_write_object(writer);
-    sl_write_key(writer, "model");
-    sl_model_summary_write(writer, document->model, document->parameters);
+    sl_answer_model_write(writer, &document->about);
     answers_write(writer, candidates);
     sl_write_key(writer, "candidates");
     sl_write_array(writer);
     for (uint32_t i = 0; i < candidates->count; i++)
-        candidate_write(writer, &candidates->list[i], document->parameters);
+        candidate_write(writer, &candidates->list[i], document->about.parameters);
     sl_write_array_end(writer);
     sl_put_uint(writer, "searches", candidates->searches);
     sl_put_uint(writer, "evaluated", candidates->evaluated);
     sl_put_double(writer, "elapsed_s", document->elapsed_s);
     sl_put_text(writer, "evaluator", "closed_form");
     notes_write(writer, document);
-    sl_put_text(writer, "engine_version", document->engine_version);
-    sl_put_text(writer, "catalog_revision", document->catalog_revision);
-    sl_put_text(writer, "input_hash", document->input_hash);
+    sl_answer_origin_write(writer, &document->about);
     sl_write_object_end(writer);
 }

@@ -254,8 +254,7 @@ sl_limits_write(sl_writer *writer, const sl_limits_document *document)
     assert(writer != NULL && document->estimate != NULL && document->limits != NULL);
 
     sl_write_object(writer);
-    sl_write_key(writer, "model");
-    sl_model_summary_write(writer, document->model, document->parameters);
+    sl_answer_model_write(writer, &document->about);
     plan_write(writer, document);
     sl_write_key(writer, "limits");
     sl_write_object(writer);
@@ -263,11 +262,9 @@ sl_limits_write(sl_writer *writer, const sl_limits_document *document)
         limit_write(writer, document, (sl_limit_id)i);
     sl_write_object_end(writer);
     sl_put_text(writer, "evaluator", "closed_form");
-    sl_estimate_notes_write(writer, document->request, document->estimate, document->warnings,
+    sl_estimate_notes_write(writer, document->request, document->estimate, document->about.warnings,
                             true);
     sl_estimate_notes_write(writer, document->request, document->estimate, NULL, false);
-    sl_put_text(writer, "engine_version", document->engine_version);
-    sl_put_text(writer, "catalog_revision", document->catalog_revision);
-    sl_put_text(writer, "input_hash", document->input_hash);
+    sl_answer_origin_write(writer, &document->about);
     sl_write_object_end(writer);
 }

@@ -15,6 +15,7 @@
 #define SL_CODEC_SEARCH_H
 
 #include "base/arena.h"
+#include "codec/answer.h"
 #include "codec/question.h"
 #include "engine/search_review.h"
 #include "shardline/search.h"
@@ -96,12 +97,7 @@ typedef struct sl_search_document {
     const sl_search_review *review; /* finished; NULL in progress events */
     sl_search_state state;
     double elapsed_s;
-    const sl_model *model;
-    uint64_t parameters;
-    const sl_errors *warnings; /* of reading the request and the model; NULL: none */
-    const char *engine_version;
-    const char *catalog_revision;
-    const char *input_hash;
+    sl_answer_about about;
 } sl_search_document;
 
 /** The answer, as one object. */

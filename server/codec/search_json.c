@@ -181,8 +181,8 @@ notes_write(sl_writer *writer, const sl_search_document *document, bool warning)
 
     sl_write_key(writer, warning ? "warnings" : "assumptions");
     sl_write_array(writer);
-    if (warning && document->warnings != NULL)
-        sl_faults_write(writer, document->warnings);
+    if (warning && document->about.warnings != NULL)
+        sl_faults_write(writer, document->about.warnings);
     for (uint32_t c = 0; c < asked->cluster_count; c++)
         for (uint32_t i = 0; i < asked->of[c]->notes.count; i++) {
             const sl_request_note *const note = &asked->of[c]->notes.list[i];
@@ -226,8 +226,7 @@ sl_search_write(sl_writer *writer, const sl_search_document *document)
 
     sl_write_object(writer);
     counts_write(writer, document);
-    sl_write_key(writer, "model");
-    sl_model_summary_write(writer, document->model, document->parameters);
+    sl_answer_model_write(writer, &document->about);
     constraints_write(writer, &document->asked->request);
     best_write(writer, document);
     front_write(writer, document);
@@ -239,9 +238,7 @@ sl_search_write(sl_writer *writer, const sl_search_document *document)
     sl_space_write(writer, document->asked, document->search);
     notes_write(writer, document, true);
     notes_write(writer, document, false);
-    sl_put_text(writer, "engine_version", document->engine_version);
-    sl_put_text(writer, "catalog_revision", document->catalog_revision);
-    sl_put_text(writer, "input_hash", document->input_hash);
+    sl_answer_origin_write(writer, &document->about);
     sl_write_object_end(writer);
 }
 

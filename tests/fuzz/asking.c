@@ -47,6 +47,18 @@ sl_asking_model(const sl_estimate_request *request, sl_model *model, sl_errors *
     return code == SL_OK ? sl_estimate_request_model(request, model, err) : code;
 }
 
+sl_answer_about
+sl_asking_about(const sl_model *model, uint64_t parameters)
+{
+    return (sl_answer_about){
+        .model = model,
+        .parameters = parameters,
+        .engine_version = "fuzz",
+        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
+        .input_hash = "",
+    };
+}
+
 void
 sl_asking_begin(sl_asking_answer *answer, size_t room)
 {

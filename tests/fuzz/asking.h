@@ -3,6 +3,7 @@
 #define SL_TESTS_FUZZ_ASKING_H
 
 #include "catalog/catalog.h"
+#include "codec/answer.h"
 #include "codec/question.h"
 #include "json/writer.h"
 
@@ -17,6 +18,9 @@ sl_json *sl_asking_parse(const char *text, size_t size);
 /** The model that a request carries; SL_E_NOT_FOUND for one that has to be fetched. */
 sl_code sl_asking_model(const sl_estimate_request *request, sl_model *model,
                         sl_errors *err) SL_MUST_CHECK;
+
+/** What an answer says of itself. */
+sl_answer_about sl_asking_about(const sl_model *model, uint64_t parameters);
 
 /** An answer being written. */
 typedef struct sl_asking_answer {

@@ -37,13 +37,9 @@ write_answer(const sl_comparison *strategies, const sl_tuning_comparison *method
 {
     const sl_comparison_document document = {
         .request = &request,
-        .model = &model,
-        .parameters = 1,
         .strategies = strategies,
         .tuning = methods,
-        .engine_version = "fuzz",
-        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
-        .input_hash = "",
+        .about = sl_asking_about(&model, 1),
     };
     sl_asking_answer out;
 

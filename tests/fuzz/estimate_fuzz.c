@@ -37,12 +37,8 @@ write_answer(const sl_estimate *estimate, uint64_t parameters)
 {
     const sl_estimate_document document = {
         .request = &request,
-        .model = estimate == NULL ? NULL : &model,
-        .parameters = parameters,
         .estimate = estimate,
-        .engine_version = "fuzz",
-        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
-        .input_hash = "",
+        .about = sl_asking_about(estimate == NULL ? NULL : &model, parameters),
     };
     sl_errors err = {0};
     sl_asking_answer out;

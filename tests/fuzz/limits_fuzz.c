@@ -40,13 +40,9 @@ write_answer(uint64_t parameters)
 {
     const sl_limits_document document = {
         .request = &request,
-        .model = &model,
-        .parameters = parameters,
         .estimate = &answer,
         .limits = &limits,
-        .engine_version = "fuzz",
-        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
-        .input_hash = "",
+        .about = sl_asking_about(&model, parameters),
     };
     sl_asking_answer out;
 

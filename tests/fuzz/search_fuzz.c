@@ -69,11 +69,7 @@ write_answer(const sl_search *search, const sl_search_asked *asked)
         .outcome = &outcome,
         .review = &review,
         .state = SL_SEARCH_DEADLINE,
-        .model = &model,
-        .parameters = 1,
-        .engine_version = "fuzz",
-        .catalog_revision = sl_catalog_revision(sl_asking_catalog()),
-        .input_hash = "",
+        .about = sl_asking_about(&model, 1),
     };
     sl_asking_answer out;
 

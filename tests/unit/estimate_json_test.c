@@ -36,13 +36,13 @@ write_answer(answered *a, const sl_model *model, uint64_t parameters, const sl_e
     static const sl_json_limits limits = {.max_bytes = 1 << 20, .max_depth = 32};
     const sl_estimate_document document = {
         .request = &a->request,
-        .model = model,
-        .parameters = parameters,
         .estimate = estimate,
-        .warnings = &a->warnings,
-        .engine_version = "0.1.0",
-        .catalog_revision = sl_catalog_revision(catalog),
-        .input_hash = "abc",
+        .about = {.model = model,
+                  .parameters = parameters,
+                  .warnings = &a->warnings,
+                  .engine_version = "0.1.0",
+                  .catalog_revision = sl_catalog_revision(catalog),
+                  .input_hash = "abc"},
     };
     sl_writer writer;
     sl_buffer_init(&a->text, 1 << 20);

@@ -107,11 +107,11 @@ write_search(run *r)
         .review = r->review,
         .state = SL_SEARCH_DONE,
         .elapsed_s = 0.5,
-        .model = r->model,
-        .parameters = 1000,
-        .engine_version = "0",
-        .catalog_revision = "0",
-        .input_hash = "0",
+        .about = {.model = r->model,
+                  .parameters = 1000,
+                  .engine_version = "0",
+                  .catalog_revision = "0",
+                  .input_hash = "0"},
     };
     sl_buffer_init(&r->text, 1 << 26);
     sl_writer_init(&writer, &r->text);
