@@ -2,9 +2,9 @@
 #ifndef SL_CODEC_ANSWER_H
 #define SL_CODEC_ANSWER_H
 
-#include "json/writer.h"
 #include "shardline/error.h"
 #include "shardline/model.h"
+#include "json/writer.h"
 
 /** All borrowed. */
 typedef struct sl_answer_about {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "catalogued.h"
 #include "harness.h"
 
 static const double MIB = 1048576;
@@ -438,11 +439,5 @@ main(int argc, char **argv)
         SL_CASE(slurm_counts_the_dies_of_a_module),
         SL_CASE(a_name_near_to_the_node_types_part_is_its),
     };
-    sl_errors err = {0};
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int outcome = sl_run_cases(argc, argv, "draft", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return outcome;
+    return sl_run_catalogued(argc, argv, "draft", cases, sizeof cases / sizeof cases[0], &catalog);
 }

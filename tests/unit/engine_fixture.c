@@ -165,6 +165,18 @@ sl_fixture_question(const sl_model *model, const sl_cluster *cluster, const sl_s
 }
 
 sl_question
+sl_fixture_llama_question(uint32_t nodes, sl_cluster *cluster, sl_software *software)
+{
+    const sl_dense_spec spec = sl_fixture_llama();
+
+    *cluster = sl_fixture_cluster(nodes);
+    *software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), cluster, software);
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    return q;
+}
+
+sl_question
 sl_fixture_mixture_question(const sl_cluster *cluster, const sl_software *software)
 {
     sl_dense_spec spec = sl_fixture_llama();

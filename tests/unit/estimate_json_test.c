@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "catalogued.h"
 #include "harness.h"
 
 static sl_catalog *catalog;
@@ -487,12 +488,6 @@ main(int argc, char **argv)
         SL_CASE(an_accounting_beside_an_estimate_keeps_the_exact_figures),
         SL_CASE(the_engine_s_own_answer_is_written),
     };
-    sl_errors err = {0};
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int result =
-        sl_run_cases(argc, argv, "estimate_json", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return result;
+    return sl_run_catalogued(argc, argv, "estimate_json", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

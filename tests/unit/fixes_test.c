@@ -11,14 +11,9 @@ static sl_software software;
 static sl_question
 tight_question(uint64_t memory_bytes)
 {
-    const sl_dense_spec spec = sl_fixture_llama();
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
 
-    cluster = sl_fixture_cluster(1);
     cluster.accelerator.memory_bytes = memory_bytes;
-    software = sl_fixture_software();
-
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
-    q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.global_batch = 128;
     q.plan.zero_stage = 1;
     return q;

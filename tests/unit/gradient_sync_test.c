@@ -13,14 +13,10 @@ static const double BLOCKS = 16.0, HIDDEN = 2048.0, KEYS = 512.0, ROWS = 32768.0
 static sl_question
 llama_question(sl_framework framework, uint32_t stage)
 {
-    const sl_dense_spec spec = sl_fixture_llama();
-    cluster = sl_fixture_cluster(1);
-    software = sl_fixture_software();
-    software.logits_peak_bytes = 0.0;
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
 
+    software.logits_peak_bytes = 0.0;
     q.workload.framework = framework;
-    q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 8;
     q.plan.zero_stage = stage;
     return q;

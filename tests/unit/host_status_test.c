@@ -6,6 +6,7 @@
 
 #include "base/instant.h"
 #include "base/text.h"
+#include "catalogued.h"
 #include "harness.h"
 #include "intake/facts_json.h"
 
@@ -522,12 +523,6 @@ main(int argc, char **argv)
         SL_CASE(facts_that_are_none_of_ours_are_a_fault_of_ours),
         SL_CASE(moments_are_read_and_written_as_rfc_3339),
     };
-    sl_errors err = {0};
-    sl_json_start();
-    catalog = sl_catalog_new(&err);
-    const int status = catalog == NULL ? 1
-                                       : sl_run_cases(argc, argv, "host_status", cases,
-                                                      sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return status;
+    return sl_run_catalogued(argc, argv, "host_status", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

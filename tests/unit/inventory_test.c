@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "catalogued.h"
 #include "harness.h"
 
 static sl_catalog *catalog;
@@ -244,11 +245,6 @@ main(int argc, char **argv)
         SL_CASE(status_adds_up_the_pools),
         SL_CASE(equal_specs_have_equal_hashes),
     };
-    sl_errors err = {0};
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int result = sl_run_cases(argc, argv, "inventory", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return result;
+    return sl_run_catalogued(argc, argv, "inventory", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "catalog/catalog.h"
+#include "catalogued.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -169,12 +170,5 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    sl_errors err = {0};
-
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int status = sl_run_cases(argc, argv, "parts", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return status;
+    return sl_run_catalogued(argc, argv, "parts", cases, sizeof cases / sizeof cases[0], &catalog);
 }

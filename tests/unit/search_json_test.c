@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "catalogued.h"
 #include "codec/search.h"
 #include "harness.h"
 #include "hf/config.h"
@@ -428,13 +429,6 @@ main(int argc, char **argv)
         SL_CASE(a_group_of_a_node_has_the_accelerators_of_each_cluster_s_nodes),
         SL_CASE(what_is_said_of_a_plan_is_its_dimension_s_only_value),
     };
-    sl_errors err = {0};
-    sl_json_start();
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int result =
-        sl_run_cases(argc, argv, "search_json", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return result;
+    return sl_run_catalogued(argc, argv, "search_json", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

@@ -6,6 +6,7 @@
 #include "api/search_run.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "catalogued.h"
 #include "harness.h"
 #include "hf/config.h"
 
@@ -245,13 +246,6 @@ main(int argc, char **argv)
         SL_CASE(one_whose_time_is_over_says_what_it_found),
         SL_CASE(several_come_and_go_together),
     };
-    sl_errors err = {0};
-    sl_json_start();
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int result =
-        sl_run_cases(argc, argv, "search_run", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return result;
+    return sl_run_catalogued(argc, argv, "search_run", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

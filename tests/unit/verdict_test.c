@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "catalogued.h"
 #include "harness.h"
 
 static sl_catalog *catalog;
@@ -237,12 +238,6 @@ main(int argc, char **argv)
         SL_CASE(faults_of_a_document_are_found_at_once_at_their_places),
         SL_CASE(a_document_is_known_by_its_content_and_gives_its_request_back),
     };
-    sl_errors err = {0};
-    sl_json_start();
-    catalog = sl_catalog_new(&err);
-    const int status = catalog == NULL ? 1
-                                       : sl_run_cases(argc, argv, "verdict", cases,
-                                                      sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return status;
+    return sl_run_catalogued(argc, argv, "verdict", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }
