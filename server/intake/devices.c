@@ -24,8 +24,9 @@ typedef struct node {
     uint32_t line;
     uint32_t attached, attached_line; /* as the tool says; 0: it does not */
     const char *attached_path;
-    bool uncounted;  /* those listed are some of them */
-    uint32_t common; /* kind of what is said of the whole, or NONE */
+    uint32_t last_number, last_number_line; /* line 0: devices have no numbers */
+    bool uncounted;                         /* those listed are some of them */
+    uint32_t common;                        /* kind of what is said of the whole, or NONE */
     uint32_t kind_count;
     struct {
         uint32_t kind, count;
@@ -202,6 +203,18 @@ sl_devices_attached(sl_devices *devices, uint32_t index, uint32_t count, uint32_
     n->attached = count;
     n->attached_line = line;
     n->attached_path = path;
+}
+
+void
+sl_devices_numbered(sl_devices *devices, uint32_t index, uint32_t number, uint32_t line)
+{
+    assert(devices != NULL && index < devices->node_count && line > 0);
+
+    node *const n = &devices->nodes[index];
+    if (n->last_number_line > 0 && number <= n->last_number)
+        return;
+    n->last_number = number;
+    n->last_number_line = line;
 }
 
 void
@@ -429,6 +442,17 @@ say_count(const sl_devices *devices, const node *n, uint32_t listed, uint32_t co
 }
 
 static void
+warn_of_gaps(const sl_devices *devices, const node *n, uint32_t listed)
+{
+    if (n->last_number_line > 0 && n->attached == 0 && listed <= n->last_number)
+        sl_findings_warn(devices->findings, "device_numbers_leave_out", n->last_number_line,
+                         "index",
+                         "%.60s numbers its devices up to %u and lists %u: those left out may be "
+                         "lost, drained or not asked of, and do not count",
+                         name_of(n), n->last_number, listed);
+}
+
+static void
 merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
 {
     const char *const part = main_part(devices, n);
@@ -454,6 +478,7 @@ merge_devices(const sl_devices *devices, const node *n, sl_facts *out)
         }
     }
     warn_of_power(devices, n, part, out);
+    warn_of_gaps(devices, n, listed);
     say_count(devices, n, listed, count, &place, out);
 }
 

@@ -48,6 +48,10 @@ sl_code sl_devices_domain(sl_devices *devices, uint32_t node, const char *domain
 void sl_devices_attached(sl_devices *devices, uint32_t node, uint32_t count, uint32_t line,
                          const char *path);
 
+/** The number by which the tool calls a device it lists, from 0. Numbers that leave some out are said
+ * (device_numbers_leave_out): a device may be lost, drained, or not have been asked of. */
+void sl_devices_numbered(sl_devices *devices, uint32_t node, uint32_t number, uint32_t line);
+
 /** A tool that was asked of one device lists one: how many the node has is not said. */
 void sl_devices_uncounted(sl_devices *devices, uint32_t node);
 

@@ -248,6 +248,17 @@ devices_that_are_not_listed_count(void)
 }
 
 static void
+numbers_that_leave_a_device_out_are_said(void)
+{
+    expect_found(find_in_text("index, name\n0, NVIDIA L4\n1, NVIDIA L4\n3, NVIDIA L4\n"),
+                 "nvidia_smi_csv", "- accelerator=NVIDIA L4 accelerators=3\n",
+                 "device_numbers_leave_out");
+    expect_found(
+        find_in_text("GPU 0: NVIDIA L4 (UUID: GPU-ab12)\nGPU 2: NVIDIA L4 (UUID: GPU-cd34)\n"),
+        "nvidia_smi_list", "- accelerator=NVIDIA L4 accelerators=2\n", "device_numbers_leave_out");
+}
+
+static void
 what_is_no_row_is_skipped(void)
 {
     expect_found(find_in_text("$ nvidia-smi --query-gpu=index,name --format=csv\n"
@@ -431,6 +442,7 @@ main(int argc, char **argv)
         SL_CASE(samples_of_a_device_count_once),
         SL_CASE(a_script_may_put_the_host_before_each_row),
         SL_CASE(devices_that_are_not_listed_count),
+        SL_CASE(numbers_that_leave_a_device_out_are_said),
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
         SL_CASE(pasted_boxes_are_read),

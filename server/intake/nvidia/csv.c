@@ -277,11 +277,14 @@ say_node(reading *r, sl_errors *err)
     const char *const cluster = cell(r, COLUMN_CLUSTER);
     sl_facts facts = {0};
     uint32_t attached = 0;
+    uint32_t number = 0;
     const char *end = NULL;
     char domain[256];
 
     if (sl_cell_count(cell(r, COLUMN_COUNT_OF_NODE), &attached, &end))
         sl_devices_attached(r->devices, r->node, attached, r->line, "count");
+    if (sl_cell_count(cell(r, COLUMN_INDEX), &number, &end))
+        sl_devices_numbered(r->devices, r->node, number, r->line);
 
     sl_facts_text(&facts, SL_FIELD_DRIVER, cell(r, COLUMN_DRIVER), r->line, "driver_version");
     const sl_code code = sl_devices_say(r->devices, r->node, &facts, err);

@@ -55,6 +55,8 @@ begin_device(void *reading_of, const sl_nvidia_listed *listed, sl_errors *err)
                        (*r->uuid == '\0' || !sl_devices_knows(r->devices, r->node, r->uuid));
     if (*captures->host != '\0' || !r->in_node || again)
         code = sl_devices_node(r->devices, captures->host, captures->lines.number, &r->node, err);
+    if (code == SL_OK)
+        sl_devices_numbered(r->devices, r->node, listed->index, captures->lines.number);
     r->in_node = true;
     r->open = true;
     r->index = listed->index;
