@@ -527,12 +527,6 @@ main(int argc, char **argv)
         SL_CASE(choices_are_the_legal_values_of_each_setting),
         SL_CASE(an_invalid_plan_still_gets_its_choices),
     };
-    sl_errors err = {0};
-    catalog = sl_catalog_new(&err);
-    if (catalog == NULL)
-        return 1;
-    const int result =
-        sl_run_cases(argc, argv, "question_cluster", cases, sizeof cases / sizeof cases[0]);
-    sl_catalog_free(catalog);
-    return result;
+    return sl_run_catalogued(argc, argv, "question_cluster", cases, sizeof cases / sizeof cases[0],
+                             &catalog);
 }

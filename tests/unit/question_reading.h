@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "catalogued.h"
 #include "codec/question.h"
 #include "harness.h"
 
