@@ -1,9 +1,9 @@
 /** The plan written for a launcher, with what could not be written. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { extraMembers, requestOf } from "../state/plan.js";
 import { answer, plan } from "../state/store.js";
-import { copyAsOpen } from "../shell/copy-door.js";
+import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
@@ -33,19 +33,17 @@ function writtenAs(id) {
 }
 
 export function CopyAs() {
-    const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const [format, setFormat] = useState("megatron");
-    useEffect(() => dialog.current?.showModal(), []);
     const written = writtenAs(format);
     /* Closed first: nothing outside an open dialog can be selected, nor seen. */
     const take = () => {
-        dialog.current?.close();
+        closeDialog();
         void copy(written.text, "Copied");
     };
     return html`
-        <dialog class="copy-as" ref=${dialog} aria-labelledby="copy-as-title" onClose=${() => { copyAsOpen.value = false; }}>
+        <${Dialog} class="copy-as" aria-labelledby="copy-as-title">
             <div class="group-head"><h2 id="copy-as-title">Copy as</h2>
-                <button type="button" class="icon" aria-label="Close" onClick=${() => dialog.current?.close()}>✕</button></div>
+                <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>✕</button></div>
             <div class="chips" role="radiogroup" aria-label="Format">${FORMATS.map(([id, words]) => html`
                 <label key=${id} class="chip"><input type="radio" name="copy-format" value=${id} checked=${id === format}
                     onChange=${() => setFormat(id)} /><span>${words}</span></label>`)}</div>
@@ -53,5 +51,5 @@ export function CopyAs() {
                 <pre class="formula" tabindex="0" aria-label="What is copied" data-testid="written">${written.text}</pre>
                 ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>` : null}
                 <button type="button" class="primary" onClick=${take}>Copy</button>`}
-        </dialog>`;
+        <//>`;
 }

@@ -1,6 +1,7 @@
 /** What the answer comes to, why there is none, and what to do about it. */
 import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
 import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
 import { units } from "../state/prefs.js";
@@ -8,7 +9,6 @@ import { change, gigabytes } from "../units.js";
 import { spoken } from "../words.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
-import { WhatIf } from "./what-if/ribbon.js";
 
 /**
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
@@ -91,6 +91,6 @@ export function Verdict() {
                 <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
-            ${estimate && !refused && tab.value === "summary" ? html`<${WhatIf} />` : null}
+            ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf" />` : null}
         </section>`;
 }
