@@ -1,8 +1,8 @@
 /** Which cluster: a part of the catalogue times nodes, or a pool of a stored inventory. */
 import { html } from "../html.js";
 import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { gigabytes, scaled } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { scaled } from "../units.js";
 import { Count, errorProps, Row } from "../widgets/field.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
@@ -30,7 +30,7 @@ function AcceleratorSelect() {
         <//>
         ${known ? html`
             <p class="part muted">${[
-                known.memory_bytes ? `${gigabytes(known.memory_bytes, units.value)} ${units.value}` : "",
+                known.memory_bytes ? memorySize(known.memory_bytes) : "",
                 known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
                 known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
             ].filter(Boolean).join(" · ")}</p>` : null}`;

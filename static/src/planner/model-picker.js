@@ -5,8 +5,8 @@ import { html } from "../html.js";
 import { EXAMPLES } from "../state/examples.js";
 import { modelSource, NO_MODEL } from "../state/plan.js";
 import { change, model, plan } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { count, exact, gigabytes } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { count, exact } from "../units.js";
 import { errorProps, FieldError } from "../widgets/field.js";
 import { HubForm } from "./hub-form.js";
 import { readConfig } from "./read-config.js";
@@ -64,7 +64,7 @@ function ModelCard() {
                     <div><dt>Parameters</dt><dd title=${exact(info.parameters.total)}>${count(info.parameters.total)}${
                         info.parameters.active_per_token !== info.parameters.total
                             ? `, ${count(info.parameters.active_per_token)} active` : ""}</dd></div>
-                    <div><dt>Weights</dt><dd>${gigabytes(info.weights_bytes, units.value)} ${units.value}</dd></div>
+                    <div><dt>Weights</dt><dd>${memorySize(info.weights_bytes)}</dd></div>
                 </dl>` : pending ? html`<p class="muted">Reading the model…</p>` : null}
             ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul>` : null}
         </div>`;

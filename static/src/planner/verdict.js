@@ -4,8 +4,8 @@ import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields
 import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
 import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { change, gigabytes } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { change } from "../units.js";
 import { spoken } from "../words.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
@@ -41,7 +41,7 @@ function Fix({ fix, estimate }) {
     const effects = [];
     const { what, settles } = describe(fix.change, fix.what);
     if (typeof fix.memory_bytes === "number") {
-        effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
+        effects.push(memorySize(fix.memory_bytes));
     }
     if (typeof fix.step_s === "number") {
         effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
