@@ -3,7 +3,7 @@ import { useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
 import { memorySize, units } from "../../state/prefs.js";
 import { requestOf, withoutExtra } from "../../state/plan.js";
-import { answer, applyFix, asProblem, plan, setPlan } from "../../state/store.js";
+import { answer, applyFix, outcomeOf, plan, setPlan } from "../../state/store.js";
 import { change, seconds, UNIT_BYTES } from "../../units.js";
 import { calibrate, patchOf } from "./calibrate.js";
 
@@ -43,15 +43,12 @@ function Calibrate({ measured_s }) {
         asking.current = new AbortController();
         const { signal } = asking.current;
         setState("Looking for the clock that explains your step…");
-        try {
-            const { ratio, nearest_s } = await calibrate(requestOf(plan.peek()), measured_s, signal);
-            if (signal.aborted) return;
-            setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
-            if (ratio !== null) applyFix(patchOf(ratio));
-        } catch (error) {
-            const problem = asProblem(error);
-            if (problem) setState(problem.detail);
-        }
+        const got = await outcomeOf(calibrate(requestOf(plan.peek()), measured_s, signal));
+        if (signal.aborted || got === null) return;
+        if (got.problem) return setState(got.problem.detail);
+        const { ratio, nearest_s } = got.value;
+        setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
+        if (ratio !== null) applyFix(patchOf(ratio));
     };
     return html`
         <div class="commands"><button type="button" class="primary" onClick=${start}>Calibrate to this step</button>
