@@ -5,6 +5,7 @@ import { extraMembers, requestOf } from "../state/plan.js";
 import { answer, plan } from "../state/store.js";
 import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
+import { Chips } from "../widgets/chips.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
 import { megatron } from "./megatron.js";
@@ -44,9 +45,7 @@ export function CopyAs() {
         <${Dialog} class="copy-as" aria-labelledby="copy-as-title">
             <div class="group-head"><h2 id="copy-as-title">Copy as</h2>
                 <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>✕</button></div>
-            <div class="chips" role="radiogroup" aria-label="Format">${FORMATS.map(([id, words]) => html`
-                <label key=${id} class="chip"><input type="radio" name="copy-format" value=${id} checked=${id === format}
-                    onChange=${() => setFormat(id)} /><span>${words}</span></label>`)}</div>
+            <${Chips} name="copy-format" items=${FORMATS} now=${format} set=${setFormat} label="Format" />
             ${written === null ? html`<p class="muted" role="status">This plan has no answer: there is nothing to launch.</p>` : html`
                 <pre class="formula" tabindex="0" aria-label="What is copied" data-testid="written">${written.text}</pre>
                 ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>` : null}

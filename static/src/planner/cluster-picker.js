@@ -3,6 +3,7 @@ import { html } from "../html.js";
 import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { scaled } from "../units.js";
+import { Chips } from "../widgets/chips.js";
 import { Count, errorProps, Row } from "../widgets/field.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
@@ -65,6 +66,9 @@ function InventorySelect() {
             <//>` : null}`;
 }
 
+/** @type {[string, string][]} */
+const SOURCES = [["catalogue", "Catalogue"], ["stored", "Inventory"]];
+
 /** Turns between the catalogue and stored inventories, where there are any. */
 function ClusterSource() {
     const { items, hint } = inventories.value;
@@ -72,14 +76,8 @@ function ClusterSource() {
     if (items.length === 0 && !stored) {
         return hint === "" ? null : html`<span class="muted hint">${hint}</span>`;
     }
-    const pick = (next) => change({ inventory: next ? items[0]?.slug ?? "" : "", pool: "" });
-    return html`
-        <div class="chips small" role="radiogroup" aria-label="Where the cluster comes from">
-            <label class="chip"><input type="radio" name="cluster-source" checked=${!stored}
-                onChange=${() => pick(false)} /><span>Catalogue</span></label>
-            <label class="chip"><input type="radio" name="cluster-source" checked=${stored}
-                onChange=${() => pick(true)} /><span>Inventory</span></label>
-        </div>`;
+    const pick = (next) => change({ inventory: next === "stored" ? items[0]?.slug ?? "" : "", pool: "" });
+    return html`<${Chips} name="cluster-source" items=${SOURCES} now=${stored ? "stored" : "catalogue"} set=${pick} label="Where the cluster comes from" small />`;
 }
 
 export function ClusterPicker() {
