@@ -86,6 +86,19 @@ describe('a model', () => {
         }
     });
 
+    it('that is typed stays and is loaded when the field is left, by a click elsewhere as by the Tab key', async () => {
+        for (const leave of [(page) => page.locator('#empty-title, .verdict').first().click(), (page) => page.keyboard.press('Tab')]) {
+            await inTab(browser, server, {}, async (tab) => {
+                const { page } = tab;
+                await page.locator('#field-hub').pressSequentially('org/llama-small');
+                const { status, request } = await answering(tab, () => leave(page));
+                assert.equal(status, 200);
+                assert.deepEqual(request.model, { hub: 'org/llama-small' });
+                assert.equal(await page.inputValue('#field-hub'), 'org/llama-small');
+            });
+        }
+    });
+
     it('acceptance 1: is dropped anywhere as its config.json', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { status, request } = await answering(tab, () => drop(tab.page, [['config.json', JSON.stringify(llama)]]));
