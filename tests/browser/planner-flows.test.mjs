@@ -261,6 +261,33 @@ describe('a slider', () => {
     });
 });
 
+describe('the moment of reducing gradients', () => {
+    it('is one that the framework has, goes with the plan, and is left to another framework', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { request, choices } = await start(tab, 'llama-8b');
+            assert.equal(request.parallelism.gradient_sync, undefined);
+            await becomes(() => offered(page, 'gradientSync'), [...choices.gradient_sync, '']);
+            const fsdp = await answering(tab, () => choose(page, 'framework', 'fsdp2'));
+            assert.deepEqual(fsdp.choices.gradient_sync, ['each', 'last']);
+            const last = await answering(tab, () => choose(page, 'gradientSync', 'last'));
+            assert.equal(last.request.parallelism.gradient_sync, 'last');
+            assert.equal(last.answer.resolved.parallelism.gradient_sync, 'last');
+            assert.ok(last.answer.memory.device_total_bytes > fsdp.answer.memory.device_total_bytes, 'they are kept whole');
+            const again = await answering(tab, () => page.reload());
+            assert.deepEqual(again.request, last.request);
+            await page.getByRole('button', { name: 'Copy as…' }).click();
+            assert.match(await seen(page.getByTestId('unwritten')), /Check by hand.*gradient sync last/);
+            await page.keyboard.press('Escape');
+            const stage3 = await answering(tab, () => choose(page, 'framework', 'megatron'));
+            assert.equal(stage3.request.parallelism.gradient_sync, undefined);
+            const divided = await answering(tab, () => choose(page, 'zero', '2'));
+            await becomes(() => offered(page, 'gradientSync'), [...divided.choices.gradient_sync, '']);
+            assert.deepEqual(divided.choices.gradient_sync, ['each']);
+        });
+    });
+});
+
 describe('what if', () => {
     it('acceptance 4: shows what each change does before it is made, and why some cannot be', async () => {
         await inTab(browser, server, {}, async (tab) => {

@@ -27,7 +27,9 @@ function writtenAs(id) {
     if (!estimate || phase === "problem") return null;
     const written = FORMATS.find(([name]) => name === id)[2](estimate.resolved);
     /* Too many of them to have a name for each in each file: the reader is told to look. */
-    const further = extraMembers(plan.value).filter(({ pointer }) => !pointer.startsWith("/cluster/")).map(({ text }) => text);
+    const { gradientSync } = plan.value;
+    const further = [...(gradientSync === "" ? [] : [`gradient sync ${gradientSync}`]),
+        ...extraMembers(plan.value).filter(({ pointer }) => !pointer.startsWith("/cluster/")).map(({ text }) => text)];
     const misfit = estimate.fits ? [] : ["This plan does not fit: it would run out of memory."];
     return { text: written.text, notes: [...misfit, ...written.notes,
         ...(further.length > 0 ? [`Check by hand whether these are written above: ${further.join(", ")}.`] : [])] };

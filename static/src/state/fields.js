@@ -11,9 +11,12 @@
  * @property {string} pointer   RFC 6901 pointer into the request
  * @property {string} label     what the page calls it
  * @property {boolean} [optional]  may be unknown: the field is then left out of the request
+ * @property {string} [open]    what the page calls it when it is left out; unknown unless said
  * @property {"text" | "count" | "flag"} type  as its initial value has it
  * @property {string} choice  name of its list in the answer of estimates:choices, where it has one
  */
+
+import { exact } from "../units.js";
 
 /** Word in the URL for "left out on purpose": absence alone means the initial value. */
 export const UNKNOWN = "unknown";
@@ -46,6 +49,7 @@ const ROWS = [
     { key: "context", url: "cp", initial: 1, pointer: "/parallelism/context", label: "Context" },
     { key: "expert", url: "ep", initial: 1, pointer: "/parallelism/expert", label: "Expert" },
     { key: "zero", url: "zero", initial: 1, pointer: "/parallelism/zero_stage", label: "ZeRO stage" },
+    { key: "gradientSync", url: "gs", initial: "", pointer: "/parallelism/gradient_sync", label: "Gradient sync", optional: true, open: "default" },
 ];
 
 const TYPES = { string: "text", number: "count", boolean: "flag" };
@@ -64,6 +68,12 @@ const STAND_INS = {
     "/model": "hub", "/model/config": "hub", "/cluster": "accelerator", "/parallelism": "tensor",
     "/parallelism/data": "globalBatch", "/workload/gradient_accumulation": "globalBatch",
 };
+
+/** A value as a person says it. @param {Field} field @param {any} value */
+export function valueWords({ optional, open = UNKNOWN }, value) {
+    if (value === "" || (optional && value === 0)) return open;
+    return { true: "on", false: "off" }[value] ?? (typeof value === "number" ? exact(value) : value);
+}
 
 /** @param {string} pointer @returns {Field | undefined} */
 export function fieldAt(pointer) {

@@ -130,15 +130,15 @@ export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) :
 const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
 
 /**
- * What goes with a change of one setting. A release belongs to its framework: another framework
- * leaves it open, and starts with its own stage. What was read or measured on one machine says
+ * What goes with a change of one setting. A release and a moment of reducing belong to their framework: another
+ * framework leaves them open, and starts with its own stage. What was read or measured on one machine says
  * nothing about another.
  *
  * @param {Plan} before @param {Record<string, any>} changes @returns {Plan}
  */
 export function planAfter(before, changes) {
     const moved = "framework" in changes && changes.framework !== before.framework;
-    const own = moved ? { software: "", zero: STAGE[changes.framework] ?? 0 } : {};
+    const own = moved ? { software: "", gradientSync: "", zero: STAGE[changes.framework] ?? 0 } : {};
     const sac = moved && before.recompute === "op_sac" ? { recompute: "full" } : {};
     const after = { ...before, ...own, ...sac, ...changes };
     const machine = ["accelerator", "inventory"].some((key) => key in changes && changes[key] !== before[key]);
@@ -162,7 +162,7 @@ export function startExample(id, cluster) {
 
 /** Back to one rank per replica, which is legal for every model and cluster. */
 export function resetParallelism() {
-    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "microBatch"];
+    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"];
     change(Object.fromEntries(keys.map((key) => [key, FIELD_BY_KEY.get(key).initial])));
 }
 
