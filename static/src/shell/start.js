@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { html } from "../html.js";
 import * as prefs from "../state/prefs.js";
+import * as saved from "../state/saved.js";
 import * as steps from "../state/steps.js";
 import * as store from "../state/store.js";
 import { App } from "./app.js";
@@ -11,4 +12,5 @@ prefs.start();
 hear.start();
 steps.start();
 store.start();
+saved.start();
 render(html`<${App} />`, document.getElementById("app"));

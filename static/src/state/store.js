@@ -15,7 +15,7 @@ import * as api from "./api.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
 import { MOST_PINS, pinOf, pins } from "./pins.js";
-import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, withoutExtra } from "./plan.js";
+import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
 import { changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
@@ -125,9 +125,6 @@ export function togglePin(pin) {
 
 /** The pin of the page's plan; "" without a model. */
 export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) : ""));
-
-/** The ZeRO stage that people take each framework for. */
-const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
 
 /**
  * What goes with a change of one setting. A release and a moment of reducing belong to their framework: another
