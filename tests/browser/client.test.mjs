@@ -45,6 +45,7 @@ const callsWith = (signal) => ({
     databaseStatus: [[]],
     fetchInventories: [[]],
     fetchInventory: [['lab', signal]],
+    fetchPlan: [['nightly', signal]],
     listInventories: [[{ limit: '50', deleted: 'true' }, signal]],
     fetchPart: [['lab', 'revisions', signal], ['lab', 'audit', signal]],
     fetchObservations: [['lab', signal]],

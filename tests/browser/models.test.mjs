@@ -130,6 +130,21 @@ describe('one model', () => {
 });
 
 describe('two models', () => {
+    it('are there once an id is typed and the field left: what was typed is not lost', async () => {
+        await inTab(browser, server, { path: '/?page=models&p.a=org/small' }, async ({ page }) => {
+            await done(page);
+            const field = page.getByLabel('Hub id of Compare with');
+            await field.pressSequentially('org/experts');
+            await page.locator('#panel-facts').click();
+            await becomes(() => fact(page, 'Architecture'), ['LlamaForCausalLM', 'MixtralForCausalLM']);
+            assert.equal(await field.inputValue(), 'org/experts');
+            await field.fill('');
+            assert.equal(await field.inputValue(), '', 'it can be emptied');
+            await page.locator('[data-slot="b"] select').selectOption('example:qwen-32b');
+            await becomes(() => fact(page, 'Architecture'), ['LlamaForCausalLM', 'Qwen2ForCausalLM']);
+        });
+    });
+
     it('stand side by side on one scale, and what differs is marked', async () => {
         await inTab(browser, server, { path: '/?page=models&p.a=org/small' }, async ({ page }) => {
             await done(page);

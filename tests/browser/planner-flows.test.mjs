@@ -86,6 +86,19 @@ describe('a model', () => {
         }
     });
 
+    it('that is typed stays and is loaded when the field is left, by a click elsewhere as by the Tab key', async () => {
+        for (const leave of [(page) => page.locator('#empty-title, .verdict').first().click(), (page) => page.keyboard.press('Tab')]) {
+            await inTab(browser, server, {}, async (tab) => {
+                const { page } = tab;
+                await page.locator('#field-hub').pressSequentially('org/llama-small');
+                const { status, request } = await answering(tab, () => leave(page));
+                assert.equal(status, 200);
+                assert.deepEqual(request.model, { hub: 'org/llama-small' });
+                assert.equal(await page.inputValue('#field-hub'), 'org/llama-small');
+            });
+        }
+    });
+
     it('acceptance 1: is dropped anywhere as its config.json', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { status, request } = await answering(tab, () => drop(tab.page, [['config.json', JSON.stringify(llama)]]));
@@ -244,6 +257,33 @@ describe('a slider', () => {
             await becomes(() => chosen(page, 'tensor'), '4');
             const { request } = await answering(tab, () => page.goBack());
             assert.equal(request.parallelism.tensor, first.parallelism.tensor);
+        });
+    });
+});
+
+describe('the moment of reducing gradients', () => {
+    it('is one that the framework has, goes with the plan, and is left to another framework', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            const { request, choices } = await start(tab, 'llama-8b');
+            assert.equal(request.parallelism.gradient_sync, undefined);
+            await becomes(() => offered(page, 'gradientSync'), [...choices.gradient_sync, '']);
+            const fsdp = await answering(tab, () => choose(page, 'framework', 'fsdp2'));
+            assert.deepEqual(fsdp.choices.gradient_sync, ['each', 'last']);
+            const last = await answering(tab, () => choose(page, 'gradientSync', 'last'));
+            assert.equal(last.request.parallelism.gradient_sync, 'last');
+            assert.equal(last.answer.resolved.parallelism.gradient_sync, 'last');
+            assert.ok(last.answer.memory.device_total_bytes > fsdp.answer.memory.device_total_bytes, 'they are kept whole');
+            const again = await answering(tab, () => page.reload());
+            assert.deepEqual(again.request, last.request);
+            await page.getByRole('button', { name: 'Copy as…' }).click();
+            assert.match(await seen(page.getByTestId('unwritten')), /Check by hand.*gradient sync last/);
+            await page.keyboard.press('Escape');
+            const stage3 = await answering(tab, () => choose(page, 'framework', 'megatron'));
+            assert.equal(stage3.request.parallelism.gradient_sync, undefined);
+            const divided = await answering(tab, () => choose(page, 'zero', '2'));
+            await becomes(() => offered(page, 'gradientSync'), [...divided.choices.gradient_sync, '']);
+            assert.deepEqual(divided.choices.gradient_sync, ['each']);
         });
     });
 });

@@ -72,7 +72,7 @@ function Plans({ plans }) {
     if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
     return html`
         <${Table} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
-            rows=${plans.map(({ slug, name, verdict, reason, evaluation, evaluated_at: at }) => [name || slug,
+            rows=${plans.map(({ slug, name, verdict, reason, evaluation, evaluated_at: at }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,
                 html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "",
                 at ? html`<${Age} of=${at} />` : ""])} />
         ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;

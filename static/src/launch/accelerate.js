@@ -1,34 +1,32 @@
 /** FSDP through Accelerate. Names: the FSDP guide and examples/config_yaml_templates of huggingface/accelerate. */
-import { foreign, optimizerNote, recomputeWord, uncut, unmoved } from "./written.js";
+import { leftOut, recomputeWord } from "./written.js";
 
 const STRATEGIES = { 0: "NO_SHARD", 2: "SHARD_GRAD_OP", 3: "FULL_SHARD" };
+
+/** @type {import("./written.js").Knows} */
+const KNOWS = { name: "FSDP", frameworks: ["fsdp1", "fsdp2"], precisions: ["bf16", "fp16", "fp32"], recomputes: ["none", "full"],
+    offloads: ["parameters"], dataOnly: true };
 
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function accelerate(resolved) {
     const { workload, parallelism, cluster } = resolved;
     const { zero_stage: stage, shard_group: group } = parallelism;
     const second = workload.framework !== "fsdp1";
-    const known = ["bf16", "fp16"].includes(workload.precision);
-    const word = recomputeWord(workload.recompute);
     const sharding = second ? ["fsdp_version: 2", `fsdp_reshard_after_forward: ${stage === 3}`]
         : [`fsdp_sharding_strategy: ${STRATEGIES[stage] ?? STRATEGIES[3]}`];
     const lines = [
         "compute_environment: LOCAL_MACHINE", "distributed_type: FSDP",
-        `mixed_precision: '${known ? workload.precision : "no"}'`,
+        `mixed_precision: '${["bf16", "fp16"].includes(workload.precision) ? workload.precision : "no"}'`,
         `num_machines: ${cluster.nodes}`, `num_processes: ${cluster.accelerators}`, "machine_rank: 0",
         "fsdp_config:",
-        ...[...sharding, "fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP", `fsdp_activation_checkpointing: ${word === "full"}`,
+        ...[...sharding, "fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP", `fsdp_activation_checkpointing: ${recomputeWord(workload.recompute) === "full"}`,
             `fsdp_offload_params: ${workload.offload?.parameters === "cpu"}`, "fsdp_state_dict_type: SHARDED_STATE_DICT"].map((line) => `  ${line}`),
     ];
     const notes = [
-        ...foreign(resolved, ["fsdp1", "fsdp2"], "FSDP"),
-        ...uncut(resolved, { tensor: "tensor parallel", pipeline: "pipeline", context: "context parallel", expert: "expert parallel" }),
-        ...(stage === 1 || (second && stage < 2) ? [`Left out: ZeRO stage ${stage}, which FSDP does not have; written as the nearest that it has.`] : []),
-        ...(group && group < parallelism.data ? [`Left out: shards over groups of ${group}, not over all ${parallelism.data} replicas.`] : []),
-        ...(["none", "full"].includes(word) ? [] : [`Left out: recomputation ${word}.`]),
-        ...(known || workload.precision === "fp32" ? [] : [`Left out: precision ${workload.precision}.`]),
-        ...optimizerNote(resolved, ["adamw"]), ...unmoved(resolved, ["parameters"]),
+        ...leftOut(resolved, KNOWS),
+        (stage === 1 || (second && stage < 2)) && `Left out: ZeRO stage ${stage}, which FSDP does not have; written as the nearest that it has.`,
+        group && group < parallelism.data && `Left out: shards over groups of ${group}, not over all ${parallelism.data} replicas.`,
         `Batch sizes and accumulation are set by your script: ${workload.micro_batch_size} per device, ${workload.gradient_accumulation} accumulated. machine_rank differs on each node.`,
-    ];
+    ].filter(Boolean);
     return { text: `${lines.join("\n")}\n`, notes };
 }

@@ -1,7 +1,10 @@
 /** The configuration of DeepSpeed. Names: published configurations of it; its own document of them was not at hand. */
-import { foreign, optimizerNote, recomputeWord, uncut, unmoved } from "./written.js";
+import { leftOut, recomputeWord } from "./written.js";
 
 const OFFLOADS = { optimizer: "offload_optimizer", parameters: "offload_param" };
+
+/** @type {import("./written.js").Knows} */
+const KNOWS = { name: "DeepSpeed", frameworks: ["deepspeed"], precisions: ["bf16", "fp16", "fp32"], offloads: Object.keys(OFFLOADS), dataOnly: true };
 
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function deepspeed(resolved) {
@@ -17,12 +20,9 @@ export function deepspeed(resolved) {
         zero_optimization: { stage: parallelism.zero_stage, overlap_comm: parallelism.overlap?.grad_reduce === true, ...Object.fromEntries(moved) },
     };
     const notes = [
-        ...foreign(resolved, ["deepspeed"], "DeepSpeed"),
-        ...uncut(resolved, { tensor: "tensor parallel", pipeline: "pipeline", context: "context parallel", expert: "expert parallel" }),
-        ...(recomputeWord(workload.recompute) === "none" ? [] : ["Recomputation is switched on in the model (gradient checkpointing), not here."]),
-        ...(["bf16", "fp16", "fp32"].includes(workload.precision) ? [] : [`Left out: precision ${workload.precision}.`]),
-        ...optimizerNote(resolved, ["adamw"]), ...unmoved(resolved, Object.keys(OFFLOADS)),
+        ...leftOut(resolved, KNOWS),
+        recomputeWord(workload.recompute) !== "none" && "Recomputation is switched on in the model (gradient checkpointing), not here.",
         "Optimizer, learning rate and sequence length are set by your script. Bucket sizes stay at their defaults.",
-    ];
+    ].filter(Boolean);
     return { text: `${JSON.stringify(config, null, 2)}\n`, notes };
 }

@@ -1,22 +1,21 @@
 /** Flags of Megatron-LM. Names: published copies of megatron/training/arguments.py of NVIDIA/Megatron-LM, of no one release. */
-import { foreign, optimizerNote, recomputeWord, unmoved } from "./written.js";
+import { leftOut, recomputeWord } from "./written.js";
 
 const BACKENDS = { unfused: "unfused", flash2: "flash", flash3: "flash", flash1: "flash", cudnn: "fused" };
 const CONTEXT_KINDS = { p2p: "p2p", a2a: "a2a", allgather: "all_gather" };
-const SCHEDULES = ["1f1b", "interleaved_1f1b"];
 
-/** @param {any} recompute @returns {{flags: string[], notes: string[]}} */
+/** @type {import("./written.js").Knows} */
+const KNOWS = { name: "Megatron-LM", frameworks: ["megatron"], precisions: ["bf16", "fp16", "fp32", "fp8"],
+    recomputes: ["none", "selective", "core_attention", "full", "modules"], schedules: ["1f1b", "interleaved_1f1b"] };
+
+/** @param {any} recompute @returns {string[]} */
 function recomputed(recompute) {
     const word = recomputeWord(recompute);
-    const full = (method, layers) => ["--recompute-granularity full", `--recompute-method ${method}`, `--recompute-num-layers ${layers}`];
-    if (word === "none") return { flags: [], notes: [] };
-    if (word === "selective" || word === "core_attention") return { flags: ["--recompute-granularity selective"], notes: [] };
-    if (word === "full") return { flags: full(recompute.method ?? "uniform", recompute.layers ?? 1), notes: [] };
-    if (word === "modules") {
-        return { flags: ["--recompute-granularity selective", `--recompute-modules ${recompute.modules.join(" ")}`],
-            notes: ["--recompute-modules is of newer releases; not verified for one of them."] };
+    if (word === "full") {
+        return ["--recompute-granularity full", `--recompute-method ${recompute.method ?? "uniform"}`, `--recompute-num-layers ${recompute.layers ?? 1}`];
     }
-    return { flags: [], notes: [`Left out: recomputation ${word}, which Megatron-LM does not have.`] };
+    const modules = word === "modules" && `--recompute-modules ${recompute.modules.join(" ")}`;
+    return ["selective", "core_attention", "modules"].includes(word) ? ["--recompute-granularity selective", modules] : [];
 }
 
 /** @param {any} parallelism */
@@ -38,33 +37,23 @@ function cut(parallelism) {
     ];
 }
 
-/** @param {any} workload */
-function precisionOf({ precision }) {
-    const eight = ["fp8", "mxfp8"].includes(precision);
-    const flags = [eight || precision === "bf16" ? "--bf16" : precision === "fp16" ? "--fp16" : false, precision === "fp8" && "--fp8-format hybrid"];
-    const notes = ["bf16", "fp16", "fp32", "fp8"].includes(precision) ? [] : [`Left out: the recipe of ${precision}, whose flags differ between releases.`];
-    return { flags, notes };
-}
-
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function megatron(resolved) {
     const { workload, parallelism } = resolved;
-    const recompute = recomputed(workload.recompute);
-    const precision = precisionOf(workload);
+    const { precision } = workload;
     const flags = [
         ...cut(parallelism),
         `--micro-batch-size ${workload.micro_batch_size}`, `--global-batch-size ${workload.global_batch_size}`,
         `--seq-length ${workload.sequence_length}`,
-        ...precision.flags,
+        ["bf16", "fp8", "mxfp8"].includes(precision) ? "--bf16" : precision === "fp16" && "--fp16", precision === "fp8" && "--fp8-format hybrid",
         BACKENDS[workload.attention] && `--attention-backend ${BACKENDS[workload.attention]}`,
-        ...recompute.flags,
+        ...recomputed(workload.recompute),
     ].filter(Boolean);
     const notes = [
-        ...foreign(resolved, ["megatron"], "Megatron-LM"), ...recompute.notes, ...precision.notes,
-        ...optimizerNote(resolved, ["adamw"]), ...unmoved(resolved),
-        ...(parallelism.pipeline > 1 && !SCHEDULES.includes(parallelism.schedule) ? [`Left out: the schedule ${parallelism.schedule}.`] : []),
-        ...(parallelism.pipeline_layout ? ["Left out: the layers of each stage, which are not equal."] : []),
+        ...leftOut(resolved, KNOWS),
+        recomputeWord(workload.recompute) === "modules" && "--recompute-modules is of newer releases; not verified for one of them.",
+        parallelism.pipeline_layout && "Left out: the layers of each stage, which are not equal.",
         "The flags of the model, the data and the learning rate are yours to add. Names are those of published sources, not verified for a release.",
-    ];
+    ].filter(Boolean);
     return { text: `${flags.join(" \\\n")}\n`, notes };
 }

@@ -1,8 +1,12 @@
 /** The job file of torchtitan. Names: torchtitan/config/job_config.py of pytorch/torchtitan, the TOML files of mid-2025. */
-import { foreign, optimizerNote, recomputeWord, unmoved } from "./written.js";
+import { leftOut, recomputeWord } from "./written.js";
 
 const SCHEDULES = { "1f1b": "1F1B", interleaved_1f1b: "Interleaved1F1B" };
 const CHECKPOINTS = { none: ['mode = "none"'], full: ['mode = "full"'], op_sac: ['mode = "selective"', 'selective_ac_option = "op"'] };
+
+/** Its "selective" is another one than the plan's. @type {import("./written.js").Knows} */
+const KNOWS = { name: "torchtitan", frameworks: ["fsdp2"], precisions: ["bf16", "fp32", "fp8"], recomputes: Object.keys(CHECKPOINTS),
+    schedules: Object.keys(SCHEDULES) };
 
 /** How many copies of the states there are, and over how many ranks each is spread. @param {any} parallelism */
 function spread({ data, zero_stage: stage, shard_group: group }) {
@@ -29,7 +33,6 @@ function parallel({ workload, parallelism }) {
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function torchtitan(resolved) {
     const { workload, parallelism } = resolved;
-    const word = recomputeWord(workload.recompute);
     const eight = workload.precision === "fp8";
     /* A pipeline is fed all micro-batches of a replica at once. */
     const local = parallelism.pipeline > 1 ? workload.micro_batch_size * workload.gradient_accumulation : workload.micro_batch_size;
@@ -39,19 +42,15 @@ export function torchtitan(resolved) {
             `seq_len = ${workload.sequence_length}`, `mixed_precision_param = "${workload.precision === "fp32" ? "float32" : "bfloat16"}"`,
             `compile = ${workload.compile === true}`]],
         ["parallelism", parallel(resolved)],
-        ["activation_checkpoint", CHECKPOINTS[word] ?? []],
+        ["activation_checkpoint", CHECKPOINTS[recomputeWord(workload.recompute)] ?? []],
     ];
     const text = sections.map(([name, lines]) => [name, lines.filter(Boolean)]).filter(([, lines]) => lines.length > 0)
         .map(([name, lines]) => `[${name}]\n${lines.join("\n")}\n`).join("\n");
     const notes = [
-        ...foreign(resolved, ["fsdp2"], "torchtitan"),
-        ...(word in CHECKPOINTS ? [] : [`Left out: recomputation ${word}; torchtitan's “selective” is another one.`]),
-        ...(["bf16", "fp32", "fp8"].includes(workload.precision) ? [] : [`Left out: precision ${workload.precision}.`]),
-        ...(parallelism.zero_stage === 1 ? ["Left out: sharding of the optimizer alone (ZeRO 1), written as replicas."] : []),
-        ...(parallelism.pipeline > 1 && !(parallelism.schedule in SCHEDULES) ? [`Left out: the schedule ${parallelism.schedule}.`] : []),
-        ...(parallelism.virtual_pipeline > 1 ? ["Left out: the number of chunks per stage, which the layers per stage settle."] : []),
-        ...optimizerNote(resolved, ["adamw"]), ...unmoved(resolved),
+        ...leftOut(resolved, KNOWS),
+        parallelism.zero_stage === 1 && "Left out: sharding of the optimizer alone (ZeRO 1), written as replicas.",
+        parallelism.virtual_pipeline > 1 && "Left out: the number of chunks per stage, which the layers per stage settle.",
         "Model, flavor, data and learning rate are yours to add. Verified against the job configuration of mid-2025; newer releases configure in Python.",
-    ];
+    ].filter(Boolean);
     return { text, notes };
 }

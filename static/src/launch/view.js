@@ -1,10 +1,11 @@
 /** The plan written for a launcher, with what could not be written. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { extraMembers, requestOf } from "../state/plan.js";
 import { answer, plan } from "../state/store.js";
-import { copyAsOpen } from "../shell/copy-door.js";
+import { closeDialog, Dialog } from "../shell/dialogs.js";
 import { copy, curlOf } from "../shell/share.js";
+import { Chips } from "../widgets/chips.js";
 import { accelerate } from "./accelerate.js";
 import { deepspeed } from "./deepspeed.js";
 import { megatron } from "./megatron.js";
@@ -26,32 +27,30 @@ function writtenAs(id) {
     if (!estimate || phase === "problem") return null;
     const written = FORMATS.find(([name]) => name === id)[2](estimate.resolved);
     /* Too many of them to have a name for each in each file: the reader is told to look. */
-    const further = extraMembers(plan.value).filter(({ pointer }) => !pointer.startsWith("/cluster/")).map(({ text }) => text);
+    const { gradientSync } = plan.value;
+    const further = [...(gradientSync === "" ? [] : [`gradient sync ${gradientSync}`]),
+        ...extraMembers(plan.value).filter(({ pointer }) => !pointer.startsWith("/cluster/")).map(({ text }) => text)];
     const misfit = estimate.fits ? [] : ["This plan does not fit: it would run out of memory."];
     return { text: written.text, notes: [...misfit, ...written.notes,
         ...(further.length > 0 ? [`Check by hand whether these are written above: ${further.join(", ")}.`] : [])] };
 }
 
 export function CopyAs() {
-    const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const [format, setFormat] = useState("megatron");
-    useEffect(() => dialog.current?.showModal(), []);
     const written = writtenAs(format);
     /* Closed first: nothing outside an open dialog can be selected, nor seen. */
     const take = () => {
-        dialog.current?.close();
+        closeDialog();
         void copy(written.text, "Copied");
     };
     return html`
-        <dialog class="copy-as" ref=${dialog} aria-labelledby="copy-as-title" onClose=${() => { copyAsOpen.value = false; }}>
+        <${Dialog} class="copy-as" aria-labelledby="copy-as-title">
             <div class="group-head"><h2 id="copy-as-title">Copy as</h2>
-                <button type="button" class="icon" aria-label="Close" onClick=${() => dialog.current?.close()}>✕</button></div>
-            <div class="chips" role="radiogroup" aria-label="Format">${FORMATS.map(([id, words]) => html`
-                <label key=${id} class="chip"><input type="radio" name="copy-format" value=${id} checked=${id === format}
-                    onChange=${() => setFormat(id)} /><span>${words}</span></label>`)}</div>
+                <button type="button" class="icon" aria-label="Close" onClick=${closeDialog}>✕</button></div>
+            <${Chips} name="copy-format" items=${FORMATS} now=${format} set=${setFormat} label="Format" />
             ${written === null ? html`<p class="muted" role="status">This plan has no answer: there is nothing to launch.</p>` : html`
                 <pre class="formula" tabindex="0" aria-label="What is copied" data-testid="written">${written.text}</pre>
                 ${written.notes.length > 0 ? html`<ul class="notes" data-testid="unwritten">${written.notes.map((note) => html`<li key=${note}>${note}</li>`)}</ul>` : null}
                 <button type="button" class="primary" onClick=${take}>Copy</button>`}
-        </dialog>`;
+        <//>`;
 }

@@ -4,35 +4,41 @@
  *
  * @typedef {{workload: any, parallelism: any, cluster: any}} Resolved  as of an estimate
  * @typedef {{text: string, notes: string[]}} Written
+ *
+ * What a file has names for, or all of it where it is not said.
+ * @typedef {Object} Knows
+ * @property {string} name            of the launcher
+ * @property {string[]} frameworks    that the file is for
+ * @property {string[]} precisions
+ * @property {string[]} [recomputes]
+ * @property {string[]} [schedules]
+ * @property {string[]} [offloads]    states that it can move; none unless said
+ * @property {boolean} [dataOnly]     it cuts along the data alone
  */
 
-/** @param {Resolved} resolved @param {string[]} own  frameworks that the file is for @param {string} name  of them */
-export function foreign({ workload }, own, name) {
-    return own.includes(workload.framework) ? []
-        : [`The plan is for ${workload.framework}, this is for ${name}: the estimate does not hold for it. Choose the framework on the left first.`];
-}
-
-/**
- * Ways to cut that a file has no name for.
- * @param {Resolved} resolved @param {Record<string, string>} missing  member of parallelism -> what it is
- */
-export function uncut({ parallelism }, missing) {
-    return Object.entries(missing).filter(([name]) => parallelism[name] > 1)
-        .map(([name, words]) => `Left out, this file has no name for it: ${words} ${parallelism[name]}.`);
-}
-
-/** @param {Resolved} resolved  offloading that a file has no name for @param {string[]} known */
-export function unmoved({ workload }, known = []) {
-    return Object.entries(workload.offload ?? {}).filter(([state, place]) => place !== "none" && !known.includes(state))
-        .map(([state, place]) => `Left out: ${state} in the memory of the ${place}.`);
-}
-
-/** @param {Resolved} resolved @param {string[]} known */
-export function optimizerNote({ workload }, known) {
-    return known.includes(workload.optimizer) ? [] : [`Left out: the optimizer ${workload.optimizer}, which this file names otherwise or not at all.`];
-}
+/** Members of parallelism beside the data. */
+const CUTS = { tensor: "tensor parallel", pipeline: "pipeline", context: "context parallel", expert: "expert parallel" };
 
 /** @param {any} recompute  of the resolved workload */
 export function recomputeWord(recompute) {
     return typeof recompute === "string" ? recompute : recompute?.mode ?? "none";
+}
+
+/** What of a plan is not in the file. @param {Resolved} resolved @param {Knows} knows @returns {string[]} */
+export function leftOut({ workload, parallelism }, { name, frameworks, precisions, recomputes, schedules, offloads = [], dataOnly }) {
+    const { framework, precision, optimizer, offload = {} } = workload;
+    const { pipeline, schedule } = parallelism;
+    const recompute = recomputeWord(workload.recompute);
+    const cuts = dataOnly ? Object.entries(CUTS).filter(([member]) => parallelism[member] > 1) : [];
+    const moved = Object.entries(offload).filter(([state, place]) => place !== "none" && !offloads.includes(state));
+    const missing = [
+        ...cuts.map(([member, words]) => `${words} ${parallelism[member]}, for which this file has no name`),
+        !precisions.includes(precision) && `precision ${precision}`,
+        recomputes && !recomputes.includes(recompute) && `recomputation ${recompute}`,
+        schedules && pipeline > 1 && !schedules.includes(schedule) && `the schedule ${schedule}`,
+        optimizer !== "adamw" && `the optimizer ${optimizer}, which this file names otherwise or not at all`,
+        ...moved.map(([state, place]) => `${state} in the memory of the ${place}`),
+    ].filter(Boolean).map((what) => `Left out: ${what}.`);
+    return frameworks.includes(framework) ? missing
+        : [`The plan is for ${framework}, this is for ${name}: the estimate does not hold for it. Choose the framework on the left first.`, ...missing];
 }

@@ -10,18 +10,16 @@ import { choose, chosen, known, OWN, planIt, readyModels, waiting } from "./stat
 function Hub({ slot, label }) {
     const name = chosen(slot);
     const ready = readyModels().some(([id]) => id === name);
-    const [draft, setDraft] = useState(/** @type {string | null} */ (null));
-    const shown = draft ?? (ready ? "" : name);
-    const commit = (event) => {
-        event.preventDefault();
+    const [draft, setDraft] = useState({ of: /** @type {string | null} */ (null), text: "" });
+    const shown = draft.of === name ? draft.text : ready ? "" : name;
+    const commit = () => {
         const id = shown.trim().replace(/^https?:\/\/[^/]+\//, "");
-        setDraft(null);
-        if (id !== "") choose(slot, id);
+        if (id !== "" && id !== name) choose(slot, id);
     };
     return html`
-        <form class="joined" onSubmit=${commit}>
+        <form class="joined" onSubmit=${(event) => { event.preventDefault(); commit(); }}>
             <input type="text" aria-label="Hub id of ${label}" autocomplete="off" spellcheck=${false} autocapitalize="off" value=${shown}
-                   placeholder="organisation/name of the Hub" onInput=${(event) => setDraft(event.currentTarget.value)} />
+                   placeholder="organisation/name of the Hub" onInput=${(event) => setDraft({ of: name, text: event.currentTarget.value })} onChange=${commit} />
             <button type="submit">Load</button>
         </form>`;
 }
@@ -38,7 +36,7 @@ export function Choose({ slot, label }) {
                 ${all.map(([id, words]) => html`<option key=${id} value=${id} selected=${id === name}>${words}</option>`)}
                 ${name !== "" && all.every(([id]) => id !== name) ? html`<option value=${name} selected>${name}</option>` : null}
             </select></label>
-            <${Hub} key=${name} slot=${slot} label=${label} />
+            <${Hub} slot=${slot} label=${label} />
             ${name === OWN ? html`
                 <details open=${!hasModel(plan.value)}><summary>Paste or drop a config.json</summary>
                     <p class="muted">It becomes the model of your plan, and stays in the link.</p><${ConfigForm} /></details>` : null}

@@ -1,7 +1,7 @@
 /** Figures of a model with what they mean: the service sends numbers, this says what each counts. */
 import { html } from "../html.js";
-import { units } from "../state/prefs.js";
-import { count, gigabytes, scaled } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { count, scaled } from "../units.js";
 import { Num } from "../widgets/explain.js";
 
 /** Roles as the service names them, in the order of drawing. @type {[string, {label: string, tone: string}][]} */
@@ -20,9 +20,6 @@ export const roleLook = (role) => LOOKS.get(role) ?? { label: role, tone: "grey"
 
 /** The parts of a total. @param {any} info @returns {Record<string, number>} */
 export const partsOf = ({ parameters }) => Object.fromEntries(ROLES.map(([role]) => [role, parameters[role]]).filter(([, n]) => n > 0));
-
-/** @param {number} bytes */
-const size = (bytes) => `${gigabytes(bytes, units.value)} ${units.value}`;
 
 const COUNTED = "Shapes of the model's class; a tied head counts once, with the embedding";
 
@@ -47,7 +44,7 @@ export const FACTS = [
     { label: "Active for a token", read: (info) => info.parameters.active_per_token, write: count,
         about: (info) => ({ formula: "total - the routed experts that a token does not visit", source: COUNTED,
             inputs: { total: info.parameters.total, routed_experts: info.parameters.routed_experts } }) },
-    { label: "Weights as stored", read: (info) => info.weights_bytes, write: size, unit: "bytes",
+    { label: "Weights as stored", read: (info) => info.weights_bytes, write: memorySize, unit: "bytes",
         about: (info) => (info.quantization === null
             ? { formula: "sum over the runs of layers", source: "Element type of the checkpoint",
                 inputs: Object.fromEntries(info.layers.map((run, at) => [`${run.kind}_${at + 1}`, run.weights_bytes])) }

@@ -1,7 +1,7 @@
 /** The runs of equal layers of a model; each opens to the tensors of one of its layers. */
 import { html } from "../html.js";
-import { units } from "../state/prefs.js";
-import { count, exact, gigabytes } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { count, exact } from "../units.js";
 import { Swatch } from "../widgets/charts.js";
 import { Fold } from "../widgets/fold.js";
 import { Scroll } from "../widgets/scroll.js";
@@ -33,7 +33,6 @@ function Tensors({ run }) {
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
 export function Layers({ shown }) {
-    const unit = units.value;
     return html`
         <section class="panel" aria-labelledby="panel-layers" data-testid="layers">
             <h2 id="panel-layers">Layers</h2>
@@ -41,7 +40,7 @@ export function Layers({ shown }) {
                 <div key=${slot} class="folds">${shown.length > 1 ? html`<h3>${title}</h3>` : null}
                     ${info.layers.map((run, at) => html`
                         <${Fold} key=${at} testid="run" title="${run.count} × ${run.kind.replaceAll("_", " ")}"
-                            count="${count(run.parameters)}${run.weights_bytes === null ? "" : `, ${gigabytes(run.weights_bytes, unit)} ${unit}`}">
+                            count="${count(run.parameters)}${run.weights_bytes === null ? "" : `, ${memorySize(run.weights_bytes)}`}">
                             ${() => html`<${Tensors} run=${run} />`}<//>`)}
                 </div>`)}
             </div>

@@ -1,7 +1,7 @@
 /** What a model is made of: one picture for each model on a common scale, and its parts as a table. */
 import { html } from "../html.js";
-import { units } from "../state/prefs.js";
-import { count, gigabytes, percent } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { count, percent } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Scroll } from "../widgets/scroll.js";
@@ -57,7 +57,6 @@ function Cells({ role, info }) {
 export function Parts({ shown }) {
     const most = Math.max(...shown.map(({ info }) => info.parameters.total));
     const roles = ROLES.filter(([role]) => shown.some(({ info }) => role in partsOf(info)));
-    const unit = units.value;
     return html`
         <section class="panel" aria-labelledby="panel-parts" data-testid="parts">
             <header class="panel-head"><h2 id="panel-parts">What it is made of</h2>
@@ -74,7 +73,7 @@ export function Parts({ shown }) {
                             <th scope="row"><${Swatch} tone=${tone} />${label}</th>
                             ${shown.map(({ slot, info }) => html`<${Cells} key=${slot} role=${role} info=${info} />`)}</tr>`)}</tbody>
                     <tfoot><tr><th scope="row">Total</th>${shown.map(({ slot, info }) => html`
-                        <td key=${slot} class="n">${count(info.parameters.total)}</td><td class="n muted">${gigabytes(info.weights_bytes, unit)} ${unit}</td>`)}</tr></tfoot>
+                        <td key=${slot} class="n">${count(info.parameters.total)}</td><td class="n muted">${memorySize(info.weights_bytes)}</td>`)}</tr></tfoot>
                 </table>
             <//>
         </section>`;

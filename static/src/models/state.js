@@ -12,7 +12,7 @@ import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
 import { emptyPlan, hasModel, modelOf, modelSource, planOfExample } from "../state/plan.js";
-import { asProblem, follow, openPage, plan, setPlan } from "../state/store.js";
+import { follow, modelInfo, openPage, outcomeOf, plan, setPlan } from "../state/store.js";
 
 /** What the address says for the model of the reader's plan; nothing to look at is "". */
 export const OWN = "plan";
@@ -84,15 +84,8 @@ async function refresh(slot, abort) {
         return;
     }
     const title = titleOf(chosen(slot));
-    const named = JSON.parse(of);
-    try {
-        const info = "hub" in named ? await api.fetchModel(named.hub, named.revision ?? "", abort)
-            : await api.inspectConfig(named.config, abort);
-        into.value = { of, title, info, problem: null };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) into.value = { of, title, info: null, problem };
-    }
+    const got = await outcomeOf(modelInfo(JSON.parse(of), abort));
+    if (got) into.value = { of, title, info: got.value, problem: got.problem };
 }
 
 /** Tensors of a page of the table. */
@@ -140,12 +133,8 @@ async function refreshTensors(abort) {
     const [list, cursor] = JSON.parse(of);
     const [request, find] = JSON.parse(list);
     const filter = { limit: PAGE_TENSORS, ...(find === "" ? {} : { tensor: api.wholePattern(find) }), ...(cursor === "" ? {} : { cursor }) };
-    try {
-        tensors.value = { of, answer: await api.postSharding(request, filter, abort), problem: null };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) tensors.value = { of, answer: null, problem };
-    }
+    const got = await outcomeOf(api.postSharding(request, filter, abort));
+    if (got) tensors.value = { of, answer: got.value, problem: got.problem };
 }
 
 /** A pattern, or the other model. @param {Record<string, string>} where */

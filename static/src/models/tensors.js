@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { place } from "../state/look.js";
 import { exact, scaled } from "../units.js";
+import { Chips } from "../widgets/chips.js";
 import { Problem } from "../widgets/problem.js";
 import { Scroll } from "../widgets/scroll.js";
 import { cursors, known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
@@ -9,9 +10,8 @@ import { cursors, known, listed, look, tensors, tensorsWaiting, turn } from "./s
 /** @param {{shown: import("./state.js").Shown[]}} props */
 function Which({ shown }) {
     return html`
-        <div class="chips small" role="radiogroup" aria-label="Whose tensors">${shown.map(({ slot, title }) => html`
-            <label key=${slot} class="chip"><input type="radio" name="tensors-of" checked=${listed.value === slot}
-                onChange=${() => look({ of: slot })} /><span>${title}</span></label>`)}</div>`;
+        <${Chips} name="tensors-of" items=${shown.map(({ slot, title }) => [slot, title])} now=${listed.value}
+                  set=${(of) => look({ of })} label="Whose tensors" small />`;
 }
 
 /** @param {{answer: any}} props */

@@ -1,8 +1,9 @@
 /** Which cluster: a part of the catalogue times nodes, or a pool of a stored inventory. */
 import { html } from "../html.js";
 import { accelerators, change, inventories, inventory, plan } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { gigabytes, scaled } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { scaled } from "../units.js";
+import { Chips } from "../widgets/chips.js";
 import { Count, errorProps, Row } from "../widgets/field.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
@@ -30,7 +31,7 @@ function AcceleratorSelect() {
         <//>
         ${known ? html`
             <p class="part muted">${[
-                known.memory_bytes ? `${gigabytes(known.memory_bytes, units.value)} ${units.value}` : "",
+                known.memory_bytes ? memorySize(known.memory_bytes) : "",
                 known.peak_flops_per_s?.bf16 ? `${scaled(known.peak_flops_per_s.bf16, "FLOP/s")} bf16` : "",
                 known.scale_up_domain > 1 ? `scale-up domain of ${known.scale_up_domain}` : "",
             ].filter(Boolean).join(" · ")}</p>` : null}`;
@@ -65,6 +66,9 @@ function InventorySelect() {
             <//>` : null}`;
 }
 
+/** @type {[string, string][]} */
+const SOURCES = [["catalogue", "Catalogue"], ["stored", "Inventory"]];
+
 /** Turns between the catalogue and stored inventories, where there are any. */
 function ClusterSource() {
     const { items, hint } = inventories.value;
@@ -72,14 +76,8 @@ function ClusterSource() {
     if (items.length === 0 && !stored) {
         return hint === "" ? null : html`<span class="muted hint">${hint}</span>`;
     }
-    const pick = (next) => change({ inventory: next ? items[0]?.slug ?? "" : "", pool: "" });
-    return html`
-        <div class="chips small" role="radiogroup" aria-label="Where the cluster comes from">
-            <label class="chip"><input type="radio" name="cluster-source" checked=${!stored}
-                onChange=${() => pick(false)} /><span>Catalogue</span></label>
-            <label class="chip"><input type="radio" name="cluster-source" checked=${stored}
-                onChange=${() => pick(true)} /><span>Inventory</span></label>
-        </div>`;
+    const pick = (next) => change({ inventory: next === "stored" ? items[0]?.slug ?? "" : "", pool: "" });
+    return html`<${Chips} name="cluster-source" items=${SOURCES} now=${stored ? "stored" : "catalogue"} set=${pick} label="Where the cluster comes from" small />`;
 }
 
 export function ClusterPicker() {

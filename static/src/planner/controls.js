@@ -9,9 +9,9 @@ import { Slider } from "../widgets/slider.js";
 
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
-    software: { "": "unknown" },
-    recompute: { op_sac: "by operator", "": "unknown" },
-    attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN", "": "unknown" },
+    recompute: { op_sac: "by operator" },
+    gradientSync: { each: "every micro-batch", last: "the last" },
+    attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN" },
 };
 
 /** DDP keeps a whole replica on every device, so it goes with data parallelism alone. @type {[string, any, string][]} */
@@ -66,7 +66,7 @@ export function Workload() {
         <section class="group" aria-labelledby="group-workload">
             <h2 id="group-workload">Workload</h2>
             <${Choice} name="framework" fallback=${["megatron"]} words=${WORDS.framework} shown=${{ ddp: whyNotDdp() }} />
-            <${Choice} name="software" fallback=${[]} words=${WORDS.software}
+            <${Choice} name="software" fallback=${[]} 
                        help="What a release picks and overlaps; unknown: every release is evaluated" />
             <${Count} name="sequenceLength" step="double" unit=${html`<span class="unit">tokens</span>`} />
             <${Count} name="globalBatch" step="double" unit=${html`<span class="unit">samples</span>`} />
@@ -97,6 +97,8 @@ export function Parallelism() {
             <${Slider} name="context" help="Ranks that share each sequence" />
             ${hasExperts() ? html`<${Slider} name="expert" help="Ranks that share the routed experts" />` : null}
             <${Choice} name="zero" fallback=${[0, 1]} help="What is sharded over the data ranks: optimizer states from 1, gradients from 2, parameters at 3" />
+            <${Choice} name="gradientSync" fallback=${["each", "last"]} words=${WORDS.gradientSync}
+                       help="When gradients are reduced; the default is what the framework does by itself" />
             <${Extras} label="Further settings" of=${(pointer) => !ofCluster(pointer)} />
             <${Product} />
         </section>`;

@@ -1,9 +1,9 @@
 /** What stands behind the answer: communication, warnings, assumptions, versions. */
 import { html } from "../html.js";
+import { Part } from "../shell/part.js";
 import { answer } from "../state/store.js";
 import { digits } from "../units.js";
 import { Fold } from "../widgets/fold.js";
-import { later } from "../widgets/later.js";
 
 /** @param {{title: string, items: {code: string, message: string}[], tone?: string, testid: string}} props */
 export function Notes({ title, items, tone = "", testid }) {
@@ -15,9 +15,6 @@ export function Notes({ title, items, tone = "", testid }) {
         </details>`;
 }
 
-const Traffic = later(async () => (await import("../shell/rest.js")).Traffic);
-const MeasuredRun = later(async () => (await import("../shell/rest.js")).MeasuredRun);
-
 export function Details() {
     const { estimate } = answer.value;
     const traffic = estimate.communication ?? [];
@@ -26,8 +23,8 @@ export function Details() {
             <${Notes} title="Warnings" items=${estimate.warnings ?? []} tone="warn" testid="warnings" />
             <${Notes} title="Assumptions" items=${estimate.assumptions ?? []} testid="assumptions" />
             ${traffic.length > 0 ? html`
-                <${Fold} title="Communication" count=${traffic.length} testid="communication">${() => html`<${Traffic} />`}<//>` : null}
-            <${Fold} title="Your measurement" testid="measured">${() => html`<${MeasuredRun} />`}<//>
+                <${Fold} title="Communication" count=${traffic.length} testid="communication">${() => html`<${Part} name="traffic" />`}<//>` : null}
+            <${Fold} title="Your measurement" testid="measured">${() => html`<${Part} name="measured" />`}<//>
         </div>`;
 }
 

@@ -3,16 +3,13 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { CLUSTERS, EXAMPLES, READY } from "../state/examples.js";
 import { startExample } from "../state/store.js";
+import { Chips } from "../widgets/chips.js";
 
 /** @param {{title: string, name: string, items: [string, string][], value: string, choose: (id: string) => void}} props */
 function Among({ title, name, items, value, choose }) {
     return html`
-        <div class="among" role="radiogroup" aria-label=${title}><span class="muted" aria-hidden="true">${title}</span>
-            <div class="chips">${items.map(([id, words]) => html`
-                <label key=${id} class="chip"><input type="radio" name=${name} value=${id} checked=${id === value}
-                    onChange=${() => choose(id)} /><span>${words}</span></label>`)}
-            </div>
-        </div>`;
+        <div class="among"><span class="muted" aria-hidden="true">${title}</span>
+            <${Chips} name=${name} items=${items} now=${value} set=${choose} label=${title} /></div>`;
 }
 
 /** Any of the models on any of the clusters. */

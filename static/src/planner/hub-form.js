@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import * as api from "../state/api.js";
 import { NO_MODEL } from "../state/plan.js";
-import { asProblem, change, follow, plan } from "../state/store.js";
+import { change, follow, outcomeOf, plan } from "../state/store.js";
 import { count } from "../units.js";
 import { errorProps, FieldError } from "../widgets/field.js";
 import { useListbox } from "../widgets/listbox.js";
@@ -22,23 +22,20 @@ const asked = signal("");
 /** @type {import("@preact/signals").Signal<{of: string, models: any[], note: string}>} */
 const found = signal({ of: "", models: [], note: "" });
 
+const OTHERWISE = ". A whole id or a config.json works all the same";
+
 /** @param {any} answer */
 function noteOf({ models, source, stale }) {
     if (stale) return models.length > 0 ? "The Hub does not answer: models that were loaded before"
-        : "The Hub does not answer, and none that was loaded before is called so. A whole id or a config.json works all the same";
+        : "The Hub does not answer, and none that was loaded before is called so" + OTHERWISE;
     if (source === "cache") return "Offline: models that were loaded before";
     return models.length === 0 ? "The Hub has no model that is called so" : "";
 }
 
 /** @param {string} query @param {AbortSignal} abort */
 async function search(query, abort) {
-    try {
-        const answer = await api.searchModels(query, MOST_MODELS, abort);
-        found.value = { of: query, models: answer.models, note: noteOf(answer) };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) found.value = { of: query, models: [], note: `${problem.detail}. A whole id or a config.json works all the same` };
-    }
+    const got = await outcomeOf(api.searchModels(query, MOST_MODELS, abort));
+    if (got) found.value = { of: query, models: got.value?.models ?? [], note: got.problem ? got.problem.detail + OTHERWISE : noteOf(got.value) };
 }
 
 follow(() => asked.value, (abort) => {

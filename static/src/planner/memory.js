@@ -1,20 +1,20 @@
 /** Memory per distinct rank: stacked bars against the capacity, and the same figures as a table. */
 import { signal } from "@preact/signals";
 import { html } from "../html.js";
-import { explainAll, units } from "../state/prefs.js";
+import { explainAll, memorySize, units } from "../state/prefs.js";
 import { answer } from "../state/store.js";
-import { gigabytes } from "../units.js";
+import { gigabytes, UNIT_BYTES } from "../units.js";
 import { Swatch, share, ticks } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Export } from "../widgets/export.js";
 import { memoryData } from "./exported.js";
+import { Figure } from "./figure.js";
 import { detailOf, keyOf, nameOf, representatives, rowsOf, stackOf, symbolsOf, totalOf } from "./ranks.js";
 import { Scroll } from "../widgets/scroll.js";
 import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "../widgets/terms.js";
 
 const ROW_PX = 40;
 const BAR_PX = 24;
-const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 
 /** A long pipeline has many distinct ranks: a few stand for all until the reader asks. */
 const showAll = signal(false);
@@ -33,13 +33,13 @@ function Bar({ rank, name, at, end, usable }) {
                 <rect key=${keyOf(term)} class="bar tone-${tone}" data-term=${term.name} data-lifetime=${term.lifetime}
                       data-bytes=${term.bytes} x=${share(x / end)} y=${top} height=${BAR_PX}
                       width=${share(term.bytes / end)} ...${isTransient(term.lifetime) ? { fill: `url(#hatch-${tone})` } : {}}>
-                    <title>${label}, ${name}: ${gigabytes(term.bytes, units.value)} ${units.value}, ${lifetimeWords(term.lifetime)}</title>
+                    <title>${label}, ${name}: ${memorySize(term.bytes)}, ${lifetimeWords(term.lifetime)}</title>
                 </rect>`;
         })}
         ${total > usable ? html`
             <rect class="deficit" x=${share(usable / end)} y=${top - 3} height=${BAR_PX + 6}
                   width=${share((total - usable) / end)} fill="url(#hatch-deficit)">
-                <title>Over the limit by ${gigabytes(total - usable, units.value)} ${units.value}</title>
+                <title>Over the limit by ${memorySize(total - usable)}</title>
             </rect>` : null}
         </g>`;
 }
@@ -58,7 +58,7 @@ function Bars({ memory, ranks }) {
                 <li key=${rank.rank}><b>${nameOf(rank, all)}</b><span class="muted">${detailOf(rank, all)}</span></li>`)}
             </ul>
             <svg class="bar-plot" width="100%" height=${height + 22} role="img"
-                 aria-label="Memory by rank: at most ${gigabytes(worst, unit)} of ${gigabytes(usable, unit)} ${unit} usable. The table below has every term.">
+                 aria-label="Memory by rank: at most ${gigabytes(worst, unit)} of ${memorySize(usable)} usable. The table below has every term.">
                 ${ticks(end / UNIT_BYTES[unit], 6).map((tick) => {
                     const x = share((tick * UNIT_BYTES[unit]) / end);
                     return html`
@@ -138,18 +138,13 @@ export function Memory() {
     const { memory } = answer.value.estimate;
     const few = representatives(memory);
     const ranks = showAll.value ? memory.ranks : few;
-    const unit = units.value;
     return html`
         <section class="panel" aria-labelledby="panel-memory" data-testid="memory">
             <header class="panel-head">
                 <h2 id="panel-memory">Memory per device</h2>
                 <ul class="key">
-                    <li><i class="key-line usable"></i>usable <${Num} title="Usable memory of a device"
-                        text=${`${gigabytes(memory.usable_bytes, unit)} ${unit}`} value=${memory.usable_bytes} unit="bytes"
-                        pointer="/memory/usable_bytes" /></li>
-                    <li><i class="key-line capacity"></i>reported <${Num} title="Memory the device reports"
-                        text=${`${gigabytes(memory.capacity_bytes, unit)} ${unit}`} value=${memory.capacity_bytes} unit="bytes"
-                        pointer="/memory/capacity_bytes" /></li>
+                    <li><i class="key-line usable"></i>usable <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /></li>
+                    <li><i class="key-line capacity"></i>reported <${Figure} title="Memory the device reports" at="/memory/capacity_bytes" write=${memorySize} /></li>
                     <li><${Swatch} tone="grey" />stays</li>
                     <li><${Swatch} tone="grey" hatched />comes and goes</li>
                 </ul>

@@ -5,11 +5,15 @@ import { html } from "../html.js";
 import { EXAMPLES } from "../state/examples.js";
 import { modelSource, NO_MODEL } from "../state/plan.js";
 import { change, model, plan } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { count, exact, gigabytes } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { count, exact } from "../units.js";
+import { Chips } from "../widgets/chips.js";
 import { errorProps, FieldError } from "../widgets/field.js";
 import { HubForm } from "./hub-form.js";
 import { readConfig } from "./read-config.js";
+
+/** @type {[string, string][]} */
+const TABS = [["hub", "Hub id"], ["config", "config.json"]];
 
 /** What the reader is looking at, before it says where the model comes from. */
 const openTab = signal(/** @type {"hub" | "config" | null} */ (null));
@@ -64,7 +68,7 @@ function ModelCard() {
                     <div><dt>Parameters</dt><dd title=${exact(info.parameters.total)}>${count(info.parameters.total)}${
                         info.parameters.active_per_token !== info.parameters.total
                             ? `, ${count(info.parameters.active_per_token)} active` : ""}</dd></div>
-                    <div><dt>Weights</dt><dd>${gigabytes(info.weights_bytes, units.value)} ${units.value}</dd></div>
+                    <div><dt>Weights</dt><dd>${memorySize(info.weights_bytes)}</dd></div>
                 </dl>` : pending ? html`<p class="muted">Reading the model…</p>` : null}
             ${warnings.length > 0 ? html`<ul class="notes">${warnings.map((text) => html`<li key=${text}>${text}</li>`)}</ul>` : null}
         </div>`;
@@ -73,19 +77,11 @@ function ModelCard() {
 export function ModelPicker() {
     const source = modelSource(plan.value);
     const tab = openTab.value ?? (source === "config" ? "config" : "hub");
-    const tabs = [["hub", "Hub id"], ["config", "config.json"]];
     return html`
         <section class="group" aria-labelledby="group-model">
             <div class="group-head">
                 <h2 id="group-model">Model</h2>
-                <div class="chips small" role="radiogroup" aria-label="Where the model comes from">
-                    ${tabs.map(([id, word]) => html`
-                        <label key=${id} class="chip">
-                            <input type="radio" name="model-source" checked=${tab === id}
-                                   onChange=${() => { openTab.value = /** @type {"hub" | "config"} */ (id); }} />
-                            <span>${word}</span>
-                        </label>`)}
-                </div>
+                <${Chips} name="model-source" items=${TABS} now=${tab} set=${(id) => { openTab.value = id; }} label="Where the model comes from" small />
             </div>
             ${tab === "hub" ? html`<${HubForm} />` : html`<${ConfigForm} />`}
             <${ModelCard} />

@@ -3,12 +3,12 @@
  * show no digit that their intervals do not bear out; the whole value is one click away.
  */
 import { html } from "../html.js";
-import { units } from "../state/prefs.js";
+import { memorySize, units } from "../state/prefs.js";
 import { plan } from "../state/store.js";
-import { borneOut, gigabytes } from "../units.js";
+import { borneOut, gigabytes, UNIT_BYTES } from "../units.js";
 import { Num } from "../widgets/explain.js";
+import { Figure } from "./figure.js";
 
-const GIGA_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 const TERA = 1e12;
 const DAY_S = 86400;
 const HOUR_S = 3600;
@@ -55,29 +55,25 @@ function Basis() {
 
 /** @param {{estimate: any}} props */
 export function Result({ estimate }) {
-    const { memory, throughput, binding, fits, interval } = estimate;
+    const { throughput, binding, fits, interval } = estimate;
     const unit = units.value;
-    const giga = GIGA_BYTES[unit];
-    const room = memory.headroom_bytes;
+    const giga = UNIT_BYTES[unit];
     const peaks = interval?.peak_reserved_bytes ?? [0, 0];
     const spread = spreadOf(estimate);
     const step = spread ? Math.max(spread.low, spread.high) : 0;
-    const rate = throughput.model_flops_per_s_per_accelerator / TERA;
     const train_s = estimate.time_to_train_s;
     return html`
         <div class="verdict-head">
             <span class="badge ${fits ? "good" : "bad"}"><span aria-hidden="true">${fits ? "✓" : "✕"}</span> ${fits ? "Fits" : "Does not fit"}</span>
             <p class="verdict-text" data-testid="sentence">
-                ${fits ? "with " : "by "}<${Num} title=${fits ? "Headroom" : "Deficit"} value=${room} unit="bytes" pointer="/memory/headroom_bytes"
-                    text=${`${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}
-                ${rate > 0 ? html`, <${Num} title="Model FLOP/s of a device" text=${`${borneOut(rate, rate * step)} TFLOP/s`}
-                    value=${throughput.model_flops_per_s_per_accelerator} pointer="/throughput/model_flops_per_s_per_accelerator" /> per device` : null}
+                ${fits ? "with " : "by "}<${Figure} title=${fits ? "Headroom" : "Deficit"} at="/memory/headroom_bytes"
+                    write=${(room) => `${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}
+                ${throughput.model_flops_per_s_per_accelerator > 0 ? html`, <${Figure} title="Model FLOP/s of a device" at="/throughput/model_flops_per_s_per_accelerator"
+                    write=${(rate) => `${borneOut(rate / TERA, (rate / TERA) * step)} TFLOP/s`} /> per device` : null}
                 ${spread ? html` <${PlusMinus} spread=${spread} />` : null}
-                ${train_s > 0 ? html`, <${Num} title="Time to train" text=${lasting(train_s, step)} value=${train_s} unit="s" pointer="/time_to_train_s" />` : null}
+                ${train_s > 0 ? html`, <${Figure} title="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, step)} />` : null}
                 ${" "}<${Basis} />
             </p>
         </div>
-        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Num} title="Peak memory of a device" text=${gigabytes(memory.device_total_bytes, unit)}
-            value=${memory.device_total_bytes} unit="bytes" pointer="/memory/device_total_bytes" /> of <${Num} title="Usable memory of a device"
-            text=${`${gigabytes(memory.usable_bytes, unit)} ${unit}`} value=${memory.usable_bytes} unit="bytes" pointer="/memory/usable_bytes" /> per device.</span></p>`;
+        <p class="binding">${binding?.sentence ?? ""} <span class="verdict-memory"><${Figure} title="Peak memory of a device" at="/memory/device_total_bytes" write=${(bytes) => gigabytes(bytes, unit)} /> of <${Figure} title="Usable memory of a device" at="/memory/usable_bytes" write=${memorySize} /> per device.</span></p>`;
 }

@@ -1,7 +1,7 @@
 /** What the printed page says beside the answer: what was planned, all its settings, and where it can be opened again. */
 import { html } from "../html.js";
 import { EXAMPLES } from "../state/examples.js";
-import { FIELDS } from "../state/fields.js";
+import { FIELDS, valueWords } from "../state/fields.js";
 import { extraMembers } from "../state/plan.js";
 import { accelerators, answer, model, plan } from "../state/store.js";
 import { exact } from "../units.js";
@@ -30,10 +30,6 @@ export function SheetHead() {
 
 const NAMED = ["hub", "revision", "example", "accelerator", "perNode", "inventory", "pool", "nodes"];
 
-/** @param {any} value */
-const written = (value) => (typeof value === "boolean" ? (value ? "on" : "off") : value === "" || value === 0 ? "unknown"
-    : typeof value === "number" ? exact(value) : value);
-
 /** Beneath the figures. */
 export function SheetFoot() {
     const { warnings = [], assumptions = [] } = answer.value.estimate;
@@ -42,8 +38,8 @@ export function SheetFoot() {
     const rest = warnings.length - MOST_NOTES;
     return html`
         <footer class="printed">
-            <ul class="printed-settings">${settings.map(({ key, label }) => html`
-                <li key=${key}><span class="muted">${label}</span> ${written(plan.value[key])}</li>`)}
+            <ul class="printed-settings">${settings.map((field) => html`
+                <li key=${field.key}><span class="muted">${field.label}</span> ${valueWords(field, plan.value[field.key])}</li>`)}
                 ${extraMembers(plan.value).map(({ pointer, text }) => html`<li key=${pointer}>${text}</li>`)}</ul>
             ${warnings.slice(0, MOST_NOTES).map((item) => html`<p key=${item.message}><b>Warning:</b> ${item.message}</p>`)}
             <p class="muted">${rest > 0 ? `${rest} more ${rest === 1 ? "warning" : "warnings"} and ` : ""}${assumptions.length} assumptions stand on the page itself:</p>

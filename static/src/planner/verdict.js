@@ -1,14 +1,14 @@
 /** What the answer comes to, why there is none, and what to do about it. */
 import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
+import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
 import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
-import { units } from "../state/prefs.js";
-import { change, gigabytes } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { change } from "../units.js";
 import { spoken } from "../words.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
-import { WhatIf } from "./what-if/ribbon.js";
 
 /**
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
@@ -41,7 +41,7 @@ function Fix({ fix, estimate }) {
     const effects = [];
     const { what, settles } = describe(fix.change, fix.what);
     if (typeof fix.memory_bytes === "number") {
-        effects.push(`${gigabytes(fix.memory_bytes, units.value)} ${units.value}`);
+        effects.push(memorySize(fix.memory_bytes));
     }
     if (typeof fix.step_s === "number") {
         effects.push(`${change(fix.step_s, estimate.time.step_s)} time${fix.time_incomplete ? ", transfers not counted" : ""}`);
@@ -91,6 +91,6 @@ export function Verdict() {
                 <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
-            ${estimate && !refused && tab.value === "summary" ? html`<${WhatIf} />` : null}
+            ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf" />` : null}
         </section>`;
 }

@@ -11,6 +11,7 @@ import { Num } from "../widgets/explain.js";
 import { Export } from "../widgets/export.js";
 import { Scroll } from "../widgets/scroll.js";
 import { timeData } from "./exported.js";
+import { Figure } from "./figure.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
 
 const BAR_PX = 14;
@@ -98,7 +99,7 @@ function Line({ step, time, end_s, factor }) {
 }
 
 export function Waterfall() {
-    const { time, throughput, interval } = answer.value.estimate;
+    const { time, interval } = answer.value.estimate;
     const factor = time.step_s < 1 ? 1000 : 1;
     const end_s = Math.max(time.step_s, interval?.step_s?.[1] ?? 0) * 1.01;
     return html`
@@ -125,9 +126,9 @@ export function Waterfall() {
                         <tr>
                             <th scope="row">Step time</th>
                             <td class="drawn"><${Total} time=${time} interval=${interval?.step_s} end_s=${end_s} /></td>
-                            <td class="n"><${Num} title="Step time" text=${digits(time.step_s * factor)} value=${time.step_s} unit="s" pointer="/time/step_s" /></td>
-                            <td class="n"><span class="visually-hidden">MFU </span><${Num} title="Model FLOPs utilisation"
-                                text=${`${percent(throughput.mfu_full)} MFU`} value=${throughput.mfu_full} pointer="/throughput/mfu_full" /></td>
+                            <td class="n"><${Figure} title="Step time" at="/time/step_s" write=${(step_s) => digits(step_s * factor)} /></td>
+                            <td class="n"><span class="visually-hidden">MFU </span><${Figure} title="Model FLOPs utilisation"
+                                at="/throughput/mfu_full" write=${(mfu) => `${percent(mfu)} MFU`} /></td>
                             ${explainAll.value ? html`<td class="how"></td>` : null}
                         </tr>
                     </tfoot>

@@ -12,11 +12,9 @@ import { Details, Provenance } from "../planner/details.js";
 import { Empty } from "../planner/empty.js";
 import { ExplainPopover } from "../widgets/explain.js";
 import { Figures } from "../planner/figures.js";
-import { CopyAsDoor, openCopyAs } from "./copy-door.js";
 import { DropTarget } from "../planner/intake/drop.js";
 import { Banner, Stale } from "./banner.js";
-import { Keys, openKeys } from "./keys.js";
-import { openPalette, PaletteDoor } from "./palette-door.js";
+import { Dialogs, openCopyAs, openKeys, openPalette } from "./dialogs.js";
 import { Memory } from "../planner/memory.js";
 import { ModelPicker } from "../planner/model-picker.js";
 import { SheetFoot, SheetHead } from "../planner/sheet.js";
@@ -95,5 +93,5 @@ export function App() {
                 <main id="answer" tabindex="-1"><${Answer} /></main>
             </div>
         <//>
-        <${Hatches} /><${ExplainPopover} /><${Keys} /><${PaletteDoor} /><${CopyAsDoor} /><${DropTarget} /><${Toast} />`;
+        <${Hatches} /><${ExplainPopover} /><${Dialogs} /><${DropTarget} /><${Toast} />`;
 }

@@ -1,7 +1,8 @@
-/** What a reader is told while the service is away, busy or slow. */
+/** What a reader is told while the service is away, busy or slow, and of a saved plan that was to be opened. */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { trouble, tryNow } from "../state/connection.js";
+import { notice } from "../state/saved.js";
 import { answer } from "../state/store.js";
 
 /** Counts down beside the sentence that is read aloud, so that no second is. @param {{next_ms: number}} props */
@@ -34,6 +35,10 @@ export function Banner() {
                 ${now.next_ms === null ? now.kind === "fault" ? html`<span aria-hidden="true">Trying…</span>` : null
                     : html`<${Countdown} key=${now.next_ms} next_ms=${now.next_ms} />`}
                 <button type="button" onClick=${tryNow}>Try now</button>`}
+        </div>
+        <div class="banner" data-testid="notice" data-kind=${notice.value === "" ? "none" : "notice"}>
+            <p role="status">${notice.value}</p>
+            ${notice.value === "" ? null : html`<button type="button" onClick=${() => { notice.value = ""; }}>Dismiss</button>`}
         </div>`;
 }
 

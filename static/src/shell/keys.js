@@ -1,71 +1,8 @@
-/** The keys of the page: single keys that run commands, and the dialog that lists them all. */
-import { useEffect, useRef } from "preact/hooks";
-import { signal } from "@preact/signals";
+/** The dialog that lists every key. */
 import { html } from "../html.js";
 import { setShortcuts, shortcuts } from "../state/prefs.js";
-import { redo, undo } from "../state/steps.js";
-import { commands, isReady, registerCommands } from "./commands.js";
-import { openPalette } from "./palette-door.js";
-import { pageCommands } from "./page-commands.js";
-
-const shown = signal(false);
-
-/** @param {EventTarget | null} target  single keys belong to whoever types text or walks a list */
-function takesText(target) {
-    return target instanceof HTMLElement
-        && target.matches("select, textarea, input:not([type=radio]):not([type=checkbox]):not([type=range])");
-}
-
-/** @param {EventTarget | null} target  what takes back its own typing */
-function editsText(target) {
-    return target instanceof HTMLElement && target.matches("textarea, input:not([type=radio]):not([type=checkbox]):not([type=range])");
-}
-
-/** Ctrl-Z, and Ctrl-Shift-Z or Ctrl-Y; in a text they are the text's own. @param {KeyboardEvent} event @returns {(() => void) | null} */
-function stepOf(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || editsText(event.target)) return null;
-    const key = event.key.toLowerCase();
-    if (key === "z") return event.shiftKey ? redo : undo;
-    return key === "y" && !event.shiftKey ? redo : null;
-}
-
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-    const step = stepOf(event);
-    if (step !== null) {
-        event.preventDefault();
-        return step();
-    }
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === "k") {
-        event.preventDefault(); /* of the browser: its search bar */
-        return openPalette();
-    }
-    /* A view hears its own keys first. */
-    if (event.defaultPrevented || !shortcuts.value || event.ctrlKey || event.metaKey || event.altKey || takesText(event.target)) return undefined;
-    if (document.querySelector("dialog[open]") !== null && event.key !== "?") return undefined;
-    const command = commands.value.find((item) => item.key === event.key && isReady(item));
-    if (!command) return undefined;
-    event.preventDefault();
-    return command.run();
-}
-
-export function start() {
-    registerCommands("Page", [
-        { title: "Find a command or a setting", keys: ["Ctrl", "K"] },
-        { title: "Show these keys", key: "?", also: "help shortcuts", run: () => { shown.value = !shown.value; } },
-        ...pageCommands(),
-    ]);
-    registerCommands("Fields", [
-        { title: "In a count: step it, or double and halve it", keys: ["↑", "↓"] },
-        { title: "On a slider: the next legal value", keys: ["←", "→"] },
-        { title: "Close an explanation or a list", keys: ["Esc"] },
-    ]);
-    document.addEventListener("keydown", onKey);
-}
-
-export function openKeys() {
-    shown.value = true;
-}
+import { commands } from "./commands.js";
+import { Dialog } from "./dialogs.js";
 
 /** @param {{of: import("./commands.js").Command[]}} props */
 function Listed({ of }) {
@@ -74,16 +11,10 @@ function Listed({ of }) {
 }
 
 export function Keys() {
-    const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-    const open = shown.value;
-    useEffect(() => {
-        if (open && !dialog.current?.open) dialog.current?.showModal();
-        if (!open && dialog.current?.open) dialog.current.close();
-    }, [open]);
-    const listed = commands.value.filter((command) => command.key !== undefined || command.keys !== undefined);
+    const listed = commands.value.filter(({ key, keys }) => key !== undefined || keys !== undefined);
     const owners = [...new Set(listed.map(({ owner }) => owner))];
     return html`
-        <dialog class="keys" ref=${dialog} aria-labelledby="keys-title" onClose=${() => { shown.value = false; }}>
+        <${Dialog} class="keys" aria-labelledby="keys-title">
             <h2 id="keys-title">Keys</h2>
             ${owners.map((owner) => html`
                 <section key=${owner} aria-label=${owner}><h3>${owner}</h3>
@@ -91,5 +22,5 @@ export function Keys() {
             <label class="check"><input type="checkbox" checked=${shortcuts.value}
                 onChange=${(event) => setShortcuts(event.currentTarget.checked)} /> Single-key commands</label>
             <form method="dialog"><button class="primary">Close</button></form>
-        </dialog>`;
+        <//>`;
 }

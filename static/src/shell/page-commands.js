@@ -5,7 +5,7 @@ import { emptyPlan, hasModel } from "../state/plan.js";
 import { explainAll, setUnits, toggleTheme, units } from "../state/prefs.js";
 import { openPage, openTab, ownPin, plan, resetParallelism, setPlan, togglePin } from "../state/store.js";
 import { isShown, reach } from "../widgets/reach.js";
-import { openCopyAs } from "./copy-door.js";
+import { openCopyAs } from "./dialogs.js";
 import { copyCurl, copyLink } from "./share.js";
 import { PAGES, VIEWS } from "./views.js";
 

@@ -1,28 +1,24 @@
 /** Every command and every setting by a few letters of its name. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { useListbox } from "../widgets/listbox.js";
 import { commands, isReady } from "./commands.js";
+import { closeDialog, Dialog } from "./dialogs.js";
 import { fuzzy } from "./fuzzy.js";
-import { paletteOpen } from "./palette-door.js";
 
 const LIST = "palette-list";
 
 export function Palette() {
-    const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
     const [typed, setTyped] = useState("");
-    useEffect(() => dialog.current?.showModal(), []);
-
     const found = fuzzy(typed, commands.value.filter(isReady), ({ title, also = "" }) => `${title} ${also}`);
-    const close = () => dialog.current?.close();
     const { at, input, option } = useListbox({
-        id: LIST, count: found.length, open: true, first: 0, about: typed, close,
+        id: LIST, count: found.length, open: true, first: 0, about: typed, close: closeDialog,
         /* Closed first: it returns the focus, and what runs may move it on. */
-        take: (place) => { close(); setTimeout(() => found[place].run()); },
+        take: (place) => { closeDialog(); setTimeout(() => found[place].run()); },
     });
     return html`
-        <dialog class="palette" ref=${dialog} aria-label="Find a command or a setting" onClose=${() => { paletteOpen.value = false; }}
-                onClick=${(event) => { if (event.target === event.currentTarget) close(); }}>
+        <${Dialog} class="palette" aria-label="Find a command or a setting"
+                   onClick=${(event) => { if (event.target === event.currentTarget) closeDialog(); }}>
             <input type="text" autocomplete="off" spellcheck=${false} placeholder="What do you want to do?" value=${typed}
                    aria-label="Command or setting" autofocus onInput=${(event) => setTyped(event.currentTarget.value)} ...${input} />
             <ul id=${LIST} role="listbox" aria-label="Commands">${found.map((command, place) => html`
@@ -31,5 +27,5 @@ export function Palette() {
             </ul>
             <p class="muted" role="status">${found.length === 0 ? "Nothing is called so" : html`
                 <span class="visually-hidden">${found.length} found</span>`}</p>
-        </dialog>`;
+        <//>`;
 }

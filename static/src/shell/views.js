@@ -1,13 +1,9 @@
-/**
- * The pages of the header and the views of an answer as tabs; the code of all but the first comes
- * when it is first opened.
- */
-import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+/** The pages of the header and the views of an answer as tabs. */
 import { html } from "../html.js";
 import { page, tab } from "../state/look.js";
 import { pins } from "../state/pins.js";
 import { openPage, openTab } from "../state/store.js";
+import { Part } from "./part.js";
 
 /** @typedef {import("../state/look.js").Tab} Tab */
 /** @typedef {import("../state/look.js").Page} Page */
@@ -17,22 +13,6 @@ export const PAGES = [["planner", "Planner"], ["inventories", "Inventories"], ["
 
 /** @type {[Tab, string][]} */
 export const VIEWS = [["summary", "Memory and time"], ["step", "Timeline and sharding"], ["search", "Search"], ["compare", "Compare"]];
-
-/** Which part of rest.js each of them is. @type {Record<string, string>} */
-const PARTS = {
-    step: "Step", search: "Search", compare: "Compare",
-    inventories: "Inventories", models: "Models", concepts: "Concepts",
-};
-
-/** What has come so far, by name; null where it could not. */
-const loaded = signal(/** @type {Record<string, any>} */ ({}));
-
-/** @param {string} name */
-async function load(name) {
-    if (loaded.peek()[name]) return;
-    const view = await import("./rest.js").then((rest) => rest[PARTS[name]], () => null);
-    loaded.value = { ...loaded.peek(), [name]: view };
-}
 
 /** @param {KeyboardEvent} event */
 function onKey(event) {
@@ -54,15 +34,6 @@ export function Tabs() {
         </div>`;
 }
 
-/** @param {{name: string}} props */
-function Later({ name }) {
-    useEffect(() => void load(name), [name]);
-    const view = loaded.value[name];
-    if (view) return html`<${view} />`;
-    return html`<p class="muted" role="status">${view === null
-        ? html`The view could not be loaded. <button type="button" onClick=${() => load(name)}>Try again</button>` : "Loading the view…"}</p>`;
-}
-
 /** Links, so that a page opens in a tab of its own. */
 export function Pages() {
     const go = (event, name) => {
@@ -80,13 +51,13 @@ export function Pages() {
 /** @param {{children?: any}} props  the planner */
 export function Page({ children }) {
     return page.value === "planner" ? children
-        : html`<main id="answer" class="page" tabindex="-1"><${Later} key=${page.value} name=${page.value} /></main>`;
+        : html`<main id="answer" class="page" tabindex="-1"><${Part} key=${page.value} name=${page.value} told /></main>`;
 }
 
 /** @param {{children?: any}} props  the first view */
 export function View({ children }) {
     return html`
         <div id="view" role="tabpanel" aria-labelledby="tab-${tab.value}">
-            ${tab.value === "summary" ? children : html`<${Later} key=${tab.value} name=${tab.value} />`}
+            ${tab.value === "summary" ? children : html`<${Part} key=${tab.value} name=${tab.value} told />`}
         </div>`;
 }

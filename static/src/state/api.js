@@ -250,6 +250,11 @@ export async function fetchInventories() {
     return items;
 }
 
+/** A saved plan. @param {string} slug @param {AbortSignal} [signal] */
+export function fetchPlan(slug, signal) {
+    return call(`/api/v1/plans/${encodeURIComponent(slug)}`, { signal });
+}
+
 /** @param {string} slug @param {AbortSignal} signal */
 export function fetchInventory(slug, signal) {
     return call(`/api/v1/inventories/${encodeURIComponent(slug)}`, { signal });

@@ -7,65 +7,55 @@
  * @typedef {Object} Field
  * @property {string} key       name in the plan
  * @property {string} url       name in the query string
- * @property {"text" | "count" | "flag"} type
  * @property {string | number | boolean} initial
  * @property {string} pointer   RFC 6901 pointer into the request
  * @property {string} label     what the page calls it
- * @property {string} [choice]  name of its list in the answer of estimates:choices
  * @property {boolean} [optional]  may be unknown: the field is then left out of the request
+ * @property {string} [open]    what the page calls it when it is left out; unknown unless said
+ * @property {"text" | "count" | "flag"} type  as its initial value has it
+ * @property {string} choice  name of its list in the answer of estimates:choices, where it has one
  */
+
+import { exact } from "../units.js";
 
 /** Word in the URL for "left out on purpose": absence alone means the initial value. */
 export const UNKNOWN = "unknown";
 
-/** @type {Field[]} */
-export const FIELDS = [
-    { key: "hub", url: "model", type: "text", initial: "", pointer: "/model/hub", label: "Model" },
-    { key: "revision", url: "rev", type: "text", initial: "", pointer: "/model/revision", label: "Revision" },
-    { key: "example", url: "example", type: "text", initial: "", pointer: "/model/config", label: "Model" },
+const ROWS = [
+    { key: "hub", url: "model", initial: "", pointer: "/model/hub", label: "Model" },
+    { key: "revision", url: "rev", initial: "", pointer: "/model/revision", label: "Revision" },
+    { key: "example", url: "example", initial: "", pointer: "/model/config", label: "Model" },
 
-    { key: "accelerator", url: "acc", type: "text", initial: "nvidia-h100-sxm5-80gb",
-        pointer: "/cluster/accelerator", label: "Accelerator" },
-    { key: "perNode", url: "pernode", type: "count", initial: 8,
-        pointer: "/cluster/accelerators_per_node", label: "Per node" },
-    { key: "inventory", url: "inv", type: "text", initial: "", pointer: "/cluster/inventory", label: "Inventory" },
-    { key: "pool", url: "pool", type: "text", initial: "", pointer: "/cluster/pool", label: "Pool" },
-    { key: "nodes", url: "nodes", type: "count", initial: 1, pointer: "/cluster/nodes", label: "Nodes" },
+    { key: "accelerator", url: "acc", initial: "nvidia-h100-sxm5-80gb", pointer: "/cluster/accelerator", label: "Accelerator" },
+    { key: "perNode", url: "pernode", initial: 8, pointer: "/cluster/accelerators_per_node", label: "Per node" },
+    { key: "inventory", url: "inv", initial: "", pointer: "/cluster/inventory", label: "Inventory" },
+    { key: "pool", url: "pool", initial: "", pointer: "/cluster/pool", label: "Pool" },
+    { key: "nodes", url: "nodes", initial: 1, pointer: "/cluster/nodes", label: "Nodes" },
 
-    { key: "framework", url: "fw", type: "text", initial: "megatron",
-        pointer: "/workload/framework", label: "Framework", choice: "framework" },
-    { key: "software", url: "sw", type: "text", initial: "",
-        pointer: "/workload/software", label: "Software", choice: "software", optional: true },
-    { key: "sequenceLength", url: "seq", type: "count", initial: 4096,
-        pointer: "/workload/sequence_length", label: "Sequence length" },
-    { key: "globalBatch", url: "gbs", type: "count", initial: 128,
-        pointer: "/workload/global_batch_size", label: "Global batch" },
-    { key: "microBatch", url: "mbs", type: "count", initial: 1,
-        pointer: "/workload/micro_batch_size", label: "Micro-batch", choice: "micro_batch_size" },
-    { key: "precision", url: "prec", type: "text", initial: "bf16",
-        pointer: "/workload/precision", label: "Precision", choice: "precision" },
-    { key: "recompute", url: "rc", type: "text", initial: "selective",
-        pointer: "/workload/recompute", label: "Recompute", choice: "recompute", optional: true },
-    { key: "attention", url: "attn", type: "text", initial: "flash2",
-        pointer: "/workload/attention", label: "Attention", choice: "attention", optional: true },
-    { key: "tokens", url: "tokens", type: "count", initial: 0,
-        pointer: "/workload/tokens", label: "Training tokens", optional: true },
+    { key: "framework", url: "fw", initial: "megatron", pointer: "/workload/framework", label: "Framework" },
+    { key: "software", url: "sw", initial: "", pointer: "/workload/software", label: "Software", optional: true },
+    { key: "sequenceLength", url: "seq", initial: 4096, pointer: "/workload/sequence_length", label: "Sequence length" },
+    { key: "globalBatch", url: "gbs", initial: 128, pointer: "/workload/global_batch_size", label: "Global batch" },
+    { key: "microBatch", url: "mbs", initial: 1, pointer: "/workload/micro_batch_size", label: "Micro-batch" },
+    { key: "precision", url: "prec", initial: "bf16", pointer: "/workload/precision", label: "Precision" },
+    { key: "recompute", url: "rc", initial: "selective", pointer: "/workload/recompute", label: "Recompute", optional: true },
+    { key: "attention", url: "attn", initial: "flash2", pointer: "/workload/attention", label: "Attention", optional: true },
+    { key: "tokens", url: "tokens", initial: 0, pointer: "/workload/tokens", label: "Training tokens", optional: true },
 
-    { key: "tensor", url: "tp", type: "count", initial: 1,
-        pointer: "/parallelism/tensor", label: "Tensor", choice: "tensor" },
-    { key: "sequence", url: "sp", type: "flag", initial: false,
-        pointer: "/parallelism/sequence", label: "Sequence parallel", choice: "sequence" },
-    { key: "pipeline", url: "pp", type: "count", initial: 1,
-        pointer: "/parallelism/pipeline", label: "Pipeline", choice: "pipeline" },
-    { key: "virtualPipeline", url: "vpp", type: "count", initial: 1,
-        pointer: "/parallelism/virtual_pipeline", label: "Virtual pipeline", choice: "virtual_pipeline" },
-    { key: "context", url: "cp", type: "count", initial: 1,
-        pointer: "/parallelism/context", label: "Context", choice: "context" },
-    { key: "expert", url: "ep", type: "count", initial: 1,
-        pointer: "/parallelism/expert", label: "Expert", choice: "expert" },
-    { key: "zero", url: "zero", type: "count", initial: 1,
-        pointer: "/parallelism/zero_stage", label: "ZeRO stage", choice: "zero_stage" },
+    { key: "tensor", url: "tp", initial: 1, pointer: "/parallelism/tensor", label: "Tensor" },
+    { key: "sequence", url: "sp", initial: false, pointer: "/parallelism/sequence", label: "Sequence parallel" },
+    { key: "pipeline", url: "pp", initial: 1, pointer: "/parallelism/pipeline", label: "Pipeline" },
+    { key: "virtualPipeline", url: "vpp", initial: 1, pointer: "/parallelism/virtual_pipeline", label: "Virtual pipeline" },
+    { key: "context", url: "cp", initial: 1, pointer: "/parallelism/context", label: "Context" },
+    { key: "expert", url: "ep", initial: 1, pointer: "/parallelism/expert", label: "Expert" },
+    { key: "zero", url: "zero", initial: 1, pointer: "/parallelism/zero_stage", label: "ZeRO stage" },
+    { key: "gradientSync", url: "gs", initial: "", pointer: "/parallelism/gradient_sync", label: "Gradient sync", optional: true, open: "default" },
 ];
+
+const TYPES = { string: "text", number: "count", boolean: "flag" };
+
+/** @type {Field[]} */
+export const FIELDS = ROWS.map((row) => ({ ...row, type: TYPES[typeof row.initial], choice: row.pointer.slice(row.pointer.lastIndexOf("/") + 1) }));
 
 /** @type {Map<string, Field>} */
 export const FIELD_BY_KEY = new Map(FIELDS.map((field) => [field.key, field]));
@@ -78,6 +68,12 @@ const STAND_INS = {
     "/model": "hub", "/model/config": "hub", "/cluster": "accelerator", "/parallelism": "tensor",
     "/parallelism/data": "globalBatch", "/workload/gradient_accumulation": "globalBatch",
 };
+
+/** A value as a person says it. @param {Field} field @param {any} value */
+export function valueWords({ optional, open = UNKNOWN }, value) {
+    if (value === "" || (optional && value === 0)) return open;
+    return { true: "on", false: "off" }[value] ?? (typeof value === "number" ? exact(value) : value);
+}
 
 /** @param {string} pointer @returns {Field | undefined} */
 export function fieldAt(pointer) {

@@ -7,6 +7,7 @@
  *   extra   request members without a control of their own, as they came from a fix, or null
  */
 import { combined, EXAMPLES, READY } from "./examples.js";
+import { membersOf } from "./cut.js";
 import { FIELDS, fieldAt } from "./fields.js";
 import { spoken } from "../words.js";
 
@@ -85,6 +86,33 @@ export function requestOf(plan) {
     }
     request.parallelism.data = "auto";
     return plan.extra === null ? request : mergePatch(request, plan.extra);
+}
+
+/** The ZeRO stage that people take each framework for. */
+export const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
+
+/** Of these the service tries several values, or takes all there are, where a request leaves them open; a plan has one. */
+const SINGLE = ["nodes", "microBatch", "zero"];
+
+/** @param {any} members @returns {any} those that say something: null leaves open, as absence does */
+const told = (members) => membersOf(members ?? {}, (name) => members[name] !== null);
+
+/**
+ * The way back from a request.
+ * @param {Record<string, any>} request  of an estimate
+ * @returns {{plan: Plan, open: import("./fields.js").Field[]}}  open: settings that it leaves open and a plan does not
+ */
+export function planOfRequest(request) {
+    const [{ config = null, ...model }, { kind = "pretraining", ...workload }, cluster, parallelism] =
+        ["model", "workload", "cluster", "parallelism"].map((group) => told(request[group]));
+    const patch = { model, workload: kind === "pretraining" ? workload : { kind, ...workload }, cluster, parallelism };
+    const plan = { ...emptyPlan(), config, zero: STAGE[workload.framework ?? "megatron"] ?? 0 };
+    for (const { key, type, optional } of FIELDS) if (optional) plan[key] = type === "count" ? 0 : "";
+    const open = FIELDS.filter(({ key, pointer }) => {
+        const [, group, name] = pointer.split("/");
+        return SINGLE.includes(key) && !(name in patch[group]) && (key !== "nodes" || "inventory" in cluster);
+    });
+    return { plan: applyPatch(plan, patch), open };
 }
 
 /**

@@ -7,7 +7,7 @@
  * @typedef {{run: string, step: number}} Entry  run: which page made the numbers
  */
 import { computed, signal } from "@preact/signals";
-import { FIELDS } from "./fields.js";
+import { FIELDS, valueWords } from "./fields.js";
 import { EXAMPLES } from "./examples.js";
 
 const KEPT = "shardline.steps";
@@ -70,15 +70,12 @@ export function writeAddress(address) {
     history.replaceState({ run, step: Math.max(0, step.peek()) }, "", address);
 }
 
-/** @param {any} value */
-const written = (value) => ({ true: "on", false: "off", "": "unknown" }[String(value)] ?? String(value));
-
 /** What a change of the plan does, in few words. @param {import("./plan.js").Plan} from @param {import("./plan.js").Plan} to @returns {string} */
 export function changeWords(from, to) {
     const name = (plan) => EXAMPLES.get(plan.example)?.title ?? (plan.config === null ? plan.hub || "none" : "a pasted config");
     if (name(from) !== name(to) || JSON.stringify(from.config) !== JSON.stringify(to.config)) return `model ${name(to)}`;
     const parts = FIELDS.filter(({ key }) => from[key] !== to[key])
-        .map(({ key, label }) => `${label.toLowerCase()} ${written(from[key])} → ${written(to[key])}`);
+        .map((field) => `${field.label.toLowerCase()} ${valueWords(field, from[field.key])} → ${valueWords(field, to[field.key])}`);
     if (JSON.stringify(from.extra) !== JSON.stringify(to.extra)) parts.push("further settings");
     const more = parts.length - MOST_WORDS;
     return parts.slice(0, MOST_WORDS).join(", ") + (more > 0 ? ` and ${more} more` : "");

@@ -15,7 +15,7 @@ import * as api from "./api.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
 import { MOST_PINS, pinOf, pins } from "./pins.js";
-import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, withoutExtra } from "./plan.js";
+import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
 import { changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
@@ -26,10 +26,13 @@ export const PAUSE_MS = 150;
 const ADDRESS_MS = 300;
 
 export const plan = signal(planOfUrl(location.search, location.hash));
-export const answer = signal(/** @type {Answer} */ ({ phase: "idle", estimate: null, previous: null, problem: null }));
+/** @type {Answer} */
+const NO_ANSWER = { phase: "idle", estimate: null, previous: null, problem: null };
+export const answer = signal(NO_ANSWER);
 export const choices = signal(/** @type {Record<string, any[]>} */ ({}));
-export const model = signal(/** @type {{info: any, problem: Problem | null, pending: boolean}} */ (
-    { info: null, problem: null, pending: false }));
+/** @type {{info: any, problem: Problem | null, pending: boolean}} */
+const NO_INFO = { info: null, problem: null, pending: false };
+export const model = signal(NO_INFO);
 export const accelerators = signal(/** @type {any[]} */ ([]));
 export const inventories = signal(/** @type {{items: any[], hint: string}} */ ({ items: [], hint: "" }));
 export const inventory = signal(/** @type {any} */ (null));
@@ -123,19 +126,16 @@ export function togglePin(pin) {
 /** The pin of the page's plan; "" without a model. */
 export const ownPin = computed(() => (hasModel(plan.value) ? pinOf(plan.value) : ""));
 
-/** The ZeRO stage that people take each framework for. */
-const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
-
 /**
- * What goes with a change of one setting. A release belongs to its framework: another framework
- * leaves it open, and starts with its own stage. What was read or measured on one machine says
+ * What goes with a change of one setting. A release and a moment of reducing belong to their framework: another
+ * framework leaves them open, and starts with its own stage. What was read or measured on one machine says
  * nothing about another.
  *
  * @param {Plan} before @param {Record<string, any>} changes @returns {Plan}
  */
 export function planAfter(before, changes) {
     const moved = "framework" in changes && changes.framework !== before.framework;
-    const own = moved ? { software: "", zero: STAGE[changes.framework] ?? 0 } : {};
+    const own = moved ? { software: "", gradientSync: "", zero: STAGE[changes.framework] ?? 0 } : {};
     const sac = moved && before.recompute === "op_sac" ? { recompute: "full" } : {};
     const after = { ...before, ...own, ...sac, ...changes };
     const machine = ["accelerator", "inventory"].some((key) => key in changes && changes[key] !== before[key]);
@@ -159,7 +159,7 @@ export function startExample(id, cluster) {
 
 /** Back to one rank per replica, which is legal for every model and cluster. */
 export function resetParallelism() {
-    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "microBatch"];
+    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"];
     change(Object.fromEntries(keys.map((key) => [key, FIELD_BY_KEY.get(key).initial])));
 }
 
@@ -170,44 +170,47 @@ export function asProblem(error) {
     throw error;
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} abort */
-async function refreshAnswer(request, abort) {
+/**
+ * What came of a request; null when it was only withdrawn.
+ * @template T
+ * @param {Promise<T>} asked @returns {Promise<{value: T | null, problem: Problem | null} | null>}
+ */
+export async function outcomeOf(asked) {
     try {
-        const estimate = await api.postEstimate(request, abort);
-        const previous = answer.value.estimate;
-        answer.value = { phase: "done", estimate, previous, problem: null };
+        return { value: await asked, problem: null };
     } catch (error) {
         const problem = asProblem(error);
-        if (problem) answer.value = { phase: "problem", estimate: null, previous: null, problem };
+        return problem && { value: null, problem };
     }
+}
+
+/** @param {Record<string, any>} request @param {AbortSignal} abort */
+async function refreshAnswer(request, abort) {
+    const got = await outcomeOf(api.postEstimate(request, abort));
+    if (got?.problem) answer.value = { ...NO_ANSWER, phase: "problem", problem: got.problem };
+    else if (got) answer.value = { phase: "done", estimate: got.value, previous: answer.value.estimate, problem: null };
 }
 
 /** @param {Record<string, any>} request @param {AbortSignal} abort */
 async function refreshChoices(request, abort) {
-    try {
-        const lists = Object.entries((await api.postChoices(request, abort)).choices ?? {});
-        const before = choices.peek();
-        /* A list runs empty when the fault lies elsewhere; the way out must stay in view. */
-        choices.value = Object.fromEntries(lists.map(([name, list]) =>
-            [name, list.length > 0 ? list : before[name] ?? []]));
-    } catch (error) {
-        if (asProblem(error)) choices.value = {}; /* the estimate carries the reason */
-    }
+    const got = await outcomeOf(api.postChoices(request, abort));
+    if (got === null) return;
+    /* A list runs empty when the fault lies elsewhere; the way out must stay in view. Of a problem the estimate tells. */
+    const before = choices.peek();
+    choices.value = Object.fromEntries(Object.entries(got.value?.choices ?? {}).map(([name, list]) =>
+        [name, list.length > 0 ? list : before[name] ?? []]));
 }
 
-/** @param {Plan} of @param {AbortSignal} abort */
-async function refreshModel(of, abort) {
-    model.value = { info: null, problem: null, pending: true };
-    try {
-        const named = modelOf(of);
-        const info = "hub" in named
-            ? await api.fetchModel(named.hub, of.revision, abort)
-            : await api.inspectConfig(named.config, abort);
-        model.value = { info, problem: null, pending: false };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) model.value = { info: null, problem, pending: false };
-    }
+/** What the service reads from a model. @param {any} named  as a request names it @param {AbortSignal} abort */
+export function modelInfo(named, abort) {
+    return "hub" in named ? api.fetchModel(named.hub, named.revision ?? "", abort) : api.inspectConfig(named.config, abort);
+}
+
+/** @param {any} named @param {AbortSignal} abort */
+async function refreshModel(named, abort) {
+    model.value = { ...NO_INFO, pending: true };
+    const got = await outcomeOf(modelInfo(named, abort));
+    if (got) model.value = { info: got.value, problem: got.problem, pending: false };
 }
 
 /**
@@ -233,11 +236,8 @@ export function follow(text, task, pause_ms = PAUSE_MS) {
 }
 
 async function loadLists() {
-    try {
-        accelerators.value = await api.fetchAccelerators();
-    } catch (error) {
-        asProblem(error); /* the field falls back to the id, the estimate tells what is wrong */
-    }
+    /* Without them the field falls back to the id, the estimate tells what is wrong. */
+    accelerators.value = (await outcomeOf(api.fetchAccelerators()))?.value ?? [];
     await loadInventories();
 }
 
@@ -262,11 +262,8 @@ async function loadInventories() {
 
 /** @param {string} slug @param {AbortSignal} abort */
 async function refreshInventory(slug, abort) {
-    try {
-        inventory.value = slug === "" ? null : await api.fetchInventory(slug, abort);
-    } catch (error) {
-        if (asProblem(error)) inventory.value = null;
-    }
+    const got = slug === "" ? { value: null } : await outcomeOf(api.fetchInventory(slug, abort));
+    if (got) inventory.value = got.value;
 }
 
 function readAddress() {
@@ -294,12 +291,7 @@ export function start() {
 
     effect(() => {
         const asked = requestText.value;
-        batch(() => {
-            const now = answer.peek();
-            answer.value = asked === "none"
-                ? { phase: "idle", estimate: null, previous: null, problem: null }
-                : { ...now, phase: "loading" };
-        });
+        answer.value = asked === "none" ? NO_ANSWER : { ...answer.peek(), phase: "loading" };
     });
     const storedText = computed(() => (plan.value.inventory === "" ? "" : String(writes.value)));
     follow(() => `${requestText.value} ${storedText.value}`, (abort) => {
@@ -312,8 +304,8 @@ export function start() {
     const modelText = computed(() =>
         modelSource(plan.value) === "none" ? "none" : JSON.stringify(modelOf(plan.value)));
     follow(() => modelText.value, (abort) => {
-        if (modelText.peek() === "none") model.value = { info: null, problem: null, pending: false };
-        else void refreshModel(plan.peek(), abort);
+        if (modelText.peek() === "none") model.value = NO_INFO;
+        else void refreshModel(JSON.parse(modelText.peek()), abort);
     }, 0);
     follow(() => `inventory ${plan.value.inventory} ${storedText.value}`, (abort) => refreshInventory(plan.peek().inventory, abort), 0);
     void loadLists();

@@ -1,7 +1,7 @@
 /** Form parts: a labelled row with its message, a choice among legal values, a count, a text. */
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
-import { FIELD_BY_KEY } from "../state/fields.js";
+import { FIELD_BY_KEY, valueWords } from "../state/fields.js";
 import { change, choices, fieldErrors, plan } from "../state/store.js";
 import { exact, parseCount, shortCount } from "../units.js";
 import { ReadLabel } from "./read.js";
@@ -53,11 +53,6 @@ export function Row({ name, label, help, group = false, children }) {
         </div>`;
 }
 
-/** @param {any} value @param {Record<string, string>} [words] */
-function wordFor(value, words) {
-    return words?.[String(value)] ?? String(value);
-}
-
 /**
  * A choice that offers legal values only. A current value that is not legal stays visible and
  * marked, because hiding it would hide what the message speaks about. A value of `shown` stays in
@@ -76,6 +71,7 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
     const all = isLegal ? offered : [current, ...offered];
     const barred = Object.keys(shown).filter((value) => !all.includes(value));
     const set = (value) => change({ [name]: value });
+    const wordFor = (value) => words?.[value] ?? (value === "" ? valueWords(field, value) : String(value));
 
     if (all.length > MOST_CHIPS) {
         return html`
@@ -84,7 +80,7 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
                         onChange=${(event) => set(all[Number(event.currentTarget.value)])}>
                     ${all.map((value, at) => html`
                         <option key=${String(value)} value=${String(at)} selected=${value === current}>
-                            ${wordFor(value, words)}</option>`)}
+                            ${wordFor(value)}</option>`)}
                 </select>
             <//>`;
     }
@@ -95,12 +91,12 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
                     <label key=${String(value)} class=${!isLegal && value === current ? "chip illegal" : "chip"}>
                         <input type="radio" name=${name} value=${String(value)} checked=${value === current}
                                onChange=${() => set(value)} />
-                        <span>${wordFor(value, words)}</span>
+                        <span>${wordFor(value)}</span>
                     </label>`)}
                 ${barred.map((value) => html`
                     <label key=${value} class="chip barred" title=${shown[value]}>
                         <input type="radio" name=${name} value=${value} disabled title=${shown[value]} />
-                        <span>${wordFor(value, words)}</span>
+                        <span>${wordFor(value)}</span>
                     </label>`)}
             </div>
         <//>`;

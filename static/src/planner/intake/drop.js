@@ -3,12 +3,10 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { page } from "../../state/look.js";
-import { later } from "../../widgets/later.js";
+import { Part } from "../../shell/part.js";
 import { intake, takeFiles } from "./state.js";
 
 const over = signal(false);
-
-const Card = later(async () => (await import("../../shell/rest.js")).IntakeCard);
 
 /** @param {DragEvent} event  text that is dragged belongs to where it is dropped, files to the planner */
 function bringsFiles(event) {
@@ -60,5 +58,5 @@ export function ReadFiles() {
             <input type="file" multiple class="visually-hidden" id="read-files"
                    onChange=${(event) => { void takeFiles(event.currentTarget.files); event.currentTarget.value = ""; }} />
         </label>
-        ${intake.value === null ? null : html`<${Card} />`}`;
+        ${intake.value === null ? null : html`<${Part} name="intake" />`}`;
 }

@@ -1,13 +1,12 @@
 /** What the reader measured, beside what was predicted; the step can set the clock of the estimates. */
 import { useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
-import { units } from "../../state/prefs.js";
+import { memorySize, units } from "../../state/prefs.js";
 import { requestOf, withoutExtra } from "../../state/plan.js";
-import { answer, applyFix, asProblem, plan, setPlan } from "../../state/store.js";
-import { change, gigabytes, seconds } from "../../units.js";
+import { answer, applyFix, outcomeOf, plan, setPlan } from "../../state/store.js";
+import { change, seconds, UNIT_BYTES } from "../../units.js";
 import { calibrate, patchOf } from "./calibrate.js";
 
-const GIGA_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 const CLOCK = "/cluster/accelerator_overrides";
 
 /** @param {string} text @returns {number | null} above 0 */
@@ -44,15 +43,12 @@ function Calibrate({ measured_s }) {
         asking.current = new AbortController();
         const { signal } = asking.current;
         setState("Looking for the clock that explains your step…");
-        try {
-            const { ratio, nearest_s } = await calibrate(requestOf(plan.peek()), measured_s, signal);
-            if (signal.aborted) return;
-            setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
-            if (ratio !== null) applyFix(patchOf(ratio));
-        } catch (error) {
-            const problem = asProblem(error);
-            if (problem) setState(problem.detail);
-        }
+        const got = await outcomeOf(calibrate(requestOf(plan.peek()), measured_s, signal));
+        if (signal.aborted || got === null) return;
+        if (got.problem) return setState(got.problem.detail);
+        const { ratio, nearest_s } = got.value;
+        setState(ratio === null ? `No sustained clock explains this step: the nearest prediction is ${seconds(nearest_s)}. Something else differs from the plan.` : "");
+        if (ratio !== null) applyFix(patchOf(ratio));
     };
     return html`
         <div class="commands"><button type="button" class="primary" onClick=${start}>Calibrate to this step</button>
@@ -75,8 +71,8 @@ export function MeasuredRun() {
         <${Measured} id="measured-peak" label="Peak reserved" unit=${unit} typed=${peak} set=${setPeak} />
         <ul class="notes">
             ${step_s === null ? null : html`<${Against} what="Step" measured=${step_s} predicted=${time.step_s} range=${interval?.step_s} write=${seconds} />`}
-            ${giga === null ? null : html`<${Against} what="Peak memory" measured=${giga * GIGA_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
-                range=${interval?.peak_reserved_bytes} write=${(bytes) => `${gigabytes(bytes, unit)} ${unit}`} />`}
+            ${giga === null ? null : html`<${Against} what="Peak memory" measured=${giga * UNIT_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
+                range=${interval?.peak_reserved_bytes} write=${memorySize} />`}
         </ul>
         ${giga === null ? null : html`<p class="muted">No setting of an estimate carries a measured peak: memory is compared, not calibrated.</p>`}
         ${step_s === null ? null : html`<${Calibrate} measured_s=${step_s} />`}`;

@@ -1,14 +1,14 @@
 /** The ribbon of changes, each with what it does to memory, time and fit, or why it cannot be; a click makes it. */
 import { useEffect } from "preact/hooks";
 import { html } from "../../html.js";
-import { units } from "../../state/prefs.js";
+import { memorySize } from "../../state/prefs.js";
 import { answer, change } from "../../state/store.js";
-import { change as difference, gigabytes } from "../../units.js";
+import { change as difference } from "../../units.js";
 import { followPlan, moves, outcomes } from "./state.js";
 
 /** @param {number} bytes  more or less than now */
 function more(bytes) {
-    return `${bytes < 0 ? "−" : "+"}${gigabytes(Math.abs(bytes), units.value)} ${units.value}`;
+    return `${bytes < 0 ? "−" : "+"}${memorySize(Math.abs(bytes))}`;
 }
 
 /** @param {{estimate: any, now: any}} props */

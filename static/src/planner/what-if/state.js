@@ -2,7 +2,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import * as api from "../../state/api.js";
 import { requestOf } from "../../state/plan.js";
-import { accelerators, answer, asProblem, plan, planAfter, requestText } from "../../state/store.js";
+import { accelerators, answer, outcomeOf, plan, planAfter, requestText } from "../../state/store.js";
 import { movesOf } from "./moves.js";
 
 /** A slider in motion asks for its own answers only. */
@@ -11,7 +11,7 @@ const PEACE_MS = 200;
 /** Says in the request whose question it is: the plan's own carries none. */
 const ANNOTATIONS = { asked_by: "what if" };
 
-/** @typedef {{estimate: any, why: string}} Outcome  why: the change is not possible */
+/** @typedef {{estimate: any, why: string | undefined}} Outcome  why: the change is not possible */
 
 /** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome>}>} by id of a move */
 const told = signal({ of: "", outcomes: new Map() });
@@ -23,13 +23,9 @@ export const outcomes = computed(() => (told.value.of === requestText.value ? to
 
 /** @param {import("./moves.js").Move} move @param {AbortSignal} abort @returns {Promise<Outcome | null>} null: withdrawn, with all others */
 async function ask(move, abort) {
-    try {
-        const request = { ...requestOf(planAfter(plan.peek(), move.changes)), annotations: ANNOTATIONS };
-        return { estimate: await api.postEstimate(request, abort), why: "" };
-    } catch (error) {
-        const problem = asProblem(error);
-        return problem && { estimate: null, why: problem.errors[0]?.detail ?? problem.detail };
-    }
+    const request = { ...requestOf(planAfter(plan.peek(), move.changes)), annotations: ANNOTATIONS };
+    const got = await outcomeOf(api.postEstimate(request, abort));
+    return got && { estimate: got.value, why: got.problem?.errors[0]?.detail ?? got.problem?.detail };
 }
 
 /** @param {string} of @param {AbortSignal} abort */
