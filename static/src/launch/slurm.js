@@ -3,25 +3,14 @@
 /** @param {import("./written.js").Resolved} resolved @returns {import("./written.js").Written} */
 export function slurm({ cluster }) {
     const { nodes, accelerators_per_node: each } = cluster;
-    const text = `#!/bin/bash
-#SBATCH --job-name=train
-#SBATCH --nodes=${nodes}
-#SBATCH --ntasks-per-node=1
-#SBATCH --gpus-per-node=${each}
-#SBATCH --exclusive
-
-set -euo pipefail
-head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-
-srun torchrun \\
-  --nnodes=${nodes} \\
-  --nproc-per-node=${each} \\
-  --rdzv-id="$SLURM_JOB_ID" \\
-  --rdzv-backend=c10d \\
-  --rdzv-endpoint="$head:29500" \\
-  train.py "$@"
-`;
-    return { text, notes: [
+    const lines = [
+        "#!/bin/bash", "#SBATCH --job-name=train", `#SBATCH --nodes=${nodes}`, "#SBATCH --ntasks-per-node=1",
+        `#SBATCH --gpus-per-node=${each}`, "#SBATCH --exclusive", "",
+        "set -euo pipefail", 'head=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)', "",
+        "srun torchrun \\", `  --nnodes=${nodes} \\`, `  --nproc-per-node=${each} \\`, '  --rdzv-id="$SLURM_JOB_ID" \\',
+        "  --rdzv-backend=c10d \\", '  --rdzv-endpoint="$head:29500" \\', '  train.py "$@"',
+    ];
+    return { text: `${lines.join("\n")}\n`, notes: [
         "train.py and what follows stand for your script and its flags: copy those of your framework here too.",
         "Partition, account and time limit differ from site to site and are left out. Sites that count devices with --gres want that in place of --gpus-per-node.",
     ] };
