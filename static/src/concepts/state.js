@@ -12,6 +12,7 @@ import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
 import { hasModel, modelOf } from "../state/plan.js";
 import { asProblem, follow, plan } from "../state/store.js";
+import { fetchTimeline } from "../step/timeline/kinds.js";
 import { CONCEPTS } from "../widgets/read.js";
 import { modelChosen, requestOn, variantsOf } from "./ask.js";
 import { book } from "./book.js";
@@ -62,7 +63,7 @@ async function fetchSide(ask, abort) {
     const { show } = term.peek();
     if (show === "cache") return { estimate: await ("hub" in ask ? api.fetchModel(ask.hub, ask.revision ?? "", abort) : api.inspectConfig(ask.config, abort)) };
     const [estimate, timeline] = await Promise.all([api.postEstimate(ask, abort),
-        show === "bars" ? null : api.postTimeline(ask, { limit: MOST_SPANS, ...(show === "rings" ? { rings: "true" } : {}) }, abort)]);
+        show === "bars" ? null : fetchTimeline(ask, { limit: MOST_SPANS, ...(show === "rings" ? { rings: "true" } : {}) }, abort)]);
     return { estimate, timeline };
 }
 

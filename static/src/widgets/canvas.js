@@ -67,7 +67,7 @@ function hatchOf(tone) {
     return context.createPattern(tile, "repeat");
 }
 
-/** @param {{tone: string, hatched: boolean}} look */
+/** @param {{tone?: string, hatched?: boolean}} look */
 export function brush({ tone, hatched }) {
     if (!hatched) return colour(tone);
     colour(tone); /* forgets the hatches of another theme */

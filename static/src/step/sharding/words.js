@@ -1,4 +1,4 @@
-/** Devices in words. */
+/** Devices and what the service calls by names, in words. */
 import { kindLook } from "../timeline/kinds.js";
 import { doing, sizes } from "./shown.js";
 
@@ -12,3 +12,6 @@ export function doingWords(stage) {
 export function coordinateWords({ coordinates }) {
     return [...sizes.value.keys()].map((name) => `${name} ${coordinates[name]}`).join(", ");
 }
+
+/** @param {string} name  of the service */
+export const wordsOf = (name) => name.replaceAll("_", " ");
