@@ -1,7 +1,8 @@
 /** Numbers for readers. The API speaks bytes and seconds; only this file turns them into text. */
 
-const GIB = 2 ** 30;
-const GB = 1e9;
+/** What a unit of memory is of bytes. */
+export const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
+
 /** @type {[number, string][]} */
 const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
@@ -48,7 +49,7 @@ export function exact(value) {
 
 /** @param {number} bytes @param {"GiB" | "GB"} unit */
 export function gigabytes(bytes, unit) {
-    const value = bytes / (unit === "GiB" ? GIB : GB);
+    const value = bytes / UNIT_BYTES[unit];
     return Math.abs(value) >= 99.95 ? GROUPED.format(Math.round(value)) : value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 2 : 1);
 }
 

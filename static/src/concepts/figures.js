@@ -1,6 +1,6 @@
 /** Figures of a miniature: where each stands in the answer, how it is written, and the explanation that came with it. */
-import { units } from "../state/prefs.js";
-import { exact, gigabytes, percent, scaled, seconds } from "../units.js";
+import { memorySize } from "../state/prefs.js";
+import { exact, percent, scaled, seconds } from "../units.js";
 import { lookOf, TIME_TERMS } from "../widgets/terms.js";
 import { book } from "./book.js";
 
@@ -15,7 +15,7 @@ import { book } from "./book.js";
 /** How a kind of figure is written, and the unit of what is sent. @type {Record<string, [(value: number) => string, string]>} */
 const KINDS = {
     time: [seconds, "s"], ratio: [percent, ""], number: [exact, ""], each: [exact, "bytes"],
-    memory: [(bytes) => `${gigabytes(bytes, units.value)} ${units.value}`, "bytes"],
+    memory: [memorySize, "bytes"],
     traffic: [(bytes) => scaled(bytes, "B"), "bytes"],
 };
 

@@ -1,13 +1,13 @@
 /** A miniature of time: the simulated steps of the variants, one below the other on the same axis. */
-import { effect } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
-import { theme, units } from "../state/prefs.js";
+import { units } from "../state/prefs.js";
 import { kindLook } from "../step/timeline/kinds.js";
 import { layoutOf } from "../step/timeline/layout.js";
 import { paintScene } from "../step/timeline/paint.js";
 import { timelineOf } from "../step/timeline/rows.js";
-import { contextOf, followWidth, onceAFrame } from "../widgets/canvas.js";
+import { contextOf, drawAfter, followWidth } from "../widgets/canvas.js";
 import { Swatch } from "../widgets/charts.js";
 import { FigureTable } from "./table.js";
 
@@ -31,25 +31,17 @@ function Drawing({ timeline, view, all, label }) {
         return { ...whole, rows: whole.rows.filter(({ stream }) => !LEFT_OUT.includes(stream)) };
     }, [timeline]);
     useEffect(() => {
-        let width = 0;
-        const frame = onceAFrame(() => {
-            const layout = layoutOf(rows, width, all);
+        const width = signal(0);
+        const stopWidth = followWidth(canvas.current.parentElement, (now) => { width.value = now; });
+        const stopDrawing = drawAfter(() => width.value, () => {
+            const layout = layoutOf(rows, width.peek(), all);
             const height = layout.lanesEnd + BELOW_PX;
-            paintScene(contextOf(canvas.current, width, height), { timeline: rows, layout, view, end_s: rows.end_s, stage: -1,
+            paintScene(contextOf(canvas.current, width.peek(), height), { timeline: rows, layout, view, end_s: rows.end_s, stage: -1,
                 unit: units.peek(), details: [], operators: [], far: "", kept: "" });
-        });
-        const stopWidth = followWidth(canvas.current.parentElement, (now) => {
-            width = now;
-            frame.ask();
-        });
-        const stopTheme = effect(() => {
-            theme();
-            frame.ask();
         });
         return () => {
             stopWidth();
-            stopTheme();
-            frame.stop();
+            stopDrawing();
         };
     }, [rows, view[0], view[1], all]);
     return html`<div class="lane"><canvas ref=${canvas} role="img" aria-label="${label}: drawn step; the table below has its figures"></canvas></div>`;

@@ -2,6 +2,7 @@
  * What the reader prefers, remembered on this machine only: units, theme, single-key commands.
  */
 import { effect, signal } from "@preact/signals";
+import { gigabytes } from "../units.js";
 
 /** @param {string} key @param {string} fallback */
 function stored(key, fallback) {
@@ -40,6 +41,9 @@ export function toggleTheme() {
     chosenTheme.value = theme() === "dark" ? "light" : "dark";
     store("theme", chosenTheme.value);
 }
+
+/** Bytes of memory in the reader's unit, with it. @param {number} bytes */
+export const memorySize = (bytes) => `${gigabytes(bytes, units.value)} ${units.value}`;
 
 /** @param {"GiB" | "GB"} unit */
 export function setUnits(unit) {

@@ -8,6 +8,7 @@ import { Num } from "../widgets/explain.js";
 import { Fold } from "../widgets/fold.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
+import { Stack } from "../widgets/stack.js";
 import { lookOf, MEMORY_TERMS } from "../widgets/terms.js";
 import { all, entryOf, keptBytes, keptWords } from "./bytes.js";
 import { table_s } from "./cursor.js";
@@ -51,17 +52,10 @@ function Kept({ row, end, top }) {
 function Bar({ row, end, at }) {
     const top = at * ROW_PX + (ROW_PX - BAR_PX) / 2;
     const { stays, usable_bytes: usable, entry } = row.held;
-    let start = 0;
     const line = (name, bytes) => html`<line class=${name} x1=${share(bytes / end)} x2=${share(bytes / end)} y1=${top - 2} y2=${top + BAR_PX + 2} />`;
     return html`
-        <g>${stays.map(({ name, bytes }) => {
-            const x = start;
-            start += bytes;
-            return html`<rect key=${name} class="bar tone-${lookOf(MEMORY_TERMS, name).tone}" data-term=${name} data-bytes=${bytes} x=${share(x / end)}
-                y=${top} height=${BAR_PX} width=${share(bytes / end)}>
-                <title>${labelOf(name)}: ${gigabytes(bytes, units.value)} ${units.value}</title></rect>`;
-        })}
-        <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
+        <g><${Stack} terms=${stays} end=${end} top=${top} height=${BAR_PX} />
+            <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
 }
 
 /** @param {{list: any[]}} props */

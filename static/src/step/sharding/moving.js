@@ -10,12 +10,12 @@ import { at_s } from "../../state/look.js";
 import { exact } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Plain } from "../../widgets/plain.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { table_s } from "../cursor.js";
 import { kindLook, laneWords } from "../timeline/kinds.js";
 import { runningAt, shown } from "../timeline/shown.js";
 import { groupOf } from "./rank-sets.js";
 import { chosen, groups } from "./shown.js";
-import { wordsOf } from "./words.js";
 
 /** The chosen device speaks for its stage, the first replica's for the others. @param {import("../timeline/rows.js").Row} row */
 function speakerOf({ stage, rank }) {

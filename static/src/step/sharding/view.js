@@ -14,6 +14,7 @@ import { Export } from "../../widgets/export.js";
 import { Panel } from "../../widgets/panel.js";
 import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { Areas } from "./areas.js";
 import { MOST_TONES } from "./cells.js";
 import { Moving } from "./moving.js";
@@ -21,7 +22,7 @@ import { CellsPlot } from "./plot.js";
 import { axisFace, axisShown, chosen, doing, fillWords, groups, lit, nodeShown, pointedGroup, ranks, sizes } from "./shown.js";
 import { Tensors } from "./tensors.js";
 import { kindLook } from "../timeline/kinds.js";
-import { coordinateWords, doingWords, wordsOf } from "./words.js";
+import { coordinateWords, doingWords } from "./words.js";
 
 /** Axes that are none of the plan. */
 const AXIS_WORDS = { activity: "at the cursor", fill: "fill, %" };

@@ -1,4 +1,4 @@
-/** Devices and what the service calls by names, in words. */
+/** Devices in words. */
 import { kindLook } from "../timeline/kinds.js";
 import { doing, sizes } from "./shown.js";
 
@@ -12,6 +12,3 @@ export function doingWords(stage) {
 export function coordinateWords({ coordinates }) {
     return [...sizes.value.keys()].map((name) => `${name} ${coordinates[name]}`).join(", ");
 }
-
-/** @param {string} name  of the service */
-export const wordsOf = (name) => name.replaceAll("_", " ");

@@ -5,13 +5,14 @@
  *   where two kinds share one, a letter where there is room for it
  */
 import * as api from "../../state/api.js";
-import { lookOf } from "../../widgets/terms.js";
+import { titleOf, wordsOf } from "../../widgets/terms.js";
 import file from "../names.json";
 
 /**
  * ways: copies go one way or the other, which of the two stands in place of a group; schedules: those that the service
- * simulates; settings: others to draw beside the plan, by pointer, whose last part is the name of their list of choices
- * @type {{kinds: Record<string, KindLook>} & Record<"streams" | "ways" | "schedules" | "settings", Record<string, string>>}
+ * simulates; settings: others to draw beside the plan, by pointer, whose last part is the name of their list of choices; hands: what
+ * pointer and keys do, the names of keys between marks
+ * @type {{kinds: Record<string, KindLook>, hands: string} & Record<"streams" | "ways" | "schedules" | "settings", Record<string, string>>}
  */
 export let names = null;
 
@@ -25,12 +26,11 @@ export async function fetchTimeline(request, filter, abort) {
 
 /** @param {string} name @returns {KindLook} */
 export function kindLook(name) {
-    const { label, tone } = lookOf(new Map(), name);
-    return names.kinds[name] ?? { label, tone, letter: label.charAt(0) };
+    return names.kinds[name] ?? { label: titleOf(name), tone: "grey", letter: titleOf(name).charAt(0) };
 }
 
 /** @param {string} stream */
-const streamWords = (stream) => names.streams[stream] ?? stream.replaceAll("_", " ");
+const streamWords = (stream) => names.streams[stream] ?? wordsOf(stream);
 
 /** @param {{stream: string, group: string | null}} lane */
 export function laneWords({ stream, group }) {

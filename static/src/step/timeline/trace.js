@@ -7,6 +7,7 @@ import { digits, exact, seconds } from "../../units.js";
 import { Problem } from "../../widgets/problem.js";
 import { Plain } from "../../widgets/plain.js";
 import { save } from "../../widgets/save.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { fetchInto, nothing, timeline } from "../state.js";
 
 const PERFETTO = "https://ui.perfetto.dev";
@@ -90,7 +91,7 @@ function compare(file) {
 const told_s = (value_s) => (value_s == null ? "–" : seconds(value_s));
 
 /** @param {string} label @param {{measured_s: number | null, predicted_s: number | null, ratio: number | null, calls?: number}} pair */
-const cellsOf = (label, { measured_s, predicted_s, ratio, calls }) => [label.replaceAll("_", " "),
+const cellsOf = (label, { measured_s, predicted_s, ratio, calls }) => [wordsOf(label),
     html`<td class="n" title="${exact(measured_s)} s">${told_s(measured_s)}</td>`, told_s(predicted_s), ratio === null ? "–" : digits(ratio), calls && exact(calls)];
 
 /** @param {{caption: string, name: string, rows: any[][]}} props */

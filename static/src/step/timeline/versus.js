@@ -2,9 +2,9 @@
 import { html } from "../../html.js";
 import { besides, offered, wordsOf } from "../beside.js";
 import { beside } from "../../state/look.js";
-import { units } from "../../state/prefs.js";
+import { memorySize } from "../../state/prefs.js";
 import { answer } from "../../state/store.js";
-import { change, digits, exact, gigabytes, percent, seconds } from "../../units.js";
+import { change, digits, exact, percent, seconds } from "../../units.js";
 import { Options } from "../../widgets/options.js";
 import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
@@ -36,7 +36,6 @@ function cellsOf(own, its, write, share = false) {
 function Differences({ its }) {
     const own = timeline.value.answer;
     const ownMemory = answer.value.estimate?.memory;
-    const size = (bytes) => `${gigabytes(bytes, units.value)} ${units.value}`;
     return html`
         <${Plain} tight label="The plan of the page and ${wordsOf(beside.value)} side by side" testid="differences"
             columns=${["One step", "#this plan", `#${wordsOf(beside.value)}`, "#difference", html`<span class="visually-hidden">verdict</span>`]}
@@ -44,8 +43,8 @@ function Differences({ its }) {
             rows=${[["Step time, simulated", ...cellsOf(own.step_s, its.timeline.step_s, seconds)],
                 ["Idle share of the pipeline", ...cellsOf(own.idle_ratio, its.timeline.idle_ratio, percent, true)],
                 ...(ownMemory ? [["Peak memory of the fullest device",
-                    ...cellsOf(ownMemory.device_total_bytes, its.estimate.memory.device_total_bytes, size)]] : [])]} />
-        ${its.estimate.fits ? null : html`<p class="warning">Beside: does not fit, by ${size(-its.estimate.memory.headroom_bytes)}.</p>`}`;
+                    ...cellsOf(ownMemory.device_total_bytes, its.estimate.memory.device_total_bytes, memorySize)]] : [])]} />
+        ${its.estimate.fits ? null : html`<p class="warning">Beside: does not fit, by ${memorySize(-its.estimate.memory.headroom_bytes)}.</p>`}`;
 }
 
 export function Versus() {

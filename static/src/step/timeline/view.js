@@ -2,18 +2,18 @@
 import { html } from "../../html.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
 import { at_s, marks_s, view_s } from "../../state/look.js";
-import { units } from "../../state/prefs.js";
+import { memorySize } from "../../state/prefs.js";
 import { keptWords } from "../bytes.js";
 import { timelineData } from "../exported.js";
 import { timeline } from "../state.js";
 import { requestText } from "../../state/store.js";
-import { exact, gigabytes, percent, seconds } from "../../units.js";
+import { exact, percent, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Check } from "../../widgets/check.js";
 import { Export } from "../../widgets/export.js";
 import { Panel } from "../../widgets/panel.js";
 import { Problem } from "../../widgets/problem.js";
-import { kindLook } from "./kinds.js";
+import { kindLook, names } from "./kinds.js";
 import { MAIN, Mini, Plot, workWords } from "./plot.js";
 import { bytesAt } from "./rows.js";
 import { allLanes, lastEnd_s, moveCursor, rings, runningNow, setView, shown, stageShown } from "./shown.js";
@@ -27,7 +27,7 @@ function Readout() {
     const now_s = at_s.value;
     const stairs = shown.value.stairsOfStage.get(stageShown.value);
     const does = now ? `${kindLook(shown.value.kinds[now.row.kind[now.span]]).label.toLowerCase()}${workWords(now.row, now.span)}` : "idle";
-    const kept = stairs ? `, ${gigabytes(bytesAt(stairs, now_s), units.value)} ${units.value} of ${keptWords.value.toLowerCase()}` : "";
+    const kept = stairs ? `, ${memorySize(bytesAt(stairs, now_s))} of ${keptWords.value.toLowerCase()}` : "";
     return html`
         <p class="readout" role="status" aria-live=${playing.value ? "off" : "polite"} data-testid="readout">
             At <b>${exact(Number(now_s.toPrecision(6)))} s</b> stage ${stageShown.value}: ${does}${kept}</p>`;
@@ -68,7 +68,7 @@ function Moments() {
         ${a_s === undefined ? null : html`
             <p class="readout" data-testid="marked">A ${exact(Number(a_s.toPrecision(6)))} s${b_s === undefined ? ". Move the cursor and press M for B." : html`,
                 B ${exact(Number(b_s.toPrecision(6)))} s: <b>${seconds(Math.abs(b_s - a_s))}</b> ${b_s < a_s ? "back" : "on"}, stage ${stageShown.value} then keeps
-                ${` ${gigabytes(Math.abs(apart), units.value)} ${units.value} ${apart < 0 ? "less" : "more"}`}`}
+                ${` ${memorySize(Math.abs(apart))} ${apart < 0 ? "less" : "more"}`}`}
                 ${" "}<button type="button" onClick=${() => { marks_s.value = []; }}>Remove the marks</button></p>`}`;
 }
 
@@ -85,11 +85,7 @@ function Legend() {
 
 function Keys() {
     return html`
-        <p class="hint muted" id="timeline-keys">
-            <kbd>Ctrl</kbd> wheel or pinch zooms, dragging pans, <kbd>Shift</kbd> dragging sums a part. Keys: <kbd>W</kbd> <kbd>S</kbd> zoom,${" "}
-            <kbd>A</kbd> <kbd>D</kbd> pan, <kbd>0</kbd> whole step, <kbd>F</kbd> focus, <kbd>←</kbd> <kbd>→</kbd> next edge${" "}
-            (with <kbd>Shift</kbd> select), <kbd>↑</kbd> <kbd>↓</kbd> stage, <kbd>[</kbd> <kbd>]</kbd> micro-batch, <kbd>Space</kbd> play,${" "}
-            <kbd>M</kbd> mark A, then B.</p>`;
+        <p class="hint muted" id="timeline-keys">${names.hands.split("`").map((text, at) => (at % 2 === 0 ? text : html`<kbd>${text}</kbd>`))}</p>`;
 }
 
 export function Timeline() {
