@@ -1,16 +1,15 @@
 /** A miniature of time: the simulated steps of the variants, one below the other on the same axis. */
-import { effect } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
-import { theme, units } from "../state/prefs.js";
+import { units } from "../state/prefs.js";
 import { kindLook } from "../step/timeline/kinds.js";
 import { layoutOf } from "../step/timeline/layout.js";
 import { paintScene } from "../step/timeline/paint.js";
 import { timelineOf } from "../step/timeline/rows.js";
-import { contextOf, followWidth, onceAFrame } from "../widgets/canvas.js";
+import { contextOf, drawAfter, followWidth } from "../widgets/canvas.js";
 import { Swatch } from "../widgets/charts.js";
-import { Scroll } from "../widgets/scroll.js";
-import { Foot, Rows } from "./table.js";
+import { FigureTable } from "./table.js";
 
 /** Room below the lanes, in place of the memory. */
 const BELOW_PX = 6;
@@ -32,25 +31,17 @@ function Drawing({ timeline, view, all, label }) {
         return { ...whole, rows: whole.rows.filter(({ stream }) => !LEFT_OUT.includes(stream)) };
     }, [timeline]);
     useEffect(() => {
-        let width = 0;
-        const frame = onceAFrame(() => {
-            const layout = layoutOf(rows, width, all);
+        const width = signal(0);
+        const stopWidth = followWidth(canvas.current.parentElement, (now) => { width.value = now; });
+        const stopDrawing = drawAfter(() => width.value, () => {
+            const layout = layoutOf(rows, width.peek(), all);
             const height = layout.lanesEnd + BELOW_PX;
-            paintScene(contextOf(canvas.current, width, height), { timeline: rows, layout, view, end_s: rows.end_s, stage: -1,
+            paintScene(contextOf(canvas.current, width.peek(), height), { timeline: rows, layout, view, end_s: rows.end_s, stage: -1,
                 unit: units.peek(), details: [], operators: [], far: "", kept: "" });
-        });
-        const stopWidth = followWidth(canvas.current.parentElement, (now) => {
-            width = now;
-            frame.ask();
-        });
-        const stopTheme = effect(() => {
-            theme();
-            frame.ask();
         });
         return () => {
             stopWidth();
-            stopTheme();
-            frame.stop();
+            stopDrawing();
         };
     }, [rows, view[0], view[1], all]);
     return html`<div class="lane"><canvas ref=${canvas} role="img" aria-label="${label}: drawn step; the table below has its figures"></canvas></div>`;
@@ -63,8 +54,8 @@ function Key({ list, all, rings }) {
         return spans.kind.filter((_, at) => drawn[spans.lane[at]] && (!rings || spans.step[at] !== null)).map((kind) => kinds[kind]);
     }))];
     return html`<ul class="key">${names.map((name) => {
-        const { label, tone, hatched, letter } = kindLook(name);
-        return html`<li key=${name}><${Swatch} tone=${tone} hatched=${hatched} />${label} (${letter})</li>`;
+        const look = kindLook(name);
+        return html`<li key=${name}><${Swatch} ...${look} />${look.label} (${look.letter})</li>`;
     })}</ul>`;
 }
 
@@ -74,18 +65,10 @@ export function Lanes({ list, figures, rings }) {
     const all = list.every(({ timeline }) => timeline.stages.length === 1);
     return html`
         <${Key} list=${list} all=${all} rings=${rings} />
-        ${list.map(({ variant, timeline }) => html`
-            <figure key=${variant.label} class="drawn-step"><figcaption>${variant.label}</figcaption>
-                <${Drawing} timeline=${timeline} label=${variant.label} all=${all}
+        ${list.map(({ label, timeline }) => html`
+            <figure key=${label} class="drawn-step"><figcaption>${label}</figcaption>
+                <${Drawing} timeline=${timeline} label=${label} all=${all}
                             view=${rings ? ringView(timeline.spans) : [0, end_s]} />
             </figure>`)}
-        <${Scroll} label="Figures of the miniature">
-            <table class="figures tight">
-                <caption class="visually-hidden">Figures of each drawn step, and how long each stage computes</caption>
-                <thead><tr><th scope="col"><span class="visually-hidden">Figure</span></th>
-                    ${list.map(({ variant }) => html`<th key=${variant.label} scope="col" class="n">${variant.label}</th>`)}</tr></thead>
-                <tbody><${Rows} list=${list} figures=${figures} /></tbody>
-                <${Foot} list=${list} />
-            </table>
-        <//>`;
+        <${FigureTable} label="Figures of each drawn step" head=${html`<span class="visually-hidden">Figure</span>`} list=${list} figures=${figures} />`;
 }

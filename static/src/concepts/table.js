@@ -1,25 +1,26 @@
-/** What every miniature has in columns: figures with their explanations, and the way to the planner. */
+/** The table of a miniature: its figures in columns, with their explanations and the way to the planner. */
 import { html } from "../html.js";
 import { hasModel } from "../state/plan.js";
 import { openPage, plan, setPlan } from "../state/store.js";
 import { Num } from "../widgets/explain.js";
+import { Plain } from "../widgets/plain.js";
 import { planOn } from "./ask.js";
 import { figureOf } from "./figures.js";
 import { model } from "./state.js";
 
-/** @typedef {import("./state.js").Shown} Shown */
+/**
+ * @typedef {import("./state.js").Shown} Shown
+ * @typedef {{more: Record<string, string>, cells: any[]}} Line  more: attributes of the row
+ */
 
-/** @param {{list: Shown[], figures: string[]}} props */
-export function Rows({ list, figures }) {
-    return figures.map((key) => {
-        const { label, unit, read, write, about } = figureOf(key);
-        return html`
-            <tr key=${key} data-figure=${key}><th scope="row">${label}</th>${list.map((shown) => {
-                const value = read(shown);
-                return html`<td key=${shown.variant.label} class="n">${value === null ? "–" : html`
-                    <${Num} title="${label}, ${shown.variant.label}" text=${write(value)} value=${value} unit=${unit} about=${about(shown)} />`}</td>`;
-            })}</tr>`;
-    });
+/** @param {Shown[]} list @param {string} key @returns {Line} */
+function lineOf(list, key) {
+    const { label, unit, read, write, about } = figureOf(key);
+    return { more: { "data-figure": key }, cells: [label, ...list.map((shown) => {
+        const value = read(shown);
+        return value === null ? "–" : html`
+            <${Num} title="${label}, ${shown.label}" text=${write(value)} value=${value} unit=${unit} about=${about(shown)} />`;
+    })] };
 }
 
 /** @param {Shown} shown */
@@ -29,11 +30,19 @@ function open({ variant }) {
 }
 
 /** @param {{list: Shown[]}} props */
-export function Foot({ list }) {
-    if (list.every(({ variant }) => Object.keys(variant.patch).length === 0)) return null;
+function Foot({ list }) {
+    if (list.every(({ variant }) => variant.patches.length === 0)) return null;
     const whose = hasModel(plan.value) ? "your plan" : "an example";
     return html`
         <tfoot><tr><th scope="row" class="muted">In ${whose}</th>${list.map((shown) => html`
-            <td key=${shown.variant.label} class="n"><button type="button" aria-label="Plan with this: ${shown.variant.label}, in ${whose}"
+            <td key=${shown.label} class="n"><button type="button" aria-label="Plan with this: ${shown.label}, in ${whose}"
                 onClick=${() => open(shown)}>Plan with this</button></td>`)}</tr></tfoot>`;
+}
+
+/** @param {{label: string, head: any, list: Shown[], figures: string[], first?: Line[]}} props  first: what stands above the figures */
+export function FigureTable({ label, head, list, figures, first = [] }) {
+    const lines = [...first, ...figures.map((key) => lineOf(list, key))];
+    return html`
+        <${Plain} tight label=${label} columns=${[head, ...list.map((shown) => `#${shown.label}`)]} rows=${lines.map(({ cells }) => cells)}
+            more=${(row) => lines[row].more}><${Foot} list=${list} /><//>`;
 }

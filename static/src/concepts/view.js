@@ -7,13 +7,14 @@ import { openPage } from "../state/store.js";
 import { exact } from "../units.js";
 import { Notes } from "../planner/details.js";
 import { Problem } from "../widgets/problem.js";
+import { Options } from "../widgets/options.js";
 import { CONCEPTS, hrefOf, stay } from "../widgets/read.js";
 import { modelChoices } from "./ask.js";
 import { Bars } from "./bars.js";
 import { Cache } from "./cache.js";
 import { Lanes } from "./lanes.js";
-import { answer, id, knobs, model, readTexts, set, start, term, texts, unread, waiting } from "./state.js";
-import { IDS } from "./terms.js";
+import { book, readBook, unread } from "./book.js";
+import { answer, id, IDS, knobs, model, set, term, waiting } from "./state.js";
 
 const filter = signal("");
 
@@ -30,13 +31,13 @@ function To({ to, current = false, children = CONCEPTS[to] }) {
 
 /** What can be found of a concept by typing. @param {string} of */
 function wordsOf(of) {
-    const { group, text } = texts.value[of];
+    const { group, text } = book.value.terms[of];
     return [CONCEPTS[of], of, group, ...text].join(" ").toLowerCase();
 }
 
 function List() {
     const found = IDS.filter((each) => wordsOf(each).includes(filter.value.trim().toLowerCase()));
-    const groups = [...new Set(found.map((each) => texts.value[each].group))];
+    const groups = [...new Set(found.map((each) => book.value.terms[each].group))];
     return html`
         <nav class="terms" aria-label="Concepts">
             <label class="visually-hidden" for="field-terms">Filter concepts</label>
@@ -44,12 +45,12 @@ function List() {
                    onInput=${(event) => { filter.value = event.currentTarget.value; }} />
             <p class="muted hint" role="status">${`${found.length} of ${IDS.length} concepts`}</p>
             ${groups.map((group) => html`
-                <div key=${group}><h2>${group}</h2><ul>${found.filter((each) => texts.value[each].group === group).map((each) => html`
+                <div key=${group}><h2>${group}</h2><ul>${found.filter((each) => book.value.terms[each].group === group).map((each) => html`
                     <li key=${each}><${To} to=${each} current=${each === id.value} /></li>`)}</ul></div>`)}
         </nav>`;
 }
 
-/** @param {{knob: import("./terms.js").Knob}} props */
+/** @param {{knob: import("./book.js").Knob}} props */
 function Knob({ knob: { name, label, values } }) {
     const now = knobs.value[name];
     return html`
@@ -63,8 +64,8 @@ function Knobs() {
     if (list.length === 0 && !own) return null;
     return html`
         <div class="transport">
-            ${own ? html`<label>Model <select name="m" value=${model.value} onChange=${(event) => set("m", event.currentTarget.value)}>
-                ${modelChoices().map(([id, words]) => html`<option key=${id} value=${id} selected=${id === model.value}>${words}</option>`)}</select></label>` : null}
+            ${own ? html`<label>Model <select name="m" onChange=${(event) => set("m", event.currentTarget.value)}>
+                <${Options} items=${modelChoices()} now=${model.value} /></select></label>` : null}
             ${list.map((knob) => html`<${Knob} key=${knob.name} knob=${knob} />`)}
         </div>`;
 }
@@ -74,14 +75,14 @@ const notesOf = (answered, kind) => [...new Map(answered.flatMap(({ estimate }) 
 
 function Miniature() {
     const { of, shown } = answer.value;
-    const { show, figures } = term.value;
+    const { show, figures, note } = term.value;
     const current = of === id.value;
     const answered = current ? shown.filter(({ estimate }) => estimate !== null) : [];
     const refused = current ? shown.filter(({ problem }) => problem !== null) : [];
     return html`
         <section class="panel" aria-labelledby="miniature" data-testid="miniature" data-phase=${waiting.value ? "loading" : "done"} aria-busy=${waiting.value}>
             <h3 id="miniature">In numbers</h3>
-            <p class="muted">${texts.value[id.value].note} Every number is the service's answer to this very question.</p>
+            <p class="muted">${note} Every number is the service's answer to this very question.</p>
             <${Knobs} />
             ${current ? null : html`<p class="muted" role="status">Asking the service…</p>`}
             ${answered.length === 0 ? null : show === "bars" ? html`<${Bars} list=${answered} figures=${figures} />`
@@ -90,8 +91,8 @@ function Miniature() {
             ${show === "cache" ? null : html`
                 <div class="folds"><${Notes} title="Warnings" items=${notesOf(answered, "warnings")} tone="warn" testid="warnings" />
                     <${Notes} title="Assumptions" items=${notesOf(answered, "assumptions")} testid="assumptions" /></div>`}
-            ${refused.map(({ variant, problem }) => html`
-                <div key=${variant.label} class="refused"><b>${variant.label}</b><${Problem} problem=${problem} /></div>`)}
+            ${refused.map(({ label, problem }) => html`
+                <div key=${label} class="refused"><b>${label}</b><${Problem} problem=${problem} /></div>`)}
         </section>`;
 }
 
@@ -107,7 +108,7 @@ function Turn() {
 
 /** One concept. A reader who followed a link goes on at its title. */
 function Concept() {
-    const { text, formula, source, see } = texts.value[id.value];
+    const { text, formula, source, see } = term.value;
     const title = useRef(/** @type {HTMLElement | null} */ (null));
     const last = useRef(id.value);
     useEffect(() => {
@@ -127,8 +128,8 @@ function Concept() {
 }
 
 export function Concepts() {
-    useEffect(start, []);
-    if (texts.value !== null) return html`<div class="concepts"><${List} /><${Concept} /></div>`;
+    useEffect(() => void readBook(), []);
+    if (book.value !== null) return html`<div class="concepts"><${List} /><${Concept} /></div>`;
     return html`<p class="muted" role="status">${unread.value
-        ? html`The concepts could not be loaded. <button type="button" onClick=${readTexts}>Try again</button>` : "Loading the concepts…"}</p>`;
+        ? html`The concepts could not be loaded. <button type="button" onClick=${readBook}>Try again</button>` : "Loading the concepts…"}</p>`;
 }

@@ -1,48 +1,41 @@
 /**
  * A part of the page as one SVG drawing: texts where they stand, drawings with the styles they have, canvases as
- * pictures. What only serves the hand (buttons, fields, hints) is left out, and the room it took.
+ * pictures. What only serves the hand (buttons, fields, hints) is left out by the style sheet, and the room it takes.
  *
- * @typedef {{top: number, bottom: number, right: number, text: string}} Part  in pixels from the corner of the panel
+ * @typedef {{frame: DOMRect, right: number, parts: string[]}} Sheet  right: how far the parts reach, from the left of the frame
  */
 
-const SVG = "http://www.w3.org/2000/svg";
-const LEFT_OUT = "button:not(.num):not(.link), input, select, label, details, .export, .transport, .hint, .tip, .scroll-hint, .more, .visually-hidden, .popover";
 const STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family",
     "font-size", "font-weight", "text-anchor", "paint-order", "vector-effect", "display"];
 const EDGE_PX = 16;
 
 /** Of the lines at the foot. */
 const SIGN_PX = 6.1;
-
-/** Rows of nothing higher than this are made as high. */
-const GAP_PX = 14;
+const LINE_PX = 14;
 
 /** @param {string} text */
-export const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-const number = (value) => String(Math.round(value * 100) / 100);
+/** @param {string} name @param {Record<string, string | number>} attributes @param {string} [content] */
+function element(name, attributes, content = "") {
+    const write = (value) => (typeof value === "number" ? Math.round(value * 100) / 100 : escaped(value));
+    return `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${write(value)}"`).join(" ")}>${content}</${name}>`;
+}
 
 /** @param {Element} from @param {Element} to  its copy */
 function inline(from, to) {
     const style = getComputedStyle(from);
-    for (const name of STYLES) {
-        const value = style.getPropertyValue(name);
-        if (value !== "") to.setAttribute(name, value);
-    }
-    for (const { name } of [...to.attributes]) if (name === "class" || name.startsWith("data-") || name.startsWith("aria-")) to.removeAttribute(name);
+    for (const { name } of [...to.attributes]) if (/^(class$|style$|data-|aria-)/.test(name)) to.removeAttribute(name);
+    for (const name of STYLES) if (style.getPropertyValue(name) !== "") to.setAttribute(name, style.getPropertyValue(name));
     [...from.children].forEach((child, at) => inline(child, to.children[at]));
 }
 
-/** @param {Element} element @returns {Element} */
-function styledCopy(element) {
-    const copy = /** @type {Element} */ (element.cloneNode(true));
-    inline(element, copy);
-    return copy;
-}
-
-/** @param {Element} element */
-function written(element) {
-    return new XMLSerializer().serializeToString(element).replaceAll("url(&quot;#", "url(#").replaceAll("&quot;)", ")");
+/** @param {Element} of @param {Record<string, any>} [attributes] */
+function styledCopy(of, attributes = {}) {
+    const copy = /** @type {Element} */ (of.cloneNode(true));
+    inline(of, copy);
+    for (const [name, value] of Object.entries(attributes)) copy.setAttribute(name, value);
+    return new XMLSerializer().serializeToString(copy).replaceAll("url(&quot;#", "url(#").replaceAll("&quot;)", ")");
 }
 
 const ruler = document.createElement("canvas").getContext("2d");
@@ -62,91 +55,66 @@ function linesOf(node) {
     return lines.filter(({ rect }) => rect.width > 0);
 }
 
-/** @param {Text} node @param {DOMRect} frame @returns {Part[]} */
-function textParts(node, frame) {
+/** Where it stands on the sheet, which reaches as far. @param {Sheet} sheet @param {DOMRect} rect */
+function placeOn(sheet, { left, top, right, width, height }) {
+    sheet.right = Math.max(sheet.right, right - sheet.frame.left);
+    return { x: left - sheet.frame.left, y: top - sheet.frame.top, width, height };
+}
+
+/** @param {Text} node @param {Sheet} sheet */
+function drawText(node, sheet) {
     const style = getComputedStyle(node.parentElement);
     ruler.font = style.font;
-    const shown = style.textTransform === "uppercase" ? (text) => text.toUpperCase() : (text) => text;
-    return linesOf(node).map(({ rect, text }) => {
+    for (const { rect, text } of linesOf(node)) {
         const { fontBoundingBoxAscent: up, fontBoundingBoxDescent: down } = ruler.measureText(text);
-        const y = rect.top - frame.top + (rect.height - up - down) / 2 + up;
-        return { top: rect.top - frame.top, bottom: rect.bottom - frame.top, right: rect.right - frame.left, text: `<text x="${number(rect.left - frame.left)}" y="${number(y)}" `
-            + `fill="${style.color}" font-family="${escaped(style.fontFamily)}" font-size="${style.fontSize}" font-weight="${style.fontWeight}">${escaped(shown(text))}</text>` };
-    });
+        const { x, y } = placeOn(sheet, rect);
+        sheet.parts.push(element("text", { x, y: y + (rect.height - up - down) / 2 + up, fill: style.color, "font-family": style.fontFamily,
+            "font-size": style.fontSize, "font-weight": style.fontWeight }, escaped(style.textTransform === "uppercase" ? text.toUpperCase() : text)));
+    }
 }
 
-/** @param {Element} element @param {DOMRect} frame @returns {Part[]} */
-function boxParts(element, frame) {
-    const style = getComputedStyle(element);
-    const rect = element.getBoundingClientRect();
-    const at = { top: rect.top - frame.top, bottom: rect.bottom - frame.top, right: rect.right - frame.left };
-    const box = `x="${number(rect.left - frame.left)}" y="${number(at.top)}" width="${number(rect.width)}"`;
-    const parts = [];
-    if (!/^rgba\(.* 0\)$|^transparent$/.test(style.backgroundColor)) {
-        parts.push({ ...at, text: `<rect ${box} height="${number(rect.height)}" fill="${style.backgroundColor}"/>` });
+/** The ground of a box and the lines above and left of it. @param {Element} node @param {Sheet} sheet */
+function drawBox(node, sheet) {
+    const style = getComputedStyle(node);
+    const { x, y, width, height } = placeOn(sheet, node.getBoundingClientRect());
+    if (!/^rgba.* 0\)$/.test(style.backgroundColor)) sheet.parts.push(element("rect", { x, y, width, height, fill: style.backgroundColor }));
+    for (const [side, x2, y2] of [["top", x + width, y], ["left", x, y + height]]) {
+        const line = parseFloat(style.getPropertyValue(`border-${side}-width`));
+        if (line > 0) sheet.parts.push(element("line", { x1: x, y1: y, x2, y2, stroke: style.getPropertyValue(`border-${side}-color`), "stroke-width": line }));
     }
-    for (const [side, edge] of [["Top", at.top], ["Left", null]]) {
-        const width = parseFloat(style[`border${side}Width`]);
-        if (!(width > 0) || style[`border${side}Style`] === "none") continue;
-        const [x2, y2] = edge === null ? [rect.left, rect.bottom] : [rect.right, rect.top];
-        parts.push({ ...at, ...(edge === null ? {} : { bottom: at.top }), text: `<line x1="${number(rect.left - frame.left)}" y1="${number(at.top)}" x2="${number(x2 - frame.left)}" `
-            + `y2="${number(y2 - frame.top)}" stroke="${style[`border${side}Color`]}" stroke-width="${width}"/>` });
-    }
-    return parts;
 }
 
-/** @param {Element} element @param {DOMRect} frame @returns {Part} */
-function pictureParts(element, frame) {
-    const rect = element.getBoundingClientRect();
-    const place = { x: number(rect.left - frame.left), y: number(rect.top - frame.top), width: number(rect.width), height: number(rect.height) };
-    const at = { top: rect.top - frame.top, bottom: rect.bottom - frame.top, right: rect.right - frame.left };
-    if (element instanceof HTMLCanvasElement) {
-        const href = element.width > 0 && element.height > 0 ? element.toDataURL("image/png") : "";
-        return { ...at, text: href === "" ? "" : `<image ${Object.entries(place).map(([name, value]) => `${name}="${value}"`).join(" ")} href="${href}"/>` };
-    }
-    const copy = styledCopy(element);
-    for (const [name, value] of Object.entries(place)) copy.setAttribute(name, value);
-    copy.setAttribute("overflow", "visible");
-    return { ...at, text: written(copy) };
-}
-
-/** @param {Node} node @param {DOMRect} frame @param {Part[]} into */
-function walk(node, frame, into) {
-    if (node instanceof Text) {
-        into.push(...textParts(node, frame));
-        return;
-    }
-    if (!(node instanceof Element) || node.matches(LEFT_OUT)) return;
+/** @param {Node} node @param {Sheet} sheet */
+function draw(node, sheet) {
+    if (node instanceof Text) drawText(node, sheet);
+    if (!(node instanceof Element)) return;
     const { display, visibility } = getComputedStyle(node);
     if (display === "none" || visibility === "hidden") return;
-    if (node instanceof HTMLCanvasElement || node instanceof SVGSVGElement) {
-        into.push(pictureParts(node, frame));
-        return;
+    const place = () => placeOn(sheet, node.getBoundingClientRect());
+    if (node instanceof HTMLCanvasElement) sheet.parts.push(element("image", { ...place(), href: node.toDataURL() }));
+    else if (node instanceof SVGSVGElement) sheet.parts.push(styledCopy(node, { ...place(), overflow: "visible" }));
+    else {
+        drawBox(node, sheet);
+        node.childNodes.forEach((child) => draw(child, sheet));
     }
-    into.push(...boxParts(node, frame));
-    node.childNodes.forEach((child) => walk(child, frame, into));
 }
 
 /** What a drawing refers to of the rest of the page: hatches. @param {string} drawing */
 function definitions(drawing) {
     const names = new Set([...drawing.matchAll(/url\(#([\w-]+)\)/g)].map(([, name]) => name));
-    const found = [...names].map((name) => document.getElementById(name)).filter((element) => element !== null);
-    return found.map((element) => written(styledCopy(element))).join("");
+    return [...names].map((name) => styledCopy(document.getElementById(name))).join("");
 }
 
-/** How far what begins at a height moves up, once rows of nothing are closed. @param {Part[]} parts */
-function closing(parts) {
-    const moves = [];
-    let end = 0;
-    let moved = 0;
-    for (const { top, bottom } of [...parts].sort((a, b) => a.top - b.top)) {
-        if (top - end > GAP_PX) {
-            moved += top - end - GAP_PX;
-            moves.push({ from: top, moved });
-        }
-        end = Math.max(end, bottom);
-    }
-    return { end: end - moved, at: (top) => moves.findLast(({ from }) => from <= top)?.moved ?? 0 };
+/** @param {Element} panel @returns {Sheet} as the style sheet has it for a drawing; the page is as before */
+function sheetOf(panel) {
+    const { scrollX, scrollY } = window;
+    panel.classList.add("drawing");
+    const frame = panel.getBoundingClientRect();
+    const sheet = { frame, right: 0, parts: [] };
+    panel.childNodes.forEach((child) => draw(child, sheet));
+    panel.classList.remove("drawing");
+    window.scrollTo(scrollX, scrollY);
+    return sheet;
 }
 
 /**
@@ -155,17 +123,15 @@ function closing(parts) {
  * @returns {{text: string, width: number, height: number}} a whole SVG document
  */
 export function drawingOf(panel, footOf) {
-    const frame = panel.getBoundingClientRect();
-    /** @type {Part[]} */
-    const parts = [];
-    panel.childNodes.forEach((child) => walk(child, frame, parts));
-    const { end, at } = closing(parts);
-    const width = Math.ceil(Math.max(frame.width, ...parts.map(({ right }) => right + EDGE_PX)));
+    const { frame, right, parts } = sheetOf(panel);
+    const width = Math.ceil(Math.max(frame.width, right + EDGE_PX));
     const foot = footOf(Math.floor((width - 2 * EDGE_PX) / SIGN_PX));
-    const height = Math.ceil(end + EDGE_PX + foot.length * 14 + EDGE_PX);
-    const drawn = parts.map(({ top, text }) => (at(top) > 0 ? `<g transform="translate(0 ${number(-at(top))})">${text}</g>` : text)).join("\n");
-    const style = getComputedStyle(panel);
-    const lines = foot.map((line, row) => `<text x="${EDGE_PX}" y="${Math.ceil(end) + EDGE_PX + 10 + row * 14}" font-family="monospace" font-size="10" fill="${style.color}">${escaped(line)}</text>`);
-    return { width, height, text: `<svg xmlns="${SVG}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">\n`
-        + `<defs>${definitions(drawn)}</defs>\n<rect width="100%" height="100%" fill="${style.backgroundColor}"/>\n${drawn}\n${lines.join("\n")}\n</svg>\n` };
+    const end = Math.ceil(frame.height);
+    const height = end + foot.length * LINE_PX + EDGE_PX;
+    const drawn = parts.join("\n");
+    const { color, backgroundColor } = getComputedStyle(panel);
+    const lines = foot.map((line, row) => element("text",
+        { x: EDGE_PX, y: end + 10 + row * LINE_PX, "font-family": "monospace", "font-size": 10, fill: color }, escaped(line)));
+    return { width, height, text: element("svg", { xmlns: "http://www.w3.org/2000/svg", width, height, viewBox: `0 0 ${width} ${height}` },
+        `<defs>${definitions(drawn)}</defs>${element("rect", { width: "100%", height: "100%", fill: backgroundColor })}\n${drawn}\n${lines.join("\n")}`) };
 }

@@ -2,45 +2,31 @@
  * A second plan on the same axis: the plan of the page with one setting changed, its simulated step
  * and its estimate, asked for together.
  */
-import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { beside } from "../state/look.js";
 import { mergePatch } from "../state/plan.js";
-import { choices, follow } from "../state/store.js";
-import { asked, dim, fetchInto, MOST_SPANS, nothing } from "./state.js";
-
-/** answer: {timeline, estimate} */
-export const besides = signal(nothing());
-
-/** @type {[string, string][]} the schedules that the service simulates */
-const SCHEDULES = [
-    ["naive", "one stage at a time (naive)"], ["gpipe", "GPipe"], ["1f1b", "1F1B"], ["interleaved_1f1b", "interleaved 1F1B"],
-    ["zb_h1", "ZB-H1"], ["zb_h2", "ZB-H2"], ["zb_v", "ZB-V"], ["dualpipe", "DualPipe"],
-];
-
-/** Those that cut a stage into chunks; the others are drawn with one. */
-const CHUNKED = ["interleaved_1f1b", "zb_v"];
-
-/** Other settings, by the name of their list in the answer of the choices. */
-const SETTINGS = [
-    ["virtual_pipeline", "/parallelism/virtual_pipeline", "virtual pipeline"], ["pipeline", "/parallelism/pipeline", "pipeline"],
-    ["tensor", "/parallelism/tensor", "tensor"], ["zero_stage", "/parallelism/zero_stage", "ZeRO stage"],
-    ["micro_batch_size", "/workload/micro_batch_size", "micro-batch"], ["recompute", "/workload/recompute", "recompute"],
-];
+import { choices } from "../state/store.js";
+import { answerTo, asked, MOST_SPANS } from "./state.js";
+import { fetchTimeline, names } from "./timeline/kinds.js";
 
 const SCHEDULE = "/parallelism/schedule";
 
-/** What can be drawn beside the plan. @returns {{label: string, options: {value: string, text: string}[]}[]} */
+/** Schedules that cut a stage into chunks; the others are drawn with one. */
+const CHUNKED = ["interleaved_1f1b", "zb_v"];
+
+/** What can be drawn beside the plan. @returns {{label: string, items: [string, string][]}[]} items: change and words */
 export function offered() {
-    const schedules = SCHEDULES.map(([name, text]) => ({ value: `${SCHEDULE}=${name}`, text }));
-    const settings = SETTINGS.flatMap(([list, pointer, text]) => (choices.value[list] ?? []).map((value) => (
-        { value: `${pointer}=${value}`, text: `${text} ${value}` })));
-    return [{ label: "Schedule", options: schedules }, { label: "Other setting", options: settings }];
+    const settings = Object.entries(names.settings).flatMap(([pointer, text]) => (choices.value[pointer.split("/")[2]] ?? []).map((value) =>
+        /** @type {[string, string]} */ ([`${pointer}=${value}`, `${text} ${value}`])));
+    return [
+        { label: "Schedule", items: Object.entries(names.schedules).map(([name, text]) => [`${SCHEDULE}=${name}`, text]) },
+        { label: "Other setting", items: settings },
+    ];
 }
 
 /** In words; what no list offers is shown as it came. @param {string} change */
 export function wordsOf(change) {
-    return offered().flatMap(({ options }) => options).find(({ value }) => value === change)?.text ?? change;
+    return offered().flatMap(({ items }) => items).find(([value]) => value === change)?.[1] ?? change;
 }
 
 /** A merge patch of the request. @param {string} change  "pointer=value" */
@@ -52,24 +38,10 @@ export function patchOf(change) {
     return { [group]: single ? { [name]: value, virtual_pipeline: 1 } : { [name]: value } };
 }
 
-const besideText = computed(() => (asked.value === "none" || !/^\/\w+\/\w+=\w+$/.test(beside.value) ? "none"
-    : JSON.stringify(mergePatch(JSON.parse(asked.value), patchOf(beside.value)))));
-
-/** @param {string} of @param {AbortSignal} abort */
-function refresh(of, abort) {
-    if (of === "none") {
-        besides.value = nothing();
-        return;
-    }
+/** answer: {timeline, estimate} */
+export const besides = answerTo(() => asked.value && (!/^\/\w+\/\w+=\w+$/.test(beside.value) ? ""
+    : JSON.stringify(mergePatch(JSON.parse(asked.value), patchOf(beside.value)))), async (of, abort) => {
     const request = JSON.parse(of);
-    dim(besides);
-    void fetchInto(besides, of, abort, async () => {
-        const [timeline, estimate] = await Promise.all([
-            api.postTimeline(request, { limit: MOST_SPANS }, abort), api.postEstimate(request, abort)]);
-        return { timeline, estimate };
-    });
-}
-
-export function start() {
-    follow(() => besideText.value, (abort) => refresh(besideText.peek(), abort));
-}
+    const [timeline, estimate] = await Promise.all([fetchTimeline(request, { limit: MOST_SPANS }, abort), api.postEstimate(request, abort)]);
+    return { timeline, estimate };
+});

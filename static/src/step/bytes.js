@@ -3,7 +3,7 @@
  * for their stage, and above it the staircase of the timeline. What the estimate gives at the peak
  * only (temporary buffers, fragmentation) is not known at other moments and is told apart.
  *
- * @typedef {{name: string, bytes: number, about: any}} Term  about: how it comes about, where one formula says so
+ * @typedef {{name: string, lifetime: string, bytes: number, about: any}} Term  about: how it comes about, where one formula says so
  * @typedef {{entry: any, stays: Term[], stays_bytes: number, peak_only_bytes: number, usable_bytes: number}} Held
  */
 import { computed } from "@preact/signals";
@@ -26,8 +26,7 @@ function joined(terms) {
     const found = new Map();
     for (const term of terms) {
         const before = found.get(term.name);
-        found.set(term.name, before ? { ...before, bytes: before.bytes + term.bytes, about: null }
-            : { name: term.name, bytes: term.bytes, about: term });
+        found.set(term.name, before ? { ...before, bytes: before.bytes + term.bytes, about: null } : { ...term, about: term });
     }
     return [...found.values()];
 }

@@ -6,7 +6,9 @@ import { exact, gigabytes, seconds } from "../units.js";
 import { Swatch, share } from "../widgets/charts.js";
 import { Num } from "../widgets/explain.js";
 import { Fold } from "../widgets/fold.js";
-import { Scroll } from "../widgets/scroll.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
+import { Stack } from "../widgets/stack.js";
 import { lookOf, MEMORY_TERMS } from "../widgets/terms.js";
 import { all, entryOf, keptBytes, keptWords } from "./bytes.js";
 import { table_s } from "./cursor.js";
@@ -18,6 +20,9 @@ const BAR_PX = 16;
 /** How figures come about that no formula of the estimate gives. */
 const SUM = { formula: "sum of the terms of the estimate", source: "POST /api/v1/estimates, memory.ranks" };
 const STAIRS = { formula: "the staircase of the simulated step at the cursor", source: "POST /api/v1/timelines, memory" };
+
+/** @param {string} name  of a term */
+const labelOf = (name) => lookOf(MEMORY_TERMS, name).label;
 
 /** More bars than this are a wall: those about the chosen stage are shown. */
 const MOST_STAGES = 12;
@@ -47,17 +52,10 @@ function Kept({ row, end, top }) {
 function Bar({ row, end, at }) {
     const top = at * ROW_PX + (ROW_PX - BAR_PX) / 2;
     const { stays, usable_bytes: usable, entry } = row.held;
-    let start = 0;
     const line = (name, bytes) => html`<line class=${name} x1=${share(bytes / end)} x2=${share(bytes / end)} y1=${top - 2} y2=${top + BAR_PX + 2} />`;
     return html`
-        <g>${stays.map(({ name, bytes }) => {
-            const x = start;
-            start += bytes;
-            return html`<rect key=${name} class="bar tone-${lookOf(MEMORY_TERMS, name).tone}" data-term=${name} data-bytes=${bytes} x=${share(x / end)}
-                y=${top} height=${BAR_PX} width=${share(bytes / end)}>
-                <title>${lookOf(MEMORY_TERMS, name).label}: ${gigabytes(bytes, units.value)} ${units.value}</title></rect>`;
-        })}
-        <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
+        <g><${Stack} terms=${stays} end=${end} top=${top} height=${BAR_PX} />
+            <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
 }
 
 /** @param {{list: any[]}} props */
@@ -99,29 +97,18 @@ function Legend({ names }) {
 
 /** @param {{list: any[], names: string[]}} props */
 function Table({ list, names }) {
-    const size = (title, bytes, about) => html`<td class="n"><${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes}
-        unit="bytes" about=${about ?? SUM} /></td>`;
+    const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? SUM} />`;
     return html`
-        <${Scroll} label="Memory at the cursor table">
-            <table class="figures tight">
-                <caption class="visually-hidden">Memory of a device of each stage at the cursor, in ${units.value}</caption>
-                <thead><tr><th scope="col">Stage</th>
-                    ${names.map((name) => html`<th key=${name} scope="col" class="n">${lookOf(MEMORY_TERMS, name).label}</th>`)}
-                    <th scope="col" class="n">${keptWords.value}, now</th><th scope="col" class="n">Together</th>
-                    <th scope="col" class="n">At the peak only</th></tr></thead>
-                <tbody>${list.map(({ stage: of, held }) => {
-                    const kept = keptBytes(of, table_s.value);
-                    return html`
-                        <tr key=${of}><th scope="row">${of}</th>${names.map((name) => {
-                            const term = held.stays.find((each) => each.name === name);
-                            return size(`${lookOf(MEMORY_TERMS, name).label}, stage ${of}`, term?.bytes ?? 0, term?.about);
-                        })}
-                            ${size(`${keptWords.value}, stage ${of}`, kept, STAIRS)}
-                            ${size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept)}
-                            ${size(`At the peak only, stage ${of}`, held.peak_only_bytes)}</tr>`;
-                })}</tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="Memory of a device of each stage at the cursor, in ${units.value}"
+            columns=${["Stage", ...names.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
+            rows=${list.map(({ stage: of, held }) => {
+                const kept = keptBytes(of, table_s.value);
+                return [of, ...names.map((name) => {
+                    const term = held.stays.find((each) => each.name === name);
+                    return size(`${labelOf(name)}, stage ${of}`, term?.bytes ?? 0, term?.about);
+                }), size(`${keptWords.value}, stage ${of}`, kept, STAIRS), size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept),
+                size(`At the peak only, stage ${of}`, held.peak_only_bytes)];
+            })} />`;
 }
 
 export function MemoryNow() {
@@ -129,9 +116,8 @@ export function MemoryNow() {
     const near = nearChosen(list);
     const names = [...MEMORY_TERMS.keys()].filter((name) => list.some(({ held }) => held.stays.some((term) => term.name === name)));
     return html`
-        <section class="panel" aria-labelledby="panel-now" data-testid="memory-now">
-            <header class="panel-head"><h2 id="panel-now">Memory at the cursor, ${seconds(table_s.value)}</h2>
-                <p class="key">a device of each stage, ${units.value}</p></header>
+        <${Panel} id="now" data-testid="memory-now" title="Memory at the cursor, ${seconds(table_s.value)}"
+            head=${html`<p class="key">a device of each stage, ${units.value}</p>`}>
             ${list.length === 0 ? html`<p class="muted">Waiting for the estimate of this plan…</p>` : html`
                 <${Legend} names=${names} />
                 ${near.length === list.length ? null : html`
@@ -140,5 +126,5 @@ export function MemoryNow() {
                 <p class="muted">Temporary buffers and fragmentation are known at the peak only: they lie between what is drawn and the dashed line.</p>
                 <${Fold} title="Memory at the cursor, by term" count=${list.length} testid="memory-table">${() => html`
                     <${Table} list=${list} names=${names} />`}<//>`}
-        </section>`;
+        <//>`;
 }

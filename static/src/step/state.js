@@ -10,6 +10,7 @@ import * as api from "../state/api.js";
 import { pause } from "./cursor.js";
 import { pattern, rank, tab } from "../state/look.js";
 import { asProblem, follow, requestText } from "../state/store.js";
+import { fetchTimeline } from "./timeline/kinds.js";
 
 /** About 20 MB of answer. */
 export const MOST_SPANS = 300_000;
@@ -23,24 +24,15 @@ const MOST_SHARDS = 100_000;
 /** @returns {Fetched} */
 export const nothing = () => ({ phase: "idle", of: "", answer: null, problem: null });
 
-export const timeline = signal(nothing());
-
-/** Places of ranks and the parallel groups. */
-export const places = signal(nothing());
-
-/** Tensors and units of one device, page after page. */
-export const held = signal(nothing());
-
-/** The plan as it is asked while the view is open. */
-export const asked = computed(() => (tab.value === "step" ? requestText.value : "none"));
-
 /**
+ * What was answered stays in view, dimmed, until the next answer is here.
  * @param {import("@preact/signals").Signal<Fetched>} into
  * @param {string} of  what is asked, as text
  * @param {AbortSignal} abort
  * @param {() => Promise<any>} ask
  */
 export async function fetchInto(into, of, abort, ask) {
+    into.value = { ...into.peek(), phase: "loading" };
     try {
         const answer = await ask();
         if (!abort.aborted) into.value = { phase: "done", of, answer, problem: null };
@@ -50,48 +42,53 @@ export async function fetchInto(into, of, abort, ask) {
     }
 }
 
-/** What was answered stays in view, dimmed, until the next answer is here. @param {import("@preact/signals").Signal<Fetched>} of */
-export function dim(of) {
-    of.value = { ...of.peek(), phase: "loading" };
+/**
+ * What the service answers to a question that changes.
+ * @param {() => string | null} question  as text; "" for none, null while nobody looks at the answer
+ * @param {(of: string, abort: AbortSignal) => Promise<any>} ask
+ */
+export function answerTo(question, ask) {
+    const answer = signal(nothing());
+    follow(question, (abort) => {
+        const of = question();
+        const before = answer.peek();
+        if (of === "") answer.value = nothing();
+        else if (of !== null && (before.of !== of || before.phase !== "done")) void fetchInto(answer, of, abort, () => ask(of, abort));
+    });
+    return answer;
 }
 
-/** @param {string} of @param {AbortSignal} abort */
-function refresh(of, abort) {
-    if (of === "none") return;
-    const request = JSON.parse(of);
-    if (timeline.peek().of !== of || timeline.peek().phase !== "done") {
-        pause();
-        dim(timeline);
-        void fetchInto(timeline, of, abort, () => api.postTimeline(request, { limit: MOST_SPANS }, abort));
-    }
-    if (places.peek().of !== of || places.peek().phase !== "done") {
-        dim(places);
-        void fetchInto(places, of, abort, () => api.postSharding(request, { limit: 1 }, abort));
-    }
+/** The plan as it is asked while the view is open. */
+export const asked = computed(() => (tab.value === "step" && requestText.value !== "none" ? requestText.value : null));
+
+export const timeline = answerTo(() => asked.value, (of, abort) => {
+    pause();
+    return fetchTimeline(JSON.parse(of), { limit: MOST_SPANS }, abort);
+});
+
+/** Places of ranks and the parallel groups. */
+export const places = answerTo(() => asked.value, (of, abort) => api.postSharding(JSON.parse(of), { limit: 1 }, abort));
+
+/** A page of what the chosen device holds. @param {Record<string, any>} more @param {AbortSignal} [abort] */
+function heldPage(more, abort) {
+    const tensor = pattern.peek() === "" ? {} : { tensor: api.wholePattern(pattern.peek()) };
+    return api.postSharding(JSON.parse(asked.peek()), { rank: rank.peek(), limit: PAGE_SHARDS, ...tensor, ...more }, abort);
 }
 
-/** @param {string} typed @param {number} of */
-function filterOf(typed, of) {
-    const filter = { rank: of, limit: PAGE_SHARDS };
-    return typed === "" ? filter : { ...filter, tensor: api.wholePattern(typed) };
-}
+/** The tensor under the pointer, by name; "" for none. */
+export const pointed = signal("");
 
 /** A rank of an address may be beyond the plan's; only one that has its place is asked for. */
 const heldText = computed(() => {
     const placed = rank.value >= 0 && rank.value < (places.value.answer?.ranks.length ?? 0);
-    return asked.value === "none" || !placed ? "none" : `${rank.value} ${pattern.value} ${asked.value}`;
+    return asked.value && (placed ? `${rank.value} ${pattern.value} ${asked.value}` : "");
 });
 
-/** @param {string} of @param {AbortSignal} abort */
-function refreshHeld(of, abort) {
-    if (of === "none") {
-        held.value = nothing();
-        return;
-    }
-    dim(held);
-    const filter = filterOf(pattern.peek(), rank.peek());
-    void fetchInto(held, of, abort, () => api.postSharding(JSON.parse(asked.peek()), filter, abort));
-}
+/** Tensors and units of one device, page after page. */
+export const held = answerTo(() => heldText.value, (_, abort) => {
+    pointed.value = ""; /* a row that a filter takes away is left without a word from the pointer */
+    return heldPage({}, abort);
+});
 
 /** An entry that a page cut goes on in the next. @param {any[]} before @param {any[]} next */
 function joined(before, next) {
@@ -105,22 +102,17 @@ function joined(before, next) {
 
 /** The next page of the device's tensors. */
 export async function fetchMore() {
-    const { of, answer } = held.peek();
+    const before = held.peek();
+    const { of, answer } = before;
     if (of !== heldText.peek()) return;
-    const filter = { ...filterOf(pattern.peek(), rank.peek()), cursor: answer.next_cursor };
     try {
-        const page = await api.postSharding(JSON.parse(asked.peek()), filter);
-        if (held.peek().of !== of || held.peek().answer !== answer) return;
-        held.value = { ...held.peek(), answer: { ...page,
+        const page = await heldPage({ cursor: answer.next_cursor });
+        if (held.peek() === before) held.value = { ...before, answer: { ...page,
             tensors: joined(answer.tensors, page.tensors), units: joined(answer.units, page.units) } };
     } catch (error) {
-        const problem = asProblem(error);
-        if (problem) held.value = { phase: "problem", of, answer: null, problem };
+        held.value = { phase: "problem", of, answer: null, problem: asProblem(error) };
     }
 }
-
-/** The tensor under the pointer, by name; "" for none. */
-export const pointed = signal("");
 
 /** The tensor whose holders stay listed; "" for none. */
 export const pinned = signal("");
@@ -133,30 +125,23 @@ export const holders = signal({ name: "", shards: [] });
 
 /** @type {Map<string, any[]>} of the plan in knownOf */
 const known = new Map();
-let knownOf = "";
+let knownOf = null;
 
-/** @param {string} name @param {AbortSignal} abort */
-async function refreshHolders(name, abort) {
+follow(() => `${wanted.value} ${asked.value}`, async (abort) => {
+    const name = wanted.peek();
     if (knownOf !== asked.peek()) known.clear();
     knownOf = asked.peek();
-    if (name !== "" && knownOf !== "none" && !known.has(name)) {
+    if (name !== "" && knownOf !== null && !known.has(name)) {
         try {
-            const filter = { tensor: name, limit: MOST_SHARDS };
-            const { tensors } = await api.postSharding(JSON.parse(knownOf), filter, abort);
+            const { tensors } = await api.postSharding(JSON.parse(knownOf), { tensor: name, limit: MOST_SHARDS }, abort);
             known.set(name, tensors.flatMap(({ shape, shards }) => shards.map((shard) => ({ ...shard, shape }))));
         } catch (error) {
             asProblem(error); /* without an answer nothing lights up */
         }
     }
     if (!abort.aborted) holders.value = { name, shards: known.get(name) ?? [] };
-}
+});
 
-/** Starts what follows the plan and the device. */
-export function start() {
-    follow(() => asked.value, (abort) => refresh(asked.peek(), abort));
-    follow(() => heldText.value, (abort) => refreshHeld(heldText.peek(), abort));
-    follow(() => `${wanted.value} ${asked.value}`, (abort) => refreshHolders(wanted.peek(), abort));
-    effect(() => {
-        if (tab.value !== "step") pause();
-    });
-}
+effect(() => {
+    if (tab.value !== "step") pause();
+});

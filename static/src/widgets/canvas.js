@@ -1,7 +1,6 @@
 /** What both drawings share: sharp canvases, the colours of the theme, hatches, drawing once a frame. */
+import { effect } from "@preact/signals";
 import { theme } from "../state/prefs.js";
-
-export const TONES = ["blue", "sky", "green", "yellow", "orange", "vermillion", "purple", "ink"];
 
 /** More device pixels than this cost time and show nothing. */
 const MOST_RATIO = 3;
@@ -67,7 +66,7 @@ function hatchOf(tone) {
     return context.createPattern(tile, "repeat");
 }
 
-/** @param {{tone: string, hatched: boolean}} look */
+/** @param {{tone?: string, hatched?: boolean}} look */
 export function brush({ tone, hatched }) {
     if (!hatched) return colour(tone);
     colour(tone); /* forgets the hatches of another theme */
@@ -131,16 +130,24 @@ export function showLines(context, { image }, left, places) {
     context.restore();
 }
 
-/** Many reasons to draw, one drawing a frame. @param {() => void} draw */
-export function onceAFrame(draw) {
-    let waiting = 0;
-    const ask = () => {
-        waiting ||= requestAnimationFrame(() => {
-            waiting = 0;
+/**
+ * Draws in the next frame after anything that was read, or the theme, has changed: many reasons, one drawing a frame.
+ * @param {() => void} read @param {() => void} draw @returns {() => void} stops
+ */
+export function drawAfter(read, draw) {
+    let frame = 0;
+    const stop = effect(() => {
+        theme();
+        read();
+        frame ||= requestAnimationFrame(() => {
+            frame = 0;
             draw();
         });
+    });
+    return () => {
+        stop();
+        cancelAnimationFrame(frame);
     };
-    return { ask, stop: () => cancelAnimationFrame(waiting) };
 }
 
 /** The width of an element, now and whenever it changes. @param {HTMLElement} element @param {(width: number) => void} use */

@@ -1,13 +1,14 @@
 /** What the two figures share: hatching, swatches, round ticks. */
 import { html } from "../html.js";
 
-const TONES = ["blue", "sky", "green", "vermillion", "orange", "yellow", "purple", "grey", "ink"];
+/** In the order in which figures take them. */
+export const TONES = ["blue", "sky", "green", "yellow", "orange", "vermillion", "purple", "ink"];
 
 /** Definitions of the hatches, rendered once for the page: references reach across figures. */
 export function Hatches() {
     return html`
-        <svg class="defs" width="0" height="0" aria-hidden="true" focusable="false">
-            <defs>${TONES.map((tone) => html`
+        <svg class="defs" width="0" height="0" aria-hidden="true">
+            <defs>${[...TONES, "grey"].map((tone) => html`
                 <pattern key=${tone} id="hatch-${tone}" width="7" height="7" patternUnits="userSpaceOnUse"
                          patternTransform="rotate(45)">
                     <rect width="7" height="7" class="hatch-ground tone-${tone}" />
@@ -23,7 +24,7 @@ export function Hatches() {
 /** @param {{tone: string, hatched?: boolean}} props */
 export function Swatch({ tone, hatched = false }) {
     return html`
-        <svg class="swatch" width="12" height="12" aria-hidden="true" focusable="false">
+        <svg class="swatch" width="12" height="12" aria-hidden="true">
             <rect x="0.5" y="0.5" width="11" height="11" rx="2" class="bar tone-${tone}"
                   ...${hatched ? { fill: `url(#hatch-${tone})` } : {}} />
         </svg>`;

@@ -108,12 +108,9 @@ export function ExplainPopover() {
             const target = /** @type {Node} */ (event.target);
             if (!panel.current?.contains(target) && !now.anchor.contains(target)) close(false);
         };
-        document.addEventListener("pointerdown", outside);
-        document.addEventListener("focusin", outside);
-        return () => {
-            document.removeEventListener("pointerdown", outside);
-            document.removeEventListener("focusin", outside);
-        };
+        const off = new AbortController();
+        for (const event of ["pointerdown", "focusin"]) document.addEventListener(event, outside, off);
+        return () => off.abort();
     }, [now]);
 
     if (!now) return null;

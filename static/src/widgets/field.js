@@ -16,20 +16,22 @@ function hintedCounts(hint) {
     return numbers.every((part) => /^[0-9]+$/.test(part)) ? numbers.slice(0, MOST_HINTS).map(Number) : [];
 }
 
+/** Values that a field can be set to. @param {{name: string, values: number[]}} props */
+export function Use({ name, values }) {
+    return html`Use ${values.map((value) => html`
+        <button type="button" key=${value} class="chip-button" aria-label="Set ${FIELD_BY_KEY.get(name).label} to ${value}"
+                onClick=${() => change({ [name]: value })}>${value}</button>`)}`;
+}
+
 /** @param {{name: string}} props  the key of a field */
 export function FieldError({ name }) {
     const problem = fieldErrors.value.get(name);
     if (!problem) return null;
-    const field = FIELD_BY_KEY.get(name);
-    const counts = field.type === "count" && problem.hint ? hintedCounts(problem.hint) : [];
+    const counts = FIELD_BY_KEY.get(name).type === "count" && problem.hint ? hintedCounts(problem.hint) : [];
     return html`
         <div class="field-error">
             <p id="error-${name}"><span aria-hidden="true">▲ </span>${problem.detail}</p>
-            ${counts.length > 0 ? html`
-                <p class="try">Use ${counts.map((count) => html`
-                    <button type="button" key=${count} class="chip-button"
-                            aria-label="Set ${field.label} to ${count}"
-                            onClick=${() => change({ [name]: count })}>${count}</button>`)}</p>`
+            ${counts.length > 0 ? html`<p class="try"><${Use} name=${name} values=${counts} /></p>`
                 : problem.hint ? html`<p class="muted">${problem.hint}</p>` : null}
         </div>`;
 }
@@ -87,17 +89,15 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
     return html`
         <${Row} name=${name} help=${help} group>
             <div class="chips" role="radiogroup" id="field-${name}" aria-labelledby="label-${name}" ...${errorProps(name)}>
-                ${all.map((value) => html`
-                    <label key=${String(value)} class=${!isLegal && value === current ? "chip illegal" : "chip"}>
-                        <input type="radio" name=${name} value=${String(value)} checked=${value === current}
-                               onChange=${() => set(value)} />
-                        <span>${wordFor(value)}</span>
-                    </label>`)}
-                ${barred.map((value) => html`
-                    <label key=${value} class="chip barred" title=${shown[value]}>
-                        <input type="radio" name=${name} value=${value} disabled title=${shown[value]} />
-                        <span>${wordFor(value)}</span>
-                    </label>`)}
+                ${[...all, ...barred].map((value, at) => {
+                    const why = at < all.length ? undefined : shown[value];
+                    return html`
+                        <label key=${String(value)} class="chip ${why ? "barred" : !isLegal && value === current ? "illegal" : ""}" title=${why}>
+                            <input type="radio" name=${name} value=${String(value)} checked=${value === current} disabled=${why !== undefined}
+                                   title=${why} onChange=${() => set(value)} />
+                            <span>${wordFor(value)}</span>
+                        </label>`;
+                })}
             </div>
         <//>`;
 }

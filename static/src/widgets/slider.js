@@ -6,7 +6,7 @@ import { useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { FIELD_BY_KEY } from "../state/fields.js";
 import { change, choices, fieldErrors, plan } from "../state/store.js";
-import { errorProps, Row } from "./field.js";
+import { errorProps, Row, Use } from "./field.js";
 
 /** More numbers than this do not fit beneath the line: then its two ends and the value stand there. */
 const MOST_MARKS = 7;
@@ -23,9 +23,7 @@ function Marks({ stops, at }) {
 function Nearest({ name, legal, current }) {
     const near = [legal.filter((value) => value < current).at(-1), legal.find((value) => value > current)];
     return html`
-        <p class="try">${current} is not possible now. Use ${near.filter((value) => value !== undefined).map((value) => html`
-            <button type="button" key=${value} class="chip-button" aria-label="Set ${FIELD_BY_KEY.get(name).label} to ${value}"
-                    onClick=${() => change({ [name]: value })}>${value}</button>`)}</p>`;
+        <p class="try">${current} is not possible now. <${Use} name=${name} values=${near.filter((value) => value !== undefined)} /></p>`;
 }
 
 /** @param {{name: string, help?: string}} props */

@@ -50,14 +50,12 @@ function bringRow(scroller, at) {
 
 /** @param {{column: Column, sort: string, setSort: (sort: string) => void}} props */
 function Head({ column, sort, setSort }) {
-    const { name, title, first, number } = column;
+    const { name, title, first, number, head = title } = column;
     const now = directionOf(sort, name);
-    if (!first) return html`<th scope="col" data-name=${name} class=${number ? "n" : ""}>${column.head ?? title}</th>`;
     return html`
-        <th scope="col" data-name=${name} class=${number ? "n" : ""} aria-sort=${{ 1: "ascending", [-1]: "descending", 0: "none" }[now]}>
+        <th scope="col" data-name=${name} class=${number ? "n" : ""} aria-sort=${first && { 1: "ascending", [-1]: "descending", 0: "none" }[now]}>${first ? html`
             <button type="button" class="head" onClick=${() => setSort(nextSort(column, sort))}>${title}
-                <span aria-hidden="true">${{ 1: " ▲", [-1]: " ▼", 0: "" }[now]}</span></button>
-        </th>`;
+                <span aria-hidden="true">${{ 1: " ▲", [-1]: " ▼", 0: "" }[now]}</span></button>` : head}</th>`;
 }
 
 /** @param {{row: any, id: string, at: number, columns: Column[], more: Record<string, any>}} props  more: attributes of the row */

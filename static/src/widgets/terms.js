@@ -6,44 +6,35 @@
  * @typedef {{label: string, tone: string, hatched?: boolean}} Look
  */
 
-/** @type {Map<string, Look>} */
-export const MEMORY_TERMS = new Map([
-    ["parameters", { label: "Parameters", tone: "blue" }],
-    ["adapters", { label: "Adapters", tone: "yellow" }],
-    ["gradients", { label: "Gradients", tone: "vermillion" }],
-    ["master_weights", { label: "Master weights", tone: "sky" }],
-    ["optimizer", { label: "Optimizer states", tone: "green" }],
-    ["activations", { label: "Activations", tone: "orange" }],
-    ["logits", { label: "Logits", tone: "yellow" }],
-    ["kv_cache", { label: "KV cache", tone: "green" }],
-    ["gathered_parameters", { label: "Gathered parameters", tone: "blue" }],
-    ["communication_buffers", { label: "Communication buffers", tone: "purple" }],
-    ["temporary", { label: "Temporary", tone: "grey" }],
-    ["fragmentation", { label: "Fragmentation", tone: "ink" }],
-    ["context", { label: "Device context", tone: "ink" }],
-]);
+/** @param {string} name  of the service */
+export const wordsOf = (name) => name.replaceAll("_", " ");
 
-/** @type {Map<string, Look>} */
-export const TIME_TERMS = new Map([
-    ["forward", { label: "Forward", tone: "sky" }],
-    ["backward", { label: "Backward", tone: "blue" }],
-    ["recompute", { label: "Recompute", tone: "orange" }],
-    ["launch", { label: "Waiting for the host", tone: "ink", hatched: true }],
-    ["tensor_communication", { label: "Tensor communication", tone: "purple" }],
-    ["context_communication", { label: "Context communication", tone: "purple", hatched: true }],
-    ["expert_communication", { label: "Expert communication", tone: "vermillion", hatched: true }],
-    ["activation_offload", { label: "Activations to the host and back", tone: "orange", hatched: true }],
-    ["pipeline_communication", { label: "Pipeline communication", tone: "vermillion" }],
-    ["bubble", { label: "Pipeline bubble", tone: "grey", hatched: true }],
-    ["data_communication", { label: "Data communication", tone: "yellow" }],
-    ["optimizer", { label: "Optimizer step", tone: "green" }],
-    ["overhead", { label: "Overhead and slowest rank", tone: "ink" }],
-]);
+/** As words at the start of a line. @param {string} name */
+export const titleOf = (name) => wordsOf(name.charAt(0).toUpperCase() + name.slice(1));
+
+/** @param {Record<string, [tone: string, label?: string, hatched?: boolean]>} terms  label: where it is not the name @returns {Map<string, Look>} */
+function looks(terms) {
+    return new Map(Object.entries(terms).map(([name, [tone, label = titleOf(name), hatched]]) => [name, { label, tone, hatched }]));
+}
+
+/** In the order of stacking. */
+export const MEMORY_TERMS = looks({
+    parameters: ["blue"], adapters: ["yellow"], gradients: ["vermillion"], master_weights: ["sky"], optimizer: ["green", "Optimizer states"],
+    activations: ["orange"], logits: ["yellow"], kv_cache: ["green", "KV cache"], gathered_parameters: ["blue"],
+    communication_buffers: ["purple"], temporary: ["grey"], fragmentation: ["ink"], context: ["ink", "Device context"],
+});
+
+export const TIME_TERMS = looks({
+    forward: ["sky"], backward: ["blue"], recompute: ["orange"], launch: ["ink", "Waiting for the host", true],
+    tensor_communication: ["purple"], context_communication: ["purple", undefined, true], expert_communication: ["vermillion", undefined, true],
+    activation_offload: ["orange", "Activations to the host and back", true], pipeline_communication: ["vermillion"],
+    bubble: ["grey", "Pipeline bubble", true], data_communication: ["yellow"], optimizer: ["green", "Optimizer step"],
+    overhead: ["ink", "Overhead and slowest rank"],
+});
 
 /** @param {Map<string, Look>} looks @param {string} name @returns {Look} */
 export function lookOf(looks, name) {
-    const words = name.replaceAll("_", " ");
-    return looks.get(name) ?? { label: words.charAt(0).toUpperCase() + words.slice(1), tone: "grey" };
+    return looks.get(name) ?? { label: titleOf(name), tone: "grey" };
 }
 
 /** Terms that come and go within a step are hatched, those that stay are solid. @param {string} lifetime */

@@ -8,7 +8,7 @@ import { followWidth, inkOn } from "../../widgets/canvas.js";
 import { held, pointed } from "../state.js";
 import { axisFace, chosen, faceColour } from "./shown.js";
 import { layersNow } from "./in-use.js";
-import { bytesOf } from "./tensors.js";
+import { bytesOf, heldOf, pointing } from "./tensors.js";
 import { treemap } from "./treemap.js";
 
 const HEIGHT_PX = 150;
@@ -17,16 +17,13 @@ const CHAR_PX = 6.2;
 
 const width = signal(0);
 
-/** @typedef {{name: string, layer: number, size: number, words: string}} Area */
+/** @typedef {{name: string, layer: number, size: number, words: (size: number) => string}} Area */
 
 /** Tensors by bytes; where the device holds flat units alone, those by elements. @param {any} answer @returns {Area[]} */
 function areasOf({ tensors, units }) {
     const list = tensors.length > 0
-        ? tensors.map((tensor) => ({ name: tensor.name, layer: tensor.layer, size: bytesOf([tensor]), words: scaled(bytesOf([tensor]), "B") }))
-        : units.map((unit) => {
-            const size = unit.shards.reduce((sum, { length }) => sum + length, 0);
-            return { name: unit.name, layer: unit.layer, size, words: `${exact(size)} elements` };
-        });
+        ? tensors.map(({ name, layer, shards }) => ({ name, layer, size: bytesOf([{ shards }]), words: (size) => scaled(size, "B") }))
+        : units.map(({ name, layer, shards }) => ({ name, layer, size: heldOf(shards), words: (size) => `${exact(size)} elements` }));
     return list.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
 }
 
@@ -42,10 +39,10 @@ function Area({ area, box, layers, now }) {
     const fill = faceColour(axisFace(area.layer, Math.max(9, layers)));
     const text = box.height > 14 && box.width > TEXT_PX ? shortName(area.name, box.width) : "";
     return html`
-        <g onMouseEnter=${() => { pointed.value = area.name; }} onMouseLeave=${() => { pointed.value = ""; }}>
+        <g ...${pointing(area.name)}>
             <rect class="area" data-now=${now} data-lit=${pointed.value === area.name} x=${box.x} y=${box.y} fill=${fill}
                   width=${Math.max(0.5, box.width - 1)} height=${Math.max(0.5, box.height - 1)}>
-                <title>${area.name}, layer ${area.layer}: ${area.words}${now ? ", in use at the cursor" : ""}</title></rect>
+                <title>${area.name}, layer ${area.layer}: ${area.words(area.size)}${now ? ", in use at the cursor" : ""}</title></rect>
             ${text === "" ? null : html`<text x=${box.x + 4} y=${box.y + Math.min(box.height / 2 + 4, 14)} fill=${inkOn(fill)}>${text}</text>`}
         </g>`;
 }

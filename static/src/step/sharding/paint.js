@@ -35,7 +35,7 @@ export function paintCells(context, cells, places, alike, faces) {
         context.fillStyle = face.hatched ? brush(face) : plain;
         for (const at of list) context.fillRect(cells.x[at], cells.y[at], side, side);
         if (cells.cell >= EDGED_PX) {
-            context.strokeStyle = colour(face.shade === null && face.text !== "" ? `${face.tone}-edge` : "line-strong");
+            context.strokeStyle = colour(face.shade === undefined && face.text !== "" ? `${face.tone}-edge` : "line-strong");
             context.lineWidth = 1;
             for (const at of list) context.strokeRect(cells.x[at] + 0.5, cells.y[at] + 0.5, side - 1, side - 1);
         }

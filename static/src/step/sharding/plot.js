@@ -1,11 +1,9 @@
 /** The drawing of the map: its canvases, pointer and keys, and what is said of the device under the pointer. */
-import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { node, rank } from "../../state/look.js";
-import { theme } from "../../state/prefs.js";
 import { exact } from "../../units.js";
-import { contextOf, followWidth, onceAFrame } from "../../widgets/canvas.js";
+import { contextOf, drawAfter, followWidth } from "../../widgets/canvas.js";
 import { cellAt, neighbour } from "./cells.js";
 import { moves } from "./moving.js";
 import { paintCells, paintLit } from "./paint.js";
@@ -14,21 +12,11 @@ import { coordinateWords, doingWords } from "./words.js";
 
 const TIP_PX = 230;
 
-/** @param {() => void} read @param {() => void} draw  in the next frame after what read returns has changed */
+/** @param {() => void} read @param {() => void} draw  after what read returns has changed */
 function followCells(read, draw) {
-    const frame = onceAFrame(() => {
+    return drawAfter(() => [cells.value, read()], () => {
         if (cells.peek() !== null) draw();
     });
-    const stop = effect(() => {
-        theme();
-        cells.value;
-        read();
-        frame.ask();
-    });
-    return () => {
-        stop();
-        frame.stop();
-    };
 }
 
 /** To the node of the chosen device, and back. */
@@ -55,13 +43,10 @@ function Tip() {
     const place = ranks.value[pointedCell.value];
     if (!place || cells.value === null) return null;
     const bytes = lit.value.bytes.get(place.rank);
-    const put = (node) => {
-        if (node === null) return;
-        node.style.left = `${Math.max(0, Math.min(cells.value.x[pointedCell.value] + 14, width.value - TIP_PX))}px`;
-        node.style.top = `${cells.value.y[pointedCell.value] + cells.value.cell + 8}px`;
-    };
+    const { x, y, cell } = cells.value;
+    const put = { left: `${Math.max(0, Math.min(x[pointedCell.value] + 14, width.value - TIP_PX))}px`, top: `${y[pointedCell.value] + cell + 8}px` };
     return html`
-        <div class="tip" ref=${put} aria-hidden="true" data-testid="map-tip">
+        <div class="tip" style=${put} aria-hidden="true" data-testid="map-tip">
             <b>rank ${place.rank}</b><span>node ${place.node}, device ${place.local_rank}</span>
             <span>${coordinateWords(place)}</span><span>${doingWords(place.coordinates.pipeline)}</span>
             ${fillWords(place) === "" ? null : html`<span>${fillWords(place)} of the usable memory</span>`}

@@ -4,17 +4,18 @@ import { at_s, axis, node, rank } from "../../state/look.js";
 import { percent } from "../../units.js";
 import { all as held, entryOf, keptBytes } from "../bytes.js";
 import { holders, places } from "../state.js";
-import { colour, mixed, TONES } from "../../widgets/canvas.js";
+import { colour, mixed } from "../../widgets/canvas.js";
+import { TONES } from "../../widgets/charts.js";
 import { eachRank, groupOf, sliceText } from "./rank-sets.js";
 import { axisSizes, cellsOf, MOST_TONES } from "./cells.js";
 import { kindLook } from "../timeline/kinds.js";
 import { kindAt } from "../timeline/rows.js";
 import { shown } from "../timeline/shown.js";
 
-/** @typedef {{tone: string, hatched: boolean, shade: number | null, text: string}} Face  shade: along one hue, 0 to 1 */
+/** @typedef {{text: string, tone?: string, hatched?: boolean, shade?: number}} Face  shade: along one hue, 0 to 1, in place of a tone */
 
 /** @type {Face} */
-export const IDLE = { tone: "raised", hatched: false, shade: null, text: "" };
+const IDLE = { tone: "raised", text: "" };
 
 export const width = signal(0);
 
@@ -52,15 +53,14 @@ export const doing = computed(() => new Map(doingText.value === "" ? [] : doingT
 /** @param {number} value @param {number} size @returns {Face} */
 export function axisFace(value, size) {
     const text = String(value);
-    return size <= MOST_TONES ? { tone: TONES[value], hatched: false, shade: null, text }
-        : { tone: "", hatched: false, shade: value / (size - 1), text };
+    return size <= MOST_TONES ? { tone: TONES[value], text } : { shade: value / (size - 1), text };
 }
 
 /** @param {string} kind  "" for idle @returns {Face} */
-export function activityFace(kind) {
+function activityFace(kind) {
     if (kind === "") return IDLE;
     const { tone, hatched, letter } = kindLook(kind);
-    return { tone, hatched, shade: null, text: letter };
+    return { tone, hatched, text: letter };
 }
 
 /** What a device holds is told by its stage and by the entry of the estimate that it belongs to. */
@@ -78,10 +78,10 @@ function fillOf(key) {
 }
 
 /** @param {number} fill @returns {Face} */
-export function fillFace(fill) {
+function fillFace(fill) {
     if (!(fill >= 0)) return IDLE;
     const text = String(Math.round(100 * fill));
-    return fill > 1 ? { tone: "vermillion", hatched: true, shade: null, text } : { tone: "", hatched: false, shade: fill, text };
+    return fill > 1 ? { tone: "vermillion", hatched: true, text } : { shade: fill, text };
 }
 
 /** The fill of a device in words; "" while it is not known. @param {import("./cells.js").Place} place */
@@ -116,7 +116,7 @@ export const faces = computed(() => {
 
 /** The colour of a face that has no hatch, as #rrggbb. @param {Face} face */
 export function faceColour(face) {
-    return face.shade === null ? colour(face.tone) : mixed(colour("accent-soft"), colour("accent"), face.shade);
+    return face.shade === undefined ? colour(face.tone) : mixed(colour("accent-soft"), colour("accent"), face.shade);
 }
 
 /** Kind of group under the pointer; "" for none. */

@@ -8,10 +8,13 @@ import { estimate } from "../bytes.js";
 import { requestText } from "../../state/store.js";
 import { exact, scaled, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
+import { Chips } from "../../widgets/chips.js";
 import { Fold } from "../../widgets/fold.js";
 import { Export } from "../../widgets/export.js";
+import { Panel } from "../../widgets/panel.js";
+import { Plain } from "../../widgets/plain.js";
 import { Problem } from "../../widgets/problem.js";
-import { Scroll } from "../../widgets/scroll.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { Areas } from "./areas.js";
 import { MOST_TONES } from "./cells.js";
 import { Moving } from "./moving.js";
@@ -21,20 +24,17 @@ import { Tensors } from "./tensors.js";
 import { kindLook } from "../timeline/kinds.js";
 import { coordinateWords, doingWords } from "./words.js";
 
-const AXIS_WORDS = { activity: "at the cursor", fill: "fill, %", pipeline: "pipeline", tensor: "tensor", data: "data", context: "context", expert: "expert" };
+/** Axes that are none of the plan. */
+const AXIS_WORDS = { activity: "at the cursor", fill: "fill, %" };
 const PAGE_ROWS = 64;
 
 function AxisChoice() {
     const offered = AXES.filter((name) => name === "activity" || name === "fill" || sizes.value.has(name));
     return html`
         <div class="row-control by">
-            <span id="map-by" class="muted">Colour by</span>
-            <div class="chips small" role="radiogroup" aria-labelledby="map-by">${offered.map((name) => html`
-                <label key=${name} class="chip">
-                    <input type="radio" name="map-axis" value=${name} checked=${name === axisShown.value}
-                           onChange=${() => { axis.value = name; }} /><span>${AXIS_WORDS[name]}</span>
-                </label>`)}
-            </div>
+            <span class="muted">Colour by</span>
+            <${Chips} label="Colour by" small name="map-axis" now=${axisShown.value}
+                items=${offered.map((name) => [name, AXIS_WORDS[name] ?? name])} set=${(name) => { axis.value = name; }} />
         </div>`;
 }
 
@@ -45,8 +45,8 @@ function Legend() {
     if (by === "activity") {
         const now = [...new Set(doing.value.values())].filter((kind) => kind !== "").map(kindLook);
         return html`
-            <ul class="key" aria-label="What devices do at the cursor">${now.map(({ label, letter, tone, hatched }) => html`
-                <li key=${label}><${Swatch} tone=${tone} hatched=${hatched} /><span><b>${letter}</b> ${label}</span></li>`)}
+            <ul class="key" aria-label="What devices do at the cursor">${now.map((look) => html`
+                <li key=${look.label}><${Swatch} ...${look} /><span><b>${look.letter}</b> ${look.label}</span></li>`)}
                 <li>empty: idle, at ${seconds(at_s.value)}</li></ul>`;
     }
     if (by === "fill") {
@@ -55,7 +55,7 @@ function Legend() {
     if (size > MOST_TONES) return html`<p class="key">${by} rank 0 is the palest, ${size - 1} the strongest</p>`;
     return html`
         <ul class="key" aria-label="Ranks of the axis">${Array.from({ length: size }, (_, value) => html`
-            <li key=${value}><${Swatch} tone=${axisFace(value, size).tone} />${by} ${value}</li>`)}</ul>`;
+            <li key=${value}><${Swatch} ...${axisFace(value, size)} />${by} ${value}</li>`)}</ul>`;
 }
 
 function Readout() {
@@ -86,33 +86,22 @@ function Levels() {
         </ol></nav>`;
 }
 
-/** What the ranks of a group say to each other in a step. @param {{kind: string}} props */
-function Collectives({ kind }) {
-    const own = (estimate.value?.communication ?? []).filter(({ group }) => group === kind);
-    return html`<td>${own.length === 0 ? "–" : own.map(({ collective, bytes_per_step: bytes, level }) =>
-        `${collective.replaceAll("_", " ")} ${scaled(bytes, "B")} over ${level.replaceAll("_", " ")}`).join("; ")}</td>`;
+/** What the ranks of a group say to each other in a step. @param {string} kind */
+function collectivesOf(kind) {
+    return (estimate.value?.communication ?? []).filter(({ group }) => group === kind).map(({ collective, bytes_per_step: bytes, level }) =>
+        `${wordsOf(collective)} ${scaled(bytes, "B")} over ${wordsOf(level)}`).join("; ") || "–";
 }
 
 /** The groups of the chosen device; the one under the pointer or the focus is lit on the map. */
 function Groups() {
     if (chosen() === null || groups.value.length === 0) return null;
-    const point = (kind) => ({
-        onMouseEnter: () => { pointedGroup.value = kind; }, onMouseLeave: () => { pointedGroup.value = ""; },
-        onFocus: () => { pointedGroup.value = kind; }, onBlur: () => { pointedGroup.value = ""; },
-    });
+    const point = (kind) => () => { pointedGroup.value = kind; };
     return html`
-        <${Scroll} label="Groups table"><table class="figures tight" data-testid="groups">
-            <caption class="visually-hidden">Groups of the chosen device</caption>
-            <thead><tr><th scope="col">Group</th><th scope="col" class="n">Devices</th><th scope="col" class="n">Groups alike</th>
-                <th scope="col">Slowest link</th><th scope="col">Collectives of a step</th></tr></thead>
-            <tbody>${groups.value.map((group) => html`
-                <tr key=${group.kind}>
-                    <th scope="row"><button type="button" class="link" ...${point(group.kind)}>${group.kind.replaceAll("_", " ")}</button></th>
-                    <td class="n">${exact(group.size)}</td><td class="n">${exact(group.count)}</td>
-                    <td>${(group.level ?? "–").replaceAll("_", " ")}</td><${Collectives} kind=${group.kind} />
-                </tr>`)}
-            </tbody>
-        </table><//>`;
+        <${Plain} tight label="Groups of the chosen device" testid="groups"
+            columns=${["Group", "#Devices", "#Groups alike", "Slowest link", "Collectives of a step"]}
+            rows=${groups.value.map(({ kind, size, count, level = "–" }) => [
+                html`<button type="button" class="link" onMouseEnter=${point(kind)} onMouseLeave=${point("")} onFocus=${point(kind)}
+                    onBlur=${point("")}>${wordsOf(kind)}</button>`, exact(size), exact(count), wordsOf(level), collectivesOf(kind)])} />`;
 }
 
 const firstRow = signal(0);
@@ -121,23 +110,13 @@ const firstRow = signal(0);
 function DeviceRows({ first }) {
     const axes = [...sizes.value.keys()];
     return html`
-        <${Scroll} label="Devices table">
-            <table class="figures tight">
-                <caption class="visually-hidden">Devices with their place in the cluster and in each group</caption>
-                <thead><tr><th scope="col">Rank</th><th scope="col" class="n">Node</th><th scope="col" class="n">Device</th>
-                    ${axes.map((name) => html`<th key=${name} scope="col" class="n">${name}</th>`)}
-                    <th scope="col" class="n">Fill</th><th scope="col">At the cursor</th></tr></thead>
-                <tbody>${ranks.value.slice(first, first + PAGE_ROWS).map((place) => html`
-                    <tr key=${place.rank}>
-                        <th scope="row"><button type="button" class="link" aria-label="Choose rank ${place.rank}"
-                            onClick=${() => { rank.value = place.rank; }}>${place.rank}</button></th>
-                        <td class="n">${place.node}</td><td class="n">${place.local_rank}</td>
-                        ${axes.map((name) => html`<td key=${name} class="n">${place.coordinates[name]}</td>`)}
-                        <td class="n">${fillWords(place) || "–"}</td><td>${doingWords(place.coordinates.pipeline)}</td>
-                    </tr>`)}
-                </tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="Devices with their place in the cluster and in each group"
+            columns=${["Rank", "#Node", "#Device", ...axes.map((name) => `#${name}`), "#Fill", "At the cursor"]}
+            rows=${ranks.value.slice(first, first + PAGE_ROWS).map((place) => [
+                html`<button type="button" class="link" aria-label="Choose rank ${place.rank}"
+                    onClick=${() => { rank.value = place.rank; }}>${place.rank}</button>`,
+                place.node, place.local_rank, ...axes.map((name) => place.coordinates[name]),
+                fillWords(place) || "–", doingWords(place.coordinates.pipeline)])} />`;
 }
 
 /** The map in words, a page of devices at a time. */
@@ -160,12 +139,9 @@ export function ShardingMap() {
     const stale = phase !== "problem" && (phase === "loading" || of !== requestText.value);
     const nodes = new Set(ranks.value.map((place) => place.node)).size;
     return html`
-        <section class="panel" aria-labelledby="panel-sharding" data-testid="sharding" data-phase=${stale ? "loading" : phase}>
-            <header class="panel-head">
-                <h2 id="panel-sharding">Sharding map</h2>
-                ${answer ? html`<p class="key">${exact(ranks.value.length)} devices on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
-                    <${Export} name="sharding" title="Sharding map" data=${placesData} />` : null}
-            </header>
+        <${Panel} id="sharding" title="Sharding map" data-phase=${stale ? "loading" : phase} head=${answer && html`
+            <p class="key">${exact(ranks.value.length)} devices on ${exact(nodes)} ${nodes === 1 ? "node" : "nodes"}</p>
+            <${Export} name="sharding" title="Sharding map" data=${placesData} />`}>
             ${problem ? html`<${Problem} problem=${problem} />` : answer === null ? html`<p class="muted">Placing the ranks…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>
                     <div class="map-head"><${AxisChoice} /><${Legend} /></div>
@@ -173,5 +149,5 @@ export function ShardingMap() {
                     <${Groups} /><${Areas} key=${chosen() === null} /><${Tensors} />
                     <div class="folds"><${Devices} /></div>
                 </div>`}
-        </section>`;
+        <//>`;
 }

@@ -2,18 +2,15 @@
  * A closer look at the chosen stage: the operators that its passes are made of, and where asked for
  * the steps of its rings. Fetched for the part in view once that is narrow enough.
  */
-import { computed, signal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import * as api from "../../state/api.js";
-import { follow } from "../../state/store.js";
-import { asked, fetchInto, nothing } from "../state.js";
+import { answerTo, asked } from "../state.js";
 import { timelineOf, visible } from "./rows.js";
 import { computingRow, rings, shown, stageShown, viewNow } from "./shown.js";
 
 /** With more passes of the stage in view, its operators are narrower than a pixel. */
 const MOST_PASSES = 40;
 const MOST_SPANS = 40_000;
-
-const fetched = signal(nothing());
 
 /** Windows that neighbouring views share, so that panning asks seldom. @param {[number, number]} view */
 function windowOf([from_s, to_s]) {
@@ -22,15 +19,20 @@ function windowOf([from_s, to_s]) {
     return [at * size_s, (at + 2) * size_s];
 }
 
-/** What is asked for, as text: "none" where the view is too wide. */
+/** What is asked for, as text: none where the view is too wide. */
 const detailText = computed(() => {
-    const row = shown.value === null ? null : computingRow();
-    if (row === null || asked.value === "none") return "none";
+    const row = computingRow();
+    if (row === null || asked.value === null) return null;
     const view = viewNow();
     const [first, end] = visible(row, view[0], view[1]);
-    if (end - first > MOST_PASSES) return "none";
+    if (end - first > MOST_PASSES) return "";
     const [from_s, to_s] = windowOf(view);
     return JSON.stringify([row.rank, from_s, to_s, rings.value, asked.value]);
+});
+
+const fetched = answerTo(() => detailText.value, (of, abort) => {
+    const [rank, from_s, to_s, ringed, request] = JSON.parse(of);
+    return api.postTimeline({ ...JSON.parse(request), detail: "operator" }, { limit: MOST_SPANS, rank, from_s, to_s, rings: String(ringed) }, abort);
 });
 
 const detail = computed(() => (fetched.value.answer === null || fetched.value.of !== detailText.value
@@ -48,21 +50,9 @@ export const detailRows = computed(() => {
 
 /** Why there are no operators. */
 export const far = computed(() => {
-    if (detailText.value === "none") return `zoom in: stage ${stageShown.value} has too many passes in view`;
+    if (!detailText.value) return `zoom in: stage ${stageShown.value} has too many passes in view`;
     const { phase, of, answer, problem } = fetched.value;
     if (of !== detailText.value || phase === "loading") return "asking…";
     if (problem) return problem.detail || problem.title;
     return answer?.left_out > 0 ? "zoom in: too many operators in view" : "nothing here";
 });
-
-/** @param {string} of @param {AbortSignal} abort */
-function refresh(of, abort) {
-    if (of === "none") return;
-    const [rank, from_s, to_s, ringed, request] = JSON.parse(of);
-    void fetchInto(fetched, of, abort, () => api.postTimeline({ ...JSON.parse(request), detail: "operator" },
-        { limit: MOST_SPANS, rank, from_s, to_s, rings: String(ringed) }, abort));
-}
-
-export function start() {
-    follow(() => detailText.value, (abort) => refresh(detailText.peek(), abort));
-}

@@ -57,7 +57,7 @@ const KEYS = {
 };
 
 /** @param {KeyboardEvent} event */
-export function onKey(event) {
+function onKey(event) {
     const does = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
     if (!does || event.ctrlKey || event.metaKey || event.altKey || shown.value === null) return;
     event.preventDefault();
@@ -119,9 +119,9 @@ function pinch(before, now) {
     setView(zoomed(viewNow(), middle_s, spread(before) / spread(now), lastEnd_s.value));
 }
 
-/** @param {HTMLElement} element @param {MouseEvent} event */
-function pointOf(element, event) {
-    const box = element.getBoundingClientRect();
+/** @param {PointerEvent | WheelEvent} event */
+function pointOf(event) {
+    const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
 }
 
@@ -132,16 +132,12 @@ function onWheel(event) {
     const pans = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (!zooms && !pans) return; /* the page scrolls */
     event.preventDefault();
-    if (zooms) {
-        const { x } = pointOf(/** @type {HTMLElement} */ (event.currentTarget), event);
-        zoom(Math.exp(event.deltaY * ZOOM_PER_WHEEL_PX), timeAt(x));
-    } else {
-        pan((event.deltaX || event.deltaY) / layout.value.plot);
-    }
+    if (zooms) zoom(Math.exp(event.deltaY * ZOOM_PER_WHEEL_PX), timeAt(pointOf(event).x));
+    else pan((event.deltaX || event.deltaY) / layout.value.plot);
 }
 
-/** @param {HTMLElement} element @param {LayoutSignal} of @returns {Record<string, (event: PointerEvent) => void>} by event */
-function pointerListeners(element, of) {
+/** What listens on a drawing. @param {LayoutSignal} of @returns {Record<string, (event: any) => void>} by attribute */
+export function handsOn(of) {
     /** @type {Press | null} */
     let press = null;
     /** @type {Map<number, {x: number, y: number}>} */
@@ -152,17 +148,17 @@ function pointerListeners(element, of) {
         press = null;
     };
     return {
-        pointerdown(event) {
+        onPointerDown(event) {
             if (event.button !== 0 || of.value === null) return;
-            const { x, y } = pointOf(element, event);
+            const { x, y } = pointOf(event);
             fingers.set(event.pointerId, { x, y });
-            element.setPointerCapture(event.pointerId);
+            event.currentTarget.setPointerCapture(event.pointerId);
             const doing = event.shiftKey ? "select" : y < layout.value.lanesTop ? "scrub" : "pan";
             press = { doing, x, y, at_s: timeAt(x), view: viewNow(), moved: false };
         },
-        pointermove(event) {
+        onPointerMove(event) {
             if (of.value === null) return;
-            const point = pointOf(element, event);
+            const point = pointOf(event);
             if (fingers.size === 2 && fingers.has(event.pointerId)) {
                 const before = [...fingers.values()];
                 fingers.set(event.pointerId, point);
@@ -175,21 +171,12 @@ function pointerListeners(element, of) {
             press.moved ||= Math.abs(point.x - press.x) > CLICK_PX;
             if (press.moved) drag(press, point.x);
         },
-        pointerup: end,
-        pointercancel: end,
-        pointerleave() {
+        onPointerUp: end,
+        onPointerCancel: end,
+        onPointerLeave() {
             hovered.value = null;
         },
+        onWheel,
+        onKeyDown: onKey,
     };
-}
-
-/** @param {HTMLElement} element @param {LayoutSignal} of @returns {() => void} takes the hands off again */
-export function attach(element, of) {
-    const off = new AbortController();
-    const { signal } = off;
-    for (const [name, listener] of Object.entries(pointerListeners(element, of))) {
-        element.addEventListener(name, /** @type {EventListener} */ (listener), { signal });
-    }
-    element.addEventListener("wheel", onWheel, { passive: false, signal });
-    return () => off.abort();
 }

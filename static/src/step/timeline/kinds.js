@@ -1,60 +1,44 @@
 /**
- * How each kind of span is called and drawn: a tone as elsewhere on the page, a hatch where two
- * kinds share a tone, a letter where there is room for one.
+ * How the parts of a step are called and drawn: data of names.json, which comes with the first timeline.
  *
- * @typedef {{label: string, tone: string, hatched: boolean, letter: string}} KindLook
+ * @typedef {{label: string, tone: string, hatched?: boolean, letter: string}} KindLook  a tone as elsewhere on the page, a hatch
+ *   where two kinds share one, a letter where there is room for it
  */
-import { lookOf } from "../../widgets/terms.js";
+import * as api from "../../state/api.js";
+import { titleOf, wordsOf } from "../../widgets/terms.js";
+import file from "../names.json";
 
-/** @type {Map<string, KindLook>} */
-const KINDS = new Map(Object.entries({
-    forward: { label: "Forward", tone: "sky", hatched: false, letter: "F" },
-    backward: { label: "Backward", tone: "blue", hatched: false, letter: "B" },
-    backward_input: { label: "Backward, inputs", tone: "blue", hatched: false, letter: "I" },
-    backward_weight: { label: "Backward, weights", tone: "blue", hatched: true, letter: "W" },
-    send_output: { label: "Send output", tone: "vermillion", hatched: false, letter: "S" },
-    send_gradient: { label: "Send gradient", tone: "vermillion", hatched: true, letter: "D" },
-    gather: { label: "Gather parameters", tone: "yellow", hatched: false, letter: "G" },
-    reduce: { label: "Reduce gradients", tone: "yellow", hatched: true, letter: "R" },
-    reduce_replicas: { label: "Reduce over replicas", tone: "purple", hatched: false, letter: "P" },
-    optimizer: { label: "Optimizer step", tone: "green", hatched: false, letter: "O" },
-    barrier: { label: "Wait for all", tone: "ink", hatched: false, letter: "X" },
-    overhead: { label: "Slowest rank, overhead", tone: "ink", hatched: true, letter: "V" },
-    gradients_down: { label: "Gradients to the host", tone: "purple", hatched: true, letter: "H" },
-    parameters_up: { label: "Parameters from the host", tone: "purple", hatched: true, letter: "U" },
-    activations_down: { label: "Activations to the host", tone: "grey", hatched: false, letter: "A" },
-    activations_up: { label: "Activations from the host", tone: "grey", hatched: true, letter: "K" },
-    broadcast: { label: "Broadcast parameters", tone: "yellow", hatched: false, letter: "L" },
-    scatter_inputs: { label: "Scatter inputs", tone: "orange", hatched: false, letter: "N" },
-    gather_outputs: { label: "Gather outputs", tone: "orange", hatched: false, letter: "Y" },
-    scatter_gradients: { label: "Scatter their gradients", tone: "orange", hatched: true, letter: "Z" },
-}));
+/**
+ * ways: copies go one way or the other, which of the two stands in place of a group; schedules: those that the service
+ * simulates; settings: others to draw beside the plan, by pointer, whose last part is the name of their list of choices; hands: what
+ * pointer and keys do, the names of keys between marks
+ * @type {{kinds: Record<string, KindLook>, hands: string} & Record<"streams" | "ways" | "schedules" | "settings", Record<string, string>>}
+ */
+export let names = null;
 
-/** Kinds in which a stage does nothing but wait. */
-export const WAITING = ["barrier", "overhead"];
+/** A simulated step, and what its parts are called. @param {any} request @param {any} filter @param {AbortSignal} abort */
+export async function fetchTimeline(request, filter, abort) {
+    const [timeline, found] = await Promise.all([api.postTimeline(request, filter, abort),
+        names ?? api.fetchAsset(new URL(String(file), import.meta.url))]);
+    names = found;
+    return timeline;
+}
 
 /** @param {string} name @returns {KindLook} */
 export function kindLook(name) {
-    const { label, tone } = lookOf(new Map(), name);
-    return KINDS.get(name) ?? { label, tone, hatched: false, letter: label.charAt(0) };
+    return names.kinds[name] ?? { label: titleOf(name), tone: "grey", letter: titleOf(name).charAt(0) };
 }
 
-const STREAM_WORDS = {
-    compute: "compute", scale_up: "scale-up links", network: "network", copy: "copies", host: "host",
-};
-
-/** Copies go one way or the other: which of the two stands in place of a group. */
-const WAYS = { to_host: "to the host", from_host: "from the host" };
+/** @param {string} stream */
+const streamWords = (stream) => names.streams[stream] ?? wordsOf(stream);
 
 /** @param {{stream: string, group: string | null}} lane */
 export function laneWords({ stream, group }) {
-    const words = STREAM_WORDS[stream] ?? stream.replaceAll("_", " ");
-    if (group === null) return words;
-    return group in WAYS ? `${words} ${WAYS[group]}` : `${words} of the ${group} group`;
+    const words = streamWords(stream);
+    return group === null ? words : `${words} ${names.ways[group] ?? `of the ${group} group`}`;
 }
 
 /** As short as a lane is low. @param {{stream: string, group: string | null}} lane */
 export function laneName({ stream, group }) {
-    if (group === null) return STREAM_WORDS[stream] ?? stream.replaceAll("_", " ");
-    return WAYS[group] ?? group;
+    return group === null ? streamWords(stream) : names.ways[group] ?? group;
 }

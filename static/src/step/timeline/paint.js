@@ -1,7 +1,8 @@
 /** Draws the timeline: the lanes, a closer look at one stage, the memory of that stage. */
-import { gigabytes } from "../../units.js";
+import { gigabytes, UNIT_BYTES } from "../../units.js";
 import { brush, colour, inkOn, pictureOf, pixelOf, pixelRatio, showLines } from "../../widgets/canvas.js";
 import { ticks } from "../../widgets/charts.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { axisTimes } from "./axis.js";
 import { kindLook, laneName } from "./kinds.js";
 import { xOf } from "./layout.js";
@@ -12,7 +13,6 @@ const LETTER_PX = 20;
 const NAME_PX = 10;
 const SEPARATED_PX = 4;
 const TICK_PX = 110;
-const UNIT_BYTES = { GiB: 2 ** 30, GB: 1e9 };
 
 /**
  * @typedef {import("./layout.js").Layout} Layout
@@ -86,7 +86,7 @@ function paintedOf(timeline) {
 function textsOf(row, span, letter, operators) {
     if (row.step[span] >= 0) return [`step ${row.step[span]}`, String(row.step[span])];
     if (row.operator[span] >= 0) {
-        const name = operators[row.operator[span]].replaceAll("_", " ");
+        const name = wordsOf(operators[row.operator[span]]);
         return row.layer[span] < 0 ? [name] : [`${name}, layer ${row.layer[span]}`, name];
     }
     if (row.detailed && row.stream === "compute") return ["waits"];

@@ -1,14 +1,14 @@
 /** The drawing of a timeline: its canvases, the mini-map, and what is said of the span under the pointer. */
-import { effect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { at_s, marks_s } from "../../state/look.js";
 import { theme, units } from "../../state/prefs.js";
 import { exact } from "../../units.js";
 import { keptWords } from "../bytes.js";
-import { contextOf, followWidth, onceAFrame } from "../../widgets/canvas.js";
+import { contextOf, drawAfter, followWidth } from "../../widgets/canvas.js";
+import { wordsOf } from "../../widgets/terms.js";
 import { detailRows, far, operators } from "./detail.js";
-import { attach, onKey } from "./hands.js";
+import { handsOn } from "./hands.js";
 import { kindLook, laneWords } from "./kinds.js";
 import { timeOf } from "./layout.js";
 import { miniPicture, paintMarks, paintMini } from "./marks.js";
@@ -40,18 +40,9 @@ function sceneOf({ of, layout: placed, main }) {
  * @param {Drawing} drawing @param {() => any} read @param {(scene: any, marks: any) => void} draw
  */
 function followScene(drawing, read, draw) {
-    const frame = onceAFrame(() => {
+    return drawAfter(() => [sceneOf(drawing), read()], () => {
         if (drawing.layout.peek() !== null) draw(sceneOf(drawing), read());
     });
-    const stop = effect(() => {
-        sceneOf(drawing);
-        read();
-        frame.ask();
-    });
-    return () => {
-        stop();
-        frame.stop();
-    };
 }
 
 /** What a span is about, after the name of its kind. @param {import("./rows.js").Row} row @param {number} span */
@@ -65,7 +56,7 @@ export function workWords(row, span) {
 function partWords(row, span) {
     if (row.step[span] >= 0) return `, step ${row.step[span]} of the ring`;
     if (!row.detailed) return "";
-    return row.operator[span] < 0 ? ", beyond its operators: exposed communication, waiting" : `: ${operators.value[row.operator[span]].replaceAll("_", " ")}`;
+    return row.operator[span] < 0 ? ", beyond its operators: exposed communication, waiting" : `: ${wordsOf(operators.value[row.operator[span]])}`;
 }
 
 /** The span under the pointer, with every digit. The tables say the same to those who do not point. @param {Drawing} props */
@@ -75,13 +66,9 @@ function Tip({ of, main }) {
     if (!of.value.rows.includes(row) && !(main && detailRows.value.includes(row))) return null;
     const { label } = kindLook(of.value.kinds[row.kind[span]]);
     const length_s = row.end_s[span] - row.start_s[span];
-    const place = (node) => {
-        if (node === null) return;
-        node.style.left = `${Math.max(0, Math.min(x + 12, width.value - TIP_PX))}px`;
-        node.style.top = `${y + 18}px`;
-    };
+    const put = { left: `${Math.max(0, Math.min(x + 12, width.value - TIP_PX))}px`, top: `${y + 18}px` };
     return html`
-        <div class="tip" ref=${place} aria-hidden="true" data-testid="tip">
+        <div class="tip" style=${put} aria-hidden="true" data-testid="tip">
             <b>${label}${partWords(row, span)}${workWords(row, span)}</b>
             <span>stage ${row.stage}, ${laneWords(row)}, rank ${row.rank}</span>
             <span>${exact(length_s)} s, from ${exact(row.start_s[span])} to ${exact(row.end_s[span])} s</span>
@@ -121,12 +108,12 @@ export function Plot({ drawing, name, testid }) {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const lanes = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const marks = useRef(/** @type {HTMLCanvasElement | null} */ (null));
+    const hands = useMemo(() => handsOn(drawing.layout), []);
     useEffect(() => {
         const sized = (canvas, scene) => contextOf(canvas, scene.layout.width, scene.layout.height);
         const [below, above] = [lanes.current, marks.current];
         const undo = [
             followWidth(box.current, (now) => { width.value = now; }),
-            attach(box.current, drawing.layout),
             followScene(drawing, () => null, (scene) => paintScene(sized(below, scene), scene)),
             followScene(drawing, () => ({ at_s: at_s.value, selected: selected_s.value, hovered: hovered.value, marks_s: marks_s.value }),
                 (scene, now) => paintMarks(sized(above, scene), scene, now)),
@@ -135,7 +122,7 @@ export function Plot({ drawing, name, testid }) {
     }, []);
     return html`
         <div class="plot" ref=${box} tabindex="0" role="application" aria-label=${name} aria-describedby="timeline-keys"
-             onKeyDown=${onKey} data-testid="${testid}-plot">
+             ...${hands} data-testid="${testid}-plot">
             <canvas ref=${lanes} data-testid="${testid}-lanes"></canvas>
             <canvas class="marks" ref=${marks} data-testid="${testid}-marks"></canvas>
             <${Tip} ...${drawing} />

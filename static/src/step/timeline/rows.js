@@ -48,40 +48,16 @@ function orderOf(stream) {
 }
 
 /** @param {any} lane @param {any} spans @param {number[]} picked  numbers of its spans, by start @returns {Row} */
-function rowOf(lane, spans, picked) {
-    const length = picked.length;
-    const row = {
-        rank: lane.rank, stage: lane.stage, stream: lane.stream, group: lane.group ?? null, detailed: picked.some((from) => spans.operator[from] !== null),
-        start_s: new Float64Array(length), end_s: new Float64Array(length), reach_s: new Float64Array(length),
-        kind: new Uint8Array(length), microbatch: new Int32Array(length), chunk: new Int32Array(length),
-        layer: new Int32Array(length), operator: new Int32Array(length), step: new Int32Array(length),
-    };
+function rowOf({ rank, stage, stream, group = null }, spans, picked) {
+    const times = (name) => new Float64Array(picked.map((at) => spans[name][at]));
+    const numbers = (name) => new Int32Array(picked.map((at) => spans[name][at] ?? -1));
+    const end_s = times("end_s");
     let reach_s = -Infinity;
-    for (let at = 0; at < length; at += 1) {
-        const from = picked[at];
-        row.start_s[at] = spans.start_s[from];
-        row.end_s[at] = spans.end_s[from];
-        reach_s = Math.max(reach_s, row.end_s[at]);
-        row.reach_s[at] = reach_s;
-        row.kind[at] = spans.kind[from];
-        row.microbatch[at] = spans.microbatch[from] ?? -1;
-        row.chunk[at] = spans.chunk[from] ?? -1;
-        row.layer[at] = spans.layer[from] ?? -1;
-        row.operator[at] = spans.operator[from] ?? -1;
-        row.step[at] = spans.step[from] ?? -1;
-    }
-    return row;
-}
-
-/** @template T @param {T[]} items @param {(item: T) => number} key @returns {Map<number, T[]>} */
-function grouped(items, key) {
-    const found = new Map();
-    for (const item of items) {
-        const list = found.get(key(item));
-        if (list) list.push(item);
-        else found.set(key(item), [item]);
-    }
-    return found;
+    return {
+        rank, stage, stream, group, detailed: picked.some((at) => spans.operator[at] !== null), start_s: times("start_s"), end_s,
+        reach_s: end_s.map((each_s) => (reach_s = Math.max(reach_s, each_s))), kind: new Uint8Array(picked.map((at) => spans.kind[at])),
+        microbatch: numbers("microbatch"), chunk: numbers("chunk"), layer: numbers("layer"), operator: numbers("operator"), step: numbers("step"),
+    };
 }
 
 /** @param {{begin_s: number, end_s: number}[]} stages @returns {[number, number] | null} */
@@ -104,11 +80,9 @@ export function timelineOf(answer) {
     return {
         end_s: Math.max(answer.step_s, answer.end_s), kinds, operators: answer.operators, rows, stages: answer.stages,
         steady_s: steadyOf(answer.stages), chunks: 1 + spans.chunk.reduce((most, chunk) => Math.max(most, chunk ?? 0), 0),
-        rowsOfStage: grouped(rows, (row) => row.stage),
-        stairsOfStage: new Map(answer.memory.map((stairs) => [stairs.stage, {
-            rank: stairs.rank, base_bytes: stairs.base_bytes, peak_bytes: stairs.peak_bytes,
-            at_s: Float64Array.from(stairs.at_s), bytes: Float64Array.from(stairs.bytes),
-        }])),
+        rowsOfStage: new Map(rows.map(({ stage }) => [stage, rows.filter((row) => row.stage === stage)])),
+        stairsOfStage: new Map(answer.memory.map((stairs) =>
+            [stairs.stage, { ...stairs, at_s: new Float64Array(stairs.at_s), bytes: new Float64Array(stairs.bytes) }])),
     };
 }
 

@@ -60,6 +60,22 @@ export function computingRow() {
     return shown.value?.rowsOfStage.get(stageShown.value)?.find((row) => row.stream === "compute") ?? null;
 }
 
+/**
+ * What runs at a moment, lane by lane.
+ * @typedef {{row: import("./rows.js").Row, span: number}} Running
+ * @param {number} time_s @returns {Running[]}
+ */
+export function runningAt(time_s) {
+    return (shown.value?.rows ?? []).map((row) => ({ row, span: spanAt(row, time_s) })).filter(({ span }) => span >= 0);
+}
+
+/** What the chosen stage computes at the cursor; null for nothing. @returns {Running | null} */
+export function runningNow() {
+    const row = computingRow();
+    const span = row === null ? -1 : spanAt(row, at_s.value);
+    return span < 0 ? null : { row, span };
+}
+
 /** A view of the whole step is no part of it. @param {[number, number]} view */
 export function setView(view) {
     const end_s = lastEnd_s.value;
@@ -92,10 +108,9 @@ export function pan(by) {
 
 /** Shows the selection, or else the span at the cursor, with some room around it. */
 export function focusSelected() {
-    const row = computingRow();
-    const span = row === null ? -1 : spanAt(row, at_s.value);
-    const part = selected_s.value ?? (span < 0 ? null : [row.start_s[span], row.end_s[span]]);
-    if (part !== null) setView(around(part[0], part[1], lastEnd_s.value));
+    const now = runningNow();
+    const part = selected_s.value ?? (now && [now.row.start_s[now.span], now.row.end_s[now.span]]);
+    if (part) setView(around(part[0], part[1], lastEnd_s.value));
 }
 
 /** The cursor goes to where the next span of the chosen stage begins or ends. @param {1 | -1} direction */

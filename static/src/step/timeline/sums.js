@@ -7,10 +7,12 @@
  * @typedef {{stages: number, whole_s: number, busy_s: number, idle_s: number, exposed_s: number,
  *            kinds: {kind: number, seconds: number, spans: number}[]}} Sums
  */
-import { WAITING } from "./kinds.js";
 import { visible } from "./rows.js";
 
 const LINKS = ["scale_up", "network"];
+
+/** Kinds in which a stage does nothing but wait. */
+const WAITING = ["barrier", "overhead"];
 
 /**
  * The times at which any of the rows is busy, cut to a window: pairs that rise and do not touch.

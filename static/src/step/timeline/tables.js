@@ -8,17 +8,16 @@ import { exact, gigabytes, percent, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
 import { Notes } from "../../planner/details.js";
 import { Fold } from "../../widgets/fold.js";
-import { Scroll } from "../../widgets/scroll.js";
+import { Plain } from "../../widgets/plain.js";
 import { kindLook, laneWords } from "./kinds.js";
-import { spanAt } from "./rows.js";
-import { selected_s, shown, stageShown } from "./shown.js";
+import { runningAt, selected_s, shown, stageShown } from "./shown.js";
 import { sumsOf } from "./sums.js";
 
 /** @param {{label: string, value_s: number, whole_s: number, look?: any, testid?: string}} props */
 function Sum({ label, value_s, whole_s, look = null, testid }) {
     return html`
         <tr data-testid=${testid}>
-            <th scope="row">${look ? html`<${Swatch} tone=${look.tone} hatched=${look.hatched} />` : null}${label}</th>
+            <th scope="row">${look && html`<${Swatch} ...${look} />`}${label}</th>
             <td class="n" title="${exact(value_s)} s">${seconds(value_s)}</td>
             <td class="n muted">${percent(value_s / whole_s)}</td>
         </tr>`;
@@ -67,58 +66,29 @@ function Stages() {
     const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
         <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
-            <${Scroll} label="Stages table">
-                <table class="figures tight">
-                    <caption class="visually-hidden">Stages of the pipeline over one step</caption>
-                    <thead><tr>
-                        <th scope="col">Stage</th><th scope="col" class="n">Rank</th><th scope="col" class="n">Busy</th>
-                        <th scope="col" class="n">Bubble</th><th scope="col" class="n">Idle share</th><th scope="col" class="n">Begins</th>
-                        <th scope="col" class="n">Ends</th><th scope="col" class="n">Base ${unit}</th>
-                        <th scope="col" class="n">Activations at most ${unit}</th>
-                    </tr></thead>
-                    <tbody>${stages.map((item) => html`
-                        <tr key=${item.stage} aria-current=${item.stage === stageShown.value ? "true" : undefined}>
-                            <th scope="row"><button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button></th>
-                            <td class="n">${item.rank}</td><td class="n">${seconds(item.busy_s)}</td>
-                            <td class="n">${seconds(bubble_s(item))}</td><td class="n">${percent(item.idle_ratio)}</td>
-                            <td class="n">${seconds(item.begin_s)}</td><td class="n">${seconds(item.end_s)}</td>
-                            <td class="n">${size(stairsOfStage.get(item.stage)?.base_bytes)}</td>
-                            <td class="n">${size(stairsOfStage.get(item.stage)?.peak_bytes)}</td>
-                        </tr>`)}
-                    </tbody>
-                </table>
-            <//>`}
+            <${Plain} tight label="Stages of the pipeline over one step"
+                columns=${["Stage", "#Rank", "#Busy", "#Bubble", "#Idle share", "#Begins", "#Ends", `#Base ${unit}`, `#Activations at most ${unit}`]}
+                more=${(at) => (stages[at].stage === stageShown.value ? { "aria-current": "true" } : {})}
+                rows=${stages.map((item) => [
+                    html`<button type="button" class="link" onClick=${() => { stage.value = item.stage; }}>stage ${item.stage}</button>`,
+                    item.rank, seconds(item.busy_s), seconds(bubble_s(item)), percent(item.idle_ratio), seconds(item.begin_s), seconds(item.end_s),
+                    size(stairsOfStage.get(item.stage)?.base_bytes), size(stairsOfStage.get(item.stage)?.peak_bytes)])} />`}
         <//>`;
 }
 
 function AtCursor() {
-    const { rows, kinds } = shown.value;
     const now_s = table_s.value;
-    const running = rows.map((row) => ({ row, span: spanAt(row, now_s) })).filter(({ span }) => span >= 0);
+    const running = runningAt(now_s);
+    const number = (value) => (value < 0 ? "–" : value);
     return html`
         <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => html`
-            <${Scroll} label="Table of what runs at the cursor">
-                <table class="figures tight">
-                    <caption class="visually-hidden">Spans that run at ${exact(now_s)} s</caption>
-                    <thead><tr>
-                        <th scope="col">Stage</th><th scope="col">Lane</th><th scope="col">Does</th><th scope="col" class="n">Micro-batch</th>
-                        <th scope="col" class="n">Chunk</th>
-                        <th scope="col" class="n">Layer</th><th scope="col" class="n">From s</th><th scope="col" class="n">To s</th>
-                    </tr></thead>
-                    <tbody>${running.map(({ row, span }) => {
-                        const look = kindLook(kinds[row.kind[span]]);
-                        const number = (value) => (value < 0 ? "–" : value);
-                        return html`
-                            <tr key=${`${row.stage} ${laneWords(row)}`}>
-                                <th scope="row">${row.stage}</th><td>${laneWords(row)}</td>
-                                <td><${Swatch} tone=${look.tone} hatched=${look.hatched} />${look.label}</td>
-                                <td class="n">${number(row.microbatch[span])}</td><td class="n">${number(row.chunk[span])}</td>
-                                <td class="n">${number(row.layer[span])}</td>
-                                <td class="n">${exact(row.start_s[span])}</td><td class="n">${exact(row.end_s[span])}</td>
-                            </tr>`;
-                    })}</tbody>
-                </table>
-            <//>`}
+            <${Plain} tight label="Spans that run at ${exact(now_s)} s"
+                columns=${["Stage", "Lane", "Does", "#Micro-batch", "#Chunk", "#Layer", "#From s", "#To s"]}
+                rows=${running.map(({ row, span }) => {
+                    const look = kindLook(shown.value.kinds[row.kind[span]]);
+                    return [row.stage, laneWords(row), html`<${Swatch} ...${look} />${look.label}`, number(row.microbatch[span]),
+                        number(row.chunk[span]), number(row.layer[span]), exact(row.start_s[span]), exact(row.end_s[span])];
+                })} />`}
         <//>`;
 }
 
@@ -127,7 +97,7 @@ export function Tables() {
     return html`
         <div class="folds">
             <${Stages} /><${AtCursor} />
-            <${Notes} title="Warnings of the simulation" items=${warnings ?? []} tone="warn" testid="timeline-warnings" />
-            <${Notes} title="Assumptions of the simulation" items=${assumptions ?? []} testid="timeline-assumptions" />
+            <${Notes} title="Warnings of the simulation" items=${warnings} tone="warn" testid="timeline-warnings" />
+            <${Notes} title="Assumptions of the simulation" items=${assumptions} testid="timeline-assumptions" />
         </div>`;
 }

@@ -5,8 +5,10 @@ import * as api from "../../state/api.js";
 import { asProblem, requestText } from "../../state/store.js";
 import { digits, exact, seconds } from "../../units.js";
 import { Problem } from "../../widgets/problem.js";
-import { Scroll } from "../../widgets/scroll.js";
-import { timeline } from "../state.js";
+import { Plain } from "../../widgets/plain.js";
+import { save } from "../../widgets/save.js";
+import { wordsOf } from "../../widgets/terms.js";
+import { fetchInto, nothing, timeline } from "../state.js";
 
 const PERFETTO = "https://ui.perfetto.dev";
 const FILE = "step.pt.trace.json.gz";
@@ -16,8 +18,7 @@ const PATIENCE_MS = 20_000;
 /** What becomes of a trace on its way out. */
 const told = signal("");
 
-/** @type {import("@preact/signals").Signal<import("../state.js").Fetched>} */
-const compared = signal({ phase: "idle", of: "", answer: null, problem: null });
+const compared = signal(nothing());
 let withdraw = () => {};
 
 /** @param {(blob: Blob) => void} use */
@@ -38,11 +39,7 @@ function cutWords() {
 
 function download() {
     void withTrace((blob) => {
-        const link = document.createElement("a");
-        link.href = URL.createObjectURL(blob);
-        link.download = FILE;
-        link.click();
-        setTimeout(() => URL.revokeObjectURL(link.href), PATIENCE_MS);
+        save(blob, "application/gzip", FILE);
         told.value = `${FILE}: Perfetto, chrome://tracing and TensorBoard open it.${cutWords()}`;
     });
 }
@@ -80,68 +77,46 @@ function openPerfetto() {
 }
 
 /** @param {File | undefined} file */
-async function compare(file) {
+function compare(file) {
     if (!file) return;
     withdraw();
     const controller = new AbortController();
     withdraw = () => controller.abort();
-    const of = requestText.peek();
-    compared.value = { phase: "loading", of: file.name, answer: null, problem: null };
-    try {
-        const answer = await api.compareTrace(JSON.parse(of), file, controller.signal);
-        compared.value = { phase: "done", of: file.name, answer: { ...answer, request: of }, problem: null };
-    } catch (error) {
-        const problem = asProblem(error);
-        if (problem) compared.value = { phase: "problem", of: file.name, answer: null, problem };
-    }
+    const request = requestText.peek();
+    void fetchInto(compared, file.name, controller.signal, async () =>
+        ({ ...await api.compareTrace(JSON.parse(request), file, controller.signal), request }));
 }
 
-const told_s = (value_s) => (value_s === null ? "–" : seconds(value_s));
+/** @param {number | null | undefined} value_s */
+const told_s = (value_s) => (value_s == null ? "–" : seconds(value_s));
 
-/** @param {{caption: string, name: string, rows: [string, number, number | null, number | null, number | null][]}} props  measured, predicted, ratio, calls */
+/** @param {string} label @param {{measured_s: number | null, predicted_s: number | null, ratio: number | null, calls?: number}} pair */
+const cellsOf = (label, { measured_s, predicted_s, ratio, calls }) => [wordsOf(label),
+    html`<td class="n" title="${exact(measured_s)} s">${told_s(measured_s)}</td>`, told_s(predicted_s), ratio === null ? "–" : digits(ratio), calls && exact(calls)];
+
+/** @param {{caption: string, name: string, rows: any[][]}} props */
 function Pairs({ caption, name, rows }) {
     return html`
-        <${Scroll} label="${caption} table">
-            <table class="figures tight">
-                <caption>${caption}, in seconds of one step</caption>
-                <thead><tr><th scope="col">${name}</th><th scope="col" class="n">Recorded</th><th scope="col" class="n">Predicted</th>
-                    <th scope="col" class="n">Predicted / recorded</th><th scope="col" class="n">Calls</th></tr></thead>
-                <tbody>${rows.map(([label, measured_s, predicted_s, ratio, calls]) => html`
-                    <tr key=${label}><th scope="row">${label.replaceAll("_", " ")}</th>
-                        <td class="n" title="${exact(measured_s)} s">${told_s(measured_s)}</td><td class="n">${told_s(predicted_s)}</td>
-                        <td class="n">${ratio === null ? "–" : digits(ratio)}</td><td class="n">${calls === null ? "" : exact(calls)}</td></tr>`)}
-                </tbody>
-            </table>
-        <//>`;
+        <${Plain} tight label="${caption}, in seconds of one step" caption="${caption}, in seconds of one step"
+            columns=${[name, "#Recorded", "#Predicted", "#Predicted / recorded", "#Calls"]} rows=${rows} />`;
 }
 
 /** @param {{answer: any}} props */
 function Comparison({ answer }) {
     const { step_s, exposed_communication_s: bare, categories, communication, streams, unmatched, trace, device, warnings } = answer;
     const names = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
-    const pair = (label, { measured, predicted, ratio }) => [label, measured, predicted, ratio, null];
+    const whole = (label, { measured, predicted, ratio }) => cellsOf(label, { measured_s: measured, predicted_s: predicted, ratio });
+    const caption = "Streams of the recording, in seconds of one step";
     return html`
         ${answer.request === requestText.value ? null : html`<p class="warning">The plan has changed since: load the trace again.</p>`}
         <p>${trace.steps} ${trace.steps === 1 ? "step" : "steps"} of ${compared.value.of}${trace.steps_marked ? ""
             : ", unmarked: the whole counts as one"}; busiest device ${device.device}, idle ${seconds(device.idle_s)} of a step (predicted bubble ${seconds(device.predicted_bubble_s)}).</p>
-        <${Pairs} caption="The step" name="Figure" rows=${[pair("step time", step_s), pair("exposed communication", bare),
-            ...categories.map(({ name, measured_s, predicted_s, ratio, calls }) => [name, measured_s, predicted_s, ratio, calls])]} />
-        <${Pairs} caption="Collectives" name="Collective" rows=${communication.map((each) =>
-            [each.collective, each.measured_s, each.predicted_s, each.ratio, each.calls])} />
-        <${Scroll} label="Streams table">
-            <table class="figures tight" data-testid="streams">
-                <caption>Streams of the recording, in seconds of one step</caption>
-                <thead><tr><th scope="col">Device, stream</th><th scope="col" class="n">Busy</th>${names.map((name) => html`
-                    <th key=${name} scope="col" class="n">${name}</th>`)}</tr></thead>
-                <tbody>${streams.map((stream) => html`
-                    <tr key=${`${stream.device} ${stream.stream}`}>
-                        <th scope="row">${stream.device}, ${stream.stream}</th><td class="n">${seconds(stream.busy_s)}</td>
-                        ${names.map((name) => html`<td key=${name} class="n">${
-                            told_s(stream.categories.find((each) => each.name === name)?.measured_s ?? null)}</td>`)}
-                    </tr>`)}
-                </tbody>
-            </table>
-        <//>
+        <${Pairs} caption="The step" name="Figure" rows=${[whole("step time", step_s), whole("exposed communication", bare),
+            ...categories.map((each) => cellsOf(each.name, each))]} />
+        <${Pairs} caption="Collectives" name="Collective" rows=${communication.map((each) => cellsOf(each.collective, each))} />
+        <${Plain} tight label=${caption} caption=${caption} testid="streams" columns=${["Device, stream", "#Busy", ...names.map((name) => `#${name}`)]}
+            rows=${streams.map(({ device: of, stream, busy_s, categories: own }) => [`${of}, ${stream}`, seconds(busy_s),
+                ...names.map((name) => told_s(own.find((each) => each.name === name)?.measured_s))])} />
         ${unmatched.length === 0 ? null : html`<p class="muted">Kernels whose names say nothing, in other: ${unmatched.map(({ name, measured_s }) =>
             `${name} ${seconds(measured_s)}`).join("; ")}</p>`}
         ${warnings.map(({ message }) => html`<p key=${message} class="warning">${message}</p>`)}`;
@@ -151,7 +126,7 @@ export function Trace() {
     const { phase, of, problem, answer } = compared.value;
     const drop = (event) => {
         event.preventDefault();
-        void compare(event.dataTransfer?.files[0]);
+        compare(event.dataTransfer?.files[0]);
     };
     return html`
         <section class="trace" aria-label="Traces" data-testid="trace" data-phase=${phase} onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
@@ -163,6 +138,6 @@ export function Trace() {
             </div>
             <p class="muted" role="status">${phase === "loading" ? `Reading ${of}…` : told.value || html`
                 Perfetto is at ${PERFETTO}: the page there takes the trace from this one, inside the browser.`}</p>
-            ${problem ? html`<${Problem} problem=${problem} />` : answer ? html`<${Comparison} answer=${answer} />` : null}
+            ${problem ? html`<${Problem} problem=${problem} />` : phase === "done" && html`<${Comparison} answer=${answer} />`}
         </section>`;
 }

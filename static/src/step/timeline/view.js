@@ -2,31 +2,32 @@
 import { html } from "../../html.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
 import { at_s, marks_s, view_s } from "../../state/look.js";
-import { units } from "../../state/prefs.js";
+import { memorySize } from "../../state/prefs.js";
 import { keptWords } from "../bytes.js";
 import { timelineData } from "../exported.js";
 import { timeline } from "../state.js";
 import { requestText } from "../../state/store.js";
-import { exact, gigabytes, percent, seconds } from "../../units.js";
+import { exact, percent, seconds } from "../../units.js";
 import { Swatch } from "../../widgets/charts.js";
+import { Check } from "../../widgets/check.js";
 import { Export } from "../../widgets/export.js";
+import { Panel } from "../../widgets/panel.js";
 import { Problem } from "../../widgets/problem.js";
-import { kindLook } from "./kinds.js";
+import { kindLook, names } from "./kinds.js";
 import { MAIN, Mini, Plot, workWords } from "./plot.js";
-import { bytesAt, spanAt } from "./rows.js";
-import { allLanes, computingRow, lastEnd_s, moveCursor, rings, setView, shown, stageShown } from "./shown.js";
+import { bytesAt } from "./rows.js";
+import { allLanes, lastEnd_s, moveCursor, rings, runningNow, setView, shown, stageShown } from "./shown.js";
 import { Selected, Tables } from "./tables.js";
 import { Trace } from "./trace.js";
 import { Choice, Versus } from "./versus.js";
 
 /** What the chosen stage does at the cursor, as a sentence. */
 function Readout() {
-    const row = computingRow();
+    const now = runningNow();
     const now_s = at_s.value;
-    const span = row === null ? -1 : spanAt(row, now_s);
     const stairs = shown.value.stairsOfStage.get(stageShown.value);
-    const does = span < 0 ? "idle" : `${kindLook(shown.value.kinds[row.kind[span]]).label.toLowerCase()}${workWords(row, span)}`;
-    const kept = stairs ? `, ${gigabytes(bytesAt(stairs, now_s), units.value)} ${units.value} of ${keptWords.value.toLowerCase()}` : "";
+    const does = now ? `${kindLook(shown.value.kinds[now.row.kind[now.span]]).label.toLowerCase()}${workWords(now.row, now.span)}` : "idle";
+    const kept = stairs ? `, ${memorySize(bytesAt(stairs, now_s))} of ${keptWords.value.toLowerCase()}` : "";
     return html`
         <p class="readout" role="status" aria-live=${playing.value ? "off" : "polite"} data-testid="readout">
             At <b>${exact(Number(now_s.toPrecision(6)))} s</b> stage ${stageShown.value}: ${does}${kept}</p>`;
@@ -47,10 +48,8 @@ function Transport() {
                 ${PACES_S.map((pace) => html`<option key=${pace} value=${pace} selected=${pace === pace_s.value}>${pace} s</option>`)}
             </select></label>
             <button type="button" disabled=${whole} onClick=${() => { view_s.value = null; }}>Whole step</button>
-            <label class="check"><input type="checkbox" checked=${allLanes.value}
-                onChange=${(event) => { allLanes.value = event.currentTarget.checked; }} /> Links, copies, host</label>
-            <label class="check"><input type="checkbox" checked=${rings.value}
-                onChange=${(event) => { rings.value = event.currentTarget.checked; }} /> Ring steps</label>
+            <${Check} on=${allLanes.value} set=${(on) => { allLanes.value = on; }}>Links, copies, host<//>
+            <${Check} on=${rings.value} set=${(on) => { rings.value = on; }}>Ring steps<//>
             <${Choice} />
         </div>`;
 }
@@ -69,7 +68,7 @@ function Moments() {
         ${a_s === undefined ? null : html`
             <p class="readout" data-testid="marked">A ${exact(Number(a_s.toPrecision(6)))} s${b_s === undefined ? ". Move the cursor and press M for B." : html`,
                 B ${exact(Number(b_s.toPrecision(6)))} s: <b>${seconds(Math.abs(b_s - a_s))}</b> ${b_s < a_s ? "back" : "on"}, stage ${stageShown.value} then keeps
-                ${` ${gigabytes(Math.abs(apart), units.value)} ${units.value} ${apart < 0 ? "less" : "more"}`}`}
+                ${` ${memorySize(Math.abs(apart))} ${apart < 0 ? "less" : "more"}`}`}
                 ${" "}<button type="button" onClick=${() => { marks_s.value = []; }}>Remove the marks</button></p>`}`;
 }
 
@@ -80,29 +79,22 @@ function Legend() {
         <ul class="key" aria-label="Kinds of spans">${kinds.map((name, at) => {
             const look = kindLook(name);
             return used.has(at) ? html`
-                <li key=${name}><${Swatch} tone=${look.tone} hatched=${look.hatched} /><span><b>${look.letter}</b> ${look.label}</span></li>` : null;
+                <li key=${name}><${Swatch} ...${look} /><span><b>${look.letter}</b> ${look.label}</span></li>` : null;
         })}</ul>`;
 }
 
 function Keys() {
     return html`
-        <p class="hint muted" id="timeline-keys">
-            <kbd>Ctrl</kbd> wheel or pinch zooms, dragging pans, <kbd>Shift</kbd> dragging sums a part. Keys: <kbd>W</kbd> <kbd>S</kbd> zoom,${" "}
-            <kbd>A</kbd> <kbd>D</kbd> pan, <kbd>0</kbd> whole step, <kbd>F</kbd> focus, <kbd>←</kbd> <kbd>→</kbd> next edge${" "}
-            (with <kbd>Shift</kbd> select), <kbd>↑</kbd> <kbd>↓</kbd> stage, <kbd>[</kbd> <kbd>]</kbd> micro-batch, <kbd>Space</kbd> play,${" "}
-            <kbd>M</kbd> mark A, then B.</p>`;
+        <p class="hint muted" id="timeline-keys">${names.hands.split("`").map((text, at) => (at % 2 === 0 ? text : html`<kbd>${text}</kbd>`))}</p>`;
 }
 
 export function Timeline() {
     const { phase, problem, answer, of } = timeline.value;
     const stale = phase === "loading" || of !== requestText.value;
     return html`
-        <section class="panel" aria-labelledby="panel-timeline" data-testid="timeline" data-phase=${stale && phase !== "problem" ? "loading" : phase}>
-            <header class="panel-head">
-                <h2 id="panel-timeline">Timeline of one step</h2>
-                ${answer ? html`<p class="key">${seconds(answer.step_s)} simulated, ${seconds(answer.closed_form_s)} in closed form</p>
-                    <${Export} name="timeline" title="Timeline of one step" data=${timelineData} />` : null}
-            </header>
+        <${Panel} id="timeline" title="Timeline of one step" data-phase=${stale && phase !== "problem" ? "loading" : phase} head=${answer && html`
+            <p class="key">${seconds(answer.step_s)} simulated, ${seconds(answer.closed_form_s)} in closed form</p>
+            <${Export} name="timeline" title="Timeline of one step" data=${timelineData} />`}>
             ${problem ? html`<${Problem} problem=${problem} />` : shown.value === null ? html`<p class="muted">Simulating one step…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>
                     ${answer.left_out > 0 ? html`<p class="warning">${exact(answer.left_out)} spans are left out: the timeline is too long to be drawn whole.</p>` : null}
@@ -110,5 +102,5 @@ export function Timeline() {
                     <${Plot} drawing=${MAIN} name="Timeline" testid="timeline" />
                     <${Readout} /><${Moments} /><${Selected} /><${Versus} /><${Keys} /><${Tables} /><${Trace} />
                 </div>`}
-        </section>`;
+        <//>`;
 }
