@@ -64,6 +64,7 @@ const result = await build({
     chunkNames: "assets/[name]-[hash]",
     outdir: "dist",
     write: false,
+    plugins: [withoutIndentation],
     logLevel: "warning",
 });
 

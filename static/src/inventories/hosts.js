@@ -9,7 +9,8 @@
  * @typedef {{title: string, pool: string, hosts: string[], count: number, says: string, source: string, since: string}} Trouble
  */
 import { expand, shortOf } from "./names.js";
-import { labelOf, many, valueOf } from "./words.js";
+import { valueOf } from "../widgets/values.js";
+import { labelOf, many } from "./words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
 const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];

@@ -3,13 +3,15 @@ import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { listInventories, readSpec } from "../state/api-inventories.js";
-import { place } from "../state/look.js";
+import { changed, place } from "../state/look.js";
 import { asProblem } from "../state/store.js";
 import { exact } from "../units.js";
+import { Check } from "../widgets/check.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Plain } from "../widgets/plain.js";
 import { guessesOf } from "./guesses.js";
-import { goTo, useLoad } from "./load.js";
-import { Age, Go, Table, Waiting } from "./parts.js";
-import { partName } from "./pools.js";
+import { Age, Go, goTo } from "./parts.js";
+import { knownName } from "./pools.js";
 import { age, many } from "./words.js";
 import { bringBack } from "./writes.js";
 
@@ -75,7 +77,7 @@ function stopped({ status }) {
 function kindsOf({ status }) {
     const kinds = new Map();
     for (const { accelerator, accelerators } of status.hardware.pools) kinds.set(accelerator, (kinds.get(accelerator) ?? 0) + accelerators);
-    return [...kinds].map(([id, count]) => [partName(id), count]);
+    return [...kinds].map(([id, count]) => [knownName(id), count]);
 }
 
 /** @param {{inventory: any}} props */
@@ -107,7 +109,7 @@ function Rows({ rows }) {
     const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
         .sort((a, b) => time(a) - time(b));
     return html`
-        <${Table} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
+        <${Plain} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
             rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
         <p class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
             rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
@@ -116,14 +118,13 @@ function Rows({ rows }) {
 /** @param {{items: any[]}} props */
 function Deleted({ items }) {
     return html`
-        <${Table} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
+        <${Plain} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
             [name || slug, html`<${Age} of=${at} />`, html`<button type="button" onClick=${() => bringBack(slug, name || slug)}>Restore ${name || slug}</button>`])} />`;
 }
 
 /** @param {string} name @param {string} text  "" takes it out of the address; the page starts anew */
 function set(name, text) {
-    const { [name]: old, cursor, ...rest } = place.value;
-    place.value = text === "" ? rest : { ...rest, [name]: text };
+    place.value = changed(place.value, { [name]: text, cursor: "" });
 }
 
 function Filter() {
@@ -137,8 +138,7 @@ function Filter() {
         return () => clearTimeout(timer);
     }, [draft]);
     const box = (name, words) => html`
-        <label class="check"><input type="checkbox" checked=${place.value[name] === "1"}
-            onChange=${(event) => set(name, event.currentTarget.checked ? "1" : "")} /> ${words}</label>`;
+        <${Check} on=${place.value[name] === "1"} set=${(on) => set(name, on ? "1" : "")}>${words}<//>`;
     return html`
         <div class="commands" role="search" aria-label="Filter">
             <label class="filter">Name <input type="text" id="filter-name" autocomplete="off" spellcheck=${false} value=${draft ?? place.value.q ?? ""}
@@ -157,24 +157,30 @@ function Nothing() {
             <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
 }
 
-export function List() {
-    const { q = "", gone = "", cursor = "" } = place.value;
-    const filter = { limit: String(PAGE), sort: "-updated_at", ...(q === "" ? {} : { name: q }), ...(gone === "1" ? { deleted: "true" } : {}),
-        ...(cursor === "" ? {} : { cursor }) };
-    const loaded = useLoad(JSON.stringify(filter), async (abort) => {
+/** @param {{filter: Record<string, string>}} props */
+function Found({ filter }) {
+    const gone = filter.deleted === "true";
+    const loaded = useLoad("list", async (abort) => {
         const page = await listInventories(filter, abort);
-        return { ...page, rows: gone === "1" ? [] : await loadRows(page.items, abort) };
+        return { ...page, rows: gone ? [] : await loadRows(page.items, abort) };
     });
-    const { value } = loaded;
+    const { value, pending } = loaded;
     return html`
-        <div class="step" aria-busy=${loaded.pending}>
+        <${Waiting} of=${loaded} what="inventories" />
+        ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
+            <section class="panel" aria-label="List of inventories" aria-busy=${pending}>${gone ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
+                ${value.next_cursor ? html`<p class="more"><span class="muted">A page holds the ${exact(PAGE)} that were changed last; their order is that of the page.</span>
+                    <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
+            </section>`}`;
+}
+
+export function List() {
+    const { q: name = "", gone, cursor = "" } = place.value;
+    const filter = changed({ limit: String(PAGE), sort: "-updated_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
+    return html`
+        <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>
             <${Filter} />
-            <${Waiting} of=${loaded} what="inventories" />
-            ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
-                <section class="panel" aria-label="List of inventories">${gone === "1" ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
-                    ${value.next_cursor ? html`<p class="more"><span class="muted">A page holds the ${exact(PAGE)} that were changed last; their order is that of the page.</span>
-                        <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
-                </section>`}
+            <${Found} key=${JSON.stringify(filter)} filter=${filter} />
         </div>`;
 }

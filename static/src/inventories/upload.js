@@ -3,10 +3,12 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchFormats } from "../state/api-inventories.js";
 import { percent, scaled } from "../units.js";
+import { useLoad } from "../widgets/load.js";
+import { Options } from "../widgets/options.js";
+import { Panel } from "../widgets/panel.js";
 import { Problem } from "../widgets/problem.js";
 import { addFiles, cancel, draft, dropFile, files, format, pasted, read, reading } from "./intake.js";
-import { useLoad } from "./load.js";
-import { Go, Panel } from "./parts.js";
+import { Go } from "./parts.js";
 import { Report } from "./report.js";
 import { Save } from "./save.js";
 
@@ -18,8 +20,7 @@ function Formats() {
     };
     return html`
         <label>Format <select id="field-format" value=${format.value} onChange=${change}>
-            <option value="auto" selected=${format.value === "auto"}>found out by itself</option>
-            ${(list.value ?? []).map(({ name, title }) => html`<option key=${name} value=${name} selected=${name === format.value}>${title}</option>`)}
+            <${Options} items=${[["auto", "found out by itself"], ...(list.value ?? []).map(({ name, title }) => [name, title])]} now=${format.value} />
         </select></label>`;
 }
 

@@ -1,6 +1,6 @@
 /** What the page of inventories says in words: ages, counts, fields of a node. Pure but for the clock and the units. */
-import { units } from "../state/prefs.js";
-import { exact, gigabytes, scaled } from "../units.js";
+import { exact } from "../units.js";
+import { wordsOf } from "../widgets/values.js";
 
 /** @type {[number, string][]} */
 const SPANS = [[86_400, "day"], [3600, "hour"], [60, "minute"]];
@@ -33,15 +33,7 @@ const LABELS = {
 
 /** @param {string} field */
 export function labelOf(field) {
-    return LABELS[field] ?? field.replaceAll("_", " ");
-}
-
-/** @param {string} field @param {string | number} value */
-export function valueOf(field, value) {
-    if (typeof value !== "number") return String(value);
-    if (field.endsWith("_bytes_per_s")) return scaled(value, "B/s");
-    if (field.endsWith("_bytes")) return `${gigabytes(value, units.value)} ${units.value}`;
-    return field.endsWith("_w") ? `${exact(value)} W` : exact(value);
+    return LABELS[field] ?? wordsOf(field);
 }
 
 const MOST_NAMES = 8;

@@ -2,7 +2,8 @@
 import { deleteInventory, fetchSpecText, putInventory, restoreInventory } from "../state/api-inventories.js";
 import { asProblem } from "../state/store.js";
 import { tell } from "../shell/share.js";
-import { goTo, noteWrite } from "./load.js";
+import { noteWrite } from "../widgets/load.js";
+import { goTo } from "./parts.js";
 
 /** Says what went wrong with a write; it stays until it is read. @param {unknown} error */
 function tellProblem(error) {
