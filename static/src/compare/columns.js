@@ -9,18 +9,13 @@
  */
 import { computed, signal } from "@preact/signals";
 import { postEstimate } from "../state/api.js";
-import { changed, comparing } from "../state/look.js";
+import { comparing } from "../state/look.js";
 import { hashOf, pins, planOfPin } from "../state/pins.js";
 import { requestOf } from "../state/plan.js";
 import { answer, asProblem, ownPin, plan } from "../state/store.js";
+import { addressed } from "../widgets/address.js";
 
-/** @param {string} name @returns {string} "" where the address says nothing */
-export const said = (name) => comparing.value[name] ?? "";
-
-/** Writes into the address; an empty text takes the name out. @param {Record<string, string>} changes */
-export function say(changes) {
-    comparing.value = changed(comparing.peek(), changes);
-}
+export const { said, say } = addressed(comparing);
 
 /** @type {Answered} */
 const WAITING = { phase: "loading", estimate: null, problem: null };

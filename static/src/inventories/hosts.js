@@ -10,16 +10,17 @@
  */
 import { expand, shortOf } from "./names.js";
 import { valueOf } from "../widgets/values.js";
+import { called } from "../widgets/words.js";
 import { labelOf, many } from "./words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
 const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
 
-/** Facts in which hosts of a pool should be equal, and what it is called when they are not. @type {Record<string, string>} */
-const EQUAL = {
-    accelerator: "mixed GPUs", accelerators: "GPUs missing", memory_bytes: "memory differs", driver: "driver mismatch",
-    power_limit_w: "power limit differs", nic_count: "network card missing", nic_bytes_per_s: "slower network card",
-};
+/** Facts in which hosts of a pool should be equal. */
+const EQUAL = ["accelerator", "accelerators", "memory_bytes", "driver", "power_limit_w", "nic_count", "nic_bytes_per_s"];
+
+/** What it is called when they are not. @param {string} field */
+const unequalOf = (field) => (EQUAL.includes(field) ? called("unequal", field) : "other than the spec");
 
 /** @param {any} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
@@ -65,7 +66,7 @@ function absent(hosts) {
 /** @param {any} hosts @returns {Trouble[]} */
 function contradicted(hosts) {
     return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
-        title: EQUAL[field] ?? "other than the spec", pool, hosts: list, count: expand(list).length, source, since: "",
+        title: unequalOf(field), pool, hosts: list, count: expand(list).length, source, since: "",
         says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
 }
 
@@ -88,9 +89,9 @@ function valuesByPool(facts, field, find) {
 
 /** Hosts that one source sees otherwise than most of their pool. @param {any} observation @param {(name: string) => any} find @returns {Trouble[]} */
 function unequal({ source, facts }, find) {
-    return Object.keys(EQUAL).flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
+    return EQUAL.flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
         const [[most, alike], ...others] = [...values].sort(([, a], [, b]) => b.length - a.length);
-        return others.map(([value, hosts]) => ({ title: EQUAL[field], pool: pool.name, hosts, count: hosts.length, source, since: "",
+        return others.map(([value, hosts]) => ({ title: unequalOf(field), pool: pool.name, hosts, count: hosts.length, source, since: "",
             says: `${labelOf(field)} ${valueOf(field, value)}, but ${valueOf(field, most)} on ${many(alike.length, "other")}` }));
     }));
 }

@@ -9,6 +9,7 @@ import { exact } from "../units.js";
 import { Check } from "../widgets/check.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Plain } from "../widgets/plain.js";
+import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
 import { knownName } from "./pools.js";
@@ -21,7 +22,7 @@ const PAGE = 50;
 const AT_ONCE = 4;
 const PAUSE_MS = 250;
 
-/** One that cannot be read hides no other; without a service there is none. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
+/** One that cannot be read hides no other. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
 async function loadRow(item, abort) {
     try {
         const inventory = await fetchInventory(item.slug, abort);
@@ -29,7 +30,7 @@ async function loadRow(item, abort) {
         return { item, inventory, guesses, problem: null };
     } catch (error) {
         const problem = asProblem(error);
-        if (problem === null || problem.status === 0) throw error;
+        if (problem === null) throw error;
         return { item, inventory: null, guesses: 0, problem };
     }
 }
@@ -50,7 +51,7 @@ async function loadRows(items, abort) {
 
 /** When the cluster was seen last, by the source that saw it last; null: never. @param {any} inventory @returns {string | null} */
 function seenAt({ status }) {
-    return status.hosts.sources.reduce((last, { observed_at: at }) => (last === null || Date.parse(at) > Date.parse(last) ? at : last), null);
+    return status.hosts.sources.map(({ observed_at: at }) => at).sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
 /** @param {any[]} groups */
@@ -152,8 +153,7 @@ function Nothing() {
     if (filtered) return html`<p>No inventory is like that.</p>`;
     return html`
         <div class="empty"><h2>No inventory yet</h2>
-            <p>Bring what your tools print: <code>scontrol show node</code>, <code>kubectl get nodes -o json</code>, <code>nvidia-smi -q -x</code>,
-                Ansible facts, Terraform state and more. It is read first and stored when you say so.</p>
+            <p><${Help} of="bring" /></p>
             <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
 }
 
@@ -169,7 +169,7 @@ function Found({ filter }) {
         <${Waiting} of=${loaded} what="inventories" />
         ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
             <section class="panel" aria-label="List of inventories" aria-busy=${pending}>${gone ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
-                ${value.next_cursor ? html`<p class="more"><span class="muted">A page holds the ${exact(PAGE)} that were changed last; their order is that of the page.</span>
+                ${value.next_cursor ? html`<p class="more"><span class="muted"><${Help} of="pages" /></span>
                     <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
             </section>`}`;
 }

@@ -11,6 +11,7 @@ import { valueOf } from "../widgets/values.js";
 import { guessesOf } from "./guesses.js";
 import { History } from "./history.js";
 import { clusterOf } from "./hosts.js";
+import { Help } from "../widgets/words.js";
 import { Age, Go } from "./parts.js";
 import { PoolCard } from "./pools.js";
 import { labelOf, many, named, when } from "./words.js";
@@ -59,8 +60,7 @@ function Guessed({ inventory: { slug, revision, spec } }) {
 /** @param {{sources: any[]}} props */
 function Sources({ sources }) {
     if (sources.length === 0) {
-        return html`<p>Nobody has told yet which hosts are up. Let a tool say it from cron, each source under its own name:${" "}
-            <code>PUT /api/v1/inventories/…/observations/slurm</code> with what <code>scontrol show node</code> prints.</p>`;
+        return html`<p><${Help} of="observe" /></p>`;
     }
     return html`
         <${Plain} label="Observations" columns=${["Source", "Format", "Seen", "Counts for", "#Hosts", "Changed"]}

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { theme } from "../state/prefs.js";
 import { brush, colour, contextOf, followWidth, inkOn } from "../widgets/canvas.js";
+import { onKeys, spotOf } from "../widgets/hand.js";
 import { Swatch } from "../widgets/charts.js";
 import { rackOf } from "./names.js";
 import { exact } from "../units.js";
@@ -108,16 +109,6 @@ function paint(context, hosts, { across, down, x, y, labels }, left) {
     });
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {number} at */
-function paintCursor(context, { across, down, x, y }, at) {
-    if (at < 0 || at >= x.length) return;
-    context.strokeStyle = colour("accent");
-    context.lineWidth = 3;
-    context.strokeRect(x[at] - 0.5, y[at] - 0.5, across, down);
-}
-
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-
 /** The nearest host that way; the same one at the edge. @param {Frame} frame @param {number} from @param {number[]} way */
 function neighbour({ x, y }, from, [right, below]) {
     let [best, nearest] = [from, Infinity];
@@ -129,9 +120,9 @@ function neighbour({ x, y }, from, [right, below]) {
     return best;
 }
 
-/** @param {Frame} frame @param {number} right @param {number} below */
-function hostAt({ across, down, x, y }, right, below) {
-    return x.findIndex((left, at) => right >= left && right < left + across && below >= y[at] && below < y[at] + down);
+/** @param {Frame} frame @param {{x: number, y: number}} spot */
+function hostAt({ across, down, x, y }, spot) {
+    return x.findIndex((left, at) => spot.x >= left && spot.x < left + across && spot.y >= y[at] && spot.y < y[at] + down);
 }
 
 /** @param {{hosts: Host[]}} props  which states there are, with how many */
@@ -153,7 +144,6 @@ function spoken({ name, state, says }, out) {
 export function Rack({ pool, left, toggle }) {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-    const above = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const [width, setWidth] = useState(0);
     const [at, setAt] = useState(-1);
     const { hosts } = pool;
@@ -164,32 +154,21 @@ export function Rack({ pool, left, toggle }) {
         theme();
         if (width > 0) paint(contextOf(canvas.current, width, frame.height), hosts, frame, left);
     }), [frame, out]);
-    useEffect(() => effect(() => {
-        theme();
-        if (width > 0) paintCursor(contextOf(above.current, width, frame.height), frame, at);
-    }), [frame, at]);
-
-    const under = (event) => {
-        const edge = event.currentTarget.getBoundingClientRect();
-        return hostAt(frame, event.clientX - edge.left, event.clientY - edge.top);
-    };
+    const under = (event) => hostAt(frame, spotOf(event));
     const choose = (place) => {
         if (place >= 0 && pool.named) toggle(hosts[place].name);
     };
-    const onKeyDown = (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (event.key === "Enter" || event.key === " ") choose(at);
-        else if (event.key in ARROWS) setAt(at < 0 ? 0 : neighbour(frame, at, ARROWS[event.key]));
-        else return;
-        event.preventDefault();
-    };
+    const walk = (...way) => () => setAt(at < 0 ? 0 : neighbour(frame, at, way));
+    const take = () => choose(at);
+    const onKeyDown = onKeys({ Enter: take, " ": take, ArrowLeft: walk(-1, 0), ArrowRight: walk(1, 0), ArrowUp: walk(0, -1), ArrowDown: walk(0, 1) });
     const id = `rack-${pool.name}`;
     return html`
         <div class="plot map" ref=${box} tabindex="0" role="application" aria-label="Hosts of pool ${pool.name}" aria-describedby=${id}
              data-testid="rack" onKeyDown=${onKeyDown} onPointerMove=${(event) => setAt(under(event))}
              onClick=${(event) => choose(under(event))}>
-            <canvas ref=${canvas}></canvas><canvas class="marks" ref=${above}></canvas>
+            <canvas ref=${canvas}></canvas>
+            ${at in hosts ? html`<i class="host-cursor" style=${{ left: `${frame.x[at]}px`, top: `${frame.y[at]}px`, width: `${frame.across}px`, height: `${frame.down}px` }}></i>` : null}
         </div>
-        <p class="readout muted" id=${id} role="status">${at >= 0 && at < hosts.length ? spoken(hosts[at], left.has(hosts[at].name))
+        <p class="readout muted" id=${id} role="status">${at in hosts ? spoken(hosts[at], left.has(hosts[at].name))
             : pool.named ? "Point at a host, or walk with the arrows; click or Enter leaves it out of a plan." : "The spec names no hosts: they stand for their number."}</p>`;
 }

@@ -7,6 +7,7 @@ import { useLoad } from "../widgets/load.js";
 import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
 import { Problem } from "../widgets/problem.js";
+import { Help } from "../widgets/words.js";
 import { addFiles, cancel, draft, dropFile, files, format, pasted, read, reading } from "./intake.js";
 import { Go } from "./parts.js";
 import { Report } from "./report.js";
@@ -65,7 +66,7 @@ function Source() {
         <${Panel} title="What your tools print" id="source">
             <div class="drop" data-over=${over} onDragOver=${drag(true)} onDragLeave=${drag(false)} onDrop=${drop}>
                 <p>Drop files of one cluster here, or <label class="file">choose them<input type="file" class="visually-hidden" multiple id="field-files" onChange=${pick} /></label></p>
-                <p class="muted">Several tools tell more together: Slurm for names and states, nvidia-smi of one node for memory and links. Nothing is stored by reading.</p>
+                <p class="muted"><${Help} of="together" /></p>
                 <${Chosen} />
                 <label for="field-pasted">Or paste it</label>
                 <textarea id="field-pasted" rows="4" spellcheck=${false} value=${pasted.value} onInput=${(event) => { pasted.value = event.currentTarget.value; }}></textarea>

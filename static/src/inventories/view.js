@@ -5,6 +5,7 @@ import { place } from "../state/look.js";
 import { List } from "./list.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
+import { Help, worded } from "../widgets/words.js";
 import { One } from "./one.js";
 import { Upload } from "./upload.js";
 
@@ -20,13 +21,11 @@ async function lookForDatabase() {
 function NoDatabase({ again }) {
     return html`
         <${Panel} title="No inventories here" id="no-database">
-            <p>This service runs without a database, and inventories are kept in one.</p>
-            <p>Start it with <code>./server/run</code>, which brings a PostgreSQL of its own, or set <code>SHARDLINE_DATABASE_URL</code> to one of yours.
-                What tools print can be read all the same, below; plans take a cluster of the catalogue.</p>
+            <p><${Help} of="database" /></p>
             <p class="commands"><button type="button" onClick=${again}>Look again</button></p><//>`;
 }
 
-export function Inventories() {
+export const Inventories = worded(() => {
     const { inv = "", add = "" } = place.value;
     const database = useLoad("database", lookForDatabase);
     if (database.value === null) return html`<${Waiting} of=${database} what="inventories" />`;
@@ -35,4 +34,4 @@ export function Inventories() {
         ${away || database.problem !== null ? html`
             <div class="step"><${Waiting} of=${database} what="inventories" />${away ? html`<${NoDatabase} again=${database.again} />` : null}</div>` : null}
         ${add === "1" || away ? html`<${Upload} canStore=${!away} />` : inv === "" ? html`<${List} />` : html`<${One} key=${inv} slug=${inv} />`}`;
-}
+});

@@ -1,6 +1,6 @@
 /** What the page of inventories says in words: ages, counts, fields of a node. Pure but for the clock and the units. */
 import { exact } from "../units.js";
-import { wordsOf } from "../widgets/values.js";
+import { called } from "../widgets/words.js";
 
 /** @type {[number, string][]} */
 const SPANS = [[86_400, "day"], [3600, "hour"], [60, "minute"]];
@@ -22,19 +22,8 @@ export function when(time) {
     return `${time.slice(0, 10)} ${time.slice(11, 16)}`;
 }
 
-/** @type {Record<string, string>} */
-const LABELS = {
-    accelerators: "accelerators of a node", memory_bytes: "memory of a GPU", nominal_memory_bytes: "nominal memory of a GPU",
-    reserved_bytes: "memory that the driver keeps", host_memory_bytes: "memory of the host", power_limit_w: "power limit",
-    scale_up_bytes_per_s: "scale-up links of a GPU", scale_up_domain: "GPUs of a scale-up domain", nic_count: "network cards",
-    nic_bytes_per_s: "rate of a network card", nic_kind: "kind of network", price_per_node_hour: "price of a node-hour",
-    sliced_accelerators: "GPUs cut into slices", cpus: "processor threads", driver: "driver",
-};
-
 /** @param {string} field */
-export function labelOf(field) {
-    return LABELS[field] ?? wordsOf(field);
-}
+export const labelOf = (field) => called("fields", field);
 
 const MOST_NAMES = 8;
 

@@ -10,11 +10,17 @@ export const bytes = (value) => `${gigabytes(value, units.value)} ${units.value}
 
 /** The first end that fits. @type {[string, (value: number) => string][]} */
 const BY_END = [["_bytes_per_s", (value) => scaled(value, "B/s")], ["_bytes", bytes], ["_per_s", scaled], ["_per_accelerator", digits],
-    ["_s", seconds], ["_j", (value) => scaled(value / WATT_HOUR_J, "Wh")], ["_w", (value) => `${exact(value)} W`], ["_ratio", percent]];
+    ["_s", seconds], ["_j", (value) => scaled(value / WATT_HOUR_J, "Wh")], ["_w", (value) => `${exact(value)} W`], ["_ratio", percent], ["cost", scaled]];
 
 /** How a figure of that name is written. @param {string} name @returns {(value: number) => string} */
 export function writerOf(name) {
     return BY_END.find(([end]) => name.endsWith(end))?.[1] ?? exact;
+}
+
+/** What a figure of that name is counted in, "" for what is only counted. @param {string} name */
+export function unitOf(name) {
+    if (name.includes("_per_s")) return "";
+    return name.includes("bytes") ? "bytes" : /(_s|seconds)$/.test(name) ? "s" : name.endsWith("_j") ? "J" : "";
 }
 
 /** @param {string} name @param {any} value  words as they are */
@@ -34,6 +40,3 @@ export function partName(id) {
 
 /** A name of the service as words. @param {string} name */
 export const wordsOf = (name) => name.replaceAll("_", " ");
-
-/** As words at the start of a line. @param {string} name */
-export const titleOf = (name) => wordsOf(name.charAt(0).toUpperCase() + name.slice(1));

@@ -4,6 +4,7 @@ import { Fields, Files, openWords, Parts } from "../../inventories/report.js";
 import { many } from "../../inventories/words.js";
 import { Problem } from "../../widgets/problem.js";
 import { partName } from "../../widgets/values.js";
+import { worded } from "../../widgets/words.js";
 import { intake, planOn, usableNodes } from "./state.js";
 
 /** The part is not known: the reader says which it is. @param {{pool: any, report: any}} props */
@@ -53,7 +54,7 @@ function Report({ report, planned }) {
                 <li key=${message}>${message}${line ? html` <span class="muted">line ${line}</span>` : null}</li>`)}</ul>` : null}`;
 }
 
-export function IntakeCard() {
+export const IntakeCard = worded(() => {
     const { names, pending, report, problem, planned } = intake.value;
     return html`
         <div class="card intake" role="region" aria-label="What the files say" aria-busy=${pending} data-testid="intake">
@@ -65,4 +66,4 @@ export function IntakeCard() {
             ${problem ? html`<${Problem} problem=${problem} />` : null}
             ${report ? html`<${Report} report=${report} planned=${planned} />` : null}
         </div>`;
-}
+});
