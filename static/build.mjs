@@ -36,7 +36,7 @@ async function smaller(text) {
 }
 
 /**
- * What htm reads alike, and the shorter of it: space at line ends, which tag a closing one closes, quotes about a word.
+ * What htm reads alike, and the shorter of it: space at the ends of lines and tags, which tag a closing one closes, quotes about a word.
  * @type {[RegExp, string][]}
  */
 const ALIKE = [
@@ -45,6 +45,7 @@ const ALIKE = [
     [/(?<=["}\w])\n(?=[a-zA-Z-]+=)/g, " "],
     [/<\/[a-z0-9]+>/g, "<//>"],
     [/(\s[a-zA-Z-]+)="([\w-]+)"(?=[\s>])/g, "$1=$2"],
+    [/ \/>/g, "/>"],
 ];
 
 /** Templates are texts, which minifying leaves alone. Other files hold no template. */

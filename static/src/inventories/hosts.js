@@ -57,10 +57,9 @@ function absent(hosts) {
     const rows = ["drained", "down"].flatMap((title) => hosts[title].map((group) => ({
         title, pool: "", hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
         since: group.since ?? "" })));
-    const told = (title, list, says) => (list.length === 0 ? []
-        : [{ title, pool: "", hosts: list, count: expand(list).length, says, source: "", since: "" }]);
-    return [...rows, ...told("missing", hosts.missing, "no source that lists hosts names them"),
-        ...told("unexpected", hosts.unexpected, "have accelerators, and stand in no pool of the spec")];
+    const others = ["missing", "unexpected"].filter((title) => hosts[title].length > 0).map((title) => ({
+        title, pool: "", hosts: hosts[title], count: expand(hosts[title]).length, says: called("says", title), source: "", since: "" }));
+    return [...rows, ...others];
 }
 
 /** @param {any} hosts @returns {Trouble[]} */
@@ -96,8 +95,8 @@ function unequal({ source, facts }, find) {
     }));
 }
 
-/** @type {Record<string, State>} */
-const STATES = { drained: "drained", down: "down", missing: "missing" };
+/** What is wrong with a host, and a state by itself. */
+const AWAY = ["drained", "down", "missing"];
 
 /**
  * @param {any} inventory  as the service answers it @param {any[]} observations  with their facts
@@ -115,13 +114,13 @@ export function clusterOf(inventory, observations) {
     const seen = fresh.flatMap((observation) => unequal(observation, find))
         .filter(({ title, hosts }) => !hosts.every((name) => told.has(`${title} ${name}`)));
     const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: [],
-        count: pool.nodes, says: "the catalogue does not know the accelerator: no plan can be made on it", source: "", since: "" }));
+        count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
     const troubles = [...absent(inventory.status.hosts), ...unknown, ...said, ...seen];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {
             const found = find(name);
             if (found === null) continue;
-            mark(found.host, STATES[row.title] ?? "differs", `${row.title}: ${row.says}`);
+            mark(found.host, AWAY.includes(row.title) ? /** @type {State} */ (row.title) : "differs", `${row.title}: ${row.says}`);
             if (!row.pool.split(", ").includes(found.pool.name)) row.pool = row.pool === "" ? found.pool.name : `${row.pool}, ${found.pool.name}`;
         }
     }

@@ -13,7 +13,7 @@ import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
 import { knownName } from "./pools.js";
-import { age, many } from "./words.js";
+import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
 /** @typedef {{item: any, inventory: any, guesses: number, problem: any}} Row  inventory: null until it has come */
@@ -86,8 +86,8 @@ function Verdicts({ inventory }) {
     const bad = stopped(inventory);
     const { plans } = inventory.status;
     if (bad.length === 0) return plans.length === 0 ? "none saved" : `✓ ${exact(plans.length)} fit`;
-    return bad.map(({ slug, name, reason, evaluation }) => html`
-        <p key=${slug} class="bad"><b>✕ ${name || slug}</b>: ${reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "does not fit"}</p>`);
+    return bad.map((saved) => html`
+        <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`);
 }
 
 /** @param {Row} row @returns {any[]} its cells */

@@ -14,7 +14,7 @@ import { clusterOf } from "./hosts.js";
 import { Help } from "../widgets/words.js";
 import { Age, Go } from "./parts.js";
 import { PoolCard } from "./pools.js";
-import { labelOf, many, named, when } from "./words.js";
+import { labelOf, many, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
 const MOST_ROWS = 60;
@@ -75,8 +75,8 @@ function Plans({ plans }) {
     if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
     return html`
         <${Plain} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
-            rows=${plans.map(({ slug, name, verdict, reason, evaluation, evaluated_at: at }) => [name || slug,
-                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "",
+            rows=${plans.map(({ slug, name, verdict, evaluated_at: at, ...plan }) => [name || slug,
+                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reasonOf(plan),
                 at ? html`<${Age} of=${at} />` : ""])} />
         ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;
 }

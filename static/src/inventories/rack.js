@@ -5,6 +5,7 @@ import { html } from "../html.js";
 import { theme } from "../state/prefs.js";
 import { brush, colour, contextOf, followWidth, inkOn } from "../widgets/canvas.js";
 import { onKeys, spotOf } from "../widgets/hand.js";
+import { called, Help } from "../widgets/words.js";
 import { Swatch } from "../widgets/charts.js";
 import { rackOf } from "./names.js";
 import { exact } from "../units.js";
@@ -12,14 +13,14 @@ import { exact } from "../units.js";
 /** @typedef {import("./hosts.js").Host} Host */
 /** @typedef {{across: number, down: number, height: number, x: number[], y: number[], labels: {text: string, x: number, y: number}[]}} Frame */
 
-/** @type {Record<import("./hosts.js").State, {tone: string, hatched: boolean, letter: string, words: string}>} */
+/** @type {Record<import("./hosts.js").State, {tone: string, hatched: boolean, letter: string}>} */
 export const LOOKS = {
-    usable: { tone: "green", hatched: false, letter: "", words: "usable, seen by a source" },
-    unseen: { tone: "sky", hatched: false, letter: "·", words: "not seen: counted as usable" },
-    differs: { tone: "purple", hatched: true, letter: "≠", words: "differs" },
-    drained: { tone: "orange", hatched: true, letter: "D", words: "drained" },
-    down: { tone: "vermillion", hatched: false, letter: "X", words: "down" },
-    missing: { tone: "grey", hatched: true, letter: "M", words: "missing" },
+    usable: { tone: "green", hatched: false, letter: "" },
+    unseen: { tone: "sky", hatched: false, letter: "·" },
+    differs: { tone: "purple", hatched: true, letter: "≠" },
+    drained: { tone: "orange", hatched: true, letter: "D" },
+    down: { tone: "vermillion", hatched: false, letter: "X" },
+    missing: { tone: "grey", hatched: true, letter: "M" },
 };
 
 /** Sides of a cell by how many hosts there are at most. */
@@ -130,14 +131,14 @@ export function Legend({ hosts }) {
     const counts = new Map();
     for (const { state } of hosts) counts.set(state, (counts.get(state) ?? 0) + 1);
     return html`
-        <ul class="key">${Object.entries(LOOKS).filter(([state]) => counts.has(state)).map(([state, { tone, hatched, letter, words }]) => html`
+        <ul class="key">${Object.entries(LOOKS).filter(([state]) => counts.has(state)).map(([state, { tone, hatched, letter }]) => html`
             <li key=${state}><${Swatch} tone=${tone} hatched=${hatched} /><span>${letter === "" ? null : html`<b>${letter}</b> `}${
-                exact(counts.get(state))} ${words}</span></li>`)}</ul>`;
+                exact(counts.get(state))} ${called("states", state)}</span></li>`)}</ul>`;
 }
 
 /** @param {Host} host @param {boolean} out */
 function spoken({ name, state, says }, out) {
-    return `${name}: ${says.length > 0 ? says.join("; ") : LOOKS[state].words}${out ? ". Left out by you" : ""}`;
+    return `${name}: ${says.length > 0 ? says.join("; ") : called("states", state)}${out ? ". Left out by you" : ""}`;
 }
 
 /** @param {{pool: import("./hosts.js").Pool, left: Set<string>, toggle: (name: string) => void}} props  left: hosts left out by the reader */
@@ -170,5 +171,5 @@ export function Rack({ pool, left, toggle }) {
             ${at in hosts ? html`<i class="host-cursor" style=${{ left: `${frame.x[at]}px`, top: `${frame.y[at]}px`, width: `${frame.across}px`, height: `${frame.down}px` }}></i>` : null}
         </div>
         <p class="readout muted" id=${id} role="status">${at in hosts ? spoken(hosts[at], left.has(hosts[at].name))
-            : pool.named ? "Point at a host, or walk with the arrows; click or Enter leaves it out of a plan." : "The spec names no hosts: they stand for their number."}</p>`;
+            : html`<${Help} of=${pool.named ? "hosts" : "no_hosts"} />`}</p>`;
 }

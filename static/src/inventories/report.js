@@ -7,6 +7,7 @@ import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { partName, valueOf } from "../widgets/values.js";
+import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
@@ -93,7 +94,7 @@ function Missing({ report }) {
 
 /** @param {{report: any}} props */
 function Odd({ report: { warnings, files } }) {
-    if (warnings.length === 0) return html`<p class="good">Every line was understood, and no two files differ.</p>`;
+    if (warnings.length === 0) return html`<p class="good"><${Help} of="understood" /></p>`;
     return html`
         <${Plain} label="What is odd" columns=${["File", "#Line", "~What", "#Times"]}
             rows=${warnings.slice(0, MOST_ROWS).map(({ message, file, line, count }) =>
@@ -106,7 +107,7 @@ export function Report({ report }) {
     return html`
         <${Panel} title="What was read" id="report">
             <${Files} files=${report.files} /><${Hosts} hosts=${report.hosts} />
-            ${draft.value === null ? html`<p class="bad">No node has whole accelerators: there is nothing to store.</p>` : html`<${Pools} pools=${report.pools} files=${report.files} />`}
+            ${draft.value === null ? html`<p class="bad"><${Help} of="no_accelerators" /></p>` : html`<${Pools} pools=${report.pools} files=${report.files} />`}
         <//>
         <${Panel} title="Missing" id="missing"><${Missing} report=${report} /><//>
         <${Panel} title="Guessed" id="report-guessed"><${Guesses} guesses=${guessesOf(report)} /><//>

@@ -12,6 +12,7 @@ import { useLoad, Waiting } from "../widgets/load.js";
 import { Options } from "../widgets/options.js";
 import { Panel } from "../widgets/panel.js";
 import { Problem } from "../widgets/problem.js";
+import { Help } from "../widgets/words.js";
 import { Diff } from "./history.js";
 import { draft, forget, open, reading, slug, title } from "./intake.js";
 import { mergeSpecs } from "./merge.js";
@@ -40,7 +41,7 @@ async function compare(into, abort) {
 
 /** A refused write; what to do when somebody was faster. @param {{problem: any, into: string, again: () => void}} props */
 function Refused({ problem, into, again }) {
-    if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted">Nothing was stored; your upload is still here.</p></div>`;
+    if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted"><${Help} of="not_stored" /></p></div>`;
     return html`
         <div class="refused" role="alert" data-testid="lost-race">
             <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> Nothing was stored, so that it is not overwritten.`

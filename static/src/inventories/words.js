@@ -25,6 +25,11 @@ export function when(time) {
 /** @param {string} field */
 export const labelOf = (field) => called("fields", field);
 
+/** Why a saved plan stands as it does, as far as it is said. @param {any} plan */
+export function reasonOf({ reason, evaluation }) {
+    return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
+}
+
 const MOST_NAMES = 8;
 
 /** Names and ranges, the first of them. @param {string[]} hosts */

@@ -11,6 +11,7 @@ import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
 import { bytes, signed, wordsOf } from "../widgets/values.js";
+import { Help } from "../widgets/words.js";
 import { cutOf, dimensionLabel, dimensionValue } from "./figures.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 
@@ -39,8 +40,7 @@ function Why() {
             <button type="button" disabled=${asked?.phase === "running"} onClick=${askOwn}>Why not the planner's own?</button>`}>
             <div role="status">
                 ${asked?.problem ? html`<${Problem} problem=${asked.problem} />` : answer ? html`<p>${answer.sentence}</p>`
-                    : html`<p class="muted">${asked === null ? "Ask for the planner's own plan, or choose one above and ask for that."
-                        : asked.phase === "running" ? "Holding it against the best…" : "There is no answer."}</p>`}
+                    : html`<p class="muted">${asked === null ? html`<${Help} of="why" />` : asked.phase === "running" ? "Holding it against the best…" : "There is no answer."}</p>`}
             </div>
             ${answer?.time.length > 0 ? html`
                 <${Plain} tight label="Terms of both plans" columns=${["Term", "#This one", "#The best", "#Difference"]}

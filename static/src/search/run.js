@@ -11,7 +11,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { postSearch } from "../state/api.js";
 import { readEvents } from "../state/event-stream.js";
-import { MOST_PINS, pinOf, pins, planOfPin } from "../state/pins.js";
+import { MOST_PINS, pinOf, pins } from "../state/pins.js";
 import { applyPatch } from "../state/plan.js";
 import { asProblem, plan, setPlan, togglePin as setAside } from "../state/store.js";
 import { changeTo } from "./apply.js";
@@ -98,29 +98,16 @@ export async function askWhy(key, { parallelism, workload, cluster, cluster_inde
     }, (problem) => { why.value = { key, phase: "problem", answer: null, problem }; });
 }
 
-/** What the planner would hold with a plan that was found, in place of the plan that it searched for. @param {any} found */
-function planWith(found) {
+/** The pin of what the planner would hold with a plan that was found, in place of the plan that it searched for. @param {import("./plans.js").Row} row  a whole one */
+function pinOfRow({ plan: found }) {
     const { of, plan: base, answer } = run.peek().found;
     const { plan: next, patch } = changeTo(base, found, JSON.parse(of), answer);
-    return applyPatch(next, patch);
+    return pinOf(applyPatch(next, patch));
 }
 
-/** Pins of plans that were found, each worked out once. @type {WeakMap<any, string>} */
-const pinsMade = new WeakMap();
-
-/** @param {import("./plans.js").Row} row  a whole one */
-function pinOfRow({ plan: found }) {
-    if (!pinsMade.has(found)) pinsMade.set(found, pinOf(planWith(found)));
-    return pinsMade.get(found);
-}
-
-/** Keys of the rows that are set aside. Few have the degrees of a pin, and only of those the whole plan is worked out. */
-export const pinnedKeys = computed(() => {
-    const wanted = pins.value.map((pin) => planOfPin(pin, null).plan);
-    const isNear = ({ values }) => wanted.some((one) => one.tensor === values.tensor && one.pipeline === values.pipeline
-        && one.microBatch === values.micro_batch_size);
-    return rows.value.filter((row) => isNear(row) && isWhole(row) && pins.value.includes(pinOfRow(row))).map(({ key }) => key);
-});
+/** Keys of the rows that are set aside. */
+export const pinnedKeys = computed(() => (pins.value.length === 0 ? []
+    : rows.value.filter((row) => isWhole(row) && pins.value.includes(pinOfRow(row))).map(({ key }) => key)));
 
 /** @param {string} key */
 export const isPinnedRow = (key) => pinnedKeys.value.includes(key);

@@ -8,7 +8,7 @@ import { plan } from "../state/store.js";
 import { exact, seconds } from "../units.js";
 import { Problem } from "../widgets/problem.js";
 import { Panel } from "../widgets/panel.js";
-import { worded } from "../widgets/words.js";
+import { Help, worded } from "../widgets/words.js";
 import { Form } from "./form.js";
 import { Parallel } from "./parallel.js";
 import { Nothing, Review } from "./review.js";
@@ -74,10 +74,10 @@ export const Search = worded(() => {
     const moved = phase !== "running" && found !== null && found.of !== asked.value;
     return html`
         <div class="step search" data-testid="search" data-phase=${phase}>
-            <${Panel} title="Search for the best plans" id="asking" head=${html`<p class="key">for the model, the workload and the cluster on the left</p>`}>
+            <${Panel} title="Search for the best plans" id="asking" head=${html`<p class="key"><${Help} of="asking" /></p>`}>
                 <${Form} />
                 <${Commands} />
-                ${moved ? html`<p class="warning">What stands below answers an earlier question. Search again for this one.</p>` : null}
+                ${moved ? html`<p class="warning"><${Help} of="stale" /></p>` : null}
                 ${problem ? html`<div class="refused"><${Problem} problem=${problem} /></div>` : null}
             <//>
             <${Found} />
