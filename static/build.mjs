@@ -35,18 +35,28 @@ async function smaller(text) {
     return code ?? text;
 }
 
-/** Line ends that htm drops as well: between tags, and between a tag and what is put in. */
-const BETWEEN = /(?<=>)\n(?=<|\$\{)|(?<=\})\n(?=<)/g;
+/**
+ * What htm reads alike, and the shorter of it: space at the ends of lines and tags, which tag a closing one closes, quotes about a word.
+ * @type {[RegExp, string][]}
+ */
+const ALIKE = [
+    [/\n[ \t]+/g, "\n"],
+    [/(?<=>)\n(?=<|\$\{)|(?<=\})\n(?=<)/g, ""],
+    [/(?<=["}\w])\n(?=[a-zA-Z-]+=)/g, " "],
+    [/<\/[a-z0-9]+>/g, "<//>"],
+    [/(\s[a-zA-Z-]+)="([\w-]+)"(?=[\s>])/g, "$1=$2"],
+    [/ \/>/g, "/>"],
+];
 
-/** Quotes around one word, which htm takes without; nothing but an attribute has its sign of equality without spaces. */
-const QUOTED = /(?<=[\w-])="([\w-]+)"(?=[\s>])/g;
-
-/** Templates are texts, which minifying leaves alone: here goes what says nothing to a reader of the page. */
-const smallerTemplates = {
-    name: "smaller templates",
+/** Templates are texts, which minifying leaves alone. Other files hold no template. */
+const shorterTemplates = {
+    name: "shorter templates",
     setup({ onLoad }) {
-        onLoad({ filter: /[\\/]src[\\/].*\.js$/ }, async ({ path: file }) =>
-            ({ contents: (await readFile(file, "utf8")).replace(/\n[ \t]+/g, "\n").replace(BETWEEN, "").replace(QUOTED, "=$1"), loader: "js" }));
+        onLoad({ filter: /[\\/]src[\\/].*\.js$/ }, async ({ path: file }) => {
+            const text = await readFile(file, "utf8");
+            const contents = /html\.js"/.test(text) ? ALIKE.reduce((made, [what, by]) => made.replace(what, by), text) : text;
+            return { contents, loader: "js" };
+        });
     },
 };
 
@@ -67,7 +77,7 @@ const result = await build({
     chunkNames: "assets/[name]-[hash]",
     outdir: "dist",
     write: false,
-    plugins: [smallerTemplates],
+    plugins: [shorterTemplates],
     logLevel: "warning",
 });
 

@@ -150,7 +150,7 @@ describe('a cluster', () => {
             const card = page.getByTestId('intake');
             assert.match(await seen(card), /smi\.csv.*nvidia-smi.*planned on.*figures read or of the catalogue, \d+ guessed/);
             await card.locator('summary').click();
-            assert.match(await seen(card.locator('tr', { hasText: 'memory bytes' }).first()), /140\.4 GiB|line 2/);
+            assert.match(await seen(card.locator('tr', { hasText: 'memory of a GPU' }).first()), /140\.4 GiB|line 2/);
             assert.match(await seen(card.locator('[data-origin="default"]').first()), /guessed: /);
             await expectAccessible(page, 'what the files say');
             const shown = page.getByRole('list', { name: 'Further settings of the cluster' });

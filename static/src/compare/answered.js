@@ -1,39 +1,28 @@
-/** A comparison of the service that follows its request: a newer request withdraws the older, and the last answer stays until the next. */
-import { useEffect, useState } from "preact/hooks";
+/** What the service answers to a comparison that follows the plan: the last answer stays until the next. */
 import { html } from "../html.js";
 import { copy, curlOf } from "../shell/share.js";
-import { asProblem, PAUSE_MS } from "../state/store.js";
+import { PAUSE_MS } from "../state/store.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Panel } from "../widgets/panel.js";
 
 /**
- * @typedef {{phase: "loading" | "done" | "problem", answer: any, problem: import("../state/api.js").Problem | null, again: () => void}} Told
- * @param {string} text  the request
- * @param {(request: any, signal: AbortSignal) => Promise<any>} post
- * @returns {Told}
+ * @param {Object} props
+ * @param {string} props.title
+ * @param {string} props.id
+ * @param {any} props.asked       all that is asked
+ * @param {any} [props.request]   the part of it that goes into a command; all of it unless said
+ * @param {(asked: any, signal: AbortSignal) => Promise<any>} props.ask
+ * @param {any} [props.head]
+ * @param {(answer: any) => any} [props.children]
  */
-export function useAnswer(text, post) {
-    const [told, tell] = useState({ phase: "loading", answer: null, problem: null });
-    const [times, setTimes] = useState(0);
-    useEffect(() => {
-        const controller = new AbortController();
-        tell((before) => ({ ...before, phase: "loading" }));
-        const timer = setTimeout(async () => {
-            try {
-                tell({ phase: "done", answer: await post(JSON.parse(text), controller.signal), problem: null });
-            } catch (error) {
-                const problem = controller.signal.aborted ? null : asProblem(error);
-                if (problem) tell({ phase: "problem", answer: null, problem });
-            }
-        }, PAUSE_MS);
-        return () => {
-            clearTimeout(timer);
-            controller.abort();
-        };
-    }, [text, times]);
-    return /** @type {Told} */ ({ ...told, again: () => setTimes(times + 1) });
-}
-
-/** @param {{request: any}} props */
-export function CopyComparison({ request }) {
+export function Answered({ title, id, asked, request = asked, ask, head, children }) {
+    const loaded = useLoad(JSON.stringify(asked), (signal) => ask(asked, signal), PAUSE_MS);
+    const { value, problem, pending } = loaded;
     const copyCommand = () => copy(curlOf(request, location.origin, "comparisons"), "Command copied");
-    return html`<button type="button" onClick=${copyCommand}>Copy comparison as curl</button>`;
+    return html`
+        <${Panel} title=${title} id=${id} class="panel answer" data-phase=${pending ? "loading" : problem ? "problem" : "done"} aria-busy=${pending}
+            head=${html`${head}<button type="button" onClick=${copyCommand}>Copy comparison as curl</button>`}>
+            <${Waiting} of=${loaded} what="the comparison" />
+            ${value === null ? null : children(value)}
+        <//>`;
 }

@@ -9,18 +9,13 @@
  */
 import { computed, signal } from "@preact/signals";
 import { postEstimate } from "../state/api.js";
-import { changed, comparing } from "../state/look.js";
+import { comparing } from "../state/look.js";
 import { hashOf, pins, planOfPin } from "../state/pins.js";
 import { requestOf } from "../state/plan.js";
 import { answer, asProblem, ownPin, plan } from "../state/store.js";
+import { addressed } from "../widgets/address.js";
 
-/** @param {string} name @returns {string} "" where the address says nothing */
-export const said = (name) => comparing.value[name] ?? "";
-
-/** Writes into the address; an empty text takes the name out. @param {Record<string, string>} changes */
-export function say(changes) {
-    comparing.value = changed(comparing.peek(), changes);
-}
+export const { said, say } = addressed(comparing);
 
 /** @type {Answered} */
 const WAITING = { phase: "loading", estimate: null, problem: null };
@@ -28,24 +23,20 @@ const WAITING = { phase: "loading", estimate: null, problem: null };
 const MISSING = { title: "Another model", type: "missing", status: 0, errors: [],
     detail: "it is of a pasted config.json that this page no longer holds; paste it again to see this plan" };
 
-/** Answers by request, of what is shown. @type {import("@preact/signals").Signal<Map<string, Answered>>} */
+/** Answers by request, of what is shown, each with what withdraws it. @type {import("@preact/signals").Signal<Map<string, Answered & {controller: AbortController}>>} */
 const answers = signal(new Map());
-
-/** @type {Map<string, AbortController>} */
-const running = new Map();
 
 /** @param {string} text  the request */
 async function ask(text) {
     const controller = new AbortController();
-    running.set(text, controller);
-    const hear = (answered) => { answers.value = new Map(answers.peek()).set(text, answered); };
+    const hear = (/** @type {Answered} */ answered) => { answers.value = new Map(answers.peek()).set(text, { ...answered, controller }); };
+    hear(WAITING);
     try {
         hear({ phase: "done", estimate: await postEstimate(JSON.parse(text), controller.signal), problem: null });
     } catch (error) {
-        const problem = controller.signal.aborted ? null : asProblem(error);
-        if (problem) hear({ phase: "problem", estimate: null, problem });
+        const problem = asProblem(error);
+        if (problem && !controller.signal.aborted) hear({ phase: "problem", estimate: null, problem });
     }
-    if (running.get(text) === controller) running.delete(text);
 }
 
 /** Plans that were set aside and are not the page's own. */
@@ -57,16 +48,10 @@ export const wanted = computed(() => others.value.filter(({ missing }) => !missi
 
 /** Asks for what is wanted and not known, and withdraws what nobody wants any more. @param {string[]} texts */
 export function followWanted(texts) {
-    for (const [text, controller] of running) {
-        if (texts.includes(text)) continue;
-        controller.abort();
-        running.delete(text);
-    }
     const known = answers.peek();
-    if ([...known.keys()].some((text) => !texts.includes(text))) {
-        answers.value = new Map([...known].filter(([text]) => texts.includes(text)));
-    }
-    for (const text of new Set(texts)) if (!known.has(text) && !running.has(text)) void ask(text);
+    for (const [text, { controller }] of known) if (!texts.includes(text)) controller.abort();
+    answers.value = new Map([...known].filter(([text]) => texts.includes(text)));
+    for (const text of new Set(texts)) if (!known.has(text)) void ask(text);
 }
 
 /** Asks again for what had no answer. @param {Column} column */

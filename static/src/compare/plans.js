@@ -3,10 +3,13 @@ import { useEffect } from "preact/hooks";
 import { html } from "../html.js";
 import { MOST_PINS, pins } from "../state/pins.js";
 import { ownPin, setPlan, togglePin } from "../state/store.js";
+import { Check } from "../widgets/check.js";
+import { Panel } from "../widgets/panel.js";
+import { Help } from "../widgets/words.js";
 import { cutOf } from "../search/figures.js";
 import { askAgain, baseline, columns, followWanted, said, say, wanted } from "./columns.js";
 import { partsOf } from "./rows.js";
-import { Baseline, OnlyDifferences, Sheet } from "./sheet.js";
+import { Baseline, Sheet } from "./sheet.js";
 
 /** @param {{column: import("./columns.js").Column}} props */
 function Refused({ column }) {
@@ -38,18 +41,16 @@ export function Plans() {
     useEffect(() => followWanted(wanted.value), [wanted.value]);
     useEffect(() => () => followWanted([]), []);
     const list = columns.value;
-    const waiting = list.some(({ phase }) => phase === "loading");
+    const phase = list.some((column) => column.phase === "loading") ? "loading" : "done";
+    const only = said("only") === "1";
     return html`
-        <section class="panel answer" aria-labelledby="panel-compare" data-testid="compared-plans" data-phase=${waiting ? "loading" : "done"}>
-            <header class="panel-head"><h2 id="panel-compare">Plans side by side</h2>
-                <p class="key">the planner's and up to ${MOST_PINS} that are pinned; the link of this page holds them all</p></header>
-            ${list.length < 2 ? html`
-                <p class="hint" data-testid="nothing-pinned">Pin this plan (<kbd>P</kbd>), change it on the left, and both stand here. In the
-                    search <kbd>P</kbd> pins the plan that is chosen.</p>` : null}
+        <${Panel} title="Plans side by side" id="compared-plans" class="panel answer" data-phase=${phase} head=${html`
+            <p class="key">the planner's and up to ${MOST_PINS} that are pinned; the link of this page holds them all</p>`}>
+            ${list.length < 2 ? html`<p class="hint" data-testid="nothing-pinned"><${Help} of="pins" /></p>` : null}
             <${Sheet} label="Plans side by side" file="shardline-plans" parts=${partsOf(list)} base=${list.indexOf(baseline.value)}
                 columns=${list.map((column) => ({ key: column.key, title: column.name, head: html`<${Head} column=${column} />` }))}
-                onlyDifferent=${said("only") === "1" && list.length > 1}>
-                ${list.length > 1 ? html`<${OnlyDifferences} on=${said("only") === "1"} set=${(on) => say({ only: on ? "1" : "" })} />` : null}
+                onlyDifferent=${only && list.length > 1}>
+                ${list.length > 1 ? html`<${Check} on=${only} set=${(on) => say({ only: on ? "1" : "" })}>Only differences<//>` : null}
             <//>
-        </section>`;
+        <//>`;
 }

@@ -10,49 +10,34 @@
  */
 import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
-import { units } from "../state/prefs.js";
-import { accelerators } from "../state/store.js";
 import { symbolsOf } from "../planner/ranks.js";
-import { digits, exact, gigabytes, percent, scaled, seconds, shortCount } from "../units.js";
+import { digits, percent, scaled, seconds, shortCount } from "../units.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
+import { bytes, partName, unitOf, wordsOf, writerOf } from "../widgets/values.js";
+import { titled } from "../widgets/words.js";
 import { spoken } from "../words.js";
-
-const WATT_HOUR_J = 3600;
-export const bytes = (value) => `${gigabytes(value, units.value)} ${units.value}`;
 
 /** @param {any} from @param {string} pointer */
 function valueAt(from, pointer) {
     return pointer.slice(1).split("/").reduce((at, name) => at?.[name], from);
 }
 
-/** @typedef {[string, string, 1 | 0 | -1, string, (value: number) => string]} Figure  pointer, label, which way is better, unit, as written */
+/** @param {string} pointer */
+const leafOf = (pointer) => pointer.slice(pointer.lastIndexOf("/") + 1);
 
-/** Those of an estimate by the part they stand in. @type {[string, Figure[]][]} */
-const FIGURES = [
-    ["Verdict", [
-        ["/memory/device_total_bytes", "Peak memory of a device", -1, "bytes", bytes],
-        ["/memory/usable_bytes", "Usable memory", 1, "bytes", bytes],
-        ["/memory/headroom_bytes", "Headroom", 1, "bytes", bytes],
-    ]],
-    ["Throughput and cost", [
-        ["/time/step_s", "Step time", -1, "s", seconds],
-        ["/throughput/tokens_per_s", "Tokens/s", 1, "", scaled],
-        ["/throughput/tokens_per_s_per_accelerator", "Tokens/s per device", 1, "", digits],
-        ["/throughput/samples_per_s", "Samples/s", 1, "", digits],
-        ["/throughput/mfu_full", "MFU", 1, "", percent],
-        ["/throughput/mfu_causal", "MFU, causal", 1, "", percent],
-        ["/throughput/hfu", "HFU", 0, "", percent],
-        ["/resolved/cluster/accelerators", "Accelerators", -1, "", exact],
-        ["/time_to_train_s", "Time to train", -1, "s", seconds],
-        ["/goodput_ratio", "Goodput", 1, "", percent],
-        ["/cost", "Cost", -1, "", scaled],
-        ["/energy_j", "Energy", -1, "J", (value) => scaled(value / WATT_HOUR_J, "Wh")],
-    ]],
-];
-const TIME_FIGURES = [
-    ["/time/bubble_ratio", "Pipeline idle", -1, "", percent],
-    ["/time/exposed_communication_s", "Exposed communication", -1, "s", seconds],
-];
+/** @typedef {[string, (1 | 0 | -1)?, ((value: number) => string)?]} Figure  pointer, which way is better, how it is written unless its name says it */
+
+/** @type {Figure[]} */
+const LIMITS = [["/memory/device_total_bytes", -1], ["/memory/usable_bytes", 1], ["/memory/headroom_bytes", 1]];
+
+/** @type {Figure[]} */
+const RATES = [["/time/step_s", -1], ["/throughput/tokens_per_s", 1], ["/throughput/tokens_per_s_per_accelerator", 1],
+    ["/throughput/samples_per_s", 1, digits], ["/throughput/mfu_full", 1, percent], ["/throughput/mfu_causal", 1, percent],
+    ["/throughput/hfu", 0, percent], ["/resolved/cluster/accelerators", -1], ["/time_to_train_s", -1], ["/goodput_ratio", 1],
+    ["/cost", -1, scaled], ["/energy_j", -1]];
+
+/** @type {Figure[]} */
+const IDLE = [["/time/bubble_ratio", -1], ["/time/exposed_communication_s", -1]];
 
 /** @type {Cell} */
 const NONE = { text: "–", value: null, unit: "", about: null };
@@ -73,13 +58,16 @@ export function wordsRow(columns, key, label, read) {
     return rowOf(columns, { key, label, words: true, cells });
 }
 
-/** @param {Shown[]} columns @param {Figure} figure */
-export function figureRow(columns, [pointer, label, better, unit, write]) {
+/** @param {Shown[]} columns @param {Figure} figure @param {string} [of]  what calls it so, in words.json */
+export function figureRow(columns, [pointer, better = 0, write], of = "compared") {
+    const name = leafOf(pointer);
+    const unit = unitOf(name);
+    write ??= writerOf(name);
     const cells = columns.map(({ estimate }) => {
         const value = valueAt(estimate, pointer);
         return typeof value === "number" ? { text: write(value), value, unit, about: estimate.explanations?.[pointer] ?? null } : NONE;
     });
-    return rowOf(columns, { key: pointer, label, better, unit, write, signed: unit === "bytes", cells });
+    return rowOf(columns, { key: pointer, label: titled(of, name), better, unit, write, signed: unit === "bytes", cells });
 }
 
 /** The sum of terms with the same name, explained. @param {any[]} terms @param {string} of */
@@ -90,12 +78,15 @@ function sumOf(terms, of) {
         inputs: Object.fromEntries(symbols.map((symbol, at) => [symbol, terms[at][of]])), source: "Sum of the terms of this name" } };
 }
 
+/** How terms are written. @type {Record<string, [string, (value: number) => string]>} */
+const TERMS = { bytes: ["bytes", bytes], seconds: ["s", seconds], bytes_per_step: ["bytes", (value) => scaled(value, "B")] };
+
 /**
  * One row for each name of a term, in the order of the page.
- * @param {Shown[]} columns @param {Map<string, any>} looks @param {(estimate: any) => any[]} read
- * @param {{of: string, unit: string, write: (value: number) => string}} how
+ * @param {Shown[]} columns @param {Map<string, any>} looks @param {"bytes" | "seconds" | "bytes_per_step"} of @param {(estimate: any) => any[]} read
  */
-export function termRows(columns, looks, read, { of, unit, write }) {
+export function termRows(columns, looks, of, read) {
+    const [unit, write] = TERMS[of];
     const lists = columns.map(({ estimate }) => (estimate ? read(estimate) : []).filter((term) => term[of] > 0));
     const names = new Set(lists.flat().map(({ name }) => name));
     const order = [...looks.keys()].filter((name) => names.has(name));
@@ -110,13 +101,18 @@ export function termRows(columns, looks, read, { of, unit, write }) {
     });
 }
 
+/** A part without rows that say nothing of any column. @param {{title: string, rows: Row[]}} part */
+export function known({ title, rows }) {
+    return { title, rows: rows.filter(({ cells }) => cells.some(({ text }) => text !== "–")) };
+}
+
 const bindingRank = ({ memory }) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
 /** Volume and open time of each collective. @param {Column[]} columns */
 function trafficRows(columns) {
-    const nameOf = ({ group, collective, level }) => `${group} ${collective}, ${level}`.replaceAll("_", " ");
+    const nameOf = ({ group, collective, level }) => wordsOf(`${group} ${collective}, ${level}`);
     const traffic = (estimate) => (estimate.communication ?? []).map((item) => ({ ...item, name: nameOf(item) }));
-    const rows = termRows(columns, new Map(), traffic, { of: "bytes_per_step", unit: "bytes", write: (value) => scaled(value, "B") });
+    const rows = termRows(columns, new Map(), "bytes_per_step", traffic);
     return rows.map((row) => ({ ...row, cells: row.cells.map((cell) => ({ ...cell, about: null })) }));
 }
 
@@ -143,7 +139,6 @@ function settingText(field, { plan, estimate }) {
 
 /** @param {Column[]} columns @returns {Row[]} */
 function settingRows(columns) {
-    const partName = (id) => accelerators.value.find((part) => part.id === id)?.name ?? id;
     const node = ({ plan: { inventory, pool, accelerator, perNode } }) =>
         (inventory !== "" ? [inventory, pool].filter(Boolean).join(", ") : `${perNode} × ${partName(accelerator)}`);
     const fields = FIELDS.filter(({ key }) => ![...MODEL_FIELDS, ...CLUSTER_FIELDS].includes(key));
@@ -154,17 +149,13 @@ function settingRows(columns) {
         if (value === undefined) return null;
         return spoken(pointer, value) || (typeof value === "object" ? JSON.stringify(value) : String(value));
     };
-    const words = (pointer) => {
-        const name = pointer.slice(pointer.lastIndexOf("/") + 1).replaceAll("_", " ");
-        return name.charAt(0).toUpperCase() + name.slice(1);
-    };
     return [
         wordsRow(columns, "model", "Model", ({ plan }) => modelName(plan)),
         wordsRow(columns, "node", "Node", node),
         ...fields.map((field) => wordsRow(columns, field.key, field.label, (column) => settingText(field, column))),
-        ...[...extras].map((pointer) => wordsRow(columns, pointer, words(pointer), ({ plan }) => extraText(pointer, plan))),
-        figureRow(columns, ["/resolved/parallelism/data", "Data parallel", 0, "", exact]),
-        figureRow(columns, ["/resolved/workload/gradient_accumulation", "Micro-batches of a step", 0, "", exact]),
+        ...[...extras].map((pointer) => wordsRow(columns, pointer, titled("compared", leafOf(pointer)), ({ plan }) => extraText(pointer, plan))),
+        figureRow(columns, ["/resolved/parallelism/data"]),
+        figureRow(columns, ["/resolved/workload/gradient_accumulation"]),
     ].map((row) => ({ ...row, words: true }));
 }
 
@@ -178,21 +169,20 @@ function rangeRow(columns, key, label, name, write) {
 
 /** All of it, each part behind its heading. @param {Column[]} columns @returns {{title: string, rows: Row[]}[]} */
 export function partsOf(columns) {
-    const [[verdict, limits], [rate, rates]] = FIGURES;
     const verdictOf = ({ estimate }) => (estimate === null ? null : estimate.fits ? "✓ fits" : "✕ does not fit");
     const figures = (list) => list.map((figure) => figureRow(columns, figure));
-    const [step, ...others] = figures(rates);
+    const [step, ...others] = figures(RATES);
     return [
-        { title: verdict, rows: [wordsRow(columns, "fits", "Fits", verdictOf), ...figures(limits),
+        { title: "Verdict", rows: [wordsRow(columns, "fits", "Fits", verdictOf), ...figures(LIMITS),
             rangeRow(columns, "range peak", "Range of the peak", "peak_reserved_bytes", bytes),
             wordsRow(columns, "binds", "What binds", ({ estimate }) => estimate?.binding?.sentence ?? null)] },
-        { title: rate, rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
+        { title: "Throughput and cost", rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
         { title: "Settings", rows: settingRows(columns) },
         { title: "Memory of the fullest device", rows: [
             wordsRow(columns, "role", "Which", ({ estimate }) => (estimate ? bindingRank(estimate).role : null)),
-            ...termRows(columns, MEMORY_TERMS, (estimate) => bindingRank(estimate).terms, { of: "bytes", unit: "bytes", write: bytes })] },
+            ...termRows(columns, MEMORY_TERMS, "bytes", (estimate) => bindingRank(estimate).terms)] },
         { title: "Time of a step", rows: [
-            ...termRows(columns, TIME_TERMS, ({ time }) => time.terms, { of: "seconds", unit: "s", write: seconds }), ...figures(TIME_FIGURES)] },
+            ...termRows(columns, TIME_TERMS, "seconds", ({ time }) => time.terms), ...figures(IDLE)] },
         { title: "Sent and received by a device in a step", rows: trafficRows(columns) },
-    ].map(({ title, rows }) => ({ title, rows: rows.filter(({ cells }) => cells.some(({ text }) => text !== "–")) }));
+    ].map(known);
 }

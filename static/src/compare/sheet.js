@@ -10,6 +10,7 @@ import { html } from "../html.js";
 import { change } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { Table, TableTools } from "../widgets/table.js";
+import { signed } from "../widgets/values.js";
 
 /** A longer text is read rather than seen: it is not set in bold. */
 const MOST_BOLD = 40;
@@ -18,10 +19,10 @@ const MOST_BOLD = 40;
 const LEAST_CHANGE = 0.0005;
 
 /** @param {Row} row @param {number} value @param {number} before @returns {string} "" where they are alike */
-function deltaText({ signed, write }, value, before) {
+function deltaText({ signed: isAmount, write }, value, before) {
     const difference = value - before;
     if (Math.abs(difference) <= LEAST_CHANGE * Math.max(Math.abs(value), Math.abs(before))) return "";
-    if (signed) return `${difference < 0 ? "−" : "+"}${write(Math.abs(difference))}`;
+    if (isAmount) return signed(difference, write);
     return before > 0 && value > 0 ? change(value, before) : "";
 }
 
@@ -85,12 +86,6 @@ export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = 
             <${Table} label=${label} columns=${[named, ...others]} rows=${rows} keyOf=${({ key }) => key}
                 more=${({ words, differs }) => ({ class: words ? "words" : "", "data-differs": differs })} />
         </div>`;
-}
-
-/** @param {{on: boolean, set: (on: boolean) => void}} props */
-export function OnlyDifferences({ on, set }) {
-    return html`
-        <label class="check"><input type="checkbox" checked=${on} onChange=${(event) => set(event.currentTarget.checked)} /> Only differences</label>`;
 }
 
 /** @param {{pressed: boolean, name: string, press: () => void}} props */

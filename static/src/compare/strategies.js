@@ -5,13 +5,14 @@ import { extraWithout, membersOf, toldMembers } from "../state/cut.js";
 import { applyPatch, requestOf } from "../state/plan.js";
 import { plan, setPlan } from "../state/store.js";
 import { Notes } from "../planner/details.js";
+import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
 import { Fold } from "../widgets/fold.js";
-import { Problem } from "../widgets/problem.js";
-import { CopyComparison, useAnswer } from "./answered.js";
+import { called } from "../widgets/words.js";
+import { Answered } from "./answered.js";
 import { said, say } from "./columns.js";
 import { Baseline, Sheet } from "./sheet.js";
-import { criteriaOf, cutOfStrategy, strategyName } from "./strategy-rows.js";
+import { criteriaOf, cutOfStrategy } from "./strategy-rows.js";
 
 /** What a strategy chooses for itself unless the reader fixes it. */
 const CHOSEN = ["micro_batch_size", "recompute"];
@@ -48,7 +49,7 @@ const apply = ({ change }) => setPlan(planWith(plan.peek(), change));
 /** @param {{strategy: any, recommended: boolean, isBase: boolean}} props */
 function Head({ strategy, recommended, isBase }) {
     const { name, applicable } = strategy;
-    const words = strategyName(name);
+    const words = called("ways", name);
     return html`
         <b>${words}</b>${recommended ? html`<span class="tag good">★ recommended</span>` : null}
         <span class="muted">${cutOfStrategy(strategy)}</span>
@@ -65,7 +66,7 @@ function Recommendation({ answer: { recommendation, strategies } }) {
     const best = strategies.find(({ name }) => name === recommendation.strategy);
     return html`
         <div class="verdict ${best ? "good" : "bad"}" role="status" data-testid="recommendation">
-            <p class="verdict-text"><b>${best ? `Recommended: ${strategyName(best.name)}` : "None of them fits"}</b></p>
+            <p class="verdict-text"><b>${best ? `Recommended: ${called("ways", best.name)}` : "None of them fits"}</b></p>
             <p class="binding">${recommendation.reason}${recommendation.situation ? ` ${recommendation.situation.words}` : ""}</p>
             ${best ? html`<div class="fixes"><button type="button" class="fix" onClick=${() => apply(best)}>
                 <b>Apply it to the planner</b><span>${cutOfStrategy(best)}</span></button></div>` : null}
@@ -83,18 +84,18 @@ function Columns({ answer }) {
     const base = asked >= 0 ? asked : shown.findIndex(({ applicable }) => applicable);
     return html`
         <${Sheet} label="Strategies side by side" file="shardline-strategies" parts=${criteriaOf(shown)} base=${base}
-            columns=${shown.map((one, at) => ({ key: one.name, title: strategyName(one.name),
+            columns=${shown.map((one, at) => ({ key: one.name, title: called("ways", one.name),
                 head: html`<${Head} strategy=${one} recommended=${one.name === recommendation.strategy} isBase=${at === base} />` }))}>
             <span role="radiogroup" aria-label="Strategies shown">
                 <${Chips} name="compare-show" items=${SHOWN} now=${show} set=${(name) => say({ show: name })} /></span>
         <//>
         ${left.length > 0 ? html`
             <p class="hint muted" data-testid="not-possible">Not possible here:
-                ${left.map(({ name, refused }) => `${strategyName(name)} (${refused.detail})`).join("; ")}.</p>` : null}
+                ${left.map(({ name, refused }) => `${called("ways", name)} (${refused.detail})`).join("; ")}.</p>` : null}
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`
-                    <li key=${situation}>${words} <b>${strategy ? strategyName(strategy) : "None that fits here is for that."}</b></li>`)}</ul>`}<//>
+                    <li key=${situation}>${words} <b>${strategy ? called("ways", strategy) : "None that fits here is for that."}</b></li>`)}</ul>`}<//>
             <${Notes} title="Warnings" items=${answer.warnings} tone="warn" testid="compare-warnings" />
             <${Notes} title="Assumptions" items=${answer.assumptions} testid="compare-assumptions" /></div>`;
 }
@@ -102,14 +103,9 @@ function Columns({ answer }) {
 export function Strategies() {
     const fixed = said("fixed") === "1";
     const questions = questionsOf(plan.value, fixed);
-    const { phase, answer, problem, again } = useAnswer(JSON.stringify(questions), ask);
     return html`
-        <section class="panel answer" aria-labelledby="panel-strategies" data-testid="strategies" data-phase=${phase} aria-busy=${phase === "loading"}>
-            <header class="panel-head"><h2 id="panel-strategies">Strategies on your model and cluster</h2>
-                <label class="check"><input type="checkbox" checked=${!fixed}
-                    onChange=${(event) => say({ fixed: event.currentTarget.checked ? "" : "1" })} /> Each chooses its micro-batch and recomputation</label>
-                <${CopyComparison} request=${questions.others} /></header>
-            ${problem ? html`<div class="refused"><${Problem} problem=${problem} /><button type="button" onClick=${again}>Try again</button></div>`
-                : answer ? html`<${Recommendation} answer=${answer} /><${Columns} answer=${answer} />` : html`<p class="muted">Comparing…</p>`}
-        </section>`;
+        <${Answered} title="Strategies on your model and cluster" id="strategies" asked=${questions} request=${questions.others} ask=${ask} head=${html`
+            <${Check} on=${!fixed} set=${(on) => say({ fixed: on ? "" : "1" })}>Each chooses its micro-batch and recomputation<//>`}>${(answer) => html`
+            <${Recommendation} answer=${answer} /><${Columns} answer=${answer} />`}
+        <//>`;
 }

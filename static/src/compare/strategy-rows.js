@@ -1,20 +1,11 @@
 /** The criteria of the courses as rows, in words and in the numbers of this model and cluster. Pure but for units. */
 import { degreesOf } from "../state/cut.js";
 import { dimensionValue } from "../search/figures.js";
-import { exact, percent, scaled, seconds } from "../units.js";
+import { percent, scaled, seconds } from "../units.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
-import { bytes, figureRow, termRows, wordsRow } from "./rows.js";
-
-/** @type {Record<string, string>} */
-const NAMES = {
-    given: "The planner's plan", dp: "DP (DataParallel)", ddp: "DDP", zero_1: "ZeRO 1", zero_2: "ZeRO 2", zero_3: "ZeRO 3",
-    fsdp_shard_grad_op: "FSDP, gradients and states", fsdp_full_shard: "FSDP, everything", hsdp: "HSDP", hsdp_zero_2: "HSDP, gradients and states",
-    tensor: "Tensor (TP)", pipeline: "Pipeline (PP)", layer_wise: "Layer-wise", layer_wise_ddp: "Layer-wise, replicated",
-    cpu_layers: "Layers on the host", offload: "Offload", mixed: "Mixed (3D)",
-};
-
-/** @param {string} name */
-export const strategyName = (name) => NAMES[name] ?? name.replaceAll("_", " ");
+import { bytes, wordsOf } from "../widgets/values.js";
+import { titled } from "../widgets/words.js";
+import { figureRow, known, termRows, wordsRow } from "./rows.js";
 
 /** @param {any} strategy @returns {string} its degrees and what it settles */
 export function cutOfStrategy({ resolved, change }) {
@@ -41,10 +32,9 @@ function withSums(strategy) {
 
 /** @param {any} strategy */
 function trafficWords({ communication }) {
-    const words = (text) => text.replaceAll("_", " ");
     if (communication === null) return null;
     return communication.map((item) =>
-        `${words(item.group)} ${words(item.collective)} ${scaled(item.bytes_per_step, "B")}, ${words(item.level)}`).join("; ") || "nothing";
+        `${wordsOf(`${item.group} ${item.collective}`)} ${scaled(item.bytes_per_step, "B")}, ${wordsOf(item.level)}`).join("; ") || "nothing";
 }
 
 /** @param {any} strategy */
@@ -57,37 +47,28 @@ export function criteriaOf(strategies) {
     const columns = strategies.map((strategy) => ({ estimate: withSums(strategy) }));
     /* Words of different strategies always differ: that needs no mark. */
     const words = (label, read) => ({ ...wordsRow(columns, label, label, ({ estimate }) => read(estimate)), differs: false });
-    const figure = (/** @type {import("./rows.js").Figure} */ ...spec) => figureRow(columns, spec);
-    const range = ({ time }) => (time ? time.step_interval_s.map(seconds).join(" – ") : null);
+    const told = (name) => words(titled("criteria", name), (strategy) => strategy[name] || null);
+    const figure = (/** @type {import("./rows.js").Figure} */ ...spec) => figureRow(columns, spec, "criteria");
     return [
         { title: "Here", rows: [
-            words("Verdict", verdictOf), words("Plan", (s) => cutOfStrategy(s) || null),
-            figure("/time/step_s", "Step time", -1, "s", seconds), words("Range of the step", range),
-            figure("/throughput/tokens_per_s", "Tokens/s", 1, "", scaled), figure("/throughput/mfu_full", "MFU", 1, "", percent)] },
-        { title: "What it is", rows: [
-            words("Definition", (s) => s.definition), words("Use case", (s) => s.use_when), words("How it works", (s) => s.how_it_works)] },
+            words("Verdict", verdictOf), words("Plan", (s) => cutOfStrategy(s) || null), figure("/time/step_s", -1),
+            words("Range of the step", ({ time }) => time?.step_interval_s.map(seconds).join(" – ") ?? null),
+            figure("/throughput/tokens_per_s", 1), figure("/throughput/mfu_full", 1, percent)] },
+        { title: "What it is", rows: ["definition", "use_when", "how_it_works"].map(told) },
         { title: "Communication", rows: [
-            figure("/traffic/bytes", "Volume per step and device", -1, "bytes", (value) => scaled(value, "B")),
-            words("By group", trafficWords), figure("/traffic/seconds", "Time of it", -1, "s", seconds),
-            figure("/time/exposed_communication_s", "In the open", -1, "s", seconds),
-            words("Sends activations", (s) => (s.exchanges_activations ? "yes" : "no"))] },
+            figure("/traffic/bytes", -1, (value) => scaled(value, "B")), words("By group", trafficWords), figure("/traffic/seconds", -1, seconds),
+            figure("/time/exposed_communication_s", -1), words("Sends activations", (s) => (s.exchanges_activations ? "yes" : "no"))] },
         { title: "Memory of the fullest device", rows: [
-            figure("/memory/device_total_bytes", "Peak", -1, "bytes", bytes), figure("/memory/headroom_bytes", "Headroom", 1, "bytes", bytes),
-            ...termRows(columns, MEMORY_TERMS, ({ memory }) => memory?.terms ?? [], { of: "bytes", unit: "bytes", write: bytes }),
-            figure("/memory/host_bytes_per_node", "In host memory, per node", -1, "bytes", bytes)] },
+            figure("/memory/device_total_bytes", -1), figure("/memory/headroom_bytes", 1),
+            ...termRows(columns, MEMORY_TERMS, "bytes", ({ memory }) => memory?.terms ?? []), figure("/memory/host_bytes_per_node", -1, bytes)] },
         { title: "Time of a step", rows: [
-            ...termRows(columns, TIME_TERMS, ({ time }) => time?.terms ?? [], { of: "seconds", unit: "s", write: seconds }),
-            figure("/time/bubble_ratio", "Pipeline idle", -1, "", percent)] },
-        { title: "Scalability", rows: [words("Grows until", (s) => s.scalability), words("Its limit here", (s) => s.scaling?.sentence ?? null)] },
-        { title: "Complexity", rows: [figure("/complexity", "Degree, 1 to 5", -1, "", exact), words("What has to change", (s) => s.adoption)] },
-        { title: "Latency", rows: [
-            words("Who waits for whom", (s) => s.latency), figure("/traffic/latency_s", "Slowest message", -1, "s", seconds)] },
+            ...termRows(columns, TIME_TERMS, "seconds", ({ time }) => time?.terms ?? []), figure("/time/bubble_ratio", -1)] },
+        { title: "Scalability", rows: [told("scalability"), words("Its limit here", (s) => s.scaling?.sentence ?? null)] },
+        { title: "Complexity", rows: [figure("/complexity", -1), told("adoption")] },
+        { title: "Latency", rows: [told("latency"), figure("/traffic/latency_s", -1)] },
         { title: "Fault tolerance", rows: [
-            words("A lost device", (s) => s.fault_tolerance), figure("/failure/ranks_stopped", "Ranks that stop", -1, "", exact),
-            figure("/failure/copies_left", "Copies of the state left", 1, "", exact), figure("/failure/lost_s", "Work lost", -1, "s", seconds),
-            figure("/failure/mean_time_between_failures_s", "Between failures", 1, "s", seconds),
-            figure("/failure/goodput_ratio", "Goodput", 1, "", percent)] },
-        { title: "Practice", rows: [
-            words("Examples", (s) => s.examples), words("Supported by", supportWords), words("Source", (s) => s.source)] },
-    ].map(({ title, rows }) => ({ title, rows: rows.filter(({ cells }) => cells.some(({ text }) => text !== "–")) }));
+            told("fault_tolerance"), figure("/failure/ranks_stopped", -1), figure("/failure/copies_left", 1), figure("/failure/lost_s", -1),
+            figure("/failure/mean_time_between_failures_s", 1), figure("/failure/goodput_ratio", 1)] },
+        { title: "Practice", rows: [told("examples"), words("Supported by", supportWords), told("source")] },
+    ].map(known);
 }

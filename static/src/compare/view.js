@@ -1,6 +1,7 @@
 /** The comparison, loaded when it is first opened: plans, strategies or ways of fine-tuning in columns. */
 import { html } from "../html.js";
 import { Chips } from "../widgets/chips.js";
+import { worded } from "../widgets/words.js";
 import { said, say } from "./columns.js";
 import { Plans } from "./plans.js";
 import { Strategies } from "./strategies.js";
@@ -9,7 +10,7 @@ import { Tuning } from "./tuning.js";
 /** @type {[string, string, any][]} */
 const SUBJECTS = [["", "Plans", Plans], ["strategies", "Strategies", Strategies], ["finetuning", "Fine-tuning", Tuning]];
 
-export function Compare() {
+export const Compare = worded(() => {
     const [subject, , Shown] = SUBJECTS.find(([name]) => name === said("of")) ?? SUBJECTS[0];
     return html`
         <div class="step compare" data-testid="compare">
@@ -17,4 +18,4 @@ export function Compare() {
                 <${Chips} name="compare-of" items=${SUBJECTS} now=${subject} set=${(name) => say({ of: name, base: "", sort: "" })} /></div>
             <${Shown} key=${subject} />
         </div>`;
-}
+});

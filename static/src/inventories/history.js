@@ -1,13 +1,15 @@
 /** Revisions of an inventory: what each changed, any two compared, an older one brought back as the next; and the audit trail. */
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
-import { place } from "../state/look.js";
+import { changed, place } from "../state/look.js";
 import { fetchPart } from "../state/api-inventories.js";
 import { copy } from "../shell/share.js";
 import { exact } from "../units.js";
 import { Fold } from "../widgets/fold.js";
-import { useLoad } from "./load.js";
-import { Age, Panel, Table, Waiting } from "./parts.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
+import { Age } from "./parts.js";
 import { named, when } from "./words.js";
 import { goBack } from "./writes.js";
 
@@ -57,19 +59,19 @@ function Revisions({ inventory }) {
     const numberAt = (name, initial) => Math.min(current, Number(place.value[name]) || initial);
     const to = numberAt("to", current);
     const from = numberAt("from", Math.max(1, to - 1));
-    const choose = (name, number) => { place.value = { ...place.value, [name]: String(number) }; };
+    const choose = (name, number) => { place.value = changed(place.value, { [name]: String(number) }); };
     const radio = (name, number, chosen) => html`
         <label class="pick"><input type="radio" name=${name} checked=${number === chosen} onChange=${() => choose(name, number)}
             aria-label="Compare ${name} revision ${number}" /></label>`;
     return html`
         <${Waiting} of=${list} what="the revisions" />
         ${list.value === null ? null : html`
-            <${Table} label="Revisions" columns=${["Revision", "From", "To", "Accepted (UTC)", "By", "Name", "Action"]}
+            <${Plain} label="Revisions" columns=${["Revision", "From", "To", "Accepted (UTC)", "By", "Name", "Action"]}
                 rows=${list.value.items.map(({ revision, updated_at: at, name, written }) => [exact(revision), radio("from", revision, from), radio("to", revision, to),
                     html`${when(at)}, <${Age} of=${at} />`, written ? `${written.action} from ${written.remote_address}` : "not recorded", name,
                     revision === current ? "current" : html`<button type="button" onClick=${() => goBack(inventory, revision)}>Bring back revision ${exact(revision)}</button>`])} />
             <${Older} of=${list} limit=${limit} set=${setLimit} />`}
-        ${current > 1 && from !== to ? html`<${Compared} slug=${slug} from=${from} to=${to} />` : null}`;
+        ${current > 1 && from !== to ? html`<${Compared} key=${`${from} ${to}`} slug=${slug} from=${from} to=${to} />` : null}`;
 }
 
 /** @param {{slug: string}} props */
@@ -79,7 +81,7 @@ function Audit({ slug }) {
     return html`
         <${Waiting} of=${trail} what="the audit trail" />
         ${trail.value === null ? null : html`
-            <${Table} label="Audit trail" columns=${["When (UTC)", "What", "#Revision", "From", "~With", "Request"]}
+            <${Plain} label="Audit trail" columns=${["When (UTC)", "What", "#Revision", "From", "~With", "Request"]}
                 rows=${trail.value.items.map((item) => [when(item.written_at), item.action, exact(item.revision), item.remote_address, item.user_agent,
                     html`<code>${item.request_id}</code>`])} />
             <${Older} of=${trail} limit=${limit} set=${setLimit} />`}`;

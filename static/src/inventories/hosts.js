@@ -9,16 +9,18 @@
  * @typedef {{title: string, pool: string, hosts: string[], count: number, says: string, source: string, since: string}} Trouble
  */
 import { expand, shortOf } from "./names.js";
-import { labelOf, many, valueOf } from "./words.js";
+import { valueOf } from "../widgets/values.js";
+import { called } from "../widgets/words.js";
+import { labelOf, many } from "./words.js";
 
 /** The first that holds is what a host is drawn as. @type {State[]} */
 const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
 
-/** Facts in which hosts of a pool should be equal, and what it is called when they are not. @type {Record<string, string>} */
-const EQUAL = {
-    accelerator: "mixed GPUs", accelerators: "GPUs missing", memory_bytes: "memory differs", driver: "driver mismatch",
-    power_limit_w: "power limit differs", nic_count: "network card missing", nic_bytes_per_s: "slower network card",
-};
+/** Facts in which hosts of a pool should be equal. */
+const EQUAL = ["accelerator", "accelerators", "memory_bytes", "driver", "power_limit_w", "nic_count", "nic_bytes_per_s"];
+
+/** What it is called when they are not. @param {string} field */
+const unequalOf = (field) => (EQUAL.includes(field) ? called("unequal", field) : "other than the spec");
 
 /** @param {any} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
@@ -55,16 +57,15 @@ function absent(hosts) {
     const rows = ["drained", "down"].flatMap((title) => hosts[title].map((group) => ({
         title, pool: "", hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
         since: group.since ?? "" })));
-    const told = (title, list, says) => (list.length === 0 ? []
-        : [{ title, pool: "", hosts: list, count: expand(list).length, says, source: "", since: "" }]);
-    return [...rows, ...told("missing", hosts.missing, "no source that lists hosts names them"),
-        ...told("unexpected", hosts.unexpected, "have accelerators, and stand in no pool of the spec")];
+    const others = ["missing", "unexpected"].filter((title) => hosts[title].length > 0).map((title) => ({
+        title, pool: "", hosts: hosts[title], count: expand(hosts[title]).length, says: called("says", title), source: "", since: "" }));
+    return [...rows, ...others];
 }
 
 /** @param {any} hosts @returns {Trouble[]} */
 function contradicted(hosts) {
     return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
-        title: EQUAL[field] ?? "other than the spec", pool, hosts: list, count: expand(list).length, source, since: "",
+        title: unequalOf(field), pool, hosts: list, count: expand(list).length, source, since: "",
         says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
 }
 
@@ -87,15 +88,15 @@ function valuesByPool(facts, field, find) {
 
 /** Hosts that one source sees otherwise than most of their pool. @param {any} observation @param {(name: string) => any} find @returns {Trouble[]} */
 function unequal({ source, facts }, find) {
-    return Object.keys(EQUAL).flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
+    return EQUAL.flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
         const [[most, alike], ...others] = [...values].sort(([, a], [, b]) => b.length - a.length);
-        return others.map(([value, hosts]) => ({ title: EQUAL[field], pool: pool.name, hosts, count: hosts.length, source, since: "",
+        return others.map(([value, hosts]) => ({ title: unequalOf(field), pool: pool.name, hosts, count: hosts.length, source, since: "",
             says: `${labelOf(field)} ${valueOf(field, value)}, but ${valueOf(field, most)} on ${many(alike.length, "other")}` }));
     }));
 }
 
-/** @type {Record<string, State>} */
-const STATES = { drained: "drained", down: "down", missing: "missing" };
+/** What is wrong with a host, and a state by itself. */
+const AWAY = ["drained", "down", "missing"];
 
 /**
  * @param {any} inventory  as the service answers it @param {any[]} observations  with their facts
@@ -113,13 +114,13 @@ export function clusterOf(inventory, observations) {
     const seen = fresh.flatMap((observation) => unequal(observation, find))
         .filter(({ title, hosts }) => !hosts.every((name) => told.has(`${title} ${name}`)));
     const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: [],
-        count: pool.nodes, says: "the catalogue does not know the accelerator: no plan can be made on it", source: "", since: "" }));
+        count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
     const troubles = [...absent(inventory.status.hosts), ...unknown, ...said, ...seen];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {
             const found = find(name);
             if (found === null) continue;
-            mark(found.host, STATES[row.title] ?? "differs", `${row.title}: ${row.says}`);
+            mark(found.host, AWAY.includes(row.title) ? /** @type {State} */ (row.title) : "differs", `${row.title}: ${row.says}`);
             if (!row.pool.split(", ").includes(found.pool.name)) row.pool = row.pool === "" ? found.pool.name : `${row.pool}, ${found.pool.name}`;
         }
     }

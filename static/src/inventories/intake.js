@@ -8,7 +8,11 @@ import { asProblem } from "../state/store.js";
 export const files = signal(/** @type {File[]} */ ([]));
 export const pasted = signal("");
 export const format = signal("auto");
-export const reading = signal(/** @type {Reading} */ ({ phase: "idle", sent: 0, report: null, problem: null }));
+
+/** @type {Reading} */
+const IDLE = { phase: "idle", sent: 0, report: null, problem: null };
+export const reading = signal(IDLE);
+
 
 /** Parts that the reader chose where a name decides none, by pointer into the spec. */
 export const choices = signal(/** @type {Record<string, string>} */ ({}));
@@ -44,26 +48,25 @@ export async function read() {
     for (const file of files.value) body.append("file", file, file.name);
     if (pasted.value.trim() !== "") body.append("file", new Blob([pasted.value]), "pasted");
     if (files.value.length === 0 && pasted.value.trim() === "") {
-        reading.value = { phase: "idle", sent: 0, report: null, problem: null };
+        reading.value = IDLE;
         return;
     }
     const controller = new AbortController();
     withdraw = () => controller.abort();
-    const last = reading.value.report;
-    reading.value = { phase: "sending", sent: 0, report: last, problem: null };
+    reading.value = { ...IDLE, phase: "sending", report: reading.value.report };
     try {
         const report = await parseFiles(body, format.value, controller.signal, (sent) => {
             if (reading.value.phase === "sending") reading.value = { ...reading.value, sent, phase: sent < 1 ? "sending" : "reading" };
         });
         batch(() => {
-            reading.value = { phase: "done", sent: 1, report, problem: null };
+            reading.value = { ...IDLE, phase: "done", report };
             choices.value = {};
             if (title.value === "") title.value = report.spec?.name ?? "";
             if (slug.value === "") slug.value = slugOf(title.value || report.files[0].name || "");
         });
     } catch (error) {
         const problem = asProblem(error);
-        if (problem) reading.value = { phase: "problem", sent: 0, report: null, problem };
+        if (problem) reading.value = { ...IDLE, phase: "problem", problem };
     }
 }
 
@@ -93,6 +96,6 @@ export function forget() {
         slug.value = "";
         title.value = "";
         choices.value = {};
-        reading.value = { phase: "idle", sent: 0, report: null, problem: null };
+        reading.value = IDLE;
     });
 }

@@ -3,14 +3,17 @@ import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { listInventories, readSpec } from "../state/api-inventories.js";
-import { place } from "../state/look.js";
+import { changed, place } from "../state/look.js";
 import { asProblem } from "../state/store.js";
 import { exact } from "../units.js";
+import { Check } from "../widgets/check.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Plain } from "../widgets/plain.js";
+import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
-import { goTo, useLoad } from "./load.js";
-import { Age, Go, Table, Waiting } from "./parts.js";
-import { partName } from "./pools.js";
-import { age, many } from "./words.js";
+import { Age, Go, goTo } from "./parts.js";
+import { knownName } from "./pools.js";
+import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
 /** @typedef {{item: any, inventory: any, guesses: number, problem: any}} Row  inventory: null until it has come */
@@ -19,7 +22,7 @@ const PAGE = 50;
 const AT_ONCE = 4;
 const PAUSE_MS = 250;
 
-/** One that cannot be read hides no other; without a service there is none. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
+/** One that cannot be read hides no other. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
 async function loadRow(item, abort) {
     try {
         const inventory = await fetchInventory(item.slug, abort);
@@ -27,7 +30,7 @@ async function loadRow(item, abort) {
         return { item, inventory, guesses, problem: null };
     } catch (error) {
         const problem = asProblem(error);
-        if (problem === null || problem.status === 0) throw error;
+        if (problem === null) throw error;
         return { item, inventory: null, guesses: 0, problem };
     }
 }
@@ -48,7 +51,7 @@ async function loadRows(items, abort) {
 
 /** When the cluster was seen last, by the source that saw it last; null: never. @param {any} inventory @returns {string | null} */
 function seenAt({ status }) {
-    return status.hosts.sources.reduce((last, { observed_at: at }) => (last === null || Date.parse(at) > Date.parse(last) ? at : last), null);
+    return status.hosts.sources.map(({ observed_at: at }) => at).sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
 /** @param {any[]} groups */
@@ -75,7 +78,7 @@ function stopped({ status }) {
 function kindsOf({ status }) {
     const kinds = new Map();
     for (const { accelerator, accelerators } of status.hardware.pools) kinds.set(accelerator, (kinds.get(accelerator) ?? 0) + accelerators);
-    return [...kinds].map(([id, count]) => [partName(id), count]);
+    return [...kinds].map(([id, count]) => [knownName(id), count]);
 }
 
 /** @param {{inventory: any}} props */
@@ -83,8 +86,8 @@ function Verdicts({ inventory }) {
     const bad = stopped(inventory);
     const { plans } = inventory.status;
     if (bad.length === 0) return plans.length === 0 ? "none saved" : `✓ ${exact(plans.length)} fit`;
-    return bad.map(({ slug, name, reason, evaluation }) => html`
-        <p key=${slug} class="bad"><b>✕ ${name || slug}</b>: ${reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "does not fit"}</p>`);
+    return bad.map((saved) => html`
+        <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`);
 }
 
 /** @param {Row} row @returns {any[]} its cells */
@@ -107,7 +110,7 @@ function Rows({ rows }) {
     const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
         .sort((a, b) => time(a) - time(b));
     return html`
-        <${Table} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
+        <${Plain} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
             rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
         <p class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
             rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
@@ -116,14 +119,13 @@ function Rows({ rows }) {
 /** @param {{items: any[]}} props */
 function Deleted({ items }) {
     return html`
-        <${Table} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
+        <${Plain} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
             [name || slug, html`<${Age} of=${at} />`, html`<button type="button" onClick=${() => bringBack(slug, name || slug)}>Restore ${name || slug}</button>`])} />`;
 }
 
 /** @param {string} name @param {string} text  "" takes it out of the address; the page starts anew */
 function set(name, text) {
-    const { [name]: old, cursor, ...rest } = place.value;
-    place.value = text === "" ? rest : { ...rest, [name]: text };
+    place.value = changed(place.value, { [name]: text, cursor: "" });
 }
 
 function Filter() {
@@ -137,8 +139,7 @@ function Filter() {
         return () => clearTimeout(timer);
     }, [draft]);
     const box = (name, words) => html`
-        <label class="check"><input type="checkbox" checked=${place.value[name] === "1"}
-            onChange=${(event) => set(name, event.currentTarget.checked ? "1" : "")} /> ${words}</label>`;
+        <${Check} on=${place.value[name] === "1"} set=${(on) => set(name, on ? "1" : "")}>${words}<//>`;
     return html`
         <div class="commands" role="search" aria-label="Filter">
             <label class="filter">Name <input type="text" id="filter-name" autocomplete="off" spellcheck=${false} value=${draft ?? place.value.q ?? ""}
@@ -152,29 +153,34 @@ function Nothing() {
     if (filtered) return html`<p>No inventory is like that.</p>`;
     return html`
         <div class="empty"><h2>No inventory yet</h2>
-            <p>Bring what your tools print: <code>scontrol show node</code>, <code>kubectl get nodes -o json</code>, <code>nvidia-smi -q -x</code>,
-                Ansible facts, Terraform state and more. It is read first and stored when you say so.</p>
+            <p><${Help} of="bring" /></p>
             <p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></div>`;
 }
 
-export function List() {
-    const { q = "", gone = "", cursor = "" } = place.value;
-    const filter = { limit: String(PAGE), sort: "-updated_at", ...(q === "" ? {} : { name: q }), ...(gone === "1" ? { deleted: "true" } : {}),
-        ...(cursor === "" ? {} : { cursor }) };
-    const loaded = useLoad(JSON.stringify(filter), async (abort) => {
+/** @param {{filter: Record<string, string>}} props */
+function Found({ filter }) {
+    const gone = filter.deleted === "true";
+    const loaded = useLoad("list", async (abort) => {
         const page = await listInventories(filter, abort);
-        return { ...page, rows: gone === "1" ? [] : await loadRows(page.items, abort) };
+        return { ...page, rows: gone ? [] : await loadRows(page.items, abort) };
     });
-    const { value } = loaded;
+    const { value, pending } = loaded;
     return html`
-        <div class="step" aria-busy=${loaded.pending}>
+        <${Waiting} of=${loaded} what="inventories" />
+        ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
+            <section class="panel" aria-label="List of inventories" aria-busy=${pending}>${gone ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
+                ${value.next_cursor ? html`<p class="more"><span class="muted"><${Help} of="pages" /></span>
+                    <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
+            </section>`}`;
+}
+
+export function List() {
+    const { q: name = "", gone, cursor = "" } = place.value;
+    const filter = changed({ limit: String(PAGE), sort: "-updated_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
+    return html`
+        <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>
             <${Filter} />
-            <${Waiting} of=${loaded} what="inventories" />
-            ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
-                <section class="panel" aria-label="List of inventories">${gone === "1" ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
-                    ${value.next_cursor ? html`<p class="more"><span class="muted">A page holds the ${exact(PAGE)} that were changed last; their order is that of the page.</span>
-                        <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
-                </section>`}
+            <${Found} key=${JSON.stringify(filter)} filter=${filter} />
         </div>`;
 }

@@ -4,13 +4,17 @@ import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { fetchObservations, readSpec } from "../state/api-inventories.js";
 import { exact, seconds } from "../units.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
+import { valueOf } from "../widgets/values.js";
 import { guessesOf } from "./guesses.js";
 import { History } from "./history.js";
 import { clusterOf } from "./hosts.js";
-import { useLoad } from "./load.js";
-import { Age, Go, Panel, Table, Waiting } from "./parts.js";
+import { Help } from "../widgets/words.js";
+import { Age, Go } from "./parts.js";
 import { PoolCard } from "./pools.js";
-import { labelOf, many, named, valueOf, when } from "./words.js";
+import { labelOf, many, named, reasonOf, when } from "./words.js";
 import { remove } from "./writes.js";
 
 const MOST_ROWS = 60;
@@ -30,7 +34,7 @@ function Troubles({ troubles }) {
     return html`
         <${Panel} title="Hosts with problems" id="troubles">
             ${troubles.length === 0 ? html`<p class="good">None that a source tells of.</p>` : html`
-                <${Table} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "Pool", "Source", "Since"]}
+                <${Plain} label="Hosts with problems" columns=${["What", "#Hosts", "~Which", "~Why", "Pool", "Source", "Since"]}
                     rows=${troubles.slice(0, most).map(({ title, count, hosts, says, pool, source, since }) =>
                         [html`<b>${title}</b>`, exact(count), named(hosts), says, pool, source, since === "" ? "" : html`<${Age} of=${since} />`])} />`}
             ${troubles.length > most ? html`<p class="more"><button type="button" onClick=${() => setMost(Infinity)}>Show all ${exact(troubles.length)}</button></p>` : null}
@@ -41,7 +45,7 @@ function Troubles({ troubles }) {
 export function Guesses({ guesses }) {
     if (guesses.length === 0) return html`<p class="good">Nothing: all that a plan rests on is said.</p>`;
     return html`
-        <${Table} label="Guessed fields" columns=${["Pool", "Field", "Taken", "~Why"]}
+        <${Plain} label="Guessed fields" columns=${["Pool", "Field", "Taken", "~Why"]}
             rows=${guesses.map(({ pool, field, value, why }) => [pool, labelOf(field), valueOf(field, value), why])} />`;
 }
 
@@ -56,11 +60,10 @@ function Guessed({ inventory: { slug, revision, spec } }) {
 /** @param {{sources: any[]}} props */
 function Sources({ sources }) {
     if (sources.length === 0) {
-        return html`<p>Nobody has told yet which hosts are up. Let a tool say it from cron, each source under its own name:${" "}
-            <code>PUT /api/v1/inventories/…/observations/slurm</code> with what <code>scontrol show node</code> prints.</p>`;
+        return html`<p><${Help} of="observe" /></p>`;
     }
     return html`
-        <${Table} label="Observations" columns=${["Source", "Format", "Seen", "Counts for", "#Hosts", "Changed"]}
+        <${Plain} label="Observations" columns=${["Source", "Format", "Seen", "Counts for", "#Hosts", "Changed"]}
             rows=${sources.map(({ source, format, observed_at: at, stale_after_s: after_s, stale, hosts, changed_at: changed }) => [source, format,
                 html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s), exact(hosts), html`<${Age} of=${changed} />`])} />`;
 }
@@ -71,9 +74,9 @@ const VERDICTS = { fits: ["good", "✓ fits"], does_not_fit: ["bad", "✕ does n
 function Plans({ plans }) {
     if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
     return html`
-        <${Table} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
-            rows=${plans.map(({ slug, name, verdict, reason, evaluation, evaluated_at: at }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,
-                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "",
+        <${Plain} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
+            rows=${plans.map(({ slug, name, verdict, evaluated_at: at, ...plan }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,
+                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reasonOf(plan),
                 at ? html`<${Age} of=${at} />` : ""])} />
         ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;
 }

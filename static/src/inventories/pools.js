@@ -1,14 +1,16 @@
 /** The pools of an inventory: the drawing of each, and plans on it, with or without hosts. */
 import { html } from "../html.js";
-import { place } from "../state/look.js";
-import { accelerators, openPlanner, plan } from "../state/store.js";
+import { changed, place } from "../state/look.js";
+import { withoutExtra } from "../state/plan.js";
+import { openPlanner, plan } from "../state/store.js";
 import { tell } from "../shell/share.js";
 import { exact } from "../units.js";
+import { partName } from "../widgets/values.js";
 import { Legend, Rack } from "./rack.js";
 import { many } from "./words.js";
 
 /** Names of hosts that the reader leaves out, as the address has them. @returns {Set<string>} */
-export function leftOut() {
+function leftOut() {
     return new Set((place.value.out ?? "").split(",").filter(Boolean));
 }
 
@@ -17,16 +19,13 @@ const MOST_LETTERS = 2000;
 
 /** @param {Iterable<string>} names */
 function leave(names) {
-    const { out, ...rest } = place.value;
-    const all = [...names].join(",");
-    if (all.length > MOST_LETTERS) tell("The address of this page cannot hold so many hosts: none was added");
-    else place.value = all === "" ? rest : { ...rest, out: all };
+    const out = [...names].join(",");
+    if (out.length > MOST_LETTERS) tell("The address of this page cannot hold so many hosts: none was added");
+    else place.value = changed(place.value, { out });
 }
 
 /** @param {string | null} id */
-export function partName(id) {
-    return id === null ? "a part that the catalogue does not know" : accelerators.value.find((part) => part.id === id)?.name ?? id;
-}
+export const knownName = (id) => (id === null ? "a part that the catalogue does not know" : partName(id));
 
 /**
  * The planner on so many nodes of a pool. Hosts of a pool are equal, and those that cannot be used the service leaves out by itself,
@@ -34,8 +33,7 @@ export function partName(id) {
  * @param {string} inventory @param {string} pool @param {number} nodes
  */
 function planOn(inventory, pool, nodes) {
-    const { cluster, ...extra } = plan.value.extra ?? {};
-    openPlanner({ ...plan.value, inventory, pool, nodes, extra: Object.keys(extra).length > 0 ? extra : null });
+    openPlanner(withoutExtra({ ...plan.value, inventory, pool, nodes }, "/cluster"));
 }
 
 /** @param {{slug: string, pool: import("./hosts.js").Pool}} props */
@@ -53,7 +51,7 @@ export function PoolCard({ slug, pool }) {
     return html`
         <section class="panel" aria-label="Pool ${pool.name}" data-testid="pool" data-pool=${pool.name}>
             <header class="panel-head"><h2>${pool.name}</h2>
-                <p class="key">${many(pool.nodes, "node")} · ${exact(pool.accelerators)} × ${partName(pool.accelerator)}</p></header>
+                <p class="key">${many(pool.nodes, "node")} · ${exact(pool.accelerators)} × ${knownName(pool.accelerator)}</p></header>
             <${Legend} hosts=${pool.hosts} />
             <${Rack} pool=${pool} left=${left} toggle=${toggle} />
             <p class="commands">

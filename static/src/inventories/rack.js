@@ -4,6 +4,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { theme } from "../state/prefs.js";
 import { brush, colour, contextOf, followWidth, inkOn } from "../widgets/canvas.js";
+import { onKeys, spotOf } from "../widgets/hand.js";
+import { called, Help } from "../widgets/words.js";
 import { Swatch } from "../widgets/charts.js";
 import { rackOf } from "./names.js";
 import { exact } from "../units.js";
@@ -11,14 +13,14 @@ import { exact } from "../units.js";
 /** @typedef {import("./hosts.js").Host} Host */
 /** @typedef {{across: number, down: number, height: number, x: number[], y: number[], labels: {text: string, x: number, y: number}[]}} Frame */
 
-/** @type {Record<import("./hosts.js").State, {tone: string, hatched: boolean, letter: string, words: string}>} */
+/** @type {Record<import("./hosts.js").State, {tone: string, hatched: boolean, letter: string}>} */
 export const LOOKS = {
-    usable: { tone: "green", hatched: false, letter: "", words: "usable, seen by a source" },
-    unseen: { tone: "sky", hatched: false, letter: "·", words: "not seen: counted as usable" },
-    differs: { tone: "purple", hatched: true, letter: "≠", words: "differs" },
-    drained: { tone: "orange", hatched: true, letter: "D", words: "drained" },
-    down: { tone: "vermillion", hatched: false, letter: "X", words: "down" },
-    missing: { tone: "grey", hatched: true, letter: "M", words: "missing" },
+    usable: { tone: "green", hatched: false, letter: "" },
+    unseen: { tone: "sky", hatched: false, letter: "·" },
+    differs: { tone: "purple", hatched: true, letter: "≠" },
+    drained: { tone: "orange", hatched: true, letter: "D" },
+    down: { tone: "vermillion", hatched: false, letter: "X" },
+    missing: { tone: "grey", hatched: true, letter: "M" },
 };
 
 /** Sides of a cell by how many hosts there are at most. */
@@ -108,16 +110,6 @@ function paint(context, hosts, { across, down, x, y, labels }, left) {
     });
 }
 
-/** @param {CanvasRenderingContext2D} context @param {Frame} frame @param {number} at */
-function paintCursor(context, { across, down, x, y }, at) {
-    if (at < 0 || at >= x.length) return;
-    context.strokeStyle = colour("accent");
-    context.lineWidth = 3;
-    context.strokeRect(x[at] - 0.5, y[at] - 0.5, across, down);
-}
-
-const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-
 /** The nearest host that way; the same one at the edge. @param {Frame} frame @param {number} from @param {number[]} way */
 function neighbour({ x, y }, from, [right, below]) {
     let [best, nearest] = [from, Infinity];
@@ -129,9 +121,9 @@ function neighbour({ x, y }, from, [right, below]) {
     return best;
 }
 
-/** @param {Frame} frame @param {number} right @param {number} below */
-function hostAt({ across, down, x, y }, right, below) {
-    return x.findIndex((left, at) => right >= left && right < left + across && below >= y[at] && below < y[at] + down);
+/** @param {Frame} frame @param {{x: number, y: number}} spot */
+function hostAt({ across, down, x, y }, spot) {
+    return x.findIndex((left, at) => spot.x >= left && spot.x < left + across && spot.y >= y[at] && spot.y < y[at] + down);
 }
 
 /** @param {{hosts: Host[]}} props  which states there are, with how many */
@@ -139,21 +131,20 @@ export function Legend({ hosts }) {
     const counts = new Map();
     for (const { state } of hosts) counts.set(state, (counts.get(state) ?? 0) + 1);
     return html`
-        <ul class="key">${Object.entries(LOOKS).filter(([state]) => counts.has(state)).map(([state, { tone, hatched, letter, words }]) => html`
+        <ul class="key">${Object.entries(LOOKS).filter(([state]) => counts.has(state)).map(([state, { tone, hatched, letter }]) => html`
             <li key=${state}><${Swatch} tone=${tone} hatched=${hatched} /><span>${letter === "" ? null : html`<b>${letter}</b> `}${
-                exact(counts.get(state))} ${words}</span></li>`)}</ul>`;
+                exact(counts.get(state))} ${called("states", state)}</span></li>`)}</ul>`;
 }
 
 /** @param {Host} host @param {boolean} out */
 function spoken({ name, state, says }, out) {
-    return `${name}: ${says.length > 0 ? says.join("; ") : LOOKS[state].words}${out ? ". Left out by you" : ""}`;
+    return `${name}: ${says.length > 0 ? says.join("; ") : called("states", state)}${out ? ". Left out by you" : ""}`;
 }
 
 /** @param {{pool: import("./hosts.js").Pool, left: Set<string>, toggle: (name: string) => void}} props  left: hosts left out by the reader */
 export function Rack({ pool, left, toggle }) {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-    const above = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const [width, setWidth] = useState(0);
     const [at, setAt] = useState(-1);
     const { hosts } = pool;
@@ -164,32 +155,21 @@ export function Rack({ pool, left, toggle }) {
         theme();
         if (width > 0) paint(contextOf(canvas.current, width, frame.height), hosts, frame, left);
     }), [frame, out]);
-    useEffect(() => effect(() => {
-        theme();
-        if (width > 0) paintCursor(contextOf(above.current, width, frame.height), frame, at);
-    }), [frame, at]);
-
-    const under = (event) => {
-        const edge = event.currentTarget.getBoundingClientRect();
-        return hostAt(frame, event.clientX - edge.left, event.clientY - edge.top);
-    };
+    const under = (event) => hostAt(frame, spotOf(event));
     const choose = (place) => {
         if (place >= 0 && pool.named) toggle(hosts[place].name);
     };
-    const onKeyDown = (event) => {
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
-        if (event.key === "Enter" || event.key === " ") choose(at);
-        else if (event.key in ARROWS) setAt(at < 0 ? 0 : neighbour(frame, at, ARROWS[event.key]));
-        else return;
-        event.preventDefault();
-    };
+    const walk = (...way) => () => setAt(at < 0 ? 0 : neighbour(frame, at, way));
+    const take = () => choose(at);
+    const onKeyDown = onKeys({ Enter: take, " ": take, ArrowLeft: walk(-1, 0), ArrowRight: walk(1, 0), ArrowUp: walk(0, -1), ArrowDown: walk(0, 1) });
     const id = `rack-${pool.name}`;
     return html`
         <div class="plot map" ref=${box} tabindex="0" role="application" aria-label="Hosts of pool ${pool.name}" aria-describedby=${id}
              data-testid="rack" onKeyDown=${onKeyDown} onPointerMove=${(event) => setAt(under(event))}
              onClick=${(event) => choose(under(event))}>
-            <canvas ref=${canvas}></canvas><canvas class="marks" ref=${above}></canvas>
+            <canvas ref=${canvas}></canvas>
+            ${at in hosts ? html`<i class="host-cursor" style=${{ left: `${frame.x[at]}px`, top: `${frame.y[at]}px`, width: `${frame.across}px`, height: `${frame.down}px` }}></i>` : null}
         </div>
-        <p class="readout muted" id=${id} role="status">${at >= 0 && at < hosts.length ? spoken(hosts[at], left.has(hosts[at].name))
-            : pool.named ? "Point at a host, or walk with the arrows; click or Enter leaves it out of a plan." : "The spec names no hosts: they stand for their number."}</p>`;
+        <p class="readout muted" id=${id} role="status">${at in hosts ? spoken(hosts[at], left.has(hosts[at].name))
+            : html`<${Help} of=${pool.named ? "hosts" : "no_hosts"} />`}</p>`;
 }

@@ -3,12 +3,15 @@ import { html } from "../html.js";
 import { accelerators } from "../state/store.js";
 import { exact, percent } from "../units.js";
 import { Fold } from "../widgets/fold.js";
+import { Options } from "../widgets/options.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
+import { partName, valueOf } from "../widgets/values.js";
+import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { choices, draft } from "./intake.js";
 import { Guesses } from "./one.js";
-import { Panel, Table } from "./parts.js";
-import { partName } from "./pools.js";
-import { labelOf, many, named, valueOf } from "./words.js";
+import { labelOf, many, named } from "./words.js";
 
 const MOST_ROWS = 200;
 
@@ -16,7 +19,7 @@ const MOST_ROWS = 200;
 const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_count", "nic_bytes_per_s"];
 
 /** @param {{files: any[]}} props */
-function Files({ files }) {
+export function Files({ files }) {
     return html`
         <ul class="notes">${files.map(({ name, title, confidence }, at) => html`
             <li key=${at}><b>${name || "text"}</b>: ${title}${confidence < 1 ? `, ${percent(confidence)} sure` : ""}</li>`)}</ul>`;
@@ -33,20 +36,21 @@ function Hosts({ hosts }) {
 /** @param {any} value @param {any[]} files */
 function originOf({ origin, file, line, path, reason }, files) {
     const where = file === undefined ? "" : `${files[file].name || "text"}${line ? `, line ${exact(line)}` : ""}${path ? `, ${path}` : ""}`;
-    return { file: `read: ${where}`, inferred: `guessed: ${reason ?? where}`, catalog: "of the part, in the catalogue", default: `assumed: ${reason ?? ""}` }[origin];
+    return { file: `read: ${where}`, inferred: `guessed: ${reason ?? where}`, catalog: "of the part, in the catalogue", default: `guessed: ${reason ?? ""}` }[origin];
 }
 
 /** @param {{pool: any, files: any[]}} props */
-function Fields({ pool, files }) {
+export function Fields({ pool, files }) {
     return html`
-        <${Table} label="Fields of pool ${pool.name}" columns=${["Field", "Value", "~Where from"]}
-            rows=${Object.entries(pool.fields).map(([field, value]) => [labelOf(field), valueOf(field, value.value), originOf(value, files)])} />`;
+        <${Plain} label="Fields of pool ${pool.name}" columns=${["Field", "Value", "~Where from"]}
+            rows=${Object.entries(pool.fields).map(([name, field]) => [labelOf(name), valueOf(name, field.value),
+                html`<span data-origin=${field.origin}>${originOf(field, files)}</span>`])} />`;
 }
 
 /** @param {{pools: any[], files: any[]}} props */
 function Pools({ pools, files }) {
     return html`
-        <${Table} label="Pools that were read" columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
+        <${Plain} label="Pools that were read" columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
             rows=${pools.map(({ name, accelerator, nodes, accelerators: count, hosts, groups }) => [name,
                 accelerator === null ? html`<span class="bad">not settled</span>` : partName(accelerator), exact(nodes), exact(count), named(hosts),
                 groups.filter(({ state }) => state === "drained" || state === "down")
@@ -55,19 +59,28 @@ function Pools({ pools, files }) {
             html`<${Fields} pool=${pool} files=${files} />`}<//>`)}`;
 }
 
+/** Why a name decides no part. @param {{name?: string, why: string}} open */
+export function openWords({ name, why }) {
+    return name ? `“${name}” ${why === "ambiguous" ? "is any of several parts" : "is no part of the catalogue"}` : "no accelerator is named";
+}
+
+/** @param {{except?: string[], now?: string}} props  as options */
+export function Parts({ except = [], now }) {
+    return html`<${Options} now=${now} items=${accelerators.value.filter(({ id }) => !except.includes(id)).map(({ id, name }) => [id, name])} />`;
+}
+
 /** @param {{open: any}} props  a name that decides no part */
-function Unsettled({ open: { pointer, pool, name, why, candidates } }) {
+function Unsettled({ open }) {
+    const { pointer, pool, candidates } = open;
     const likely = candidates.map(({ accelerator }) => accelerator);
-    const others = accelerators.value.map(({ id }) => id).filter((id) => !likely.includes(id));
     const chosen = choices.value[pointer] ?? "";
     const id = `part-of-${pool}`;
-    const option = (part) => html`<option key=${part} value=${part} selected=${part === chosen}>${partName(part)}</option>`;
     return html`
-        <li><label for=${id}>pool ${pool}: ${name ? `“${name}” ${why === "ambiguous" ? "is any of several parts" : "is no part of the catalogue"}` : "no accelerator is named"}</label>${" "}
+        <li><label for=${id}>pool ${pool}: ${openWords(open)}</label>${" "}
             ${pointer === "" ? null : html`<select id=${id} value=${chosen} onChange=${(event) => { choices.value = { ...choices.value, [pointer]: event.currentTarget.value }; }}>
                 <option value="" selected=${chosen === ""}>choose the part</option>
-                ${likely.length > 0 ? html`<optgroup label="It may be">${likely.map(option)}</optgroup>` : null}
-                <optgroup label="Of the catalogue">${others.map(option)}</optgroup></select>`}</li>`;
+                ${likely.length > 0 ? html`<optgroup label="It may be"><${Options} items=${likely.map((part) => [part, partName(part)])} now=${chosen} /></optgroup>` : null}
+                <optgroup label="Of the catalogue"><${Parts} except=${likely} now=${chosen} /></optgroup></select>`}</li>`;
 }
 
 /** @param {{report: any}} props */
@@ -81,9 +94,9 @@ function Missing({ report }) {
 
 /** @param {{report: any}} props */
 function Odd({ report: { warnings, files } }) {
-    if (warnings.length === 0) return html`<p class="good">Every line was understood, and no two files differ.</p>`;
+    if (warnings.length === 0) return html`<p class="good"><${Help} of="understood" /></p>`;
     return html`
-        <${Table} label="What is odd" columns=${["File", "#Line", "~What", "#Times"]}
+        <${Plain} label="What is odd" columns=${["File", "#Line", "~What", "#Times"]}
             rows=${warnings.slice(0, MOST_ROWS).map(({ message, file, line, count }) =>
                 [file === undefined ? "all together" : files[file].name || "text", line ? exact(line) : "", message, exact(count ?? 1)])} />
         ${warnings.length > MOST_ROWS ? html`<p class="muted">and ${many(warnings.length - MOST_ROWS, "more line")} of this kind</p>` : null}`;
@@ -94,7 +107,7 @@ export function Report({ report }) {
     return html`
         <${Panel} title="What was read" id="report">
             <${Files} files=${report.files} /><${Hosts} hosts=${report.hosts} />
-            ${draft.value === null ? html`<p class="bad">No node has whole accelerators: there is nothing to store.</p>` : html`<${Pools} pools=${report.pools} files=${report.files} />`}
+            ${draft.value === null ? html`<p class="bad"><${Help} of="no_accelerators" /></p>` : html`<${Pools} pools=${report.pools} files=${report.files} />`}
         <//>
         <${Panel} title="Missing" id="missing"><${Missing} report=${report} /><//>
         <${Panel} title="Guessed" id="report-guessed"><${Guesses} guesses=${guessesOf(report)} /><//>

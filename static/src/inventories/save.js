@@ -4,15 +4,18 @@ import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { diffDraft, listInventories } from "../state/api-inventories.js";
-import { place } from "../state/look.js";
+import { changed, place } from "../state/look.js";
 import { asProblem } from "../state/store.js";
 import { exact } from "../units.js";
+import { Check } from "../widgets/check.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Options } from "../widgets/options.js";
+import { Panel } from "../widgets/panel.js";
 import { Problem } from "../widgets/problem.js";
+import { Help } from "../widgets/words.js";
 import { Diff } from "./history.js";
 import { draft, forget, open, reading, slug, title } from "./intake.js";
-import { useLoad } from "./load.js";
 import { mergeSpecs } from "./merge.js";
-import { Panel, Waiting } from "./parts.js";
 import { store } from "./writes.js";
 
 const MOST_OFFERED = "1000";
@@ -20,8 +23,7 @@ const keepPools = signal(true);
 
 /** @param {string} into */
 function aim(into) {
-    const { into: old, ...rest } = place.value;
-    place.value = into === "" ? rest : { ...rest, into };
+    place.value = changed(place.value, { into });
 }
 
 /** Of each pool read the parts that its name may mean, while the reader has not chosen. */
@@ -39,7 +41,7 @@ async function compare(into, abort) {
 
 /** A refused write; what to do when somebody was faster. @param {{problem: any, into: string, again: () => void}} props */
 function Refused({ problem, into, again }) {
-    if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted">Nothing was stored; your upload is still here.</p></div>`;
+    if (problem.status !== 412) return html`<div class="refused"><${Problem} problem=${problem} /><p class="muted"><${Help} of="not_stored" /></p></div>`;
     return html`
         <div class="refused" role="alert" data-testid="lost-race">
             <p>${into === "" ? html`<b>There is an inventory ${slug.value} already.</b> Nothing was stored, so that it is not overwritten.`
@@ -66,8 +68,7 @@ function NextRevision({ into }) {
     };
     const save = () => store(into, value.spec, value.revision).then(forget, (error) => caught(error, setProblem));
     return html`
-        <label class="check"><input type="checkbox" checked=${keepPools.value} onChange=${(event) => { keepPools.value = event.currentTarget.checked; }} />
-            Keep pools that the files do not name</label>
+        <${Check} on=${keepPools.value} set=${(on) => { keepPools.value = on; }}>Keep pools that the files do not name<//>
         <${Waiting} of=${compared} what="what it would change" />
         ${value === null ? null : html`
             <h3>Against revision ${exact(value.revision)} of ${into}</h3><${Diff} diff=${value.diff} />
@@ -95,14 +96,13 @@ function New() {
 export function Save() {
     const into = place.value.into ?? "";
     const list = useLoad("targets", (abort) => listInventories({ limit: MOST_OFFERED, sort: "name" }, abort));
-    const items = list.value?.items ?? [];
+    const items = (list.value?.items ?? []).map((item) => [item.slug, item.name || item.slug]);
+    const offered = into === "" || items.some(([slug]) => slug === into) ? items : [[into, into], ...items];
     return html`
         <${Panel} title="Store it" id="save">
             <div class="row"><label class="row-label" for="field-into">As</label><div class="row-control">
                 <select id="field-into" value=${into} disabled=${reading.value.phase === "sending"} onChange=${(event) => aim(event.currentTarget.value)}>
-                    <option value="" selected=${into === ""}>a new inventory</option>
-                    ${into !== "" && !items.some((item) => item.slug === into) ? html`<option value=${into} selected>next revision of ${into}</option>` : null}
-                    ${items.map((item) => html`<option key=${item.slug} value=${item.slug} selected=${item.slug === into}>next revision of ${item.name || item.slug}</option>`)}
+                    <${Options} items=${[["", "a new inventory"], ...offered.map(([slug, name]) => [slug, `next revision of ${name}`])]} now=${into} />
                 </select></div></div>
             ${into === "" ? html`<${New} />` : html`<${NextRevision} key=${into} into=${into} />`}
         <//>`;

@@ -3,10 +3,13 @@ import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchFormats } from "../state/api-inventories.js";
 import { percent, scaled } from "../units.js";
+import { useLoad } from "../widgets/load.js";
+import { Options } from "../widgets/options.js";
+import { Panel } from "../widgets/panel.js";
 import { Problem } from "../widgets/problem.js";
+import { Help } from "../widgets/words.js";
 import { addFiles, cancel, draft, dropFile, files, format, pasted, read, reading } from "./intake.js";
-import { useLoad } from "./load.js";
-import { Go, Panel } from "./parts.js";
+import { Go } from "./parts.js";
 import { Report } from "./report.js";
 import { Save } from "./save.js";
 
@@ -18,8 +21,7 @@ function Formats() {
     };
     return html`
         <label>Format <select id="field-format" value=${format.value} onChange=${change}>
-            <option value="auto" selected=${format.value === "auto"}>found out by itself</option>
-            ${(list.value ?? []).map(({ name, title }) => html`<option key=${name} value=${name} selected=${name === format.value}>${title}</option>`)}
+            <${Options} items=${[["auto", "found out by itself"], ...(list.value ?? []).map(({ name, title }) => [name, title])]} now=${format.value} />
         </select></label>`;
 }
 
@@ -64,7 +66,7 @@ function Source() {
         <${Panel} title="What your tools print" id="source">
             <div class="drop" data-over=${over} onDragOver=${drag(true)} onDragLeave=${drag(false)} onDrop=${drop}>
                 <p>Drop files of one cluster here, or <label class="file">choose them<input type="file" class="visually-hidden" multiple id="field-files" onChange=${pick} /></label></p>
-                <p class="muted">Several tools tell more together: Slurm for names and states, nvidia-smi of one node for memory and links. Nothing is stored by reading.</p>
+                <p class="muted"><${Help} of="together" /></p>
                 <${Chosen} />
                 <label for="field-pasted">Or paste it</label>
                 <textarea id="field-pasted" rows="4" spellcheck=${false} value=${pasted.value} onInput=${(event) => { pasted.value = event.currentTarget.value; }}></textarea>

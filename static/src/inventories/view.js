@@ -3,9 +3,10 @@ import { html } from "../html.js";
 import { databaseStatus, ProblemError } from "../state/api.js";
 import { place } from "../state/look.js";
 import { List } from "./list.js";
-import { useLoad } from "./load.js";
+import { useLoad, Waiting } from "../widgets/load.js";
+import { Panel } from "../widgets/panel.js";
+import { Help, worded } from "../widgets/words.js";
 import { One } from "./one.js";
-import { Waiting } from "./parts.js";
 import { Upload } from "./upload.js";
 
 /** Whether there is a place for inventories; a database that is only away passes, and is asked for again. */
@@ -19,14 +20,12 @@ async function lookForDatabase() {
 /** @param {{again: () => void}} props */
 function NoDatabase({ again }) {
     return html`
-        <section class="panel" aria-labelledby="no-database" data-testid="no-database"><h2 id="no-database">No inventories here</h2>
-            <p>This service runs without a database, and inventories are kept in one.</p>
-            <p>Start it with <code>./server/run</code>, which brings a PostgreSQL of its own, or set <code>SHARDLINE_DATABASE_URL</code> to one of yours.
-                What tools print can be read all the same, below; plans take a cluster of the catalogue.</p>
-            <p class="commands"><button type="button" onClick=${again}>Look again</button></p></section>`;
+        <${Panel} title="No inventories here" id="no-database">
+            <p><${Help} of="database" /></p>
+            <p class="commands"><button type="button" onClick=${again}>Look again</button></p><//>`;
 }
 
-export function Inventories() {
+export const Inventories = worded(() => {
     const { inv = "", add = "" } = place.value;
     const database = useLoad("database", lookForDatabase);
     if (database.value === null) return html`<${Waiting} of=${database} what="inventories" />`;
@@ -35,4 +34,4 @@ export function Inventories() {
         ${away || database.problem !== null ? html`
             <div class="step"><${Waiting} of=${database} what="inventories" />${away ? html`<${NoDatabase} again=${database.again} />` : null}</div>` : null}
         ${add === "1" || away ? html`<${Upload} canStore=${!away} />` : inv === "" ? html`<${List} />` : html`<${One} key=${inv} slug=${inv} />`}`;
-}
+});

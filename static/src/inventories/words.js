@@ -1,6 +1,6 @@
 /** What the page of inventories says in words: ages, counts, fields of a node. Pure but for the clock and the units. */
-import { units } from "../state/prefs.js";
-import { exact, gigabytes, scaled } from "../units.js";
+import { exact } from "../units.js";
+import { called } from "../widgets/words.js";
 
 /** @type {[number, string][]} */
 const SPANS = [[86_400, "day"], [3600, "hour"], [60, "minute"]];
@@ -22,26 +22,12 @@ export function when(time) {
     return `${time.slice(0, 10)} ${time.slice(11, 16)}`;
 }
 
-/** @type {Record<string, string>} */
-const LABELS = {
-    accelerators: "accelerators of a node", memory_bytes: "memory of a GPU", nominal_memory_bytes: "nominal memory of a GPU",
-    reserved_bytes: "memory that the driver keeps", host_memory_bytes: "memory of the host", power_limit_w: "power limit",
-    scale_up_bytes_per_s: "scale-up links of a GPU", scale_up_domain: "GPUs of a scale-up domain", nic_count: "network cards",
-    nic_bytes_per_s: "rate of a network card", nic_kind: "kind of network", price_per_node_hour: "price of a node-hour",
-    sliced_accelerators: "GPUs cut into slices", cpus: "processor threads", driver: "driver",
-};
-
 /** @param {string} field */
-export function labelOf(field) {
-    return LABELS[field] ?? field.replaceAll("_", " ");
-}
+export const labelOf = (field) => called("fields", field);
 
-/** @param {string} field @param {string | number} value */
-export function valueOf(field, value) {
-    if (typeof value !== "number") return String(value);
-    if (field.endsWith("_bytes_per_s")) return scaled(value, "B/s");
-    if (field.endsWith("_bytes")) return `${gigabytes(value, units.value)} ${units.value}`;
-    return field.endsWith("_w") ? `${exact(value)} W` : exact(value);
+/** Why a saved plan stands as it does, as far as it is said. @param {any} plan */
+export function reasonOf({ reason, evaluation }) {
+    return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
 }
 
 const MOST_NAMES = 8;

@@ -2,60 +2,60 @@
 import { deleteInventory, fetchSpecText, putInventory, restoreInventory } from "../state/api-inventories.js";
 import { asProblem } from "../state/store.js";
 import { tell } from "../shell/share.js";
-import { goTo, noteWrite } from "./load.js";
+import { noteWrite } from "../widgets/load.js";
+import { goTo } from "./parts.js";
 
-/** Says what went wrong with a write; it stays until it is read. @param {unknown} error */
-function tellProblem(error) {
-    const problem = asProblem(error);
-    if (problem === null) return;
-    const why = problem.status === 412 ? "somebody changed it meanwhile; look at it again first" : problem.errors[0]?.detail ?? problem.detail;
-    tell(`Nothing was changed: ${why}`, { words: "Understood", act: noteWrite });
+/** Where a write fails it says why, until that is read. @param {() => Promise<void>} act */
+async function write(act) {
+    try {
+        await act();
+    } catch (error) {
+        const problem = asProblem(error);
+        if (problem === null) return;
+        const why = problem.status === 412 ? "somebody changed it meanwhile; look at it again first" : problem.errors[0]?.detail ?? problem.detail;
+        tell(`Nothing was changed: ${why}`, { words: "Understood", act: noteWrite });
+    }
 }
 
 /** @param {string} slug @param {string} name */
-export async function bringBack(slug, name) {
-    try {
+export function bringBack(slug, name) {
+    return write(async () => {
         await restoreInventory(slug);
         noteWrite();
         goTo({ inv: slug });
         tell(`${name} is back`);
-    } catch (error) {
-        tellProblem(error);
-    }
+    });
 }
 
 /** No question first: a way back is offered after. @param {any} inventory */
-export async function remove({ slug, revision, spec }) {
+export function remove({ slug, revision, spec }) {
     const name = spec.name || slug;
-    try {
+    return write(async () => {
         await deleteInventory(slug, revision);
         noteWrite();
         goTo({});
-        tell(`${name} is deleted`, { words: "Undo", act: () => void bringBack(slug, name) });
-    } catch (error) {
-        tellProblem(error);
-    }
+        tell(`${name} is deleted`, { words: "Undo", act: () => bringBack(slug, name) });
+    });
 }
 
-/** An older spec as the next revision, byte for byte. @param {any} inventory @param {number} wanted  revision */
-export async function goBack({ slug, revision }, wanted) {
-    try {
+/** What was stored, with the way back. @param {any} next @param {number | null} revision  before it @param {string} done @param {string} same */
+function tellStored(next, revision, done, same) {
+    noteWrite();
+    if (next.revision === revision) tell(same);
+    else tell(done, { words: "Undo", act: () => (revision === null ? remove(next) : goBack(next, revision)) });
+}
+
+/** An older spec as the next revision, byte for byte. @param {any} inventory @param {number} wanted  revision @returns {Promise<void>} */
+export function goBack({ slug, revision }, wanted) {
+    return write(async () => {
         const next = await putInventory(slug, await fetchSpecText(slug, wanted), revision);
-        noteWrite();
-        if (next.revision === revision) tell(`Revision ${wanted} says the same as ${revision}: nothing to do`);
-        else tell(`Revision ${wanted} is back as revision ${next.revision}`, { words: "Undo", act: () => void goBack(next, revision) });
-    } catch (error) {
-        tellProblem(error);
-    }
+        tellStored(next, revision, `Revision ${wanted} is back as revision ${next.revision}`, `Revision ${wanted} says the same as ${revision}: nothing to do`);
+    });
 }
 
-/** @param {string} slug @param {any} spec @param {number | null} revision  that it replaces @returns {Promise<any>} the inventory; fails as it may */
+/** Fails as it may. @param {string} slug @param {any} spec @param {number | null} revision  that it replaces */
 export async function store(slug, spec, revision) {
     const next = await putInventory(slug, JSON.stringify(spec), revision);
-    noteWrite();
     goTo({ inv: slug });
-    const undo = revision === null ? () => void remove(next) : () => void goBack(next, revision);
-    if (next.revision === revision) tell(`Stored already: revision ${revision} says the same`);
-    else tell(`Stored as revision ${next.revision}`, { words: "Undo", act: undo });
-    return next;
+    tellStored(next, revision, `Stored as revision ${next.revision}`, `Stored already: revision ${revision} says the same`);
 }

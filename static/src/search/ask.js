@@ -2,64 +2,46 @@
  * What is searched: which values of which dimension, for what, within which limits. All of it stands in the address,
  * under the names of the request, and nowhere else.
  *
- * @typedef {{name: string, group: "parallelism" | "workload", label: string, type: "count" | "flag" | "word",
- *            values: any[], words?: Record<string, string>, experts?: boolean}} Dimension  experts: of models that have them
- * @typedef {{name: string, label: string, unit: string, factor: number, whole?: boolean, help: string}} Constraint
- *          factor: of the request's unit in one of the page's
+ * @typedef {{name: string, group: "parallelism" | "workload", type: "count" | "flag" | "word", values: any[], experts?: boolean}} Dimension
+ *          experts: of models that have them
+ * @typedef {{name: string, factor?: number, whole?: boolean}} Constraint  factor: of the request's unit in one of the page's
  */
 import { computed } from "@preact/signals";
 import { membersOf } from "../state/cut.js";
-import { asking, changed } from "../state/look.js";
+import { asking } from "../state/look.js";
 import { requestOf } from "../state/plan.js";
 import { parseCount } from "../units.js";
+import { addressed } from "../widgets/address.js";
 
-const ON_OFF = { false: "off", true: "on" };
 const POWERS = [1, 2, 4, 8, 16];
 
 /** @type {Dimension[]} */
 export const DIMENSIONS = [
-    { name: "tensor", group: "parallelism", label: "Tensor", type: "count", values: POWERS },
-    { name: "sequence", group: "parallelism", label: "Sequence parallel", type: "flag", values: [false, true], words: ON_OFF },
-    { name: "pipeline", group: "parallelism", label: "Pipeline", type: "count", values: [...POWERS, 32] },
-    { name: "virtual_pipeline", group: "parallelism", label: "Virtual pipeline", type: "count", values: [1, 2, 4, 8] },
-    { name: "schedule", group: "parallelism", label: "Schedule", type: "word",
-        values: ["1f1b", "interleaved_1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe"],
-        words: { "1f1b": "1F1B", interleaved_1f1b: "interleaved", gpipe: "GPipe", zb_h1: "ZB-H1", zb_h2: "ZB-H2", zb_v: "ZB-V",
-            dualpipe: "DualPipe" } },
-    { name: "context", group: "parallelism", label: "Context", type: "count", values: POWERS },
-    { name: "expert", group: "parallelism", label: "Expert", type: "count", values: [...POWERS, 32, 64], experts: true },
-    { name: "expert_tensor", group: "parallelism", label: "Expert tensor", type: "count", values: [1, 2, 4, 8], experts: true },
-    { name: "data", group: "parallelism", label: "Data", type: "count", values: [] },
-    { name: "zero_stage", group: "parallelism", label: "ZeRO stage", type: "count", values: [0, 1, 2, 3] },
-    { name: "micro_batch_size", group: "workload", label: "Micro-batch", type: "count", values: POWERS },
-    { name: "global_batch_size", group: "workload", label: "Global batch", type: "count", values: [] },
-    { name: "recompute", group: "workload", label: "Recompute", type: "word", values: ["none", "selective", "full", "op_sac"],
-        words: { op_sac: "by operator" } },
-    { name: "offload", group: "workload", label: "Offload", type: "word",
-        values: ["none", "optimizer", "optimizer+parameters", "activations"], words: { "optimizer+parameters": "optimizer and parameters" } },
-    { name: "layout", group: "parallelism", label: "Stages", type: "word", values: ["rule", "balanced"], words: { rule: "by rule" } },
+    { name: "tensor", group: "parallelism", type: "count", values: POWERS },
+    { name: "sequence", group: "parallelism", type: "flag", values: [false, true] },
+    { name: "pipeline", group: "parallelism", type: "count", values: [...POWERS, 32] },
+    { name: "virtual_pipeline", group: "parallelism", type: "count", values: [1, 2, 4, 8] },
+    { name: "schedule", group: "parallelism", type: "word", values: ["1f1b", "interleaved_1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe"] },
+    { name: "context", group: "parallelism", type: "count", values: POWERS },
+    { name: "expert", group: "parallelism", type: "count", values: [...POWERS, 32, 64], experts: true },
+    { name: "expert_tensor", group: "parallelism", type: "count", values: [1, 2, 4, 8], experts: true },
+    { name: "data", group: "parallelism", type: "count", values: [] },
+    { name: "zero_stage", group: "parallelism", type: "count", values: [0, 1, 2, 3] },
+    { name: "micro_batch_size", group: "workload", type: "count", values: POWERS },
+    { name: "global_batch_size", group: "workload", type: "count", values: [] },
+    { name: "recompute", group: "workload", type: "word", values: ["none", "selective", "full", "op_sac"] },
+    { name: "offload", group: "workload", type: "word", values: ["none", "optimizer", "optimizer+parameters", "activations"] },
+    { name: "layout", group: "parallelism", type: "word", values: ["rule", "balanced"] },
 ];
 
 /** @type {Constraint[]} */
-export const CONSTRAINTS = [
-    { name: "max_accelerators", label: "Accelerators at most", unit: "", factor: 1, whole: true,
-        help: "Smaller parts of the cluster are searched too" },
-    { name: "max_step_s", label: "Step at most", unit: "s", factor: 1, help: "Time of one step" },
-    { name: "min_tokens_per_s", label: "Tokens/s at least", unit: "", factor: 1, help: "Such as 500k" },
-    { name: "deadline_s", label: "Training at most", unit: "days", factor: 86400, help: "Of the whole run: needs its tokens" },
-    { name: "budget", label: "Budget", unit: "", factor: 1, help: "Of the whole run, in the currency of the price: needs its tokens" },
-    { name: "headroom_ratio", label: "Memory left free", unit: "%", factor: 0.01, help: "Share of the usable memory of a device" },
-    { name: "critical_batch_size", label: "Critical batch", unit: "samples", factor: 1, whole: true,
-        help: "A larger batch earns no more than one of this size" },
-];
+export const CONSTRAINTS = [{ name: "max_accelerators", whole: true }, { name: "max_step_s" }, { name: "min_tokens_per_s" },
+    { name: "deadline_s", factor: 86400 }, { name: "budget" }, { name: "headroom_ratio", factor: 0.01 }, { name: "critical_batch_size", whole: true }];
 
-/** What a node costs is the cluster's; the planner has no control for it. @type {Constraint} */
-export const PRICE = { name: "price_per_node_hour", label: "Price of a node", unit: "/ h", factor: 1,
-    help: "In any currency: gives every plan its cost" };
+/** What a node costs is the cluster's; the planner has no control for it. */
+export const PRICE = "price_per_node_hour";
 
-/** @type {[string, string][]} */
-export const OBJECTIVES = [["throughput", "Most tokens/s"], ["time_to_train", "Shortest training"], ["cost", "Lowest cost"],
-    ["accelerators", "Fewest accelerators"], ["energy", "Least energy"]];
+export const OBJECTIVES = ["throughput", "time_to_train", "cost", "accelerators", "energy"];
 
 /** Beside the planner's: the service takes sixteen. */
 export const MOST_CLUSTERS = 15;
@@ -72,15 +54,7 @@ const WHEN_ASKED = ["global_batch_size", "offload"];
 /** A plan may have more members than dimensions of their own show; these are of the cut as well. */
 const ALSO_CUT = ["context_kind", "shard_group", "sharding", "replicate", "pipeline_layout"];
 
-/** @param {string} name @returns {string} "" where the address says nothing */
-export function said(name) {
-    return asking.value[name] ?? "";
-}
-
-/** Writes into the address; an empty text takes the name out. @param {Record<string, string>} changes */
-export function say(changes) {
-    asking.value = changed(asking.peek(), changes);
-}
+export const { said, say } = addressed(asking);
 
 /** @param {Dimension} dimension @param {string} text @returns {any} undefined for what is no value of it */
 function valueOf(dimension, text) {
@@ -119,11 +93,11 @@ export const constraints = computed(() =>
 
 /** What the search knows of the cluster and the planner may not. */
 export function priceAsked() {
-    const price = amount(PRICE.name);
-    return price === undefined ? {} : { [PRICE.name]: price };
+    const price = amount(PRICE);
+    return price === undefined ? {} : { [PRICE]: price };
 }
 
-export const objective = computed(() => OBJECTIVES.find(([name]) => name === said("objective"))?.[0] ?? OBJECTIVES[0][0]);
+export const objective = computed(() => OBJECTIVES.find((name) => name === said("objective")) ?? OBJECTIVES[0]);
 export const limit = computed(() => LIMITS.find((count) => String(count) === said("limit")) ?? LIMITS[0]);
 
 /** Numbers of nodes: the planner's, any up to it, or a list. */

@@ -1,6 +1,7 @@
 /** Parts of both axes of the scatter, kept by drawing over the points; from there on as those of the parallel coordinates. */
 import { signal } from "@preact/signals";
 import { html } from "../html.js";
+import { spotOf, within } from "../widgets/hand.js";
 import { axes, keep, keptOf } from "./axes.js";
 import { across, EDGES, HEIGHT_PX, place, scales, upwards } from "./shown.js";
 
@@ -19,12 +20,6 @@ let brushed = false;
 /** Whether the hand that just went up had drawn: then it means no point. */
 export const wasBrushed = () => brushed;
 
-/** @param {PointerEvent} event */
-function placeOf(event) {
-    const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-}
-
 /** @param {{name: string}} figure */
 const axisOf = ({ name }) => axes.value.find((axis) => axis.name === name);
 
@@ -41,7 +36,7 @@ function stopsAround({ stops }, from, to) {
 /** @param {Box} box */
 function keepBox({ left, top, right, bottom }) {
     const { inner } = place.value;
-    const valueOf = ({ from, to }, share) => from + (to - from) * Math.max(0, Math.min(1, share));
+    const valueOf = ({ from, to }, share) => from + (to - from) * within(share, 0, 1);
     const parts = /** @type {[any, any, number, number][]} */ ([[across.value, scales.value.x, (left - EDGES.left) / inner.width, (right - EDGES.left) / inner.width],
         [upwards.value, scales.value.y, 1 - (bottom - EDGES.top) / inner.height, 1 - (top - EDGES.top) / inner.height]]);
     for (const [figure, scale, from, to] of parts) {
@@ -54,14 +49,14 @@ function keepBox({ left, top, right, bottom }) {
 export function onDown(event) {
     brushed = false;
     if (event.pointerType === "touch" || event.button !== 0 || scales.value === null) return;
-    down = placeOf(event);
+    down = spotOf(event);
     /** @type {Element} */ (event.currentTarget).setPointerCapture(event.pointerId);
 }
 
 /** @param {PointerEvent} event @returns {boolean} whether it draws */
 export function onMove(event) {
     if (down === null) return false;
-    const { x, y } = placeOf(event);
+    const { x, y } = spotOf(event);
     if (drawn.value === null && Math.hypot(x - down.x, y - down.y) < LEAST_PX) return false;
     drawn.value = { left: Math.min(x, down.x), right: Math.max(x, down.x), top: Math.min(y, down.y), bottom: Math.max(y, down.y) };
     return true;

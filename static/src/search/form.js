@@ -6,8 +6,11 @@ import { amount, clusters, CONSTRAINTS, DIMENSIONS, LIMITS, limit, MOST_CLUSTERS
 import { run } from "./run.js";
 import { accelerators, inventories, model } from "../state/store.js";
 import { parseCount, shortCount } from "../units.js";
+import { Check } from "../widgets/check.js";
 import { Chips } from "../widgets/chips.js";
-import { dimensionValue } from "./figures.js";
+import { Options } from "../widgets/options.js";
+import { called } from "../widgets/words.js";
+import { dimensionLabel, dimensionValue } from "./figures.js";
 
 /** What the service said about a member of the search. @param {{pointer: string}} props */
 function Fault({ pointer }) {
@@ -16,17 +19,19 @@ function Fault({ pointer }) {
         ${fault.hint ? html` <span class="muted">${fault.hint}</span>` : null}</p>` : null;
 }
 
-/** @param {{name: string, label: string, items: [string, string][], now: string, set: (value: string) => void}} props */
-function OneOf({ name, label, items, now, set }) {
+/** The first of them goes without saying. @param {{name: string, label: string, items: [string, string][], now: string}} props */
+function OneOf({ name, label, items, now }) {
     return html`
         <div class="ask" role="radiogroup" aria-labelledby="ask-${name}">
             <span class="row-label" id="ask-${name}">${label}</span>
-            <${Chips} name="ask-${name}" items=${items} now=${now} set=${set} />
+            <${Chips} name="ask-${name}" items=${items} now=${now}
+                set=${(value) => say({ [name]: value === items[0][0] ? "" : value })} />
         </div>`;
 }
 
 /** A figure that may be left open. @param {import("./ask.js").Constraint & {pointer: string}} props */
-function Limit({ name, label, unit, factor, whole, help, pointer }) {
+function Limit({ name, factor = 1, whole, pointer }) {
+    const unit = called("limit_units", name);
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const now = amount(name);
     const shown = now === undefined ? "" : shortCount(Number((now / factor).toPrecision(12)));
@@ -45,7 +50,7 @@ function Limit({ name, label, unit, factor, whole, help, pointer }) {
     };
     return html`
         <div class="limit">
-            <label for="ask-${name}" title=${help}>${label}</label>
+            <label for="ask-${name}" title=${called("limit_help", name)}>${called("limits", name)}</label>
             <span class="count">
                 <input type="text" inputmode="decimal" autocomplete="off" spellcheck=${false} id="ask-${name}" placeholder="any"
                     value=${draft ?? shown} ...${bad ? { "aria-invalid": "true" } : {}}
@@ -62,7 +67,7 @@ function Limit({ name, label, unit, factor, whole, help, pointer }) {
  * @param {{dimension: import("./ask.js").Dimension, now: any[], put: (values: any[]) => void}} props
  */
 function Typed({ dimension, now, put }) {
-    const { name, label, values } = dimension;
+    const { name, values } = dimension;
     const offered = now.filter((value) => values.includes(value));
     const others = now.filter((value) => !values.includes(value));
     /* What was no value is gone from the text as well. */
@@ -72,13 +77,13 @@ function Typed({ dimension, now, put }) {
         event.currentTarget.value = typed.filter((value) => !values.includes(value)).join(" ");
     };
     return html`<input type="text" class="typed" inputmode="numeric" autocomplete="off" spellcheck=${false} id="ask-${name}"
-        placeholder="others" aria-label="${label}: other values" value=${others.join(" ")}
+        placeholder="others" aria-label="${dimensionLabel(name)}: other values" value=${others.join(" ")}
         onChange=${commit} />`;
 }
 
 /** @param {{dimension: import("./ask.js").Dimension}} props */
 function Values({ dimension }) {
-    const { name, label, type, values } = dimension;
+    const { name, type, values } = dimension;
     const now = restricted.value[name] ?? [];
     const put = (list) => say({ [name]: valuesOf(dimension, list.join(",")).join(",") });
     /* It goes off by choosing a value, not by itself. */
@@ -89,7 +94,7 @@ function Values({ dimension }) {
     const toggle = (value) => put(now.includes(value) ? now.filter((other) => other !== value) : [...now, value]);
     return html`
         <div class="ask" role="group" aria-labelledby="ask-label-${name}" data-dimension=${name}>
-            <span class="row-label" id="ask-label-${name}">${label}</span>
+            <span class="row-label" id="ask-label-${name}">${dimensionLabel(name)}</span>
             <span class="chips">
                 <label class="chip"><input type="checkbox" value="any" checked=${now.length === 0} onChange=${putAny} /><span>any</span></label>
                 ${values.map((value) => html`
@@ -105,10 +110,9 @@ function Values({ dimension }) {
 function Also() {
     const have = clusters.value;
     const put = (list) => say({ also: list.join(",") });
-    const parts = accelerators.value.map(({ id, name }) => ({ text: `part:${id}`, name }));
-    const stored = inventories.value.items.map(({ slug, name }) => ({ text: `inventory:${slug}`, name: name ?? slug }));
-    const all = [...stored, ...parts];
-    const nameOf = (text) => all.find((item) => item.text === text)?.name ?? text.slice(text.indexOf(":") + 1);
+    const all = [...inventories.value.items.map(({ slug, name }) => [`inventory:${slug}`, name ?? slug]),
+        ...accelerators.value.map(({ id, name }) => [`part:${id}`, name])];
+    const nameOf = (text) => all.find(([value]) => value === text)?.[1] ?? text.slice(text.indexOf(":") + 1);
     return html`
         <div class="ask">
             <label class="row-label" for="ask-also" title="As many nodes of another part, or a whole inventory">Also on</label>
@@ -117,8 +121,7 @@ function Also() {
                     <button type="button" key=${text} class="chip-button" onClick=${() => put(have.filter((other) => other !== text))}>${nameOf(text)}
                         <span aria-hidden="true"> ✕</span><span class="visually-hidden">: leave it out</span></button>`)}
                 <select id="ask-also" disabled=${have.length >= MOST_CLUSTERS} onChange=${(event) => put([...have, event.currentTarget.value])}>
-                    <option value="" selected>another cluster…</option>
-                    ${all.filter(({ text }) => !have.includes(text)).map(({ text, name }) => html`<option key=${text} value=${text}>${name}</option>`)}
+                    <${Options} items=${[["", "another cluster…"], ...all.filter(([value]) => !have.includes(value))]} now="" />
                 </select>
             </span>
             <${Fault} pointer="/clusters" />
@@ -135,27 +138,24 @@ function Space() {
     return html`
         <details class="space" data-testid="search-space">
             <summary>Space <span class="tag">${count === 0 ? "everything legal" : `${count} restricted`}</span></summary>
-            <${OneOf} name="nodes" label="Nodes" items=${NODES} now=${said("nodes") === "any" ? "any" : ""}
-                set=${(value) => say({ nodes: value })} />
+            <${OneOf} name="nodes" label="Nodes" items=${NODES} now=${said("nodes") === "any" ? "any" : ""} />
             ${shown.map((dimension) => html`<${Values} key=${dimension.name} dimension=${dimension} />`)}
-            <label class="check"><input type="checkbox" checked=${said("anywhere") === "1"}
-                onChange=${(event) => say({ anywhere: event.currentTarget.checked ? "1" : "" })} /> Tensor groups may leave the scale-up domain</label>
+            <${Check} on=${said("anywhere") === "1"} set=${(on) => say({ anywhere: on ? "1" : "" })}>Tensor groups may leave the scale-up domain<//>
         </details>`;
 }
 
 export function Form() {
     return html`
         <form class="asking" aria-label="What to search" onSubmit=${(event) => event.preventDefault()}>
-            <${OneOf} name="objective" label="Objective" items=${OBJECTIVES} now=${objective.value}
-                set=${(value) => say({ objective: value === OBJECTIVES[0][0] ? "" : value })} />
+            <${OneOf} name="objective" label="Objective" now=${objective.value}
+                items=${OBJECTIVES.map((name) => [name, called("objectives", name)])} />
             <${Fault} pointer="/objective" />
             <${Also} />
             <div class="limits" role="group" aria-label="Constraints">
                 ${CONSTRAINTS.map((item) => html`<${Limit} key=${item.name} pointer="/constraints/${item.name}" ...${item} />`)}
-                <${Limit} ...${PRICE} pointer="/cluster/${PRICE.name}" /></div>
+                <${Limit} name=${PRICE} pointer="/cluster/${PRICE}" /></div>
             <${OneOf} name="limit" label="Plans wanted" now=${String(limit.value)}
-                items=${LIMITS.map((count) => [String(count), String(count)])}
-                set=${(value) => say({ limit: value === String(LIMITS[0]) ? "" : value })} />
+                items=${LIMITS.map((count) => [String(count), String(count)])} />
             <${Space} />
         </form>`;
 }

@@ -5,6 +5,8 @@ import { html } from "../html.js";
 import { chosen, hovered, rows } from "./run.js";
 import { followWidth } from "../widgets/canvas.js";
 import { Fold } from "../widgets/fold.js";
+import { onKeys, spotOf, within } from "../widgets/hand.js";
+import { Help } from "../widgets/words.js";
 import { axes, isMatching, keep, kept, keptLast, keptOf } from "./axes.js";
 import { pointByKey } from "./shown.js";
 
@@ -23,7 +25,7 @@ const current = signal(0);
 let dragged = null;
 
 const width = computed(() => Math.max(wide.value, EDGES.left + EDGES.right + LEAST_PX * (axes.value.length - 1)));
-const leftOf = (at) => EDGES.left + (axes.value.length > 1 ? (at * (width.value - EDGES.left - EDGES.right)) / (axes.value.length - 1) : 0);
+const leftOf = (at) => EDGES.left + (at * (width.value - EDGES.left - EDGES.right)) / (axes.value.length - 1);
 const topOf = (share) => EDGES.top + (1 - share) * DEEP_PX;
 
 /** @param {import("./plans.js").Row} row */
@@ -79,34 +81,28 @@ function move(end, by) {
     const axis = axes.value[current.value];
     /** @type {import("./axes.js").Part} */
     const part = [...(keptOf(axis) ?? /** @type {import("./axes.js").Part} */ ([0, axis.stops.length - 1]))];
-    part[end] = Math.max(0, Math.min(axis.stops.length - 1, part[end] + by));
+    part[end] = within(part[end] + by, 0, axis.stops.length - 1);
     if (part[0] <= part[1]) keep(axis, part);
 }
 
-/** @type {Record<string, (shift: boolean) => void>} */
-const KEYS = {
-    ArrowLeft: () => { current.value = Math.max(0, current.value - 1); },
-    ArrowRight: () => { current.value = Math.min(axes.value.length - 1, current.value + 1); },
+/** @param {number} to */
+function walk(to) {
+    current.value = within(to, 0, axes.value.length - 1);
+}
+
+const onKey = onKeys({
+    ArrowLeft: () => walk(current.value - 1),
+    ArrowRight: () => walk(current.value + 1),
     ArrowUp: (shift) => move(shift ? 1 : 0, 1),
     ArrowDown: (shift) => move(shift ? 1 : 0, -1),
     Backspace: () => keep(axes.value[current.value], null),
-};
-
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-    const does = KEYS[event.key];
-    if (!does || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    does(event.shiftKey);
-}
+});
 
 /** @param {PointerEvent & {currentTarget: Element}} event @returns {{axis: number, stop: number}} */
 function placeOf(event) {
-    const box = event.currentTarget.getBoundingClientRect();
-    const gap = axes.value.length > 1 ? leftOf(1) - leftOf(0) : 1;
-    const axis = Math.max(0, Math.min(axes.value.length - 1, Math.round((event.clientX - box.left - EDGES.left) / gap)));
-    const share = 1 - (event.clientY - box.top - EDGES.top) / DEEP_PX;
+    const { x, y } = spotOf(event);
+    const axis = within(Math.round((x - EDGES.left) / (leftOf(1) - leftOf(0))), 0, axes.value.length - 1);
+    const share = 1 - (y - EDGES.top) / DEEP_PX;
     const { stops, at } = axes.value[axis];
     const nearest = stops.reduce((best, stop, now) => (Math.abs(at(stop) - share) < Math.abs(at(stops[best]) - share) ? now : best), 0);
     return { axis, stop: nearest };
@@ -149,8 +145,7 @@ function Drawing() {
             </div>
         </div>
         <${Readout} />
-        <p class="hint muted" id="parallel-keys">Drag along an axis to keep a part of it. Keys: <kbd>←</kbd> <kbd>→</kbd> axis,${" "}
-            <kbd>↑</kbd> <kbd>↓</kbd> lower end, with <kbd>Shift</kbd> upper end, <kbd>Backspace</kbd> all of it.</p>`;
+        <p class="hint muted" id="parallel-keys"><${Help} of="parallel" /></p>`;
 }
 
 /** What is kept, each to be let go. */

@@ -3,50 +3,25 @@ import { html } from "../html.js";
 import { cutOfRequest } from "./apply.js";
 import { requestOf } from "../state/plan.js";
 import { askWhy, rows, run, why } from "./run.js";
-import { units } from "../state/prefs.js";
 import { plan } from "../state/store.js";
-import { exact, gigabytes, seconds } from "../units.js";
+import { exact, seconds } from "../units.js";
 import { Notes } from "../planner/details.js";
 import { Fold } from "../widgets/fold.js";
+import { Panel } from "../widgets/panel.js";
+import { Plain } from "../widgets/plain.js";
 import { Problem } from "../widgets/problem.js";
-import { Scroll } from "../widgets/scroll.js";
+import { bytes, signed, wordsOf } from "../widgets/values.js";
+import { Help } from "../widgets/words.js";
 import { cutOf, dimensionLabel, dimensionValue } from "./figures.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 
-/** @param {number} difference @param {(size: number) => string} write */
-function signed(difference, write) {
-    if (difference === 0) return "0";
-    return `${difference < 0 ? "−" : "+"}${write(Math.abs(difference))}`;
-}
-
-const bytes = (value) => `${gigabytes(value, units.value)} ${units.value}`;
-
-/** @param {{label: string, own: number, best: number, write: (value: number) => string}} props */
-function Term({ label, own, best, write }) {
-    return html`
-        <tr><th scope="row">${label}</th><td class="n">${write(own)}</td><td class="n">${write(best)}</td>
-            <td class="n ${own > best ? "bad" : own < best ? "good" : ""}">${signed(own - best, write)}</td></tr>`;
-}
-
-/** @param {{answer: any}} props */
-function Terms({ answer }) {
-    const byDifference = (terms, of) => [...terms].sort((a, b) => Math.abs(b[of]) - Math.abs(a[of]));
-    return html`
-        <${Scroll} label="Terms of both plans">
-            <table class="figures tight">
-                <caption class="visually-hidden">Each term of time and of memory of this plan and of the best</caption>
-                <thead><tr>
-                    <th scope="col">Term</th><th scope="col" class="n">This one</th><th scope="col" class="n">The best</th>
-                    <th scope="col" class="n">Difference</th>
-                </tr></thead>
-                <tbody>
-                    ${byDifference(answer.time, "difference_s").map(({ name, seconds: own, best_seconds: best }) => html`
-                        <${Term} key=${`t${name}`} label=${lookOf(TIME_TERMS, name).label} own=${own} best=${best} write=${seconds} />`)}
-                    ${byDifference(answer.memory, "difference_bytes").map(({ name, bytes: own, best_bytes: best }) => html`
-                        <${Term} key=${`m${name}`} label=${lookOf(MEMORY_TERMS, name).label} own=${own} best=${best} write=${bytes} />`)}
-                </tbody>
-            </table>
-        <//>`;
+/** Terms by how far they are apart. @param {any[]} terms @param {"seconds" | "bytes"} unit @param {Map<string, any>} looks */
+function termRows(terms, unit, looks) {
+    const write = { seconds, bytes }[unit];
+    const apart = (term) => term[unit] - term[`best_${unit}`];
+    return [...terms].sort((a, b) => Math.abs(apart(b)) - Math.abs(apart(a))).map((term) => [
+        lookOf(looks, term.name).label, write(term[unit]), write(term[`best_${unit}`]),
+        html`<span class=${apart(term) > 0 ? "bad" : apart(term) < 0 ? "good" : ""}>${signed(apart(term), write)}</span>`]);
 }
 
 /** @param {string} key */
@@ -58,95 +33,62 @@ function nameOfWhy(key) {
 
 function Why() {
     const asked = why.value;
+    const answer = asked?.answer;
     const askOwn = () => askWhy("", cutOfRequest(requestOf(plan.peek())));
     return html`
-        <section class="panel" aria-labelledby="panel-why" data-testid="why" data-phase=${asked?.phase ?? "idle"}>
-            <header class="panel-head"><h2 id="panel-why">Why not ${asked ? nameOfWhy(asked.key) : "another plan"}?</h2>
-                <button type="button" disabled=${asked?.phase === "running"} onClick=${askOwn}>Why not the planner's own?</button></header>
+        <${Panel} title="Why not ${asked ? nameOfWhy(asked.key) : "another plan"}?" id="why" data-phase=${asked?.phase ?? "idle"} head=${html`
+            <button type="button" disabled=${asked?.phase === "running"} onClick=${askOwn}>Why not the planner's own?</button>`}>
             <div role="status">
-                ${asked === null ? html`<p class="muted">Ask for the planner's own plan, or choose one above and ask for that.</p>`
-                    : asked.phase === "running" ? html`<p class="muted">Holding it against the best…</p>`
-                        : asked.problem ? html`<${Problem} problem=${asked.problem} />`
-                            : asked.answer ? html`<p>${asked.answer.sentence}</p>` : html`<p class="muted">There is no answer.</p>`}
+                ${asked?.problem ? html`<${Problem} problem=${asked.problem} />` : answer ? html`<p>${answer.sentence}</p>`
+                    : html`<p class="muted">${asked === null ? html`<${Help} of="why" />` : asked.phase === "running" ? "Holding it against the best…" : "There is no answer."}</p>`}
             </div>
-            ${asked?.answer && asked.answer.time.length > 0 ? html`<${Terms} answer=${asked.answer} />` : null}
-            ${asked?.answer?.outside_space.length > 0 ? html`<p class="hint muted">Not in the space that was searched:
-                ${asked.answer.outside_space.map((name) => dimensionLabel(name).toLowerCase()).join(", ")}.</p>` : null}
-        </section>`;
-}
-
-/** @param {any} neighbour @returns {{text: string, tone: string}} */
-function verdictOf({ legal, refused, fits, breaks, figures }) {
-    if (!legal) return { text: `no plan: ${refused.detail}`, tone: "bad" };
-    if (!fits) return { text: `lacks ${bytes(-figures.headroom_bytes)}`, tone: "bad" };
-    return breaks ? { text: `breaks ${breaks.replaceAll("_", " ")}`, tone: "bad" } : { text: "fits", tone: "good" };
-}
-
-/** @param {{list: any[]}} props */
-function Neighbours({ list }) {
-    return html`
-        <${Fold} title="Neighbours of the best: one change each" count=${list.length} testid="neighbours">${() => html`
-            <${Scroll} label="Neighbours of the best">
-                <table class="figures tight">
-                    <caption class="visually-hidden">The best plan with one dimension changed, up and down</caption>
-                    <thead><tr><th scope="col">Change</th><th scope="col" class="n">Step</th>
-                        <th scope="col" class="n">Memory</th><th scope="col">Verdict</th></tr></thead>
-                    <tbody>${list.map((item) => {
-                        const { text, tone } = verdictOf(item);
-                        const timed = item.legal && item.fits;
-                        return html`
-                            <tr key=${item.dimension + JSON.stringify(item.to)}><th scope="row">${dimensionLabel(item.dimension)}${" "}
-                                    ${dimensionValue(item.dimension, item.from)} → ${dimensionValue(item.dimension, item.to)}</th>
-                                <td class="n">${timed ? signed(item.step_difference_s, seconds) : "–"}</td>
-                                <td class="n">${item.legal ? signed(item.memory_difference_bytes, bytes) : "–"}</td>
-                                <td class=${tone}>${text}</td></tr>`;
-                    })}</tbody>
-                </table>
-            <//>`}
+            ${answer?.time.length > 0 ? html`
+                <${Plain} tight label="Terms of both plans" columns=${["Term", "#This one", "#The best", "#Difference"]}
+                    rows=${[...termRows(answer.time, "seconds", TIME_TERMS), ...termRows(answer.memory, "bytes", MEMORY_TERMS)]} />` : null}
+            ${answer?.outside_space.length > 0 ? html`<p class="hint muted">Not in the space that was searched:
+                ${answer.outside_space.map((name) => dimensionLabel(name).toLowerCase()).join(", ")}.</p>` : null}
         <//>`;
 }
 
-/** @param {{list: any[]}} props */
-function Rejected({ list }) {
-    return html`
-        <${Fold} title="Why plans are no answer" count=${list.length} testid="rejected">${() => html`
-            <${Scroll} label="Why plans are no answer">
-                <table class="figures tight">
-                    <caption class="visually-hidden">Reasons, and how many plans each of them keeps out</caption>
-                    <thead><tr><th scope="col">Reason</th><th scope="col" class="n">Plans</th><th scope="col">The nearest</th></tr></thead>
-                    <tbody>${list.map((item) => html`
-                        <tr key=${item.reason + item.pointer}><th scope="row">${item.reason.replaceAll("_", " ")}</th>
-                            <td class="n">${exact(item.count)}</td>
-                            <td class="how">${item.sentence}${item.nearest ? html`
-                                <span class="muted"> (${cutOf(item.nearest)})</span>` : null}</td></tr>`)}
-                    </tbody>
-                </table>
-            <//>`}
-        <//>`;
+/** @param {any} neighbour @returns {string} what is wrong with it, "" for nothing */
+function faultOf({ legal, refused, fits, breaks, figures }) {
+    if (!legal) return `no plan: ${refused.detail}`;
+    if (!fits) return `lacks ${bytes(-figures.headroom_bytes)}`;
+    return breaks ? `breaks ${wordsOf(breaks)}` : "";
+}
+
+/** @param {any} item  a neighbour of the best */
+function neighbourRow(item) {
+    const { dimension, from, to, legal, fits } = item;
+    const fault = faultOf(item);
+    return [`${dimensionLabel(dimension)} ${dimensionValue(dimension, from)} → ${dimensionValue(dimension, to)}`,
+        legal && fits ? signed(item.step_difference_s, seconds) : "–", legal ? signed(item.memory_difference_bytes, bytes) : "–",
+        html`<span class=${fault ? "bad" : "good"}>${fault || "fits"}</span>`];
+}
+
+/** @param {any} item  why plans are no answer */
+function rejectedRow({ reason, count, sentence, nearest }) {
+    return [wordsOf(reason), exact(count), html`${sentence}${nearest ? html`<span class="muted"> (${cutOf(nearest)})</span>` : null}`];
+}
+
+/** A list of the answer as a table that is folded away. @param {{title: string, id: string, columns: string[], rows: any[][]}} props */
+function Folded({ title, id, columns, rows: lines }) {
+    return lines.length === 0 ? null : html`
+        <${Fold} title=${title} count=${lines.length} testid=${id}>${() => html`<${Plain} tight label=${title} columns=${columns} rows=${lines} />`}<//>`;
 }
 
 /** @param {{robustness: any}} props */
 function Robustness({ robustness }) {
     const nameOf = (id) => {
-        const row = rows.value.find(({ plan: one }) => one.id === id && one.rank !== null);
+        const row = rows.value.find(({ plan: one }) => one.id === id);
         return row ? `rank ${row.rank}, ${cutOf(row.plan)}` : "–";
     };
     return html`
-        <section class="panel" aria-labelledby="panel-robust" data-testid="robustness">
-            <h2 id="panel-robust">Does the best stay the best?
-                <span class="tag">${robustness.stays_winner ? "yes" : "not everywhere"}</span></h2>
+        <${Panel} id="robustness" title=${html`Does the best stay the best? <span class="tag">${robustness.stays_winner ? "yes" : "not everywhere"}</span>`}>
             <p>${robustness.sentence}</p>
-            <${Scroll} label="Winners">
-                <table class="figures tight">
-                    <caption class="visually-hidden">Who wins at the ends of the range of clocks and links</caption>
-                    <tbody>
-                        <tr><th scope="row">By the closed form</th><td>${nameOf(robustness.winner)}</td></tr>
-                        <tr><th scope="row">Fast clocks and links</th><td>${nameOf(robustness.fast_winner)}</td></tr>
-                        <tr><th scope="row">Slow clocks and links</th><td>${nameOf(robustness.slow_winner)}</td></tr>
-                    </tbody>
-                </table>
-            <//>
-        </section>`;
+            <${Plain} tight label="Winners" columns=${[]} rows=${[["By the closed form", nameOf(robustness.winner)],
+                ["Fast clocks and links", nameOf(robustness.fast_winner)], ["Slow clocks and links", nameOf(robustness.slow_winner)]]} />
+        <//>`;
 }
 
 /** Where nothing was found: what stands in the way. */
@@ -167,8 +109,10 @@ export function Review() {
         ${rows.value.length > 0 ? html`<${Why} />` : null}
         ${result.robustness ? html`<${Robustness} robustness=${result.robustness} />` : null}
         <div class="folds">
-            ${result.neighbours?.length > 0 ? html`<${Neighbours} list=${result.neighbours} />` : null}
-            ${result.rejected?.length > 0 ? html`<${Rejected} list=${result.rejected} />` : null}
+            <${Folded} title="Neighbours of the best: one change each" id="neighbours" columns=${["Change", "#Step", "#Memory", "Verdict"]}
+                rows=${(result.neighbours ?? []).map(neighbourRow)} />
+            <${Folded} title="Why plans are no answer" id="rejected" columns=${["Reason", "#Plans", "~The nearest"]}
+                rows=${(result.rejected ?? []).map(rejectedRow)} />
             <${Notes} title="Warnings of the search" items=${result.warnings ?? []} tone="warn" testid="search-warnings" />
             <${Notes} title="Assumptions of the search" items=${result.assumptions ?? []} testid="search-assumptions" />
         </div>`;

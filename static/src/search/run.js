@@ -11,7 +11,7 @@
 import { batch, computed, signal } from "@preact/signals";
 import { postSearch } from "../state/api.js";
 import { readEvents } from "../state/event-stream.js";
-import { MOST_PINS, pinOf, pins, planOfPin } from "../state/pins.js";
+import { MOST_PINS, pinOf, pins } from "../state/pins.js";
 import { applyPatch } from "../state/plan.js";
 import { asProblem, plan, setPlan, togglePin as setAside } from "../state/store.js";
 import { changeTo } from "./apply.js";
@@ -36,27 +36,32 @@ export const asked = computed(() => JSON.stringify(searchOf(plan.value)));
 let withdraw = new AbortController();
 let withdrawWhy = new AbortController();
 
-/** An event of the answer. @param {string} name @param {any} data @param {import("../state/plan.js").Plan} base  that is searched for */
-function hear(name, data, base) {
-    const now = run.peek();
-    const found = { of: now.of, plan: base, answer: data };
-    if (name === "progress") run.value = { ...now, told: data, found: data.best.length > 0 ? found : now.found };
-    if (name === "result") run.value = { ...now, phase: "done", told: data, found, result: data };
-    if (name === "error") run.value = { ...now, phase: "problem", problem: { errors: [], ...data } };
-}
+const BROKEN = { type: "about:blank", title: "The search broke off", status: 0, errors: [],
+    detail: "The connection broke before the search was done. What it had found stays below." };
 
-/** An answer that stopped before its result is none. @param {AbortSignal} abort */
-function ended(abort) {
-    if (abort.aborted || run.peek().phase !== "running") return;
-    const detail = "The connection broke before the search was done. What it had found stays below.";
-    run.value = { ...run.peek(), phase: "problem",
-        problem: { type: "about:blank", title: "The search broke off", status: 0, detail, errors: [] } };
+/**
+ * Asks and hears the events of the answer until it is withdrawn; any end without a result is a problem.
+ * @param {any} request @param {AbortSignal} abort @param {(name: string, data: any) => void} hear @param {(problem: Problem) => void} fail
+ */
+async function ask(request, abort, hear, fail) {
+    let answered = false;
+    try {
+        await postSearch(request, abort, (body) => readEvents(body, ({ name, data }) => {
+            if (abort.aborted) return;
+            answered ||= name !== "progress";
+            if (name === "error") fail({ errors: [], ...data });
+            else hear(name, data);
+        }));
+        if (!answered && !abort.aborted) fail(BROKEN);
+    } catch (error) {
+        const problem = asProblem(error);
+        if (!abort.aborted) fail(problem ?? BROKEN);
+    }
 }
 
 export async function start() {
     cancel();
     withdraw = new AbortController();
-    const abort = withdraw.signal;
     const of = asked.peek();
     const base = plan.peek();
     batch(() => {
@@ -64,72 +69,45 @@ export async function start() {
         why.value = null;
         say({ run: "1" });
     });
-    try {
-        await postSearch(JSON.parse(of), abort, (body) => readEvents(body, ({ name, data }) => {
-            if (!abort.aborted) hear(name, data, base);
-        }));
-        ended(abort);
-    } catch (error) {
-        if (abort.aborted) return;
-        const problem = asProblem(error);
-        if (problem) run.value = { ...run.peek(), phase: "problem", problem };
-        else ended(abort);
-    }
+    await ask(JSON.parse(of), withdraw.signal, (name, answer) => {
+        const now = run.peek();
+        const found = { of, plan: base, answer };
+        if (name === "progress") run.value = { ...now, told: answer, found: answer.best.length > 0 ? found : now.found };
+        if (name === "result") run.value = { ...now, phase: "done", told: answer, found, result: answer };
+    }, (problem) => { run.value = { ...run.peek(), phase: "problem", problem }; });
 }
 
 /** What was found stays. */
 export function cancel() {
     withdraw.abort();
-    if (run.peek().phase !== "running") return;
-    run.value = { ...run.peek(), phase: "cancelled" };
+    if (run.peek().phase === "running") run.value = { ...run.peek(), phase: "cancelled" };
 }
 
 /**
  * @param {string} key  of the plan, "" for the planner's own
  * @param {{parallelism: any, workload: any, cluster?: any, cluster_index?: number}} of
  */
-export async function askWhy(key, { parallelism, workload, cluster, cluster_index: index = 0 }) {
+export async function askWhy(key, { parallelism, workload, cluster, cluster_index = 0 }) {
     withdrawWhy.abort();
     withdrawWhy = new AbortController();
-    const abort = withdrawWhy.signal;
     why.value = { key, phase: "running", answer: null, problem: null };
-    try {
-        const place = index > 0 ? { cluster_index: index } : {};
-        const request = { ...JSON.parse(run.peek().found.of), why_not: { parallelism, workload, cluster, ...place } };
-        await postSearch(request, abort, (body) => readEvents(body, ({ name, data }) => {
-            if (abort.aborted) return;
-            if (name === "result") why.value = { key, phase: "done", answer: data.why_not, problem: null };
-            if (name === "error") why.value = { key, phase: "problem", answer: null, problem: { errors: [], ...data } };
-        }));
-    } catch (error) {
-        const problem = abort.aborted ? null : asProblem(error);
-        if (problem) why.value = { key, phase: "problem", answer: null, problem };
-    }
+    const place = cluster_index > 0 ? { cluster_index } : {};
+    const request = { ...JSON.parse(run.peek().found.of), why_not: { parallelism, workload, cluster, ...place } };
+    await ask(request, withdrawWhy.signal, (name, data) => {
+        if (name === "result") why.value = { key, phase: "done", answer: data.why_not, problem: null };
+    }, (problem) => { why.value = { key, phase: "problem", answer: null, problem }; });
 }
 
-/** What the planner would hold with a plan that was found, in place of the plan that it searched for. @param {any} found */
-function planWith(found) {
+/** The pin of what the planner would hold with a plan that was found, in place of the plan that it searched for. @param {import("./plans.js").Row} row  a whole one */
+function pinOfRow({ plan: found }) {
     const { of, plan: base, answer } = run.peek().found;
     const { plan: next, patch } = changeTo(base, found, JSON.parse(of), answer);
-    return applyPatch(next, patch);
+    return pinOf(applyPatch(next, patch));
 }
 
-/** Pins of plans that were found, each worked out once. @type {WeakMap<any, string>} */
-const pinsMade = new WeakMap();
-
-/** @param {import("./plans.js").Row} row  a whole one */
-function pinOfRow({ plan: found }) {
-    if (!pinsMade.has(found)) pinsMade.set(found, pinOf(planWith(found)));
-    return pinsMade.get(found);
-}
-
-/** Keys of the rows that are set aside. Few have the degrees of a pin, and only of those the whole plan is worked out. */
-export const pinnedKeys = computed(() => {
-    const wanted = pins.value.map((pin) => planOfPin(pin, null).plan);
-    const isNear = ({ values }) => wanted.some((one) => one.tensor === values.tensor && one.pipeline === values.pipeline
-        && one.microBatch === values.micro_batch_size);
-    return rows.value.filter((row) => isNear(row) && isWhole(row) && pins.value.includes(pinOfRow(row))).map(({ key }) => key);
-});
+/** Keys of the rows that are set aside. */
+export const pinnedKeys = computed(() => (pins.value.length === 0 ? []
+    : rows.value.filter((row) => isWhole(row) && pins.value.includes(pinOfRow(row))).map(({ key }) => key)));
 
 /** @param {string} key */
 export const isPinnedRow = (key) => pinnedKeys.value.includes(key);

@@ -6,12 +6,17 @@ import { units } from "../state/prefs.js";
 import { chosen, hovered, isPinnedRow, pinnedKeys, run, togglePin } from "./run.js";
 import { exact } from "../units.js";
 import { followWidth } from "../widgets/canvas.js";
+import { onKeys, spotOf, within } from "../widgets/hand.js";
+import { Check } from "../widgets/check.js";
 import { Export } from "../widgets/export.js";
+import { Options } from "../widgets/options.js";
+import { Panel } from "../widgets/panel.js";
+import { Help } from "../widgets/words.js";
 import { isMatching, keptLast } from "./axes.js";
 import { Brush, onDown, onMove, onUp, release, wasBrushed } from "./brush.js";
 import { Chosen } from "./chosen.js";
 import { plansData } from "./exported.js";
-import { cutOf, dimensionValue, FIGURE_BY_NAME, titleOf, written } from "./figures.js";
+import { cutOf, dimensionLabel, dimensionValue, FIGURE_BY_NAME, titleOf, written } from "./figures.js";
 import { nearestTo, roundTicks } from "./scales.js";
 import { across, colouredBy, colours, EDGES, edgePath, HEIGHT_PX, known, legend, OWN, place, planOf, pointByKey, points, scales, spokenOf, upwards,
     width } from "./shown.js";
@@ -85,7 +90,7 @@ function factsOf(point) {
     const named = ["accelerators", colouredBy.value].map((name) => FIGURE_BY_NAME.get(name));
     const figures = [...new Set([upwards.value, across.value, ...named])];
     return figures.filter((figure) => figure && typeof figure.read(plan) === "number")
-        .map((figure) => `${figure.label} ${written(figure, plan)}`).join(", ");
+        .map((figure) => `${dimensionLabel(figure.name)} ${written(figure, plan)}`).join(", ");
 }
 
 /** @param {import("./shown.js").Point} point */
@@ -100,7 +105,7 @@ function Tip() {
     if (!point) return null;
     const put = (node) => {
         if (node === null) return;
-        node.style.left = `${Math.max(0, Math.min(point.left + 12, width.value - TIP_PX))}px`;
+        node.style.left = `${within(point.left + 12, 0, width.value - TIP_PX)}px`;
         node.style.top = `${point.top + 16}px`;
     };
     return html`
@@ -127,8 +132,7 @@ function step(read, direction) {
 const byLeft = ({ left }) => left;
 const byTop = ({ top }) => top;
 
-/** @type {Record<string, () => void>} */
-const KEYS = {
+const onKey = onKeys({
     ArrowRight: () => step(byLeft, 1),
     ArrowLeft: () => step(byLeft, -1),
     ArrowDown: () => step(byTop, 1),
@@ -138,22 +142,12 @@ const KEYS = {
     p: () => { if (pointByKey.value.get(chosen.value)?.row) togglePin(chosen.value); },
     Escape: () => { chosen.value = ""; },
     Backspace: release,
-};
+});
 
-/** @param {KeyboardEvent} event */
-function onKey(event) {
-    const does = KEYS[event.key];
-    if (!does || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation();
-    does();
-}
-
-/** @param {PointerEvent & {currentTarget: Element}} event */
+/** @param {PointerEvent} event */
 function pointed(event) {
-    const box = event.currentTarget.getBoundingClientRect();
-    const at = nearestTo(points.value, event.clientX - box.left, event.clientY - box.top, REACH_PX);
-    return points.value[at]?.key ?? "";
+    const { x, y } = spotOf(event);
+    return points.value[nearestTo(points.value, x, y, REACH_PX)]?.key ?? "";
 }
 
 function Plot() {
@@ -175,8 +169,7 @@ function Plot() {
 /** @param {{name: string, label: string, items: [string, string][], now: string}} props */
 function Pick({ name, label, items, now }) {
     return html`
-        <label>${label} <select onChange=${(event) => say({ [name]: event.currentTarget.value })}>${items.map(([value, words]) => html`
-            <option key=${value} value=${value} selected=${value === now}>${words}</option>`)}</select></label>`;
+        <label>${label} <select onChange=${(event) => say({ [name]: event.currentTarget.value })}><${Options} items=${items} now=${now} /></select></label>`;
 }
 
 /** @param {{children?: any}} props */
@@ -200,22 +193,17 @@ export function Scatter() {
     const figures = known.value.map((figure) => [figure.name, titleOf(figure)]);
     const more = (run.value.found?.answer.rejected ?? []).some(({ nearest }) => nearest);
     return html`
-        <section class="panel" aria-labelledby="panel-scatter">
-            <header class="panel-head"><h2 id="panel-scatter">What there is to choose from</h2>
-                <p class="key">${exact(points.value.filter(({ row }) => row?.front).length)} that no other beats in rate, headroom,
-                    accelerators and cost at once</p>
-                <${Export} name="plans" title="What there is to choose from" data=${plansData} /></header>
+        <${Panel} title="What there is to choose from" id="choice" head=${html`
+            <p class="key">${exact(points.value.filter(({ row }) => row?.front).length)} that no other beats in rate, headroom,
+                accelerators and cost at once</p>
+            <${Export} name="plans" title="What there is to choose from" data=${plansData} />`}>
             <div class="picks">
                 <${Pick} name="y" label="Up" items=${figures} now=${upwards.value.name} />
                 <${Pick} name="x" label="Across" items=${figures} now=${across.value.name} />
                 <${Pick} name="colour" label="Colour" items=${colours.value} now=${colouredBy.value} />
-                ${more ? html`
-                    <label class="check"><input type="checkbox" checked=${said("rejected") !== "0"}
-                        onChange=${(event) => say({ rejected: event.currentTarget.checked ? "" : "0" })} /> Show what is no answer</label>` : null}
+                ${more ? html`<${Check} on=${said("rejected") !== "0"} set=${(on) => say({ rejected: on ? "" : "0" })}>Show what is no answer<//>` : null}
             </div>
             <${Legend} /><${Plot} /><${Readout} /><${Chosen} />
-            <p class="hint muted" id="scatter-keys">Size: accelerators. Line: what no other plan beats on these two axes; what is beaten in
-                everything is faded. Drag over points to keep only them. Keys: <kbd>←</kbd> <kbd>→</kbd> <kbd>↑</kbd> <kbd>↓</kbd> next plan
-                that way, <kbd>P</kbd> pin, <kbd>Backspace</kbd> keep all. The table below has the same plans.</p>
-        </section>`;
+            <p class="hint muted" id="scatter-keys"><${Help} of="scatter" /></p>
+        <//>`;
 }

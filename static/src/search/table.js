@@ -5,7 +5,9 @@ import { said, say } from "./ask.js";
 import { canPin, chosen, hovered, isPinnedRow, rows, run, togglePin } from "./run.js";
 import { exact } from "../units.js";
 import { inOrder } from "../widgets/rows.js";
+import { Panel } from "../widgets/panel.js";
 import { Table, TableTools } from "../widgets/table.js";
+import { Help } from "../widgets/words.js";
 import { matching } from "./axes.js";
 import { dimensionLabel, dimensionValue, FIGURE_BY_NAME, FIGURES, isKnown, isVaried, titleOf, written } from "./figures.js";
 import { Kept } from "./parallel.js";
@@ -63,7 +65,7 @@ function Same() {
     const [first] = rows.value;
     if (rows.value.length < 2) return null;
     const alike = figures.value.filter((figure) => !isVaried(figure, rows.value));
-    const words = [...alike.map((figure) => `${figure.label.toLowerCase()} ${written(figure, first.plan)}`),
+    const words = [...alike.map((figure) => `${dimensionLabel(figure.name).toLowerCase()} ${written(figure, first.plan)}`),
         ...dimensions.value.same.map((name) => `${dimensionLabel(name).toLowerCase()} ${dimensionValue(name, first.values[name])}`)];
     return words.length === 0 ? null : html`<p class="hint muted">The same in all: ${words.join(", ")}.</p>`;
 }
@@ -74,9 +76,8 @@ export function Plans() {
     const some = matching.value.length < rows.value.length ? `${exact(matching.value.length)} of ` : "";
     const count = `${some}${exact(rows.value.length)}`;
     return html`
-        <section class="panel" aria-labelledby="panel-plans" data-testid="plans">
-            <header class="panel-head"><h2 id="panel-plans">Plans <span class="tag">${count}</span></h2>
-                <${TableTools} rows=${ordered.value} columns=${columns.value} file="shardline-search" /></header>
+        <${Panel} title=${html`Plans <span class="tag">${count}</span>`} id="plans" head=${html`
+            <${TableTools} rows=${ordered.value} columns=${columns.value} file="shardline-search" />`}>
             <p class="visually-hidden" role="status" data-testid="plans-count">${phase === "running" ? "" : `${count} plans in the table`}</p>
             <${Kept} />
             ${sentence ? html`<p class="hint muted">${sentence}</p>` : null}
@@ -84,8 +85,7 @@ export function Plans() {
                 sort=${said("sort")} setSort=${(sort) => say({ sort })} current=${chosen.value} choose=${(key) => { chosen.value = key; }}
                 point=${(key) => { hovered.value = key; }} onKey=${onKey}
                 more=${({ key }) => ({ "aria-selected": chosen.value === key, "data-near": hovered.value === key })} />
-            <p class="hint muted">Keys in the table: arrows from cell to cell, <kbd>Enter</kbd> on a head sorts, <kbd>P</kbd> pins a plan to
-                compare it.</p>
+            <p class="hint muted"><${Help} of="table" /></p>
             <${Same} />
-        </section>`;
+        <//>`;
 }

@@ -7,6 +7,8 @@ import { hasModel } from "../state/plan.js";
 import { plan } from "../state/store.js";
 import { exact, seconds } from "../units.js";
 import { Problem } from "../widgets/problem.js";
+import { Panel } from "../widgets/panel.js";
+import { Help, worded } from "../widgets/words.js";
 import { Form } from "./form.js";
 import { Parallel } from "./parallel.js";
 import { Nothing, Review } from "./review.js";
@@ -63,7 +65,7 @@ function Found() {
         </div>`;
 }
 
-export function Search() {
+export const Search = worded(() => {
     /* A link to a search shows what it finds. */
     useEffect(() => {
         if (said("run") === "1" && run.peek().phase === "idle" && hasModel(plan.peek())) void start();
@@ -72,14 +74,12 @@ export function Search() {
     const moved = phase !== "running" && found !== null && found.of !== asked.value;
     return html`
         <div class="step search" data-testid="search" data-phase=${phase}>
-            <section class="panel" aria-labelledby="panel-search">
-                <header class="panel-head"><h2 id="panel-search">Search for the best plans</h2>
-                    <p class="key">for the model, the workload and the cluster on the left</p></header>
+            <${Panel} title="Search for the best plans" id="asking" head=${html`<p class="key"><${Help} of="asking" /></p>`}>
                 <${Form} />
                 <${Commands} />
-                ${moved ? html`<p class="warning">What stands below answers an earlier question. Search again for this one.</p>` : null}
+                ${moved ? html`<p class="warning"><${Help} of="stale" /></p>` : null}
                 ${problem ? html`<div class="refused"><${Problem} problem=${problem} /></div>` : null}
-            </section>
+            <//>
             <${Found} />
         </div>`;
-}
+});

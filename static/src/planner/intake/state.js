@@ -50,16 +50,16 @@ function largestKnown(report) {
 async function takeInventory(files) {
     reading.abort();
     reading = new AbortController();
-    const names = files.map(({ name }) => name);
-    intake.value = { names, pending: true, report: null, problem: null, planned: "" };
+    const begun = { names: files.map(({ name }) => name), pending: true, report: null, problem: null, planned: "" };
+    intake.value = begun;
     try {
         const report = await api.parseInventory(files, reading.signal);
-        intake.value = { names, pending: false, report, problem: null, planned: "" };
+        intake.value = { ...begun, pending: false, report };
         const pool = largestKnown(report);
         if (pool) planOn(report, pool, pool.accelerator);
     } catch (error) {
         const problem = asProblem(error);
-        if (problem) intake.value = { names, pending: false, report: null, problem, planned: "" };
+        if (problem) intake.value = { ...begun, pending: false, problem };
     }
 }
 

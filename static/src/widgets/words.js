@@ -1,0 +1,50 @@
+/**
+ * Words of the views that come after the first screen: how they call what the service names, and help in sentences.
+ * They are data, which comes when such a view is first opened. Where they cannot be had, names are as the service has them.
+ */
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { html } from "../html.js";
+import { fetchAsset } from "../state/api.js";
+import { asProblem } from "../state/store.js";
+import { wordsOf } from "./values.js";
+import wordsFile from "./words.json";
+
+/** By what they are of; null until they have come or could not. @type {import("@preact/signals").Signal<Record<string, Record<string, string>> | null>} */
+const words = signal(null);
+
+/** The bundle has the address of the file in its place. */
+async function read() {
+    try {
+        words.value = await fetchAsset(new URL(String(wordsFile), import.meta.url));
+    } catch (error) {
+        if (asProblem(error)) words.value = {};
+    }
+}
+
+/** How the page calls what the service names. @param {string} of  a part of words.json @param {string} name */
+export function called(of, name) {
+    return words.value?.[of]?.[name] ?? wordsOf(name);
+}
+
+/** The same at the start of a line. @param {string} of @param {string} name */
+export function titled(of, name) {
+    const text = called(of, name);
+    return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Sentences by their name, in which a key stands between bars and code between backquotes. @param {{of: string}} props */
+export function Help({ of }) {
+    return (words.value?.help?.[of] ?? "").split(/([`|])(.*?)\1/).map((part, at, parts) => (
+        at % 3 === 0 ? part : at % 3 === 1 ? null : parts[at - 1] === "|" ? html`<kbd>${part}</kbd>` : html`<code>${part}</code>`));
+}
+
+/** A view that begins with its words. @param {(props: any) => any} View */
+export function worded(View) {
+    return function Worded(props) {
+        useEffect(() => {
+            if (words.peek() === null) void read();
+        }, []);
+        return words.value === null ? html`<p class="muted" role="status">Loading the view…</p>` : html`<${View} ...${props} />`;
+    };
+}
