@@ -56,12 +56,8 @@ export const all = computed(() => {
  * @param {number} rank @param {number} stage @param {string} [pool]
  */
 export function entryOf(rank, stage, pool) {
-    let found = -1;
-    all.value.forEach(({ entry }, at) => {
-        const here = stage >= entry.first_stage && stage < entry.first_stage + entry.stages;
-        if (here && entry.rank <= rank && (pool === undefined || entry.pool === undefined || entry.pool === pool)) found = at;
-    });
-    return found;
+    return all.value.findLastIndex(({ entry }) => stage >= entry.first_stage && stage < entry.first_stage + entry.stages
+        && entry.rank <= rank && (pool === undefined || entry.pool === undefined || entry.pool === pool));
 }
 
 /** What the passes of a stage keep, and what is gathered for them. @param {number} stage @param {number} at_s */

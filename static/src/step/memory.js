@@ -12,14 +12,11 @@ import { Stack } from "../widgets/stack.js";
 import { lookOf, MEMORY_TERMS } from "../widgets/terms.js";
 import { all, entryOf, keptBytes, keptWords } from "./bytes.js";
 import { table_s } from "./cursor.js";
+import { names } from "./timeline/kinds.js";
 import { shown, stageShown } from "./timeline/shown.js";
 
 const ROW_PX = 24;
 const BAR_PX = 16;
-
-/** How figures come about that no formula of the estimate gives. */
-const SUM = { formula: "sum of the terms of the estimate", source: "POST /api/v1/estimates, memory.ranks" };
-const STAIRS = { formula: "the staircase of the simulated step at the cursor", source: "POST /api/v1/timelines, memory" };
 
 /** @param {string} name  of a term */
 const labelOf = (name) => lookOf(MEMORY_TERMS, name).label;
@@ -83,10 +80,10 @@ function Totals({ list }) {
     })}</ul>`;
 }
 
-/** @param {{names: string[]}} props */
-function Legend({ names }) {
+/** @param {{terms: string[]}} props */
+function Legend({ terms }) {
     return html`
-        <ul class="key" aria-label="Terms of the memory">${names.map((name) => {
+        <ul class="key" aria-label="Terms of the memory">${terms.map((name) => {
             const { label, tone } = lookOf(MEMORY_TERMS, name);
             return html`<li key=${name}><${Swatch} tone=${tone} />${label}</li>`;
         })}
@@ -95,18 +92,18 @@ function Legend({ names }) {
         </ul>`;
 }
 
-/** @param {{list: any[], names: string[]}} props */
-function Table({ list, names }) {
-    const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? SUM} />`;
+/** @param {{list: any[], terms: string[]}} props */
+function Table({ list, terms }) {
+    const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? names.about.sum} />`;
     return html`
         <${Plain} tight label="Memory of a device of each stage at the cursor, in ${units.value}"
-            columns=${["Stage", ...names.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
+            columns=${["Stage", ...terms.map((name) => `#${labelOf(name)}`), `#${keptWords.value}, now`, "#Together", "#At the peak only"]}
             rows=${list.map(({ stage: of, held }) => {
                 const kept = keptBytes(of, table_s.value);
-                return [of, ...names.map((name) => {
+                return [of, ...terms.map((name) => {
                     const term = held.stays.find((each) => each.name === name);
                     return size(`${labelOf(name)}, stage ${of}`, term?.bytes ?? 0, term?.about);
-                }), size(`${keptWords.value}, stage ${of}`, kept, STAIRS), size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept),
+                }), size(`${keptWords.value}, stage ${of}`, kept, names.about.stairs), size(`Memory of stage ${of} at the cursor`, held.stays_bytes + kept),
                 size(`At the peak only, stage ${of}`, held.peak_only_bytes)];
             })} />`;
 }
@@ -114,17 +111,17 @@ function Table({ list, names }) {
 export function MemoryNow() {
     const list = shown.value === null ? [] : rows();
     const near = nearChosen(list);
-    const names = [...MEMORY_TERMS.keys()].filter((name) => list.some(({ held }) => held.stays.some((term) => term.name === name)));
+    const terms = [...MEMORY_TERMS.keys()].filter((name) => list.some(({ held }) => held.stays.some((term) => term.name === name)));
     return html`
         <${Panel} id="now" data-testid="memory-now" title="Memory at the cursor, ${seconds(table_s.value)}"
             head=${html`<p class="key">a device of each stage, ${units.value}</p>`}>
             ${list.length === 0 ? html`<p class="muted">Waiting for the estimate of this plan…</p>` : html`
-                <${Legend} names=${names} />
+                <${Legend} terms=${terms} />
                 ${near.length === list.length ? null : html`
                     <p class="muted">Stages ${near[0].stage} to ${near.at(-1).stage} of ${list.length}: those about the chosen stage. The table has all.</p>`}
                 <${Bars} list=${near} />
-                <p class="muted">Temporary buffers and fragmentation are known at the peak only: they lie between what is drawn and the dashed line.</p>
+                <p class="muted">${names.says.at_peak_only}</p>
                 <${Fold} title="Memory at the cursor, by term" count=${list.length} testid="memory-table">${() => html`
-                    <${Table} list=${list} names=${names} />`}<//>`}
+                    <${Table} list=${list} terms=${terms} />`}<//>`}
         <//>`;
 }

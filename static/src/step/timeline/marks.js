@@ -21,11 +21,16 @@ function paintFlag(context, { layout, view }, time_s, letter) {
     context.fillText(letter, x + 3, layout.lanesTop - 9);
 }
 
+/** Where moments stand, those out of view at its edges. @param {Scene} scene @param {number[]} times_s */
+function edgesOf({ layout, view }, times_s) {
+    return times_s.map((time_s) => Math.max(layout.left, Math.min(layout.left + layout.plot, xOf(layout, view, time_s))));
+}
+
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {[number, number]} selected */
-function paintSelected(context, { layout, view }, selected) {
-    const right = layout.left + layout.plot;
+function paintSelected(context, scene, selected) {
+    const { layout } = scene;
     const tall = layout.stairsEnd - layout.lanesTop;
-    const [from, to] = selected.map((time_s) => Math.max(layout.left, Math.min(right, xOf(layout, view, time_s))));
+    const [from, to] = edgesOf(scene, selected);
     context.globalAlpha = 0.16;
     context.fillStyle = colour("accent");
     context.fillRect(from, layout.lanesTop, to - from, tall);
@@ -34,13 +39,12 @@ function paintSelected(context, { layout, view }, selected) {
 }
 
 /** @param {CanvasRenderingContext2D} context @param {Scene} scene @param {any} hovered */
-function paintHovered(context, { layout, view, details }, { row, span }) {
+function paintHovered(context, scene, { row, span }) {
+    const { layout, details } = scene;
     const detail = details.indexOf(row);
     const lane = detail >= 0 ? layout.details[detail] : layout.lanes.find((placed) => placed.row === row);
     if (!lane) return;
-    const right = layout.left + layout.plot;
-    const [from, to] = [row.start_s[span], row.end_s[span]].map((time_s) =>
-        Math.max(layout.left, Math.min(right, xOf(layout, view, time_s))));
+    const [from, to] = edgesOf(scene, [row.start_s[span], row.end_s[span]]);
     context.strokeStyle = colour("text");
     context.lineWidth = 2;
     context.strokeRect(from, lane.top, Math.max(1, to - from), Math.max(2, lane.height - 1));

@@ -14,6 +14,16 @@ const LINKS = ["scale_up", "network"];
 /** Kinds in which a stage does nothing but wait. */
 const WAITING = ["barrier", "overhead"];
 
+/** The parts of spans that lie in a window. @param {Row} row @param {number} from_s @param {number} to_s */
+function* cuts(row, from_s, to_s) {
+    const [first, end] = visible(row, from_s, to_s);
+    for (let at = first; at < end; at += 1) {
+        const start_s = Math.max(from_s, row.start_s[at]);
+        const stop_s = Math.min(to_s, row.end_s[at]);
+        if (stop_s > start_s) yield { start_s, stop_s, kind: row.kind[at] };
+    }
+}
+
 /**
  * The times at which any of the rows is busy, cut to a window: pairs that rise and do not touch.
  * @param {Row[]} rows @param {number} from_s @param {number} to_s
@@ -21,20 +31,12 @@ const WAITING = ["barrier", "overhead"];
  * @returns {number[]} start, end, start, end ...
  */
 export function busyTimes(rows, from_s, to_s, counts = () => true) {
-    const spans = [];
-    for (const row of rows) {
-        const [first, end] = visible(row, from_s, to_s);
-        for (let at = first; at < end; at += 1) {
-            const start_s = Math.max(from_s, row.start_s[at]);
-            const stop_s = Math.min(to_s, row.end_s[at]);
-            if (stop_s > start_s && counts(row.kind[at])) spans.push([start_s, stop_s]);
-        }
-    }
-    spans.sort((a, b) => a[0] - b[0]);
+    const spans = rows.flatMap((row) => [...cuts(row, from_s, to_s)].filter(({ kind }) => counts(kind)));
+    spans.sort((a, b) => a.start_s - b.start_s);
     const merged = [];
-    for (const [start_s, end_s] of spans) {
-        if (merged.length > 0 && start_s <= merged.at(-1)) merged[merged.length - 1] = Math.max(merged.at(-1), end_s);
-        else merged.push(start_s, end_s);
+    for (const { start_s, stop_s } of spans) {
+        if (start_s <= merged.at(-1)) merged.push(Math.max(merged.pop(), stop_s));
+        else merged.push(start_s, stop_s);
     }
     return merged;
 }
@@ -61,12 +63,9 @@ export function commonLength(a, b) {
 function sumsByKind(timeline, from_s, to_s) {
     const sums = timeline.kinds.map((_, kind) => ({ kind, seconds: 0, spans: 0 }));
     for (const row of timeline.rows) {
-        const [first, end] = visible(row, from_s, to_s);
-        for (let at = first; at < end; at += 1) {
-            const cut_s = Math.min(to_s, row.end_s[at]) - Math.max(from_s, row.start_s[at]);
-            if (!(cut_s > 0)) continue;
-            sums[row.kind[at]].seconds += cut_s;
-            sums[row.kind[at]].spans += 1;
+        for (const { start_s, stop_s, kind } of cuts(row, from_s, to_s)) {
+            sums[kind].seconds += stop_s - start_s;
+            sums[kind].spans += 1;
         }
     }
     return sums.filter(({ spans }) => spans > 0).sort((a, b) => b.seconds - a.seconds);

@@ -9,6 +9,7 @@ import { Plain } from "../../widgets/plain.js";
 import { save } from "../../widgets/save.js";
 import { wordsOf } from "../../widgets/terms.js";
 import { fetchInto, nothing, timeline } from "../state.js";
+import { names } from "./kinds.js";
 
 const PERFETTO = "https://ui.perfetto.dev";
 const FILE = "step.pt.trace.json.gz";
@@ -54,7 +55,7 @@ function handOver(opened, blob) {
         stop.abort();
         told.value = text;
     };
-    const patience = setTimeout(() => end("Perfetto did not answer: download the trace and open it there."), PATIENCE_MS);
+    const patience = setTimeout(() => end(names.says.no_perfetto), PATIENCE_MS);
     window.addEventListener("message", async ({ source, origin, data }) => {
         if (source !== opened || origin !== PERFETTO || data !== "PONG") return;
         end(`Handed to Perfetto in its own tab.${cutWords()}`);
@@ -67,7 +68,7 @@ function handOver(opened, blob) {
 function openPerfetto() {
     const opened = window.open(PERFETTO);
     if (opened === null) {
-        told.value = "The browser opened no tab: download the trace and open it in Perfetto.";
+        told.value = names.says.no_perfetto;
         return;
     }
     void withTrace((blob) => {
@@ -104,7 +105,7 @@ function Pairs({ caption, name, rows }) {
 /** @param {{answer: any}} props */
 function Comparison({ answer }) {
     const { step_s, exposed_communication_s: bare, categories, communication, streams, unmatched, trace, device, warnings } = answer;
-    const names = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
+    const kinds = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
     const whole = (label, { measured, predicted, ratio }) => cellsOf(label, { measured_s: measured, predicted_s: predicted, ratio });
     const caption = "Streams of the recording, in seconds of one step";
     return html`
@@ -114,9 +115,9 @@ function Comparison({ answer }) {
         <${Pairs} caption="The step" name="Figure" rows=${[whole("step time", step_s), whole("exposed communication", bare),
             ...categories.map((each) => cellsOf(each.name, each))]} />
         <${Pairs} caption="Collectives" name="Collective" rows=${communication.map((each) => cellsOf(each.collective, each))} />
-        <${Plain} tight label=${caption} caption=${caption} testid="streams" columns=${["Device, stream", "#Busy", ...names.map((name) => `#${name}`)]}
+        <${Plain} tight label=${caption} caption=${caption} testid="streams" columns=${["Device, stream", "#Busy", ...kinds.map((name) => `#${name}`)]}
             rows=${streams.map(({ device: of, stream, busy_s, categories: own }) => [`${of}, ${stream}`, seconds(busy_s),
-                ...names.map((name) => told_s(own.find((each) => each.name === name)?.measured_s))])} />
+                ...kinds.map((name) => told_s(own.find((each) => each.name === name)?.measured_s))])} />
         ${unmatched.length === 0 ? null : html`<p class="muted">Kernels whose names say nothing, in other: ${unmatched.map(({ name, measured_s }) =>
             `${name} ${seconds(measured_s)}`).join("; ")}</p>`}
         ${warnings.map(({ message }) => html`<p key=${message} class="warning">${message}</p>`)}`;
@@ -136,8 +137,7 @@ export function Trace() {
                 <label>Recorded trace, choose or drop <input type="file" accept=".json,.gz"
                     onChange=${(event) => compare(event.currentTarget.files[0])} /></label>
             </div>
-            <p class="muted" role="status">${phase === "loading" ? `Reading ${of}…` : told.value || html`
-                Perfetto is at ${PERFETTO}: the page there takes the trace from this one, inside the browser.`}</p>
+            <p class="muted" role="status">${phase === "loading" ? `Reading ${of}…` : told.value || `Perfetto is at ${PERFETTO}: ${names.says.perfetto}`}</p>
             ${problem ? html`<${Problem} problem=${problem} />` : phase === "done" && html`<${Comparison} answer=${answer} />`}
         </section>`;
 }

@@ -97,7 +97,7 @@ export function Timeline() {
             <${Export} name="timeline" title="Timeline of one step" data=${timelineData} />`}>
             ${problem ? html`<${Problem} problem=${problem} />` : shown.value === null ? html`<p class="muted">Simulating one step…</p>` : html`
                 <div class="answer" data-phase=${stale ? "loading" : "done"}>
-                    ${answer.left_out > 0 ? html`<p class="warning">${exact(answer.left_out)} spans are left out: the timeline is too long to be drawn whole.</p>` : null}
+                    ${answer.left_out > 0 ? html`<p class="warning">${exact(answer.left_out)} ${names.says.left_out}</p>` : null}
                     <${Legend} /><${Transport} /><${Mini} />
                     <${Plot} drawing=${MAIN} name="Timeline" testid="timeline" />
                     <${Readout} /><${Moments} /><${Selected} /><${Versus} /><${Keys} /><${Tables} /><${Trace} />
