@@ -10,7 +10,8 @@
 import { computed } from "@preact/signals";
 import { said, say } from "./ask.js";
 import { rows } from "./run.js";
-import { dimensionLabel, dimensionValue, FIGURES, isKnown, isVaried, titleOf } from "./figures.js";
+import { dimensionLabel, dimensionValue, FIGURES, isKnown, isVaried, titleOf, valuesIn } from "./figures.js";
+import { endsOf } from "./scales.js";
 import { across, dimensions, upwards } from "./shown.js";
 
 /** Bounds of a figure go in this many steps. */
@@ -21,8 +22,7 @@ const AGAIN = ["rate_per_accelerator", "simulated_step_s", "peak_reserved_bytes"
 
 /** @param {import("./figures.js").Figure} figure @returns {Axis} */
 function figureAxis(figure) {
-    const values = rows.value.map(({ plan }) => figure.read(plan)).filter((value) => typeof value === "number");
-    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const [least, most] = endsOf(valuesIn(figure, rows.value.map(({ plan }) => plan)));
     return {
         name: figure.name, label: titleOf(figure), read: ({ plan }) => figure.read(plan), write: figure.write,
         stops: Array.from({ length: STEPS + 1 }, (_, at) => (at === STEPS ? most : least + ((most - least) * at) / STEPS)),

@@ -36,6 +36,11 @@ export function isVaried({ read }, rows) {
     return rows.some(({ plan }) => read(plan) !== read(rows[0].plan));
 }
 
+/** What plans have of it. @param {Figure} figure @param {any[]} plans @returns {number[]} */
+export function valuesIn({ read }, plans) {
+    return plans.map(read).filter((value) => typeof value === "number");
+}
+
 /** With the unit of memory. @param {Figure} figure */
 export function titleOf({ name }) {
     return `${dimensionLabel(name)}${name.endsWith("_bytes") ? ` ${units.value}` : ""}`;

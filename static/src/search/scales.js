@@ -7,10 +7,14 @@
 /** Room on either side, as a share of what is between. */
 const ROOM = 0.06;
 
+/** @param {number[]} values @returns {[number, number]} the least and the most */
+export function endsOf(values) {
+    return [Math.min(...values), Math.max(...values)];
+}
+
 /** @param {number[]} values  one at least @returns {Scale} */
 export function scaleOf(values) {
-    const least = Math.min(...values);
-    const most = Math.max(...values);
+    const [least, most] = endsOf(values);
     const room = most > least ? (most - least) * ROOM : Math.abs(most) * ROOM || 1;
     const [from, to] = [least - room, most + room];
     return { from, to, at: (value) => (value - from) / (to - from) };

@@ -4,8 +4,8 @@ import { said } from "./ask.js";
 import { asked, chosen, rows, run } from "./run.js";
 import { answer } from "../state/store.js";
 import { splitDimensions } from "./plans.js";
-import { dimensionLabel, FIGURE_BY_NAME, FIGURES, isKnown, titleOf } from "./figures.js";
-import { edgeOf, scaleOf } from "./scales.js";
+import { dimensionLabel, FIGURE_BY_NAME, FIGURES, isKnown, titleOf, valuesIn } from "./figures.js";
+import { edgeOf, endsOf, scaleOf } from "./scales.js";
 
 /**
  * @typedef {import("./plans.js").Row} Row
@@ -56,6 +56,8 @@ const rejectedShown = computed(() => {
     return (run.value.found?.answer.rejected ?? []).filter(({ nearest }) => nearest).map((reason, at) => ({ reason, key: `no${at}` }));
 });
 
+const plans = computed(() => rows.value.map(({ plan }) => plan));
+
 /** @returns {{tone: (row: Row) => string, legend: {tone: string, value: any}[]}} */
 const colouring = computed(() => {
     const name = colouredBy.value;
@@ -65,8 +67,7 @@ const colouring = computed(() => {
         const toneAt = (at) => (values.length > NAMED.length ? `ramp-${Math.floor((at * STEPS) / values.length)}` : NAMED[at]);
         return { tone: (row) => toneAt(values.indexOf(row.values[name])), legend: values.map((value, at) => ({ tone: toneAt(at), value })) };
     }
-    const amounts = rows.value.map(({ plan }) => figure.read(plan)).filter((value) => typeof value === "number");
-    const [least, most] = [Math.min(...amounts), Math.max(...amounts)];
+    const [least, most] = endsOf(valuesIn(figure, plans.value));
     const step = (value) => (most > least ? Math.min(STEPS - 1, Math.floor((STEPS * (value - least)) / (most - least))) : STEPS - 1);
     const tone = ({ plan }) => (typeof figure.read(plan) === "number" ? `ramp-${step(figure.read(plan))}` : "grey");
     const ends = Array.from({ length: STEPS }, (_, at) => ({ tone: `ramp-${at}`, value: least + ((most - least) * at) / (STEPS - 1) }));
@@ -75,10 +76,9 @@ const colouring = computed(() => {
 
 export const legend = computed(() => colouring.value.legend);
 
-/** @returns {(plan: any) => number} area goes with the count */
+/** Area goes with the count. @returns {(plan: any) => number} */
 const radii = computed(() => {
-    const counts = rows.value.map(({ plan }) => plan.accelerators ?? 0);
-    const [least, most] = [Math.min(...counts), Math.max(...counts)].map(Math.sqrt);
+    const [least, most] = endsOf(plans.value.map(({ accelerators = 0 }) => Math.sqrt(accelerators)));
     if (!(most > least)) return () => LONE_RADIUS;
     return (plan) => RADII[0] + ((Math.sqrt(plan.accelerators ?? 0) - least) / (most - least)) * (RADII[1] - RADII[0]);
 });
@@ -97,17 +97,14 @@ const own = computed(() => {
     const { estimate, phase } = answer.value;
     if (phase !== "done" || !estimate.fits || !isSameJob.value) return null;
     const { time, throughput, memory, resolved } = estimate;
-    return { step_s: time.step_s, tokens_per_s: throughput.tokens_per_s, headroom_bytes: memory.headroom_bytes,
-        peak_reserved_bytes: memory.peak_reserved_bytes, accelerators: resolved.cluster.accelerators, cost: estimate.cost,
-        time_to_train_s: estimate.time_to_train_s, energy_j: estimate.energy_j };
+    return { ...estimate, ...time, ...throughput, ...memory, accelerators: resolved.cluster.accelerators };
 });
 
 /** Both axes over all that is drawn; null without plans. */
 export const scales = computed(() => {
     const nearest = rejectedShown.value.map(({ reason }) => reason.nearest);
-    const plans = [...rows.value.map(({ plan }) => plan), ...nearest, ...(own.value ? [own.value] : [])];
-    const numbers = (figure) => plans.map(figure.read).filter((value) => typeof value === "number");
-    const [x, y] = [numbers(across.value), numbers(upwards.value)];
+    const drawn = [...plans.value, ...nearest, ...(own.value ? [own.value] : [])];
+    const [x, y] = [across.value, upwards.value].map((figure) => valuesIn(figure, drawn));
     return x.length === 0 || y.length === 0 ? null : { x: scaleOf(x), y: scaleOf(y) };
 });
 
