@@ -22,7 +22,7 @@ const ARGUMENTS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-qui
 export const launch = () => chromium.launch({ executablePath: EXECUTABLE, args: ARGUMENTS });
 
 /** Questions beside the plan's own, such as what if: the page says whose they are, and some must be refused. */
-const isAside = (request) => request.postData()?.includes('"annotations":{"asked_by"') ?? false;
+export const isAside = (request) => request.postData()?.includes('"annotations":{"asked_by"') ?? false;
 
 /** @param {import('playwright-core').Page} page @param {string} origin */
 function watch(page, origin) {
