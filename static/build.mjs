@@ -38,15 +38,12 @@ async function smaller(text) {
 /** Line ends that htm drops as well: between tags, and between a tag and what is put in. */
 const BETWEEN = /(?<=>)\n(?=<|\$\{)|(?<=\})\n(?=<)/g;
 
-/** Quotes around one word, which htm takes without; nothing but an attribute has its sign of equality without spaces. */
-const QUOTED = /(?<=[\w-])="([\w-]+)"(?=[\s>])/g;
-
-/** Templates are texts, which minifying leaves alone: here goes what says nothing to a reader of the page. */
-const smallerTemplates = {
-    name: "smaller templates",
+/** Templates are texts, which minifying leaves alone: their indentation says nothing to a reader of the page. */
+const withoutIndentation = {
+    name: "without indentation",
     setup({ onLoad }) {
         onLoad({ filter: /[\\/]src[\\/].*\.js$/ }, async ({ path: file }) =>
-            ({ contents: (await readFile(file, "utf8")).replace(/\n[ \t]+/g, "\n").replace(BETWEEN, "").replace(QUOTED, "=$1"), loader: "js" }));
+            ({ contents: (await readFile(file, "utf8")).replace(/\n[ \t]+/g, "\n").replace(BETWEEN, ""), loader: "js" }));
     },
 };
 
@@ -67,7 +64,7 @@ const result = await build({
     chunkNames: "assets/[name]-[hash]",
     outdir: "dist",
     write: false,
-    plugins: [smallerTemplates],
+    plugins: [withoutIndentation],
     logLevel: "warning",
 });
 
