@@ -10,7 +10,7 @@ import { Slider } from "../widgets/slider.js";
 const WORDS = {
     framework: { megatron: "Megatron", ddp: "DDP", fsdp1: "FSDP 1", fsdp2: "FSDP 2", deepspeed: "DeepSpeed", dp: "DP" },
     recompute: { op_sac: "by operator" },
-    gradientSync: { each: "every micro-batch", last: "the last" },
+    gradientSync: { each: "every micro-batch", last: "once a step" },
     attention: { unfused: "unfused", flash1: "Flash 1", flash2: "Flash 2", flash3: "Flash 3", cudnn: "cuDNN" },
 };
 
