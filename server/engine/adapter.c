@@ -307,6 +307,13 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
 }
 
 bool
+sl_adapter_half_by_default(const sl_workload *workload)
+{
+    return workload->framework == SL_FRAMEWORK_MEGATRON &&
+           sl_precision_bytes(workload->precision) < 4.0;
+}
+
+bool
 sl_adapter_casts(const sl_adapter *adapter, double element_bytes)
 {
     /* BOFT multiplies in the precision of the base, and so do fused kernels. */
@@ -326,8 +333,7 @@ sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spr
 static double
 multiplied_input(const sl_slice *slice, const sl_operator *op)
 {
-    const bool parts =
-        op->cut == SL_CUT_REPLICATED && slice->framework == SL_FRAMEWORK_MEGATRON;
+    const bool parts = op->cut == SL_CUT_REPLICATED && slice->framework == SL_FRAMEWORK_MEGATRON;
 
     return sl_slice_inputs(slice, op) * sl_slice_rows(slice, op) / (parts ? slice->spread : 1.0);
 }
@@ -352,8 +358,8 @@ input_kept_bytes(const sl_slice *slice, const sl_operator *op, uint32_t matrices
 static double
 product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    const double own = slice->adapter->wide_rest ? slice->element_bytes
-                                                 : sl_adapter_element_bytes(slice->adapter);
+    const double own =
+        slice->adapter->wide_rest ? slice->element_bytes : sl_adapter_element_bytes(slice->adapter);
     const double rows = sl_slice_rows(slice, op);
     uint32_t matrices = 0;
     double bytes = 0.0;

@@ -80,6 +80,10 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
 double sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind,
                              const sl_operator *op);
 
+/** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's modules in
+ * the precision of the model. */
+bool sl_adapter_half_by_default(const sl_workload *workload);
+
 /** Whether adapters multiply in another precision than the base, element_bytes wide, whose input they
  * then copy for each of their matrices. */
 bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);

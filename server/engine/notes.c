@@ -89,10 +89,9 @@ note_adapter(sl_estimate *out)
 
     if (!sl_adapter_on(adapter))
         return;
-    sl_note_add(
-        out, true, "adapter_time",
-        "adapters' own products and the unpacking of quantised weights are not priced, and "
-        "model FLOPs count frozen weights as if they trained");
+    sl_note_add(out, true, "adapter_time",
+                "adapters' own products and the unpacking of quantised weights are not priced, and "
+                "model FLOPs count frozen weights as if they trained");
     if (adapter->method == SL_ADAPTER_LORA_FA)
         sl_note_add(
             out, true, "lora_fa_input",

@@ -343,7 +343,8 @@ a_plan_that_fits_tightly_says_so(void)
     const struct {
         uint64_t usable;
         bool fits, told;
-    } rows[] = {{most, true, false}, {most - 1, true, true}, {rank->device_total_bytes, true, true}};
+    } rows[] = {
+        {most, true, false}, {most - 1, true, true}, {rank->device_total_bytes, true, true}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cluster.accelerator.memory_bytes = rows[i].usable + cluster.accelerator.reserved_bytes;
         const sl_estimate *answer = sl_fixture_answer(&q);
