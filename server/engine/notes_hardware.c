@@ -166,8 +166,8 @@ note_memory(const sl_question *question, sl_estimate *out)
     sl_note_add(
         out, false, "fragmentation_assumed",
         "reserved over allocated is the software profile's: 1.05 with static shapes (published "
-        "Megatron runs 1.028 to 1.093, one that ran out of memory 1.19), 1.25 for FSDP 1; variable "
-        "shapes fragment more");
+        "Megatron runs 1.028 to 1.093, one that ran out of memory 1.19), 1.25 for FSDP 1 and "
+        "DeepSpeed; variable shapes fragment more");
     if (out->fits && may_reserve_more(&out->memory))
         sl_note_add(
             out, true, "little_room",
