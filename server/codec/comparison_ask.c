@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "engine/adapter.h"
 #include "json/members.h"
 
 static bool
@@ -125,7 +126,7 @@ take_ddp(const sl_estimate_request *request, const sl_catalog *catalog, sl_quest
     q->plan.zero_stage = 0;
     q->plan.expert_tensor = 1;
     if (sl_node_member(&request->workload_object, "adapter", &adapter) && !has(&adapter, "dtype"))
-        q->workload.adapter.half = false;
+        q->workload.adapter.half = sl_adapter_half_by_default(&q->workload);
 }
 
 sl_question

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "codec/names.h"
 #include "codec/question_parts.h"
+#include "engine/adapter.h"
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -147,10 +148,8 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     static const char *const words[] = {"fp32", "bf16"};
     static const sl_names names = {words, COUNT(words), COUNT(words)};
     sl_adapter *const adapter = &request->workload.adapter;
-    /* PEFT makes adapters in fp32, Megatron's modules in the precision of the model. */
-    const bool megatron = request->workload.framework == SL_FRAMEWORK_MEGATRON;
     uint32_t base = SL_ADAPTER_BASE_BF16, rest = 1;
-    uint32_t own = megatron && sl_precision_bytes(request->workload.precision) < 4.0 ? 1 : 0;
+    uint32_t own = sl_adapter_half_by_default(&request->workload) ? 1 : 0;
     bool said = false;
     sl_code first = SL_OK;
 

@@ -306,18 +306,62 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
            sl_tensor_matrices(tensor, &of) && of.inputs == op->inputs && of.outputs <= op->outputs;
 }
 
+bool
+sl_adapter_half_by_default(const sl_workload *workload)
+{
+    return workload->framework == SL_FRAMEWORK_MEGATRON &&
+           sl_precision_bytes(workload->precision) < 4.0;
+}
+
+bool
+sl_adapter_casts(const sl_adapter *adapter, double element_bytes)
+{
+    /* BOFT multiplies in the precision of the base, and so do fused kernels. */
+    return sl_adapter_has_targets(adapter->method) && adapter->method != SL_ADAPTER_BOFT &&
+           !adapter->fused && sl_adapter_element_bytes(adapter) != element_bytes;
+}
+
+bool
+sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread)
+{
+    return sl_adapter_has_targets(adapter->method) && framework == SL_FRAMEWORK_MEGATRON &&
+           spread > 1.0;
+}
+
+/* The input of a product as its adapters multiply it, in elements: what all ranks have of a product is
+ * multiplied with a rank's part of the sequence in Megatron, everything else with all of it. */
+static double
+multiplied_input(const sl_slice *slice, const sl_operator *op)
+{
+    const bool parts = op->cut == SL_CUT_REPLICATED && slice->framework == SL_FRAMEWORK_MEGATRON;
+
+    return sl_slice_inputs(slice, op) * sl_slice_rows(slice, op) / (parts ? slice->spread : 1.0);
+}
+
+/* Of a product, for the adapters of `matrices` of its matrices that need it. */
+static double
+input_kept_bytes(const sl_slice *slice, const sl_operator *op, uint32_t matrices)
+{
+    const sl_adapter *adapter = slice->adapter;
+    /* A base with an fp32 rest trains under autocast, which casts for each product. */
+    const double own =
+        adapter->wide_rest ? slice->element_bytes : sl_adapter_element_bytes(adapter);
+    const double whole = multiplied_input(slice, op);
+    const bool gathered = sl_adapter_gathers(adapter, slice->framework, slice->spread) &&
+                          op->cut != SL_CUT_ROW && op->cut != SL_CUT_REPLICATED && op->experts == 0;
+
+    if (sl_adapter_casts(adapter, slice->element_bytes)) /* Megatron's products are one module */
+        return own * whole * (slice->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : matrices);
+    return sl_slice_saved_bytes(slice, op) + (gathered ? slice->element_bytes * whole : 0.0);
+}
+
 static double
 product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
 {
-    const double stored = sl_adapter_element_bytes(slice->adapter);
-    /* A base with an fp32 rest trains under autocast, which casts for each product. */
-    const double own = slice->adapter->wide_rest ? slice->element_bytes : stored;
-    /* BOFT multiplies in the precision of the base, and so do fused kernels. */
-    const bool casts = stored != slice->element_bytes && !slice->adapter->fused &&
-                       slice->adapter->method != SL_ADAPTER_BOFT;
+    const double own =
+        slice->adapter->wide_rest ? slice->element_bytes : sl_adapter_element_bytes(slice->adapter);
     const double rows = sl_slice_rows(slice, op);
-    const double input = sl_slice_inputs(slice, op) / (op->cut == SL_CUT_ROW ? 1.0 : slice->spread);
-    bool input_kept = false;
+    uint32_t matrices = 0;
     double bytes = 0.0;
 
     for (uint32_t i = 0; i < kind->tensor_count; i++) {
@@ -328,11 +372,9 @@ product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_op
         const part one = part_of(slice->adapter, &of, closes_mlp(tensor));
         bytes += own * (rows * one.row_floats + of.copies * one.weight_floats);
         bytes += slice->element_bytes * (rows * one.row_elements + of.copies * one.weight_elements);
-        if (one.keeps_input && casts)
-            bytes += own * rows * input;
-        input_kept = input_kept || (one.keeps_input && !casts);
+        matrices += one.keeps_input;
     }
-    return bytes + (input_kept ? sl_slice_saved_bytes(slice, op) : 0.0);
+    return bytes + (matrices > 0 ? input_kept_bytes(slice, op, matrices) : 0.0);
 }
 
 double

@@ -64,16 +64,32 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  *   a copy of the input in the adapter's precision for each adapted matrix (as computed where the rest
  *   is fp32: autocast makes it), the input itself where that is the compute precision or kernels are
  *   fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
+ *   under Megatron's sequence parallelism, of what is cut by columns, the whole sequence as it was
+ *   gathered beside the rank's part
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
  *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its
  *   powers and the rotation); boft, as computed, 2 n^2 (permutation, identity) + 2 n m (rotated
  *   weight, scaled)
  *   ln_tuning: what each norm multiplies; prefix_tuning: keys and values of the prefix
- * Source: what autograd saves in PEFT's layers.
+ * Source: what autograd saves in PEFT's layers; Megatron-Bridge peft/utils.py (ParallelLinearAdapter,
+ * return_layernorm_output_gathered). Its runs with and without sequence_parallel_input_regather differ
+ * by (n - 1 - 1 / tensor) gathered inputs, n of all layers: 4.731, 1.569 and 0.814 GB of Qwen3 8B, Qwen3
+ * 30B-A3B and GPT-OSS 120B (its memory-tuning notes), which that says to all digits printed.
  */
 double sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind,
                              const sl_operator *op);
+
+/** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's modules in
+ * the precision of the model. */
+bool sl_adapter_half_by_default(const sl_workload *workload);
+
+/** Whether adapters multiply in another precision than the base, element_bytes wide, whose input they
+ * then copy for each of their matrices. */
+bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);
+
+/** Whether they keep inputs gathered of which the base keeps a part: spread is over how many ranks. */
+bool sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread);
 
 /** Bytes per element of the hidden state between blocks: 4 where the embedding was cast to fp32. */
 double sl_adapter_stream_bytes(const sl_slice *slice);

@@ -80,6 +80,38 @@ note_buffers(sl_estimate *out)
             "holds a list as large as a rank's parameters beside them while it steps");
 }
 
+/* Why adapters may need more memory than all of the weights would. */
+static void
+note_adapter(sl_estimate *out)
+{
+    const sl_adapter *adapter = &out->workload.adapter;
+    const double spread = out->plan.sequence ? out->plan.tensor : 1.0;
+
+    if (!sl_adapter_on(adapter))
+        return;
+    sl_note_add(out, true, "adapter_time",
+                "adapters' own products and the unpacking of quantised weights are not priced, and "
+                "model FLOPs count frozen weights as if they trained");
+    if (adapter->method == SL_ADAPTER_LORA_FA)
+        sl_note_add(
+            out, true, "lora_fa_input",
+            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
+            "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    if (sl_adapter_gathers(adapter, out->workload.framework, spread))
+        sl_note_add(
+            out, true, "adapter_inputs_gathered",
+            "with sequence parallelism Megatron's adapters keep the inputs of linear_qkv and "
+            "linear_fc1 gathered over the tensor ranks, in every layer: activations of LoRA may "
+            "exceed those of full fine-tuning. Megatron-Bridge's sequence_parallel_input_regather "
+            "keeps a rank's part and is not counted");
+    if (sl_adapter_casts(adapter, sl_precision_kept_bytes(out->workload.precision)))
+        sl_note_add(
+            out, false, "adapter_inputs_copied",
+            "adapters in another precision than the base keep a copy of the input for each of "
+            "their matrices: activations may exceed those of full fine-tuning; adapter.dtype bf16 "
+            "keeps one input");
+}
+
 static void
 note_offload(const sl_question *question, sl_estimate *out)
 {
@@ -155,16 +187,7 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
     note_offload(question, out);
-    if (sl_adapter_on(&out->workload.adapter))
-        sl_note_add(
-            out, true, "adapter_time",
-            "adapters' own products and the unpacking of quantised weights are not priced, and "
-            "model FLOPs count frozen weights as if they trained");
-    if (out->workload.adapter.method == SL_ADAPTER_LORA_FA)
-        sl_note_add(
-            out, true, "lora_fa_input",
-            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
-            "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    note_adapter(out);
     if (out->workload.graphs != SL_GRAPHS_NONE)
         sl_note_add(
             out, true, "cuda_graphs_coarse",

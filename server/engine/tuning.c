@@ -4,7 +4,7 @@
 
 #include "engine/adapter.h"
 
-/* PEFT's guides; so is fp32 for what trains. */
+/* PEFT's guides. */
 static const uint32_t usual_rank = 16;
 
 static const sl_adapter_base bases[SL_TUNING_METHOD_COUNT] = {
@@ -64,7 +64,9 @@ sl_tuning_question(const sl_question *question, const sl_tuning *tuning)
         return q;
     }
     if (!sl_adapter_on(adapter))
-        *adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = usual_rank};
+        *adapter = (sl_adapter){.method = SL_ADAPTER_LORA,
+                                .rank = usual_rank,
+                                .half = sl_adapter_half_by_default(&q.workload)};
     adapter->base = bases[tuning->method];
     adapter->wide_rest = adapter->wide_rest && adapter->base != SL_ADAPTER_BASE_BF16;
     return q;

@@ -130,10 +130,23 @@ test('a quantised base belongs to the adapter, without one the linears compute i
     assert.equal(adapted.precision, 'bf16');
     assert.deepEqual(adapted.adapter, { method: 'lora', rank: 8, base: 'nf4', targets: ['q_proj',
         'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj'] });
+    const sharded = { framework: 'HF PEFT', peft: 'QLoRA' };
+    assert.equal(workload({ ...sharded, base_quant: 'bnb nf4' }).adapter.unquantized, 'fp32');
+    assert.deepEqual(workload({ ...sharded, base_quant: 'bnb nf4, bf16 storage' }).adapter,
+        { method: 'lora', targets: ['q_proj', 'v_proj'], dtype: 'bf16', base: 'nf4' });
     const eight = workload({ base_quant: 'float8 tensorwise + float8 all-gather' });
     assert.equal(eight.precision, 'fp8');
     assert.deepEqual(eight.fp8, { recipe: 'tensorwise', all_gather: true });
     assert.equal(workload({ base_quant: 'NVFP4 layers 0-26, bf16 tail' }).fp8.bf16_layers, 5);
+});
+
+test('what torchtune does by itself: scales quantised too, and chunks since Llama 3.1', () => {
+    const row = { framework: 'torchtune single device', peft: 'QLoRA' };
+    assert.equal(workload({ ...row, base_quant: 'nf4' }).adapter.base, 'nf4_double');
+    assert.equal(workload(row).adapter.base, 'nf4_double');
+    const lossOf = (source) => workload({ ...row, ce_impl: '', source }).loss;
+    assert.equal(lossOf('torchtune README 2024 table (Llama2)'), 'eager');
+    assert.equal(lossOf('torchtune README Llama3.1 table'), 'chunked');
 });
 
 test('optimizers, layouts and offload are read from their words', () => {
@@ -168,4 +181,5 @@ test('a part that comes in two sizes is told by the row\'s memory', () => {
     assert.equal(part('A100', '39.4'), 'nvidia-a100-sxm4-40gb');
     assert.equal(part('GB200', '184.3'), 'nvidia-gb200');
     assert.equal(part('24GB GPU', ''), undefined);
+    assert.equal(part('24GB GPU', '23.6'), 'nvidia-a100-sxm4-80gb');
 });

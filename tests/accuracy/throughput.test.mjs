@@ -138,7 +138,9 @@ test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters
         { mode: 'full', method: 'block', layers: 5 });
     assert.deepEqual(workload({ flags: 'activation_offload' }).offload, { activations: 'cpu' });
     assert.equal(workload({ task: 'sft' }).kind, 'finetuning');
-    assert.deepEqual(workload({ task: 'lora' }).adapter, { method: 'lora' });
+    assert.deepEqual(workload({ task: 'lora' }).adapter,
+        { method: 'lora', targets: ['q_proj', 'k_proj', 'v_proj'] });
+    assert.deepEqual(workload({ task: 'lora', software: 'nemo-24.07' }).adapter, { method: 'lora' });
     const sharded = request({ ...bridge, zero_stage_or_fsdp: 'Megatron-FSDP group 64' });
     assert.equal(sharded.parallelism.zero_stage, 3);
     assert.equal(sharded.parallelism.shard_group, 64);

@@ -40,10 +40,9 @@ llama_question(const sl_adapter *adapter)
 
 /* Of the only rank: an input of the term of adapters, or of activations. */
 static double
-input_of(const sl_adapter *adapter, sl_term_id id, const char *name)
+input_in(const sl_question *q, sl_term_id id, const char *name)
 {
-    const sl_question q = llama_question(adapter);
-    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    const sl_rank_memory *rank = &sl_fixture_answer(q)->memory.ranks[0];
 
     for (uint32_t t = 0; t < rank->term_count; t++)
         for (uint32_t i = 0; rank->terms[t].id == id && i < rank->terms[t].input_count; i++)
@@ -51,6 +50,14 @@ input_of(const sl_adapter *adapter, sl_term_id id, const char *name)
                 return rank->terms[t].inputs[i].value;
     CU_FAIL("the term has such an input");
     return 0.0;
+}
+
+static double
+input_of(const sl_adapter *adapter, sl_term_id id, const char *name)
+{
+    const sl_question q = llama_question(adapter);
+
+    return input_in(&q, id, name);
 }
 
 static double
@@ -189,7 +196,6 @@ each_method_keeps_what_its_gradients_need(void)
         sl_expect_near(kept_per_token(&rows[i].adapter), bare + rows[i].more, 1e-9, rows[i].what);
 }
 
-/* Embedding and norms in fp32, the hidden state with them, and the head's copy in 16 bits. */
 /* Of down_proj four dense temporaries and an identity, in place of the gradient of gate and up. */
 static void
 norms_of_weights_need_room(void)
@@ -204,6 +210,7 @@ norms_of_weights_need_room(void)
         4 * (4 * FFN * HIDDEN + FFN * FFN), 1e-8, "dora");
 }
 
+/* Embedding and norms in fp32, the hidden state with them, and the head's copy in 16 bits. */
 static void
 what_is_not_quantised_may_be_wide(void)
 {
@@ -341,6 +348,60 @@ a_base_is_not_stored_as_it_multiplies(void)
     sl_expect_text(err.list[0].pointer, "/workload/fp8/primary_weights", "pointer");
 }
 
+static double
+block_per_token(const sl_question *q)
+{
+    return input_in(q, SL_TERM_ACTIVATIONS, "bytes_per_block") / TOKENS;
+}
+
+static sl_question
+cut_question(const sl_adapter *adapter, sl_framework framework)
+{
+    sl_question q = llama_question(adapter);
+
+    q.workload.framework = framework;
+    q.plan.tensor = 2;
+    q.plan.data = 4;
+    q.plan.sequence = true;
+    q.plan.zero_stage = framework == SL_FRAMEWORK_FSDP2 ? 3 : 0;
+    return q;
+}
+
+/* Of queries, keys and values and of gate and up, beside the rank's part, which full fine-tuning keeps;
+ * what is cut by rows has its own part of the input. */
+static void
+megatron_gathers_what_adapters_read(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_LORA, .rank = 32, .half = true};
+    const double middle = 7 * 32, row_inputs = (HIDDEN + FFN) / 2;
+    sl_question q = cut_question(&all, SL_FRAMEWORK_MEGATRON);
+    const double adapted = block_per_token(&q);
+
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_inputs_gathered"));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_inputs_copied"));
+    q.workload.adapter.half = false;
+    const double wide = block_per_token(&q);
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_inputs_copied"));
+    q.workload.adapter.method = SL_ADAPTER_NONE;
+    sl_expect_near(adapted - block_per_token(&q), 2 * 2 * HIDDEN + 2 * middle, 1e-9,
+                   "two whole inputs more than without adapters");
+    sl_expect_near(wide - adapted,
+                   4 * (2 * HIDDEN + row_inputs) - 2 * (3 * HIDDEN + FFN / 2) + (4 - 2) * middle,
+                   1e-9, "one fp32 copy for each fused module in place of what it kept");
+}
+
+/* As the block's input is gathered before its products. */
+static void
+wide_copies_are_of_the_whole_sequence(void)
+{
+    sl_question q = cut_question(&lora, SL_FRAMEWORK_FSDP2);
+    const double wide = block_per_token(&q);
+
+    q.workload.adapter.half = true;
+    sl_expect_near(wide - block_per_token(&q), (4 * 2 - 2) * HIDDEN + (4 - 2) * 2 * 32, 1e-9,
+                   "two copies in place of one input");
+}
+
 static const sl_case cases[] = {
     SL_CASE(counts_are_those_that_peft_publishes),
     SL_CASE(counts_are_those_of_the_definitions),
@@ -354,6 +415,8 @@ static const sl_case cases[] = {
     SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),
     SL_CASE(devices_that_are_lent_adapters_have_no_states_of_them),
     SL_CASE(megatron_keeps_a_master_copy_of_adapters),
+    SL_CASE(megatron_gathers_what_adapters_read),
+    SL_CASE(wide_copies_are_of_the_whole_sequence),
     SL_CASE(a_base_is_not_stored_as_it_multiplies),
     SL_CASE(a_target_nothing_goes_by_is_refused),
 };

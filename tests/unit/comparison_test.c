@@ -365,6 +365,21 @@ every_saving_of_fine_tuning_saves(void)
     }
 }
 
+/* LoRA that nobody described is what an estimate takes an empty adapter for. */
+static void
+adapters_train_in_what_the_framework_makes_them_of(void)
+{
+    const sl_tuning lora = {.method = SL_TUNING_LORA, .kernel = SL_ATTENTION_FLASH2};
+
+    ask(1, 8, 0);
+    question.workload.framework = SL_FRAMEWORK_DDP;
+    CU_ASSERT_FALSE(sl_tuning_question(&question, &lora).workload.adapter.half);
+    question.workload.framework = SL_FRAMEWORK_MEGATRON;
+    CU_ASSERT_TRUE(sl_tuning_question(&question, &lora).workload.adapter.half);
+    question.workload.precision = SL_PRECISION_FP32;
+    CU_ASSERT_FALSE(sl_tuning_question(&question, &lora).workload.adapter.half);
+}
+
 static void
 the_method_that_trains_most_of_those_that_fit_is_taken(void)
 {
@@ -410,6 +425,7 @@ static const sl_case cases[] = {
     SL_CASE(a_lost_device_costs_a_restart_and_half_an_interval),
     SL_CASE(multi_token_prediction_is_for_megatron_alone),
     SL_CASE(every_saving_of_fine_tuning_saves),
+    SL_CASE(adapters_train_in_what_the_framework_makes_them_of),
     SL_CASE(the_method_that_trains_most_of_those_that_fit_is_taken),
     SL_CASE(plain_layers_are_fine_tuned_whole),
 };

@@ -246,3 +246,12 @@ sl_fixture_llama_all(void)
 {
     return BLOCKS * sl_fixture_llama_block() + sl_fixture_llama_root();
 }
+
+bool
+sl_fixture_has_note(const sl_estimate *answer, const char *code)
+{
+    for (uint32_t i = 0; i < answer->note_count; i++)
+        if (strcmp(answer->notes[i].code, code) == 0)
+            return true;
+    return false;
+}

@@ -46,6 +46,9 @@ double sl_fixture_bytes(const sl_rank_memory *rank, sl_term_id id);
 /** The same of the first rank of a question's answer. */
 double sl_fixture_bytes_of(const sl_question *question, sl_term_id id);
 
+/** Whether it says the warning or assumption of that code. */
+bool sl_fixture_has_note(const sl_estimate *answer, const char *code);
+
 /** Elements of sl_fixture_llama: of one of its 16 blocks, of what is outside them, and of all. */
 double sl_fixture_llama_block(void);
 double sl_fixture_llama_root(void);

@@ -128,15 +128,6 @@ experts_are_gathered_over_the_ranks_that_are_alike(void)
                    "dense parameters alone");
 }
 
-static bool
-has_note(const sl_estimate *answer, const char *code)
-{
-    for (uint32_t i = 0; i < answer->note_count; i++)
-        if (strcmp(answer->notes[i].code, code) == 0)
-            return true;
-    return false;
-}
-
 static void
 what_experts_are_asked_of_a_dense_model_is_said(void)
 {
@@ -144,9 +135,9 @@ what_experts_are_asked_of_a_dense_model_is_said(void)
     sl_question q = mixture_question();
 
     q.workload.routing_said = true;
-    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "no_experts"));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "no_experts"));
     q.model = sl_fixture_model(&spec);
-    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "no_experts"));
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "no_experts"));
 }
 
 /* Queries and values of equal width do not hide what the cache says. */
@@ -158,11 +149,11 @@ latent_attention_is_what_the_model_says(void)
     software = sl_fixture_software();
     sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
 
-    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "latent_attention"));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "latent_attention"));
     spec.naming = SL_NAMING_DEEPSEEK;
     spec.latent = (sl_latent){.kv_rank = 512, .rotary_dim = 16, .plain_dim = 48, .value_dim = 64};
     q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
-    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "latent_attention"));
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "latent_attention"));
 }
 
 /* Sixteen in one domain are more than were measured, whatever they share. */
@@ -176,10 +167,10 @@ every_group_says_that_it_is_extrapolated(void)
     cluster.accelerator.scale_up_domain = 16;
     q.plan.data = 4;
     q.plan.context = 8;
-    CU_ASSERT_FALSE(has_note(sl_fixture_answer(&q), "group_extrapolated"));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "group_extrapolated"));
     q.plan.data = 2;
     q.plan.context = 16;
-    CU_ASSERT_TRUE(has_note(sl_fixture_answer(&q), "group_extrapolated"));
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "group_extrapolated"));
 }
 
 /* A rank of a tensor group that does not cut experts holds all of its share of them. */

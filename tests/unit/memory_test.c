@@ -329,6 +329,32 @@ a_full_device_returns_cached_segments_before_it_fails(void)
     }
 }
 
+/* A device that fits what is predicted, but not what the allocator may keep of it. */
+static void
+a_plan_that_fits_tightly_says_so(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+    const sl_memory roomy = sl_fixture_answer(&q)->memory;
+    const sl_rank_memory *rank = &roomy.ranks[roomy.binding];
+    const uint64_t most =
+        rank->device_total_bytes + roomy.reserved_high_bytes - rank->peak_reserved_bytes;
+
+    CU_ASSERT_TRUE_FATAL(most > rank->device_total_bytes);
+    const struct {
+        uint64_t usable;
+        bool fits, told;
+    } rows[] = {
+        {most, true, false}, {most - 1, true, true}, {rank->device_total_bytes, true, true}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cluster.accelerator.memory_bytes = rows[i].usable + cluster.accelerator.reserved_bytes;
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        CU_ASSERT_EQUAL(answer->fits, rows[i].fits);
+        CU_ASSERT_EQUAL(sl_fixture_has_note(answer, "little_room"), rows[i].told);
+    }
+    cluster.accelerator.memory_bytes = rank->peak_allocated_bytes;
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "little_room"));
+}
+
 /* Chunks of one or two blocks less or more than their share, in turn. */
 static void
 set_uneven_layout(sl_plan *plan, uint32_t blocks)
@@ -419,6 +445,7 @@ static const sl_case cases[] = {
     SL_CASE(terms_sum_to_the_device_total),
     SL_CASE(more_memory_never_makes_a_plan_infeasible),
     SL_CASE(a_full_device_returns_cached_segments_before_it_fails),
+    SL_CASE(a_plan_that_fits_tightly_says_so),
     SL_CASE(the_ranks_that_may_need_most_hold_the_fullest),
     SL_CASE(overrides_replace_the_layout_field_by_field),
 };

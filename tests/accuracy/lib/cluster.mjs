@@ -28,6 +28,8 @@ const parts = [
     [/MI300X/i, 'amd-mi300x'],
     [/MI325X/i, 'amd-mi325x'],
     [/MI250X/i, 'amd-mi250x'],
+    // A size alone: what a plan takes is the same on any part, and the row says what there is.
+    [/^\d+ ?GB\+? GPU$/i, (gib) => (gib > 0 ? 'nvidia-a100-sxm4-80gb' : undefined)],
 ];
 
 /** Devices of a node where the row does not say: eight, on the boards with two CPUs four. */

@@ -40,6 +40,9 @@ const shardings = [
 /** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
 const memories = [[/H100.*\b96 ?GB/i, '94.99']];
 
+/** Megatron-Bridge's recipes adapt linear_qkv alone (scripts/performance, llama3_llm_finetune.py). */
+const loraOf = (software) => (/^mbridge/.test(software) ? 'lora on q, k, v' : 'lora');
+
 /** Megatron's abbreviations of its scaling recipes. */
 const recipes = [
     [/fp8-cs/i, 'fp8 current'],
@@ -142,7 +145,7 @@ export function throughputRow(raw) {
         base_quant: row.task === 'lora' ? '' : precision,
         attention: attentionOf(row),
         compile: compileOf(row),
-        peft: row.task === 'lora' ? 'lora' : '',
+        peft: row.task === 'lora' ? loraOf(row.software) : '',
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')
             + (/\btokendrop\b/.test(row.notes) ? ', tokendrop' : '') + recipeOf(row),
     });

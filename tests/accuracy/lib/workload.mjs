@@ -73,10 +73,10 @@ const losses = [
 
 /**
  * What tools do by themselves: torchtune's recipes compute the loss in chunks since its release of
- * Llama 3.1, transformers' loss takes the logits to fp32, llm-foundry's models ask for
- * `fused_crossentropy` unless told otherwise.
+ * Llama 3.1 and took the logits to fp32 before, as transformers' loss does; llm-foundry's models ask
+ * for `fused_crossentropy` unless told otherwise.
  */
-const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^HF\b/, 'eager'],
+const toolLosses = [[/torchtune.*llama3\.1/i, 'chunked'], [/^(HF\b|torchtune)/, 'eager'],
     [/^llm-foundry/i, 'fused']];
 
 const compiled = [[/^(1|true|yes|aot_eager|inductor)$/i, true], [/^(0|false|no|loss)$/i, false]];
@@ -129,6 +129,7 @@ const linearTargets = ['q_proj', 'k_proj', 'v_proj', 'o_proj', ...mlpTargets];
 const adapterTargets = [
     [/all[ -]linear.*output/i, [...linearTargets, 'lm_head']],
     [/all[ -]linear/i, linearTargets],
+    [/\bq, ?k, ?v\b/i, ['q_proj', 'k_proj', 'v_proj']],
     [/\bq, ?v\b/i, attentionTargets],
     [/\bMLP\b/i, mlpTargets],
 ];
@@ -137,10 +138,12 @@ function adapterOf(row) {
     if (row.peft === '')
         return undefined;
     const fused = /unsloth/i.test(row.framework);
-    // Unsloth always quantises the scales too.
-    const base = [[/double/i, 'nf4_double'], [/nf4/i, fused ? 'nf4_double' : 'nf4'],
-        [/int8/i, 'int8']];
+    // Unsloth and torchao, whose NF4 torchtune takes, always quantise the scales too.
+    const nf4 = /unsloth|torchtune/i.test(row.framework) ? 'nf4_double' : 'nf4';
+    const base = [[/double/i, 'nf4_double'], [/nf4/i, nf4], [/int8/i, 'int8']];
     const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
+    // What is sharded is stored in one type, adapters and all.
+    const inOneType = /bf16 storage/i.test(row.base_quant);
     const method = firstMatch(adapterMethods, row.peft)
         ?? row.peft.toLowerCase().replace(/[^a-z0-9]+/g, '_');
     // Each virtual token trains one row as wide as the embedding.
@@ -153,12 +156,13 @@ function adapterOf(row) {
         rank: count(row.lora_rank, 1),
         virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
         targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
-        dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) ? 'bf16' : undefined,
+        dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
+            ? 'bf16' : undefined,
         fused: fused || undefined,
-        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? 'nf4' : plainBase),
+        base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? nf4 : plainBase),
         // PEFT casts what bitsandbytes does not quantise before it trains on it.
-        unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) ? 'fp32'
-            : undefined,
+        unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) && !inOneType
+            ? 'fp32' : undefined,
     });
 }
 
