@@ -242,7 +242,8 @@ typedef struct sl_software {
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
-    bool single_rail;            /* rings of the data group cross one NIC of a node */
+    bool
+        lists_parts; /* stage 3 sends tensors one by one, each as a list of parts (engine/lists.h) */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence; /* has sequence parallelism beside tensor parallelism */
