@@ -240,9 +240,10 @@ typedef struct sl_software {
     bool traced_sharding; /* FSDP inside one graph: its buffers come from the pool of everything */
     bool exchange_kept;   /* op-level recomputation keeps what other ranks' experts sent */
     bool rebuild_stops;   /* what is rebuilt ends with the last input that backward reads */
+    bool splits_products; /* a product for each tensor, where others have one for each input */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
-    bool single_rail;            /* rings of the data group cross one NIC of a node */
+    bool lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/lists.h) */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence; /* has sequence parallelism beside tensor parallelism */

@@ -106,7 +106,8 @@ typedef struct sl_operator {
     sl_cut cut;             /* COLUMN opens a tensor-parallel region, ROW closes it */
     uint64_t inputs;
     uint64_t outputs;
-    uint32_t heads; /* attention, rotary and scan only, like the next two; groups are kv_heads */
+    uint64_t parts[3]; /* product only: outputs of each of its tensors; 0 = it has one */
+    uint32_t heads;    /* attention, rotary and scan only, like the next two; groups are kv_heads */
     uint32_t kv_heads;
     uint32_t head_dim;
     uint32_t window;       /* positions a query sees; 0 = all before it */

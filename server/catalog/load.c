@@ -303,9 +303,10 @@ read_software(sl_row *t)
     s->traced_sharding = sl_row_flag(t, "traced_sharding");
     s->exchange_kept = sl_row_flag(t, "exchange_kept");
     s->rebuild_stops = sl_row_flag(t, "rebuild_stops");
+    s->splits_products = sl_row_flag(t, "splits_products");
     s->weight_gradient_fused = sl_row_flag(t, "weight_gradient_fused");
     s->dummy_weight_gradients = sl_row_flag(t, "dummy_weight_gradients");
-    s->single_rail = sl_row_flag(t, "single_rail");
+    s->lists_parts = sl_row_flag(t, "lists_parts");
     s->overlap_gradient_reduce = sl_row_flag(t, "overlap_gradient_reduce");
     s->overlap_parameter_gather = sl_row_flag(t, "overlap_parameter_gather");
     s->splits_sequence = sl_row_flag(t, "splits_sequence");

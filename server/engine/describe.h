@@ -92,6 +92,9 @@ void sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *mod
 sl_operator *sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what,
                              sl_cut cut, uint64_t inputs, uint64_t outputs);
 
+/** Says of a product that its outputs are those of `count` tensors, one after the other. */
+void sl_set_products(sl_operator *product, const uint64_t *outputs, uint32_t count);
+
 /** Says of the operators from `first` on what the tensors they work with count as. */
 void sl_mark_operators(sl_layer_kind *kind, uint32_t first, sl_component component);
 

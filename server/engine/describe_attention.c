@@ -232,6 +232,8 @@ sl_add_attention(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names 
         add_one_qk_norm(kind, spec, names->key_norm, spec->kv_heads);
     }
     add_operators(kind, spec, queries, keys, window);
+    if (names->qkv == NULL)
+        sl_set_products(&kind->operators[first], (const uint64_t[]){queries, keys, keys}, 3);
     sl_mark_operators(kind, first, SL_COMPONENT_ATTENTION);
     kind->cache = (sl_cache){.per_token = 2 * keys, .naive_per_token = 2 * keys, .window = window};
 }

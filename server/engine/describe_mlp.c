@@ -43,6 +43,8 @@ sl_add_mlp(sl_layer_kind *kind, const sl_dense_spec *spec, const sl_names *names
     sl_operator *product =
         sl_add_operator(kind, "mlp_up", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, hidden, up);
     product->shares_input = shares_input;
+    if (spec->gated_mlp && !fused)
+        sl_set_products(product, halves, 2);
     (void)sl_add_operator(kind, "activation", SL_OPERATOR_ACTIVATION, SL_CUT_COLUMN, up, spec->ffn);
     (void)sl_add_operator(kind, "mlp_down", SL_OPERATOR_MATMUL, SL_CUT_ROW, spec->ffn, hidden);
     sl_mark_operators(kind, operators, SL_COMPONENT_MLP);

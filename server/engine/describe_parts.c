@@ -92,6 +92,13 @@ sl_set_parts(sl_layer_kind *kind, uint32_t first, const uint64_t *lengths, uint3
     }
 }
 
+void
+sl_set_products(sl_operator *product, const uint64_t *outputs, uint32_t count)
+{
+    assert(count <= sizeof product->parts / sizeof product->parts[0]);
+    memcpy(product->parts, outputs, count * sizeof *outputs);
+}
+
 sl_operator *
 sl_add_operator(sl_layer_kind *kind, const char *name, sl_operator_kind what, sl_cut cut,
                 uint64_t inputs, uint64_t outputs)

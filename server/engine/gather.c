@@ -5,6 +5,7 @@
 #include "engine/adapter.h"
 #include "engine/extremes.h"
 #include "engine/lent.h"
+#include "engine/lists.h"
 #include "engine/unit.h"
 
 /* Defaults of DeepSpeed's zero_optimization. */
@@ -223,8 +224,11 @@ edges_of(const sl_memory_case *c, const sl_holding *holding)
         const double pieces = u.largest > 0.0 ? 1.0 + ceil((all - u.root) / u.largest) : 1.0;
         return (sl_edges){root, root, pieces, pieces};
     }
-    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
-        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, 1.0, 1.0};
+    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED) {
+        const sl_lists lists = sl_lists_count(c, &holding->stage);
+        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, lists.gathered,
+                          lists.reduced};
+    }
     if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
         bucket = sl_larger(megatron_bucket_elements, megatron_bucket_elements_per_rank *
                                                          (double)c->plan->data * c->plan->context);

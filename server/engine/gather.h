@@ -55,8 +55,7 @@ typedef struct sl_edges {
 
 /**
  * FSDP: units; the root unit is first and last, in one graph the embedding. DeepSpeed: the embedding
- * first, a reduce bucket of 5e8 elements last, and all in one: pieces of 5e7 as it prefetches them would
- * double the error of the runs published (Narayanan 2021 table 2). Megatron: buckets of max(4e7, 1e6 D)
+ * first, a reduce bucket of 5e8 elements last, and all in one but for early releases (lists.h). Megatron: buckets of max(4e7, 1e6 D)
  * elements, D data x context ranks. DDP: buckets of 25 MiB. No more than all the rank has.
  * Source: Megatron-LM distributed_data_parallel.py; DeepSpeed zero/config.py; torch.nn.parallel's
  * DistributedDataParallel (bucket_cap_mb); fully_shard.

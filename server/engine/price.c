@@ -92,20 +92,65 @@ sl_price_product(const sl_slice *slice, const sl_operator *op)
                         .precision = sl_slice_precision(slice, op)};
 }
 
+/* Products that an operator is issued as. */
+static uint32_t
+count_products(const sl_slice *slice, const sl_operator *op)
+{
+    uint32_t count = 0;
+
+    if (slice->software->splits_products)
+        while (count < sizeof op->parts / sizeof op->parts[0] && op->parts[count] > 0)
+            count++;
+    return count > 0 ? count : 1;
+}
+
+/* Gradients of an input that several products read are added up: two at a time, or all by one kernel of
+ * generated code. */
+static double
+sum_gradients_s(const sl_slice *slice, const sl_operator *op, uint32_t products)
+{
+    const double count = products;
+    const double passes = slice->generated ? count + 1.0 : 3.0 * (count - 1.0);
+    const double values = sl_slice_rows(slice, op) * sl_slice_inputs(slice, op);
+
+    return products > 1 ? sl_kernel_memory_s(slice, passes * values * slice->element_bytes,
+                                             slice->streaming.residual_ratio)
+                        : 0.0;
+}
+
+typedef struct product_time {
+    double forward_s, dgrad_s, wgrad_s;
+} product_time;
+
+static product_time
+time_products(const sl_slice *slice, const sl_operator *op)
+{
+    const sl_product whole = sl_price_product(slice, op);
+    const uint32_t count = count_products(slice, op);
+    product_time t = {.dgrad_s = sum_gradients_s(slice, op, count),
+                      .wgrad_s = accumulate_s(slice, whole.batch * whole.k * whole.n)};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const double share = count > 1 ? (double)op->parts[i] / (double)op->outputs : 1.0;
+        const double n = share * whole.n;
+        t.forward_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision});
+        t.dgrad_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision});
+        t.wgrad_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision});
+    }
+    return t;
+}
+
 static void
 price_product(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double tokens = sl_slice_positions(slice, op);
-    const sl_product forward = sl_price_product(slice, op);
     const double visits = op->experts > 0 ? op->visits : 1.0;
-    const double forward_s = sl_kernel_product_s(slice, forward);
-    const double dgrad_s = sl_kernel_product_s(
-        slice, (sl_product){forward.batch, forward.m, forward.k, forward.n, forward.precision});
-    const double wgrad_s =
-        sl_kernel_product_s(slice, (sl_product){forward.batch, forward.n, forward.k, forward.m,
-                                                forward.precision}) +
-        accumulate_s(slice, forward.batch * forward.k * forward.n);
+    const product_time t = time_products(slice, op);
+    const double forward_s = t.forward_s, dgrad_s = t.dgrad_s, wgrad_s = t.wgrad_s;
 
     p->out->forward_s += forward_s;
     p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
@@ -397,10 +442,12 @@ count_issued(const sl_pricing *p, const sl_operator *op)
     const bool unfused =
         op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
     const double drops = unfused && slice->dropout ? 1.0 : 0.0;
-    const double forward = unfused ? 3.0 + drops : 1.0;
-    const double backward = unfused                                     ? 5.0 + drops
-                            : op->kind == SL_OPERATOR_MATMUL && !frozen ? 2.0
-                                                                        : 1.0;
+    const double products = count_products(slice, op);
+    const double forward = unfused ? 3.0 + drops : products;
+    const double backward = unfused ? 5.0 + drops
+                            : op->kind == SL_OPERATOR_MATMUL
+                                ? (frozen ? products : 2.0 * products) + products - 1.0
+                                : 1.0;
 
     if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
         p->out->forward_awaited += forward * sl_slice_experts(slice, op);

@@ -9,6 +9,7 @@
 #include "engine/gather.h"
 #include "engine/host.h"
 #include "engine/lent.h"
+#include "engine/lists.h"
 #include "engine/offload.h"
 #include "engine/ranks.h"
 #include "engine/unit.h"
@@ -51,10 +52,6 @@ find_groups(const sl_memory_case *c, sl_data_groups *out)
     const bool sharded = plan->zero_stage >= 1;
 
     out->shard = sl_group_of(cluster, shard, strides.replica);
-    if (c->software->single_rail && cluster->nics_per_node > 0)
-        out->shard.members_per_node =
-            sl_smaller(out->shard.members_per_node,
-                       (double)cluster->accelerators_per_node / cluster->nics_per_node);
     out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
                              : sl_group_of(cluster, 1, 1);
     out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
@@ -128,13 +125,41 @@ reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
                      sl_price_visible_s(software, others_s, longer_s, beside));
 }
 
+/* Of the elements `routed` are shared over fewer ranks [ratio]. */
+static void
+measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+                const sl_holding *holding, const sl_edges *edges, double routed, sl_data_time *d)
+{
+    const sl_data_rounds rounds = groups->rounds;
+    const sl_elements *elements = &holding->elements;
+    const double bytes = sl_states_gathered_bytes(c->workload, &holding->layouts.all, elements);
+    const sl_lists lists = sl_lists_count(c, &holding->stage);
+    const double again = 1.0 + lists.again_ratio * rounds.starts / rounds.gathers;
+    const double one_s = over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges->gathers,
+                                     (1.0 - routed) * bytes, routed * bytes) +
+                         sl_lists_gather_s(c, lists.gathered, groups->shard.ranks, bytes);
+
+    /* What is gathered first stays from forward to backward, which needs it last. */
+    const double first = edges->first / sl_larger(1.0, elements->all);
+    d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * first;
+    d->gather_bytes = d->gathered * again * bytes;
+    d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
+    d->gather_s = d->fetch_s + d->gathered * again * one_s;
+    d->first_s = first * d->gather_s * rounds.starts / d->gathered;
+    /* Backward, which a second gather runs under, takes about twice the forward. */
+    d->gather_exposed_s =
+        d->first_s +
+        sl_price_visible_s(c->software, d->gather_s - d->first_s,
+                           rounds.gathers * sl_schedule_copies(c->plan) * t->forward.computing_s,
+                           c->software->overlap_parameter_gather && !d->whole);
+}
+
 static void
 measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
              uint32_t r, double drained_s, sl_data_time *d)
 {
     const sl_cluster *cluster = c->cluster;
     const bool sharded = c->plan->zero_stage >= 1;
-    const double copies = sl_schedule_copies(c->plan);
     const sl_data_rounds rounds = groups->rounds;
     const sl_holding *holding = sl_holding_of(c->holdings, r);
     const sl_elements *elements = &holding->elements;
@@ -150,11 +175,12 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     const double reduce_bytes =
         elements->all * sl_states_reduce_bytes(c->workload, layout) +
         sl_adapter_element_bytes(&c->workload->adapter) * elements->adapters;
-    const double gather_bytes = sl_states_gathered_bytes(c->workload, layout, elements);
     d->reduce_bytes = rounds.reduces * reduce_bytes;
     d->reduce_s =
-        rounds.reduces * over_data_s(groups, groups->reduce, edges.reduces,
-                                     (1.0 - routed) * reduce_bytes, routed * reduce_bytes);
+        rounds.reduces * (over_data_s(groups, groups->reduce, edges.reduces,
+                                      (1.0 - routed) * reduce_bytes, routed * reduce_bytes) +
+                          sl_lists_reduce_s(c, sl_lists_count(c, &holding->stage).reduced,
+                                            groups->shard.ranks, reduce_bytes));
     if (groups->replicas.ranks > 1.0) {
         const double part = reduce_bytes / groups->shard.ranks;
         d->replica_bytes = rounds.reduces * part;
@@ -171,22 +197,8 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     d->last_s = edges.last / all * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
     d->reduce_exposed_s =
         sl_larger(0.0, d->last_s + reductions_s(c, groups, t, edges.last / all, d) - drained_s);
-    if (rounds.gathers > 0.0) {
-        /* What is gathered first stays from forward to backward, which needs it last. */
-        d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * edges.first / all;
-        d->gather_bytes = d->gathered * gather_bytes;
-        d->fetch_s = d->gathered * sl_offload_fetch_s(cluster, c->workload, c->plan, elements);
-        d->gather_s =
-            d->fetch_s + d->gathered * over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges.gathers,
-                                                   (1.0 - routed) * gather_bytes,
-                                                   routed * gather_bytes);
-        d->first_s = edges.first / all * d->gather_s * rounds.starts / d->gathered;
-        /* Backward, which a second gather runs under, takes about twice the forward. */
-        d->gather_exposed_s =
-            d->first_s + sl_price_visible_s(c->software, d->gather_s - d->first_s,
-                                            rounds.gathers * copies * t->forward.computing_s,
-                                            c->software->overlap_parameter_gather && !d->whole);
-    }
+    if (rounds.gathers > 0.0)
+        measure_gathers(c, groups, t, holding, &edges, routed, d);
 }
 
 sl_data_time

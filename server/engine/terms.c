@@ -190,7 +190,8 @@ static const sl_term_info terms[] = {
          "gradient_exposed_s + parameter_exposed_s + tied_embedding_s; of the first two at least "
          "gradient_last_s and parameter_first_s, which lie under nothing; of DataParallel "
          "input_exposed_s + output_exposed_s in place of the third",
-         "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py"},
+         "NCCL tuner latencies; Megatron-LM distributed_data_parallel.py; DeepSpeed 0.3 "
+         "partition_parameters.py"},
     [SL_TERM_OPTIMIZER_STEP] = {"optimizer", NULL, SL_LIFETIME_NONE,
                                 "parameters x (bytes_per_parameter / shards + "
                                 "zeroed_bytes_per_parameter) / bandwidth_bytes_per_s + host_s; "

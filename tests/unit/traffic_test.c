@@ -136,6 +136,57 @@ deepspeed_casts_a_bucket_to_reduce_it_in_another_type(void)
                    "communication_data_type fp32");
 }
 
+/* DeepSpeed 0.3, partition_parameters.py: each tensor is a list of one part per rank, which the host copies
+ * part by part; vectors stay gathered (stage3_param_persistence_threshold), their gradients do not. */
+static void
+early_deepspeed_copies_the_part_of_each_rank(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
+    const double gathered = BLOCKS * 7.0 + 2.0; /* matrices, and both ends */
+    const double reduced = BLOCKS * 9.0 + 3.0;
+    const double held = ROWS * HIDDEN / sl_fixture_llama_all(); /* from forward to backward */
+
+    q.plan.data = 8;
+    q.workload.global_batch = 8;
+    software.lists_parts = true;
+    const double gather_s = seconds_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    const double reduce_s = seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+    software.host_operator_s = 20e-6;
+    sl_expect_near(seconds_of(&q, SL_COLLECTIVE_ALL_GATHER) - gather_s,
+                   (2.0 - held) * gathered * 8.0 * 10e-6, 1e-9,
+                   "10 us a part, twice but for what is held");
+    sl_expect_near(seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER) - reduce_s, reduced * 8.0 * 10e-6,
+                   1e-9, "10 us a part, once");
+    q.plan.zero_stage = 2;
+    const double apart_s = seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER);
+    software.lists_parts = false;
+    CU_ASSERT_EQUAL(seconds_of(&q, SL_COLLECTIVE_REDUCE_SCATTER), apart_s); /* stage 3 alone */
+}
+
+/* stage3_max_reuse_distance: recomputation gathers again, and backward what 1e9 elements were used since,
+ * of these blocks all but the last matrix. */
+static void
+early_deepspeed_gathers_large_blocks_three_times(void)
+{
+    const double hidden = 12288.0;
+    const double block = 12.0 * hidden * hidden;
+    const double all = 2.0 * block + (51200.0 + 2048.0) * hidden;
+    const sl_dense_spec spec = sl_fixture_gpt(2, (uint64_t)hidden, 96);
+    cluster = sl_fixture_cluster(8);
+    software = sl_fixture_software();
+    software.lists_parts = true;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.workload.global_batch = 64;
+    q.plan.data = 64;
+    q.plan.zero_stage = 3;
+    const double bytes = traffic_of(&q, SL_COLLECTIVE_ALL_GATHER);
+    q.workload.recompute = SL_RECOMPUTE_FULL;
+    sl_expect_near(traffic_of(&q, SL_COLLECTIVE_ALL_GATHER) / bytes,
+                   1.0 + 2.0 * block * 8.0 / 12.0 / all / 2.0, 1e-9, "8 h^2 of 12 h^2 once more");
+}
+
 /* PyTorch wrap.py: what is wrapped nowhere is the root's, which stays gathered and is reduced last. */
 static void
 units_are_what_is_wrapped(void)
@@ -271,6 +322,8 @@ static const sl_case cases[] = {
     SL_CASE(fsdp_reduces_in_the_type_it_is_told),
     SL_CASE(fsdp_gathers_in_the_type_it_is_told),
     SL_CASE(deepspeed_casts_a_bucket_to_reduce_it_in_another_type),
+    SL_CASE(early_deepspeed_copies_the_part_of_each_rank),
+    SL_CASE(early_deepspeed_gathers_large_blocks_three_times),
     SL_CASE(units_are_what_is_wrapped),
     SL_CASE(a_traced_graph_has_no_units),
     SL_CASE(the_first_gather_and_the_last_reduction_are_not_hidden),

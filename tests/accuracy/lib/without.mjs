@@ -19,10 +19,6 @@ export const without = new Map(Object.entries({
         what: 'H100 has no law of FlashAttention 1: that of its successor',
         hopper: { workload: { attention: 'flash2' } },
     },
-    meg21t2: {
-        what: 'DeepSpeed of 2021 as that of 2024: all network cards, gathers hidden',
-        deepspeed: { workload: { software: 'deepspeed-0.x' } },
-    },
 }));
 
 function merged(target, patch) {
@@ -43,7 +39,5 @@ export function requestWithout(key, request) {
         out = merged(out, own.blackwell);
     if (own.hopper !== undefined && /h100/.test(request.cluster.accelerator))
         out = merged(out, own.hopper);
-    if (own.deepspeed !== undefined && request.workload.framework === 'deepspeed')
-        out = merged(out, own.deepspeed);
     return out;
 }
