@@ -1,21 +1,9 @@
 /** For everyone: axe-core in both themes, keyboard alone, narrow and wide, less motion. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, launch, openPlan, seen, type } from './lib/browser.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { answering, becomes, inTab, openPlan, seen, type } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 
 const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
 

@@ -1,26 +1,14 @@
 /** Plans, strategies and ways of fine-tuning side by side: each figure is the service's, each column can be taken over. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { describe, it } from 'node:test';
 import { MOST_PINS, pinOf } from '../../static/src/state/pins.js';
 import { requestOf } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
 import { scaled, seconds } from '../../static/src/units.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, launch, seen } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, seen } from './lib/browser.mjs';
 import { gib } from './lib/format.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { browser, server } from './lib/here.mjs';
 
 const QUERY = '?example=llama-70b&nodes=16&seq=8192&gbs=512&attn=flash3&tp=8&sp=1&pp=4&vpp=2&tokens=2000000000000';
 const OWN = planOfUrl(QUERY, '');

@@ -1,22 +1,10 @@
 /** The concepts: words, formula and a miniature whose every number is the service's answer. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, launch, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gib, percent, threeDigits } from './lib/format.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { browser, server } from './lib/here.mjs';
 
 const at = (term, more = '') => `/?page=concepts&p.term=${term}${more}`;
 const done = (page) => page.waitForSelector('[data-testid="miniature"][data-phase="done"]');

@@ -1,22 +1,11 @@
 /** The page while the service is away, slow or busy: it says so, asks again, and loses nothing. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { pauseOf } from '../../static/src/state/connection.js';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { startServer } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, isAside, launch, seen, type } from './lib/browser.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { answering, becomes, choose, inTab, isAside, seen, type } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 
 const banner = (page) => page.getByTestId('banner');
 const kindOf = (page) => banner(page).getAttribute('data-kind');

@@ -1,20 +1,8 @@
 /** Every number opens its explanation, by mouse and by keyboard; the other single-key commands. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, inTab, launch, seen } from './lib/browser.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { describe, it } from 'node:test';
+import { answering, becomes, inTab, seen } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 
 const withAnswer = (use) => inTab(browser, server, {}, async (tab) => {
     const { answer } = await answering(tab, () => tab.page.click('[data-example="llama-70b"]'));

@@ -1,23 +1,11 @@
 /** Every figure can be taken away: as a drawing, as a picture, as the data behind it. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
+import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, inTab, launch } from './lib/browser.mjs';
+import { answering, inTab } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 import { openStep } from './lib/step.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 const open = (page, title) => page.getByRole('button', { name: `Export: ${title}` }).click();
 

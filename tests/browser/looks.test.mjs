@@ -1,23 +1,11 @@
 /** Figures in the reader's units, and the page as different readers must see it: little room, more contrast, colours of their own. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, launch, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gb, gib, threeDigits } from './lib/format.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { browser, server } from './lib/here.mjs';
 
 const PRICED = `/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192&attn=flash3&tokens=2000000000000&extra=${
     encodeURIComponent('{"cluster":{"price_per_node_hour":98.5}}')}`;

@@ -1,21 +1,9 @@
 /** The way to an answer and what the answer says: verdict, bars, waterfall, figures. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, choose, inTab, launch, openTab, seen, type } from './lib/browser.mjs';
+import { before, describe, it } from 'node:test';
+import { answering, becomes, choose, inTab, openTab, seen, type } from './lib/browser.mjs';
 import { gb, gib, percent, threeDigits } from './lib/format.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { browser, server } from './lib/here.mjs';
 
 const start = (tab, id) => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
 

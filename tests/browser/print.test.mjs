@@ -1,22 +1,10 @@
 /** What a manager reads: the answer on one page of paper. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, inTab, launch, openPlan } from './lib/browser.mjs';
+import { describe, it } from 'node:test';
+import { answering, becomes, inTab, openPlan } from './lib/browser.mjs';
 import { gib, percent } from './lib/format.mjs';
+import { browser, server } from './lib/here.mjs';
 import { readPdf } from './lib/pdf.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 const joined = (text) => text.replace(/\s+/g, '');
 

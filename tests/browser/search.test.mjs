@@ -1,24 +1,12 @@
 /** The search view: what it asks, how it draws what streams in, and what hands and keys do with it. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { run } from '../e2e/lib/processes.mjs';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, chosen, inTab, launch, seen } from './lib/browser.mjs';
+import { answering, becomes, chosen, inTab, seen } from './lib/browser.mjs';
 import { seconds } from '../../static/src/units.js';
+import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 const PLAN = '/?example=llama-70b&nodes=16&seq=8192&gbs=512&attn=flash3&tp=8&sp=1&pp=4&vpp=2&tokens=2000000000000';
 const VIEW = `${PLAN}&view=search`;

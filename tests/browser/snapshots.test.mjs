@@ -8,9 +8,9 @@
  */
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
-import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { inTab, launch } from './lib/browser.mjs';
+import { before, describe, it } from 'node:test';
+import { inTab } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 import { eventsOf } from './lib/searches.mjs';
 import { drawn } from './lib/step.mjs';
 import { madeTimeline } from './lib/timelines.mjs';
@@ -25,18 +25,6 @@ const SHRUNK = 6;
 /** A pixel differs from here on, of 255; so many of a hundred may. */
 const DIFFERENT = 36;
 const MOST_PERCENT = 1;
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 /** Four stages of eight devices, for the map. */
 const PLACES = {

@@ -3,20 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { llama } from '../e2e/lib/fixtures.mjs';
 import { run } from '../e2e/lib/processes.mjs';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, choose, chosen, inTab, launch, openPlan, type } from './lib/browser.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { answering, becomes, choose, chosen, inTab, openPlan, type } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 
 const pathOf = (page) => page.evaluate(() => location.pathname + location.search + location.hash);
 

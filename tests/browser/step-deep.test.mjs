@@ -1,28 +1,16 @@
 /** One moment of a step in depth: memory by term, links in use, operators, a second schedule, traces, levels of the map. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { treemap } from '../../static/src/step/sharding/treemap.js';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { becomes, inTab, launch, openPlan, seen } from './lib/browser.mjs';
+import { becomes, inTab, openPlan, seen } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
+import { browser, server } from './lib/here.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
 import { recorded } from './lib/timelines.mjs';
 
 const PLAN = '/?example=llama-70b&nodes=16&seq=8192&gbs=32&attn=flash3&tp=8&sp=1&pp=4&vpp=2';
 const GIB = 2 ** 30;
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 const withStep = async (use, path = PLAN) => {
     const { tab, answer, request } = await openPlan(browser, server, path);

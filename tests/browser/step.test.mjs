@@ -1,24 +1,12 @@
 /** The timeline and the sharding map: what they draw, what hands and keys do, and the same in words. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, launch, openPlan, openTab, seen, type } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, openPlan, openTab, seen, type } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
+import { browser, server } from './lib/here.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
 import { madeTimeline, recorded } from './lib/timelines.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
 
 const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
 

@@ -1,22 +1,10 @@
 /** Changes of the plan are undone and done again, and the page says which. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { planOfExample } from '../../static/src/state/plan.js';
 import { changeWords } from '../../static/src/state/steps.js';
-import { startServer, stopClean } from '../e2e/lib/server.mjs';
-import { answering, becomes, choose, inTab, launch, seen } from './lib/browser.mjs';
-
-let browser;
-let server;
-
-before(async () => {
-    [browser, server] = await Promise.all([launch(), startServer()]);
-});
-after(async () => {
-    await browser?.close();
-    if (server)
-        await stopClean(server);
-});
+import { answering, becomes, choose, inTab, seen } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
 
 const button = (page, name) => page.getByRole('group', { name: 'Changes of the plan' }).getByRole('button', { name });
 const tensorOf = ({ request }) => request.parallelism.tensor;
