@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, openPlan, seen, type } from './lib/browser.mjs';
+import { answering, becomes, inTab, openPlan, seen, type, unfold } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
@@ -16,7 +16,7 @@ describe('axe-core', () => {
                 await expectAccessible(page, 'empty');
                 await start(tab);
                 for (const fold of await page.locator('details').all())
-                    await fold.locator('summary').click();
+                    await unfold(fold);
                 await expectAccessible(page, 'answered');
                 await page.getByTestId('mfu').locator('.num').first().click();
                 await page.getByRole('dialog').waitFor();
@@ -111,7 +111,7 @@ describe('the page', () => {
                 assert.equal(await overflow(), 0, 'answered');
                 // A table that is too wide scrolls by itself, says so, and takes the focus.
                 for (const fold of await page.locator('details').all())
-                    await fold.locator('summary').click();
+                    await unfold(fold);
                 const regions = () => page.locator('.scroll').evaluateAll((list) => list.map((region) => ({
                     over: region.scrollWidth > region.clientWidth + 1,
                     reachable: region.tabIndex === 0 && region.getAttribute('role') === 'region'

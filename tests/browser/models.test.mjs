@@ -5,7 +5,7 @@ import { llama } from '../e2e/lib/fixtures.mjs';
 import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { startHub } from '../hub/standin.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { becomes, inTab, launch, openPlan, openTab, seen } from './lib/browser.mjs';
+import { becomes, inTab, launch, openPlan, openTab, seen, unfold } from './lib/browser.mjs';
 import { gib, threeDigits } from './lib/format.mjs';
 
 const experts = { ...llama, model_type: 'mixtral', architectures: ['MixtralForCausalLM'],
@@ -83,7 +83,7 @@ describe('one model', () => {
 
     it('opens its layers, and pages and searches its tensors as the service does', async () => {
         const { tab, page, model, map } = await opened('/?page=models');
-        await page.getByTestId('run').nth(1).locator('summary').click();
+        await unfold(page.getByTestId('run').nth(1));
         assert.deepEqual(await page.getByTestId('run').nth(1).locator('tbody th').allTextContents(), model.layers[1].tensors.map(({ name }) => name));
         const names = () => page.getByTestId('tensors').locator('tbody th').allTextContents();
         assert.deepEqual(await names(), map.tensors.map(({ name }) => name));
@@ -182,7 +182,7 @@ describe('for everyone', () => {
             await inTab(browser, server, { colorScheme, path: '/?page=models&p.a=org/experts&p.b=example:llama-70b&p.find=norm' }, async ({ page }) => {
                 await becomes(async () => (await fact(page, 'Blocks')).length, 2);
                 await done(page);
-                await page.getByTestId('run').nth(1).locator('summary').click();
+                await unfold(page.getByTestId('run').nth(1));
                 await expectAccessible(page, 'two models');
                 await page.setViewportSize({ width: 390, height: 844 });
                 await expectAccessible(page, 'on a phone');

@@ -1,7 +1,7 @@
 /** The way to an answer and what the answer says: verdict, bars, waterfall, figures. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import { answering, becomes, choose, inTab, openTab, seen, type } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, openTab, seen, type, unfold } from './lib/browser.mjs';
 import { gb, gib, percent, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -307,7 +307,7 @@ describe('the figures', () => {
             const { answer } = await start(tab, 'llama-70b');
             for (const id of ['warnings', 'assumptions']) {
                 const fold = tab.page.getByTestId(id);
-                await fold.locator('summary').click();
+                await unfold(fold);
                 assert.deepEqual(await fold.locator('li').allInnerTexts(),
                     answer[id].map(({ message }) => message));
             }

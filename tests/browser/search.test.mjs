@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { run } from '../e2e/lib/processes.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, chosen, inTab, seen } from './lib/browser.mjs';
+import { answering, becomes, chosen, inTab, seen, unfold } from './lib/browser.mjs';
 import { seconds } from '../../static/src/units.js';
 import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
@@ -271,7 +271,7 @@ describe('all dimensions at once', () => {
             await ready(page);
             const { best, pareto } = eventsOf().at(-1).data;
             const plans = [...new Set([...best, ...pareto])];
-            await page.getByTestId('parallel-fold').locator('summary').click();
+            await unfold(page.getByTestId('parallel-fold'));
             const plot = page.getByTestId('parallel');
             assert.equal(await plot.locator('path.line').count(), plans.length);
             const rows = async () => Number(await page.getByRole('grid').getAttribute('aria-rowcount')) - 1;
@@ -294,7 +294,7 @@ describe('all dimensions at once', () => {
             await page.getByRole('list', { name: 'Parts that are kept' }).getByRole('button').click();
             assert.equal(await rows(), plans.length);
 
-            await page.getByTestId('parallel-fold').locator('summary').click();
+            await unfold(page.getByTestId('parallel-fold'));
             const box = await plot.boundingBox();
             await page.mouse.move(box.x + 54, box.y + 40);
             await page.mouse.down();
@@ -523,7 +523,7 @@ describe('for everyone', () => {
                 await page.locator('.pin').nth(0).click();
                 await page.locator('.pin').nth(2).click();
                 await page.locator('.virtual tbody tr[data-key]').nth(1).click();
-                await page.getByTestId('parallel-fold').locator('summary').click();
+                await unfold(page.getByTestId('parallel-fold'));
                 await page.getByTestId('parallel').press('ArrowUp');
                 await expectAccessible(page, 'found');
                 await page.setViewportSize({ width: 320, height: 640 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, openPlan, openTab, seen, type } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, openPlan, openTab, seen, type, unfold } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
@@ -372,7 +372,7 @@ describe('the time cursor', () => {
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'forward', 0)[1])), await tone(page, 'sky'));
             assert.deepEqual(await at(0, middle(spansOf(timeline, 'backward', 0)[2])), await tone(page, 'blue'));
             assert.deepEqual(await at(0, idleMoment(timeline, 0, 8 * on.end_s / on.layout.plot)), await tone(page, 'raised'));
-            await page.getByTestId('devices').locator('summary').click();
+            await unfold(page.getByTestId('devices'));
             assert.equal(await page.getByTestId('devices').locator('tbody tr').first().locator('td').last().textContent(), 'idle');
         });
     });
@@ -507,7 +507,7 @@ describe('the sharding map', () => {
             assert.ok((await plot.boundingBox()).height < 420);
             await plot.hover({ position: { x: 2, y: 2 } });
             assert.match(await seen(page.getByTestId('map-tip')), /rank 0/);
-            await page.getByTestId('devices').locator('summary').click();
+            await unfold(page.getByTestId('devices'));
             /* What is folded is made when it is opened. */
             const rows = page.getByTestId('devices').locator('tbody tr');
             await rows.nth(63).waitFor();
@@ -536,7 +536,7 @@ describe('for everyone', () => {
                 await page.getByTestId('map').click({ position: { x: 45, y: 25 } });
                 await becomes(async () => await page.getByTestId('tensors').locator('tbody tr').count() > 0, true);
                 for (const fold of await page.locator('#view details').all())
-                    await fold.locator('summary').click();
+                    await unfold(fold);
                 await expectAccessible(page, 'opened and selected');
                 await page.setViewportSize({ width: 320, height: 640 });
                 await drawn(page);

@@ -147,6 +147,12 @@ export async function becomes(read, expected, what) {
     }
 }
 
+/** Opens a fold, and waits for what it holds: that is made once it is open. @param {import('playwright-core').Locator} fold */
+export async function unfold(fold) {
+    await fold.locator('summary').first().click();
+    await fold.locator(':scope[open] > :nth-child(2)').waitFor({ state: 'attached' });
+}
+
 /** Text as a reader sees it: without what is for a screen reader only. */
 export function seen(locator) {
     return locator.evaluate((element) => {
