@@ -6,7 +6,7 @@ import { requestOf } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
 import { scaled, seconds } from '../../static/src/units.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, seen } from './lib/browser.mjs';
+import { answering, becomes, choose, fitsAcross, inTab, seen } from './lib/browser.mjs';
 import { gib } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -334,10 +334,10 @@ describe('for everyone', () => {
                 if (colorScheme === 'dark')
                     return;
                 await page.setViewportSize({ width: 320, height: 640 });
-                await becomes(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+                await fitsAcross(page);
                 await page.getByRole('radio', { name: 'Plans', exact: true }).check();
                 await ready(page);
-                await becomes(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+                await fitsAcross(page);
                 await expectAccessible(page, 'narrow');
             });
         });

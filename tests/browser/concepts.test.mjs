@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gib, percent, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -194,7 +194,7 @@ describe('for everyone', () => {
                     await open(page, id);
                     await expectAccessible(page, id);
                     await page.setViewportSize({ width: 390, height: 844 });
-                    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, id);
+                    await fitsAcross(page, id);
                     await page.setViewportSize({ width: 1440, height: 900 });
                 }
                 await page.setViewportSize({ width: 390, height: 844 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gb, gib, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -75,18 +75,17 @@ describe('the page in little room', () => {
             await inTab(browser, server, { ...options, path: '/version' }, async (tab) => {
                 const { page } = tab;
                 await answering(tab, () => page.goto(server.url + PRICED));
-                const over = () => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-                assert.equal(await over(), 0, 'the answer');
+                await fitsAcross(page, 'the answer');
                 await page.getByRole('button', { name: 'Export: Memory per device' }).click();
-                assert.equal(await over(), 0, 'the formats of a file');
+                await fitsAcross(page, 'the formats of a file');
                 await page.keyboard.press('Escape');
                 await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
                 for (const id of ['timeline', 'sharding'])
                     await page.waitForSelector(`[data-testid="${id}"][data-phase="done"]`);
-                assert.equal(await over(), 0, 'the step');
+                await fitsAcross(page, 'the step');
                 await page.getByRole('tab', { name: 'Search' }).click();
                 await page.getByTestId('search').waitFor();
-                assert.equal(await over(), 0, 'the search');
+                await fitsAcross(page, 'the search');
             });
         });
     }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { run } from '../e2e/lib/processes.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, chosen, inTab, seen, unfold } from './lib/browser.mjs';
+import { answering, becomes, chosen, fitsAcross, inTab, seen, unfold } from './lib/browser.mjs';
 import { seconds } from '../../static/src/units.js';
 import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
@@ -527,8 +527,7 @@ describe('for everyone', () => {
                 await page.getByTestId('parallel').press('ArrowUp');
                 await expectAccessible(page, 'found');
                 await page.setViewportSize({ width: 320, height: 640 });
-                await becomes(() => page.evaluate(() =>
-                    document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+                await fitsAcross(page);
                 await expectAccessible(page, 'narrow');
             }, { colorScheme });
         });

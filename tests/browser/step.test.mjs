@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, inTab, openPlan, openTab, seen, type, unfold } from './lib/browser.mjs';
+import { answering, becomes, choose, fitsAcross, inTab, openPlan, openTab, seen, type, unfold } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
@@ -540,8 +540,7 @@ describe('for everyone', () => {
                 await expectAccessible(page, 'opened and selected');
                 await page.setViewportSize({ width: 320, height: 640 });
                 await drawn(page);
-                assert.equal(await page.evaluate(() =>
-                    document.documentElement.scrollWidth - document.documentElement.clientWidth), 0);
+                await fitsAcross(page);
                 await expectAccessible(page, 'narrow');
             }, { colorScheme });
         });

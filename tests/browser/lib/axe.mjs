@@ -6,8 +6,14 @@ import { createRequire } from 'node:module';
 const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
+/** A region that came to scroll sideways says so, and takes the keyboard, a frame after its size changed. */
+const regionsHaveLooked = (page) => page.waitForFunction(() => [...document.querySelectorAll('.scroll')]
+    .every((region) => !region.checkVisibility()
+        || region.dataset.over === String(region.scrollWidth > region.clientWidth + 1)));
+
 /** Asserts that axe-core finds nothing on the page as it is. */
 export async function expectAccessible(page, what) {
+    await regionsHaveLooked(page);
     await page.evaluate(source);
     const found = await page.evaluate(async (tags) => {
         const { violations } = await globalThis.axe.run(document,
