@@ -280,7 +280,7 @@ note_experts(const sl_question *question, sl_estimate *out)
     sl_note_add(
         out, true, "experts_coarse",
         "routed experts are priced as one product for all of a rank; how far off published runs of "
-        "such models come out is in the README");
+        "such models come out is in tests/accuracy/limits.md");
     if (!out->plan.overlap_experts && out->plan.expert > 1 &&
         out->workload.framework == SL_FRAMEWORK_MEGATRON)
         sl_note_add(out, false, "experts_exposed",

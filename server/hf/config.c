@@ -47,7 +47,7 @@ fail_type(const sl_node *config, const char *model_type, sl_errors *err)
     if (part != NULL)
         sl_hint(err, "its text_config is of type %s, which is: send that alone", part);
     else
-        sl_hint(err, "the README lists them and says how to add one; or send {\"layers\": [...]}");
+        sl_hint(err, "server/hf/README.md lists them and says how to add one; or send {\"layers\": [...]}");
     return code;
 }
 

@@ -5,12 +5,17 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { startHub } from '../hub/standin.mjs';
+import { recorded } from '../browser/lib/timelines.mjs';
 import { clientOfFile } from './lib/client.mjs';
+import { llama, qwen2 } from './lib/fixtures.mjs';
 import { cleanEnvironment, run } from './lib/processes.mjs';
 import { root, startServer, stopClean } from './lib/server.mjs';
 import { scontrolNodes } from './lib/tools.mjs';
 
 const readme = await readFile(join(root, 'README.md'), 'utf8');
+const cookbook = await readFile(join(root, 'server/api/README.md'), 'utf8');
 const client = await clientOfFile();
 
 function block(language, after) {
@@ -21,10 +26,22 @@ function block(language, after) {
     return { text: readme.slice(from, readme.indexOf('```', from)), end: from };
 }
 
+const exampleRequest = () => block('sh', 0).text.match(/-d '([^']*)'/)[1];
+
+async function temporaryFolder(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'slreadme-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+}
+
+/** Whether there is anything in a JSON value but nulls. */
+const saysSomething = (value) => (typeof value === 'object'
+    ? Object.values(value ?? []).some(saysSomething) : value !== undefined);
+
 test('the example of the README gives the output of the README', async () => {
     const command = block('sh', 0);
     const shown = JSON.parse(block('json', command.end).text);
-    const request = JSON.parse(command.text.match(/-d '([^']*)'/)[1]);
+    const request = JSON.parse(exampleRequest());
     const response = await client.post('/api/v1/estimates', request);
     assert.equal(response.status, 200, response.text);
     const { fits, memory, time, throughput, binding } = response.json;
@@ -42,8 +59,7 @@ test('the example of the README gives the output of the README', async () => {
 test('the pipe from a cluster stores what its tool prints', async (t) => {
     const server = await startServer({ database: true });
     t.after(() => stopClean(server));
-    const folder = await mkdtemp(join(tmpdir(), 'slreadme-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    const folder = await temporaryFolder(t);
     await writeFile(join(folder, 'printed'), scontrolNodes({ hosts: 5 }));
     await writeFile(join(folder, 'scontrol'),
         `#!/bin/sh\n[ "$*" = 'show nodes --json' ] && cat '${join(folder, 'printed')}'\n`);
@@ -58,9 +74,35 @@ test('the pipe from a cluster stores what its tool prints', async (t) => {
     assert.deepEqual([nodes, accelerators], [5, 40]);
 });
 
-test('every file the README points at is there', () => {
-    const links = [...readme.matchAll(/\]\(([^)#:]+)\)/g)].map((match) => match[1]);
-    assert.ok(links.length > 0);
-    for (const link of links)
-        assert.ok(existsSync(join(root, link)), link);
+test('each example of the service is executed, and answers', async (t) => {
+    const hub = await startHub({ repositories: {
+        'Qwen/Qwen2.5-7B': { files: { 'config.json': qwen2 } },
+        'tiiuae/falcon-40b': { files: { 'config.json': llama } },
+    } });
+    t.after(() => hub.close());
+    const server = await startServer({ hub });
+    t.after(() => stopClean(server));
+    const folder = await temporaryFolder(t);
+    await writeFile(join(folder, 'request.json'), exampleRequest());
+    await writeFile(join(folder, 'step.pt.trace.json.gz'), gzipSync(JSON.stringify(recorded())));
+
+    const examples = [...cookbook.matchAll(/```sh\n(.*?)```/gs)].map(([, text]) => text);
+    assert.ok(examples.length >= 7, `${examples.length} examples`);
+    for (const example of examples) {
+        const command = example.replaceAll('http://127.0.0.1:8080', server.url).replace('> step.json', '');
+        const { code, stdout, stderr } = await run('bash', ['-o', 'pipefail', '-c', `${command.trim()} | jq -s .`],
+            { cwd: folder, env: cleanEnvironment() });
+        assert.equal(code, 0, `${example}${stderr}`);
+        const answers = JSON.parse(stdout);
+        assert.ok(saysSomething(answers.at(-1)), `${example}${stdout.slice(0, 2000)}`);
+        assert.equal(answers.at(-1).status, undefined, `${example}${stdout.slice(0, 2000)}`);
+    }
+});
+
+test('every file that one of the READMEs points at is there', async () => {
+    for (const folder of ['.', 'server', 'server/api', 'server/hf', 'docker', 'tests/accuracy']) {
+        const text = await readFile(join(root, folder, 'README.md'), 'utf8');
+        for (const [, link] of text.matchAll(/\]\(([^)#:]+)\)/g))
+            assert.ok(existsSync(join(root, folder, link)), `${folder}/README.md: ${link}`);
+    }
 });

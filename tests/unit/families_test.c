@@ -138,8 +138,8 @@ static void
 the_readme_lists_every_type(void)
 {
     size_t size = 0;
-    char *text = sl_read_file(sl_tests_path("../README.md"), &size);
-    const char *families = text == NULL ? NULL : strstr(text, "**Model families**");
+    char *text = sl_read_file(sl_tests_path("../server/hf/README.md"), &size);
+    const char *families = text == NULL ? NULL : strstr(text, "## Types");
     CU_ASSERT_PTR_NOT_NULL(families);
     if (families != NULL) {
         for (size_t i = 0; sl_hf_type_name(i) != NULL; i++)
