@@ -97,7 +97,7 @@ typedef enum sl_operator_kind {
 
 /**
  * Widths are elements per token of the whole (uncut) operator. What the operator keeps for the
- * backward pass and what it costs follow from kind and widths (engine/operator.h).
+ * backward pass and what it costs follow from kind and widths (engine/slice.h, engine/price.h).
  */
 typedef struct sl_operator {
     char name[24]; /* "qkv", "attention", "mlp_up": stable, shown to users */
