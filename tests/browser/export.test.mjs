@@ -138,11 +138,8 @@ describe('a figure on a canvas', () => {
 
 describe('the scatter of a search', () => {
     it('is drawn and told as data, every plan that was found', async () => {
-        await inTab(browser, server, { acceptDownloads: true }, async (tab) => {
-            const { page } = tab;
-            await answering(tab, () => page.click('[data-example="llama-8b"]'));
-            await page.getByRole('tab', { name: 'Search' }).click();
-            await page.getByRole('button', { name: 'Search', exact: true }).click();
+        const path = '/?example=llama-8b&view=search&s.pipeline=1,2&s.context=1&s.run=1';
+        await inTab(browser, server, { acceptDownloads: true, path }, async ({ page }) => {
             await page.waitForSelector('[data-testid="search"][data-phase="done"]');
             const drawing = await read(page, (await exported(page, 'What there is to choose from', 'SVG')).bytes);
             assert.deepEqual([drawing.fault, drawing.active, drawing.dangling], ['', 0, []]);
