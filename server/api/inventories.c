@@ -9,8 +9,6 @@
 #include "codec/inventory.h"
 #include "codec/notes.h"
 
-const sl_json_limits sl_spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
-
 bool
 sl_slug_ok(const char *slug)
 {
@@ -54,26 +52,17 @@ sl_row_known(const sl_app *app, const sl_inventory_row *row, const sl_api_joined
 }
 
 void
-sl_row_write(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
-             bool spec_only, const sl_errors *warnings, const sl_request *request,
-             sl_response *response)
+sl_row_write(const sl_inventory_row *row, const sl_api_spec *spec, const sl_api_joined *joined,
+             const sl_errors *warnings, const sl_request *request, sl_response *response)
 {
     static const sl_api_joined nothing = {.hosts = NULL};
-    sl_errors err = {.count = 0};
-    sl_json *spec = NULL;
     sl_writer writer;
 
     /* Byte for byte what was accepted: a provisioning tool must see no drift. */
-    if (spec_only) {
+    if (spec == NULL) {
         sl_buffer_text(&response->body, row->spec);
         return;
     }
-    if (sl_json_parse(row->spec, strlen(row->spec), &sl_spec_limits, &spec, &err) != SL_OK) {
-        sl_response_problem(response, request, &err);
-        return;
-    }
-
-    const sl_node root = sl_json_root(spec);
     sl_writer_init(&writer, &response->body);
     sl_write_object(&writer);
     sl_put_text(&writer, "slug", row->slug);
@@ -85,7 +74,7 @@ sl_row_write(const sl_app *app, const sl_inventory_row *row, const sl_api_joined
     sl_put_text(&writer, "created_at", row->created_at);
     sl_put_text(&writer, "updated_at", row->updated_at);
     sl_write_key(&writer, "hardware");
-    sl_inventory_status_write(&writer, &root, app->catalog);
+    sl_inventory_hardware_write(&writer, &spec->hardware);
     sl_api_joined_write(&writer, joined == NULL ? &nothing : joined);
     sl_write_object_end(&writer);
     if (warnings != NULL) {
@@ -95,16 +84,15 @@ sl_row_write(const sl_app *app, const sl_inventory_row *row, const sl_api_joined
         sl_write_array_end(&writer);
     }
     sl_write_object_end(&writer);
-    sl_json_free(spec);
     sl_api_finish(&writer, response, request);
 }
 
 void
-sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
-              bool spec_only, const sl_request *request, sl_response *response)
+sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_spec *spec,
+              const sl_api_joined *joined, const sl_request *request, sl_response *response)
 {
-    if (!sl_row_known(app, row, joined, spec_only, request, response))
-        sl_row_write(app, row, joined, spec_only, NULL, request, response);
+    if (!sl_row_known(app, row, joined, spec == NULL, request, response))
+        sl_row_write(row, spec, joined, NULL, request, response);
 }
 
 void
@@ -179,19 +167,27 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
     sl_worker *worker = sl_api_worker(thread, request, response);
     sl_errors err = {.count = 0};
     sl_inventory_row row;
+    sl_api_spec spec = {.json = NULL};
     sl_api_joined joined;
     bool spec_only = false;
 
     if (worker == NULL)
         return;
 
-    sl_store *store =
-        sl_view_read(request, &spec_only, &err) == SL_OK ? sl_api_store(app, worker, &err) : NULL;
-    if (store != NULL &&
-        sl_inventory_get(store, sl_request_parameter(request, "slug"), "", request->arena, &row,
-                         &err) == SL_OK &&
-        (spec_only || sl_api_join(app, store, &row, request->arena, &joined, &err) == SL_OK))
-        sl_row_answer(app, &row, spec_only ? NULL : &joined, spec_only, request, response);
-    else
+    sl_code code = sl_view_read(request, &spec_only, &err);
+    sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
+    code = store == NULL ? SL_E_UNAVAILABLE
+                         : sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
+                                            request->arena, &row, &err);
+    if (code == SL_OK && !spec_only)
+        code = sl_api_spec_read(app, row.spec, strlen(row.spec), &spec, &err);
+    if (code == SL_OK && !spec_only)
+        code = sl_api_join(app, store, row.slug, &spec, request->arena, &joined, &err);
+    if (code != SL_OK)
         sl_response_problem(response, request, &err);
+    else if (spec_only)
+        sl_row_answer(app, &row, NULL, NULL, request, response);
+    else
+        sl_row_answer(app, &row, &spec, &joined, request, response);
+    sl_api_spec_clear(&spec);
 }

@@ -7,9 +7,6 @@
 
 enum { SL_PAGE_DEFAULT = 100, SL_PAGE_MAX = 1000 };
 
-/** Bounds of the text of a spec beyond those of the body it came in. */
-extern const sl_json_limits sl_spec_limits;
-
 /** 1 to 63 of a-z, 0-9 and inner dashes: the identity of an inventory in a URL. */
 bool sl_slug_ok(const char *slug);
 
@@ -21,14 +18,14 @@ sl_code sl_view_read(const sl_request *request, bool *spec_only, sl_errors *err)
 bool sl_row_known(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
                   bool spec_only, const sl_request *request, sl_response *response);
 
-/** Writes a row with its spec. joined: NULL for what is not current. warnings: NULL, or what ?unknown=warn let pass. */
-void sl_row_write(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
-                  bool spec_only, const sl_errors *warnings, const sl_request *request,
-                  sl_response *response);
+/** Writes a row. spec: its own; NULL: the bare text instead of the wrapped answer. joined: NULL for
+ * what is not current. warnings: NULL, or what ?unknown=warn let pass. */
+void sl_row_write(const sl_inventory_row *row, const sl_api_spec *spec, const sl_api_joined *joined,
+                  const sl_errors *warnings, const sl_request *request, sl_response *response);
 
 /** Both: answers with a stored row, in the view that is asked for. */
-void sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_joined *joined,
-                   bool spec_only, const sl_request *request, sl_response *response);
+void sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_spec *spec,
+                   const sl_api_joined *joined, const sl_request *request, sl_response *response);
 
 /** The members of a row without its spec, into an open object. */
 void sl_row_members(sl_writer *writer, const sl_inventory_row *row);

@@ -87,6 +87,22 @@ sl_inventories_revisions(void *argument, void *thread, const sl_request *request
         sl_response_problem(response, request, &err);
 }
 
+static void
+answer_revision(const sl_app *app, const sl_inventory_row *row, bool spec_only,
+                const sl_request *request, sl_response *response)
+{
+    sl_errors err = {.count = 0};
+    sl_api_spec spec = {.json = NULL};
+
+    if (spec_only)
+        sl_row_answer(app, row, NULL, NULL, request, response);
+    else if (sl_api_spec_read(app, row->spec, strlen(row->spec), &spec, &err) == SL_OK)
+        sl_row_answer(app, row, &spec, NULL, request, response);
+    else
+        sl_response_problem(response, request, &err);
+    sl_api_spec_clear(&spec);
+}
+
 void
 sl_inventories_revision(void *argument, void *thread, const sl_request *request,
                         sl_response *response)
@@ -108,7 +124,7 @@ sl_inventories_revision(void *argument, void *thread, const sl_request *request,
         sl_store *store = sl_api_store(app, worker, &err);
         if (store != NULL && sl_inventory_revision(store, sl_request_parameter(request, "slug"),
                                                    revision, request->arena, &row, &err) == SL_OK) {
-            sl_row_answer(app, &row, NULL, spec_only, request, response);
+            answer_revision(app, &row, spec_only, request, response);
             return;
         }
     }

@@ -46,7 +46,7 @@ write_of(sl_inventory_action action, const write_options *options, const sl_requ
 }
 
 static const char *
-accelerators_of(const sl_node *spec, const sl_catalog *catalog, sl_arena *arena)
+accelerators_of(const sl_inventory_hardware *hardware, sl_arena *arena)
 {
     const char *copy = NULL;
     sl_buffer text;
@@ -54,40 +54,36 @@ accelerators_of(const sl_node *spec, const sl_catalog *catalog, sl_arena *arena)
 
     sl_buffer_init(&text, SIZE_MAX);
     sl_writer_init(&writer, &text);
-    sl_inventory_accelerators_write(&writer, spec, catalog);
+    sl_inventory_accelerators_write(&writer, hardware);
     if (sl_writer_ok(&writer))
         copy = sl_arena_copy(arena, text.data);
     sl_buffer_clear(&text);
     return copy;
 }
 
-/* Checks the spec of a write and completes it by what follows from that. */
+/* Checks the spec of a write and completes it by what follows from that. *spec is the caller's to
+ * clear. */
 static sl_code
 check_spec(const sl_app *app, sl_inventory_write *write, size_t size, sl_arena *arena,
-           sl_errors *warnings, sl_errors *err)
+           sl_api_spec *spec, sl_errors *warnings, sl_errors *err)
 {
     const char *name = "";
     char hash[SL_HASH_TEXT_SIZE];
-    sl_json *json = NULL;
-    sl_code code = sl_json_parse(write->spec, size, &sl_spec_limits, &json, err);
+    sl_code code = sl_api_spec_read(app, write->spec, size, spec, err);
 
-    if (code != SL_OK)
-        return code;
-
-    const sl_node root = sl_json_root(json);
-    code = sl_inventory_check(&root, app->catalog, warnings, err);
     if (code == SL_OK)
-        code = sl_inventory_hash(&root, hash, err);
+        code = sl_inventory_check(&spec->root, app->catalog, warnings, err);
     if (code == SL_OK)
-        code = sl_node_text(&root, "name", &name, NULL, err);
+        code = sl_inventory_hash(&spec->root, hash, err);
+    if (code == SL_OK)
+        code = sl_node_text(&spec->root, "name", &name, NULL, err);
     if (code == SL_OK) {
         write->name = sl_arena_copy(arena, name);
         write->spec_hash = sl_arena_copy(arena, hash);
-        write->accelerators = accelerators_of(&root, app->catalog, arena);
+        write->accelerators = accelerators_of(&spec->hardware, arena);
         if (write->name == NULL || write->spec_hash == NULL || write->accelerators == NULL)
             code = sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the spec");
     }
-    sl_json_free(json);
     return code;
 }
 
@@ -112,10 +108,11 @@ put_row(sl_app *app, sl_worker *worker, const write_options *options,
     return sl_inventory_write_do(store, write, arena, row, created, err);
 }
 
+/* spec: that of the row. */
 static void
 answer_write(const sl_app *app, sl_worker *worker, const sl_inventory_row *row,
-             const write_options *options, const sl_errors *warnings, const sl_request *request,
-             sl_response *response)
+             const sl_api_spec *spec, const write_options *options, const sl_errors *warnings,
+             const sl_request *request, sl_response *response)
 {
     sl_api_joined joined = {.hosts = NULL};
     sl_errors err = {.count = 0};
@@ -123,14 +120,14 @@ answer_write(const sl_app *app, sl_worker *worker, const sl_inventory_row *row,
     if (!options->dry_run)
         sl_plan_keeper_stir(app->keeper);
     if (!options->dry_run && !options->spec_only &&
-        sl_api_join(app, worker->store, row, request->arena, &joined, &err) != SL_OK) {
+        sl_api_join(app, worker->store, row->slug, spec, request->arena, &joined, &err) != SL_OK) {
         sl_response_problem(response, request, &err);
         return;
     }
     if (!options->dry_run)
         (void)sl_row_known(app, row, &joined, options->spec_only, request, response);
-    sl_row_write(app, row, &joined, options->spec_only, options->lenient ? warnings : NULL, request,
-                 response);
+    sl_row_write(row, options->spec_only ? NULL : spec, &joined, options->lenient ? warnings : NULL,
+                 request, response);
 }
 
 void
@@ -141,6 +138,7 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
     sl_errors err = {.count = 0};
     sl_errors warnings = {.count = 0};
     sl_inventory_row row;
+    sl_api_spec spec = {.json = NULL};
     write_options options;
     bool created = false;
 
@@ -153,16 +151,17 @@ sl_inventories_put(void *argument, void *thread, const sl_request *request, sl_r
         code = sl_fail(&err, SL_E_RANGE, "invalid_slug", "",
                        "the slug must be 1 to 63 of a-z, 0-9 and inner dashes, got %s", write.slug);
     if (code == SL_OK)
-        code = check_spec(app, &write, request->body_size, request->arena,
+        code = check_spec(app, &write, request->body_size, request->arena, &spec,
                           options.lenient ? &warnings : NULL, &err);
     if (code == SL_OK)
         code = put_row(app, worker, &options, &write, request->arena, &row, &created, &err);
-    if (code != SL_OK) {
+    if (code == SL_OK) {
+        response->status = created ? 201 : 200;
+        answer_write(app, worker, &row, &spec, &options, &warnings, request, response);
+    } else {
         sl_response_problem(response, request, &err);
-        return;
     }
-    response->status = created ? 201 : 200;
-    answer_write(app, worker, &row, &options, &warnings, request, response);
+    sl_api_spec_clear(&spec);
 }
 
 /* Two kinds of patches are taken; the route lets no other through. */
@@ -198,11 +197,12 @@ patch_spec(const sl_app *app, const sl_inventory_row *row, const sl_request *req
     return code;
 }
 
-/* One attempt. A patch is of the revision that it has seen: *again when another was faster. */
+/* One attempt. A patch is of the revision that it has seen: *again when another was faster. *spec is
+ * the caller's to clear. */
 static sl_code
 patch_once(const sl_app *app, sl_store *store, const write_options *options,
-           const sl_request *request, sl_errors *warnings, sl_inventory_row *row, bool *again,
-           sl_errors *err)
+           const sl_request *request, sl_errors *warnings, sl_inventory_row *row, sl_api_spec *spec,
+           bool *again, sl_errors *err)
 {
     sl_inventory_write write = write_of(SL_INVENTORY_PATCH, options, request);
     sl_inventory_row seen;
@@ -213,7 +213,7 @@ patch_once(const sl_app *app, sl_store *store, const write_options *options,
     if (code == SL_OK)
         code = patch_spec(app, &seen, request, &write.spec, err);
     if (code == SL_OK)
-        code = check_spec(app, &write, strlen(write.spec), request->arena,
+        code = check_spec(app, &write, strlen(write.spec), request->arena, spec,
                           options->lenient ? warnings : NULL, err);
     if (code != SL_OK)
         return code;
@@ -234,6 +234,7 @@ sl_inventories_patch(void *argument, void *thread, const sl_request *request, sl
     sl_errors err = {.count = 0};
     sl_errors warnings = {.count = 0};
     sl_inventory_row row;
+    sl_api_spec spec = {.json = NULL};
     write_options options;
 
     if (worker == NULL)
@@ -244,7 +245,8 @@ sl_inventories_patch(void *argument, void *thread, const sl_request *request, sl
     for (uint32_t race = 0; again && race < PATCH_RACES_MAX; race++) {
         err = (sl_errors){.count = 0};
         warnings = (sl_errors){.count = 0};
-        code = patch_once(app, store, &options, request, &warnings, &row, &again, &err);
+        sl_api_spec_clear(&spec);
+        code = patch_once(app, store, &options, request, &warnings, &row, &spec, &again, &err);
     }
     if (again) {
         err = (sl_errors){.count = 0};
@@ -254,7 +256,8 @@ sl_inventories_patch(void *argument, void *thread, const sl_request *request, sl
     if (store == NULL || code != SL_OK)
         sl_response_problem(response, request, &err);
     else
-        answer_write(app, worker, &row, &options, &warnings, request, response);
+        answer_write(app, worker, &row, &spec, &options, &warnings, request, response);
+    sl_api_spec_clear(&spec);
 }
 
 /* A write without a spec: makes it, or for a dry run finds out whether it could be made. */
@@ -315,15 +318,20 @@ sl_inventories_restore(void *argument, void *thread, const sl_request *request,
     sl_worker *worker = sl_api_worker(thread, request, response);
     sl_errors err = {.count = 0};
     sl_inventory_row row;
+    sl_api_spec spec = {.json = NULL};
     write_options options;
 
     if (worker == NULL)
         return;
-    if (plain_write(app, worker, SL_INVENTORY_RESTORE, &options, request, &row, &err) != SL_OK) {
+    sl_code code = plain_write(app, worker, SL_INVENTORY_RESTORE, &options, request, &row, &err);
+    if (code == SL_OK)
+        code = sl_api_spec_read(app, row.spec, strlen(row.spec), &spec, &err);
+    if (code == SL_OK) {
+        if (options.dry_run)
+            row.revision = 0; /* the next one, which is not made */
+        answer_write(app, worker, &row, &spec, &options, NULL, request, response);
+    } else {
         sl_response_problem(response, request, &err);
-        return;
     }
-    if (options.dry_run)
-        row.revision = 0; /* the next one, which is not made */
-    answer_write(app, worker, &row, &options, NULL, request, response);
+    sl_api_spec_clear(&spec);
 }

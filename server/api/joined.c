@@ -10,6 +10,27 @@
 
 enum { TAG_DIGITS = 12, PLANS_SHOWN_MAX = 100 };
 
+const sl_json_limits sl_spec_limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
+
+sl_code
+sl_api_spec_read(const sl_app *app, const char *text, size_t size, sl_api_spec *out, sl_errors *err)
+{
+    out->json = NULL;
+    const sl_code code = sl_json_parse(text, size, &sl_spec_limits, &out->json, err);
+    if (code != SL_OK)
+        return code;
+    out->root = sl_json_root(out->json);
+    sl_inventory_count(&out->root, app->catalog, &out->hardware);
+    return SL_OK;
+}
+
+void
+sl_api_spec_clear(sl_api_spec *spec)
+{
+    sl_json_free(spec->json);
+    spec->json = NULL;
+}
+
 static sl_code
 out_of_memory(sl_errors *err)
 {
@@ -46,14 +67,12 @@ sl_code
 sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
                    uint32_t count, sl_arena *arena, sl_host_status **out, sl_errors *err)
 {
-    static const sl_json_limits limits = {.max_bytes = SIZE_MAX, .max_depth = 32};
-    sl_json *json = NULL;
-    sl_code code = sl_json_parse(spec, strlen(spec), &limits, &json, err);
-    if (code == SL_OK) {
-        const sl_node root = sl_json_root(json);
-        code = sl_host_status_join(&root, app->catalog, observations, count, arena, out, err);
-    }
-    sl_json_free(json);
+    sl_api_spec read;
+    sl_code code = sl_api_spec_read(app, spec, strlen(spec), &read, err);
+    if (code == SL_OK)
+        code = sl_host_status_join(&read.root, &read.hardware, app->catalog, observations, count,
+                                   arena, out, err);
+    sl_api_spec_clear(&read);
     return code;
 }
 
@@ -115,8 +134,8 @@ write_plans(const sl_app *app, sl_store *store, const char *slug, sl_arena *aren
 }
 
 sl_code
-sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_arena *arena,
-            sl_api_joined *out, sl_errors *err)
+sl_api_join(const sl_app *app, sl_store *store, const char *slug, const sl_api_spec *spec,
+            sl_arena *arena, sl_api_joined *out, sl_errors *err)
 {
     sl_observation *observations = NULL;
     sl_host_status *status = NULL;
@@ -124,13 +143,14 @@ sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row, sl_
     char hash[SL_HASH_TEXT_SIZE];
 
     *out = (sl_api_joined){.hosts = NULL};
-    sl_code code = sl_api_observations(store, row->slug, arena, &observations, &count, err);
+    sl_code code = sl_api_observations(store, slug, arena, &observations, &count, err);
     if (code == SL_OK)
-        code = sl_api_host_status(app, row->spec, observations, count, arena, &status, err);
+        code = sl_host_status_join(&spec->root, &spec->hardware, app->catalog, observations, count,
+                                   arena, &status, err);
     if (code == SL_OK)
         code = write_hosts(status, arena, &out->hosts, err);
     if (code == SL_OK)
-        code = write_plans(app, store, row->slug, arena, out, err);
+        code = write_plans(app, store, slug, arena, out, err);
     if (code != SL_OK || (count == 0 && sl_text_equal(out->plans, "[]")))
         return code;
     const char *const both =

@@ -9,6 +9,21 @@
 sl_code sl_api_observations(sl_store *store, const char *slug, sl_arena *arena,
                             sl_observation **out, uint32_t *count, sl_errors *err) SL_MUST_CHECK;
 
+/** Bounds of the text of a spec beyond those of the body it came in. */
+extern const sl_json_limits sl_spec_limits;
+
+/** A spec as it is worked with: decoded once for all that is computed of it. */
+typedef struct sl_api_spec {
+    sl_json *json;
+    sl_node root;
+    sl_inventory_hardware hardware;
+} sl_api_spec;
+
+/** The caller clears it, also after a failure. */
+sl_code sl_api_spec_read(const sl_app *app, const char *text, size_t size, sl_api_spec *out,
+                         sl_errors *err) SL_MUST_CHECK;
+void sl_api_spec_clear(sl_api_spec *spec);
+
 /** Spec and observations joined, in the arena; the spec's text may go afterwards. */
 sl_code sl_api_host_status(const sl_app *app, const char *spec, const sl_observation *observations,
                            uint32_t count, sl_arena *arena, sl_host_status **out,
@@ -24,7 +39,7 @@ typedef struct sl_api_joined {
 } sl_api_joined;
 
 /** In the arena. */
-sl_code sl_api_join(const sl_app *app, sl_store *store, const sl_inventory_row *row,
+sl_code sl_api_join(const sl_app *app, sl_store *store, const char *slug, const sl_api_spec *spec,
                     sl_arena *arena, sl_api_joined *out, sl_errors *err) SL_MUST_CHECK;
 
 /** As members of the object that is open. */

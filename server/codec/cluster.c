@@ -340,7 +340,7 @@ sl_code
 sl_pool_resolve(const sl_pool *pool, const sl_catalog *catalog, const sl_node *where,
                 sl_notes *notes, sl_cluster *out, sl_errors *err)
 {
-    assert(pool != NULL && catalog != NULL && where != NULL && notes != NULL && out != NULL);
+    assert(pool != NULL && catalog != NULL && where != NULL && out != NULL);
 
     const sl_node_type *node = NULL;
     const sl_accelerator *accelerator = NULL;

@@ -53,7 +53,7 @@ sl_code sl_pool_read_fabric(const sl_node *object, sl_pool *pool, sl_errors *war
 
 /**
  * Completes the description from the catalogue. `where` is the object that names accelerator and
- * node type: errors point into it. `notes` takes what was assumed.
+ * node type: errors point into it. `notes` takes what was assumed; NULL: nobody asks.
  * SL_E_RANGE: required_field, unknown_accelerator, ambiguous_accelerator, unknown_node_type,
  * inconsistent.
  */

@@ -20,14 +20,14 @@ said(const sl_joined_pool *pool, uint32_t field, const char **text, double *numb
     *text = NULL;
     switch ((sl_compared)field) {
     case SL_COMPARED_ACCELERATOR:
-        *text = pool->cluster.accelerator.id;
-        return pool->resolved;
+        *text = pool->accelerator;
+        return pool->accelerator != NULL;
     case SL_COMPARED_ACCELERATORS:
-        *number = pool->cluster.accelerators_per_node;
-        return pool->resolved;
+        *number = (double)pool->accelerators;
+        return pool->accelerator != NULL;
     case SL_COMPARED_MEMORY:
-        *number = (double)pool->cluster.accelerator.memory_bytes;
-        return pool->resolved;
+        *number = (double)pool->memory_bytes;
+        return pool->accelerator != NULL;
     case SL_COMPARED_HOST_MEMORY:
         *number = (double)pool->host_memory_bytes;
         return pool->host_memory_bytes > 0;
@@ -129,7 +129,7 @@ pool_of(const sl_host_status *status, const sl_joined_kind *kind)
         return &status->pools[0];
     for (uint32_t i = 0; i < status->pool_count; i++) {
         const sl_joined_pool *const pool = &status->pools[i];
-        if (!pool->resolved || !sl_join_may_be(kind, pool->cluster.accelerator.id))
+        if (pool->accelerator == NULL || !sl_join_may_be(kind, pool->accelerator))
             continue;
         if (found != NULL)
             return NULL;

@@ -4,7 +4,6 @@
 
 #include "base/index.h"
 #include "codec/host_status.h"
-#include "codec/inventory.h"
 
 /** What a spec says or implies of a node, and a tool can contradict. */
 typedef enum sl_compared {
@@ -76,9 +75,10 @@ typedef struct sl_joined_unnamed {
 
 typedef struct sl_joined_pool {
     sl_pool_hosts hosts;
-    bool named; /* the spec names its hosts */
-    bool resolved;
-    sl_cluster cluster;         /* when resolved */
+    bool named;                 /* the spec names its hosts */
+    const char *accelerator;    /* its id, of the catalogue; NULL: the next two are not known */
+    uint64_t accelerators;      /* of a node */
+    uint64_t memory_bytes;      /* of an accelerator */
     uint64_t host_memory_bytes; /* 0: not said */
     uint64_t seen;              /* of one that is not named: hosts that are taken for its own */
     const char *seen_by;

@@ -55,50 +55,39 @@ name_hosts(sl_host_status *status, const sl_node *object, uint32_t pool, sl_erro
     return SL_OK;
 }
 
-/* A pool that does not read passed the check of another release: it has a name and nodes, if that. */
 static sl_code
-read_pool(sl_host_status *status, const sl_node *spec, const sl_node *object, uint32_t index,
-          sl_errors *ignored, sl_errors *err)
+read_pool(sl_host_status *status, const sl_node *object, const sl_pool_hardware *hardware,
+          uint32_t index, sl_errors *err)
 {
     sl_joined_pool *const out = &status->pools[index];
-    sl_inventory_pool found;
-    sl_notes notes = {0};
-    const char *name = "";
-    if (sl_node_text(object, "name", &name, NULL, ignored) != SL_OK)
-        name = "";
-    out->hosts.name = sl_arena_copy(status->arena, name);
-    if (out->hosts.name == NULL)
+    const char *const name = sl_arena_copy(status->arena, hardware->name);
+    if (name == NULL)
         return out_of_memory(err);
-    if (sl_inventory_pool_at(spec, index, &found, ignored)) {
-        out->hosts.nodes = found.pool.nodes;
-        out->host_memory_bytes = found.pool.host_memory_bytes;
-        out->resolved = sl_pool_resolve(&found.pool, status->catalog, &found.node, &notes,
-                                        &out->cluster, ignored) == SL_OK;
-    }
-    out->hosts.usable = out->hosts.nodes;
+    *out = (sl_joined_pool){
+        .hosts = {.name = name, .nodes = hardware->nodes},
+        .accelerator = hardware->accelerator,
+        .accelerators = hardware->accelerators,
+        .memory_bytes = hardware->memory_bytes,
+        .host_memory_bytes = hardware->host_memory_bytes,
+    };
     return name_hosts(status, object, index, err);
 }
 
 static sl_code
-read_pools(sl_host_status *status, const sl_node *spec, sl_errors *err)
+read_pools(sl_host_status *status, const sl_node *spec, const sl_inventory_hardware *hardware,
+           sl_errors *err)
 {
     sl_node pools, object;
-    if (!sl_node_member(spec, "pools", &pools))
+    if (hardware->count == 0 || !sl_node_member(spec, "pools", &pools))
         return SL_OK;
-    const size_t count = sl_node_count(&pools);
-    sl_errors ignored = {0}; /* of all pools, so that few of many faults are worded */
-    status->pools = sl_arena_alloc(status->arena, count > 0 ? count : 1, sizeof *status->pools);
+    status->pools = sl_arena_alloc(status->arena, hardware->count, sizeof *status->pools);
     if (status->pools == NULL)
         return out_of_memory(err);
-    status->pool_count = (uint32_t)count;
-    for (uint32_t i = 0; i < count; i++) {
-        const sl_code code = sl_node_at(&pools, i, &object)
-                                 ? read_pool(status, spec, &object, i, &ignored, err)
-                                 : SL_OK;
-        if (code != SL_OK)
-            return code;
-    }
-    return SL_OK;
+    status->pool_count = hardware->count;
+    sl_code code = SL_OK;
+    for (uint32_t i = 0; code == SL_OK && sl_node_at(&pools, i, &object); i++)
+        code = read_pool(status, &object, &hardware->pools[i], i, err);
+    return code;
 }
 
 /* The later word last. */
@@ -143,7 +132,7 @@ adopter(const sl_host_status *status, const sl_joined_host *host)
             continue;
         count++;
         only = i;
-        if (pool->resolved && sl_join_may_be(&host->kind, pool->cluster.accelerator.id)) {
+        if (pool->accelerator != NULL && sl_join_may_be(&host->kind, pool->accelerator)) {
             alike++;
             like = i;
         }
@@ -223,19 +212,29 @@ say_absent(sl_host_status *status, uint32_t pool, absence why, const char **name
     return SL_OK;
 }
 
+/* Of pools whose hosts nobody names all nodes are. */
+static void
+count_usable(sl_host_status *status)
+{
+    for (uint32_t i = 0; i < status->pool_count; i++) {
+        sl_joined_pool *const pool = &status->pools[i];
+        pool->hosts.usable = pool->named || pool->seen > 0 ? 0 : pool->hosts.nodes;
+    }
+    for (uint32_t i = 0; i < status->host_count; i++) {
+        const sl_joined_host *const host = &status->hosts[i];
+        if (host->pool == SL_NO_POOL || absence_of(status, host) != ABSENCES)
+            continue;
+        sl_pool_hosts *const hosts = &status->pools[host->pool].hosts;
+        hosts->usable += hosts->usable < hosts->nodes;
+    }
+}
+
 static sl_code
 settle_pool(sl_host_status *status, uint32_t index, const char **names, sl_errors *err)
 {
     sl_joined_pool *const pool = &status->pools[index];
     sl_pool_hosts *const hosts = &pool->hosts;
     char sentence[SENTENCE_SIZE] = "";
-    uint64_t usable = 0;
-    if (!pool->named && pool->seen == 0)
-        return SL_OK;
-    for (uint32_t i = 0; i < status->host_count; i++)
-        usable +=
-            status->hosts[i].pool == index && absence_of(status, &status->hosts[i]) == ABSENCES;
-    hosts->usable = usable < hosts->nodes ? usable : hosts->nodes;
     if (hosts->usable == hosts->nodes)
         return SL_OK;
     for (uint32_t why = 0; why < ABSENCES; why++) {
@@ -257,6 +256,7 @@ settle_pools(sl_host_status *status, sl_errors *err)
     if (names == NULL)
         return out_of_memory(err);
     adopt_hosts(status);
+    count_usable(status);
     for (uint32_t i = 0; i < status->pool_count; i++) {
         const sl_code code = settle_pool(status, i, names, err);
         if (code != SL_OK)
@@ -266,12 +266,12 @@ settle_pools(sl_host_status *status, sl_errors *err)
 }
 
 sl_code
-sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
-                    const sl_observation *observations, uint32_t count, sl_arena *arena,
-                    sl_host_status **out, sl_errors *err)
+sl_host_status_join(const sl_node *spec, const sl_inventory_hardware *hardware,
+                    const sl_catalog *catalog, const sl_observation *observations, uint32_t count,
+                    sl_arena *arena, sl_host_status **out, sl_errors *err)
 {
-    assert(spec != NULL && catalog != NULL && (observations != NULL || count == 0));
-    assert(arena != NULL && out != NULL && err != NULL);
+    assert(spec != NULL && hardware != NULL && catalog != NULL);
+    assert((observations != NULL || count == 0) && arena != NULL && out != NULL && err != NULL);
 
     sl_host_status *const status = sl_arena_alloc(arena, 1, sizeof *status);
     if (status == NULL)
@@ -282,7 +282,7 @@ sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
     status->catalog = catalog;
     status->observations = observations;
     status->observation_count = count;
-    sl_code code = read_pools(status, spec, err);
+    sl_code code = read_pools(status, spec, hardware, err);
     if (code == SL_OK)
         code = take_observations(status, err);
     if (code == SL_OK) {

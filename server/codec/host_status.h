@@ -11,7 +11,7 @@
 #define SL_CODEC_HOST_STATUS_H
 
 #include "base/arena.h"
-#include "catalog/catalog.h"
+#include "codec/inventory.h"
 #include "codec/observed.h"
 #include "json/writer.h"
 
@@ -37,12 +37,13 @@ typedef struct sl_pool_hosts {
 typedef struct sl_host_status sl_host_status;
 
 /**
- * Joins them, in the arena. spec: passed its check, and may go afterwards; the observations must
- * outlive the result. SL_E_MEMORY; SL_E_INTERNAL for facts that are none of ours.
+ * Joins them, in the arena. spec: passed its check, and may go afterwards, as may its hardware; the
+ * observations must outlive the result. SL_E_MEMORY; SL_E_INTERNAL for facts that are none of ours.
  */
-sl_code sl_host_status_join(const sl_node *spec, const sl_catalog *catalog,
-                            const sl_observation *observations, uint32_t count, sl_arena *arena,
-                            sl_host_status **out, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_host_status_join(const sl_node *spec, const sl_inventory_hardware *hardware,
+                            const sl_catalog *catalog, const sl_observation *observations,
+                            uint32_t count, sl_arena *arena, sl_host_status **out,
+                            sl_errors *err) SL_MUST_CHECK;
 
 /** The pool of that name, the only one where it is NULL; NULL: there is none. */
 const sl_pool_hosts *sl_host_status_pool(const sl_host_status *status, const char *name);

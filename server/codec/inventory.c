@@ -58,14 +58,6 @@ read_pool(sl_inventory_pool *out, sl_errors *warnings, sl_errors *err)
     return first;
 }
 
-/* What a pool amounts to; one whose part the catalogue does not know counts by what it says. */
-typedef struct pool_totals {
-    const char *accelerator; /* id in the catalogue, or NULL */
-    uint64_t accelerators;
-    uint64_t memory_bytes; /* of one */
-    uint64_t usable_bytes; /* of one */
-} pool_totals;
-
 /* What a tool printed, or what the catalogue takes where none did. */
 static uint64_t
 reserved_of_unknown(const sl_pool *pool)
@@ -76,26 +68,31 @@ reserved_of_unknown(const sl_pool *pool)
     return reserved < pool->memory_bytes ? reserved : pool->memory_bytes;
 }
 
-static pool_totals
+static sl_pool_hardware
 count_pool(const sl_inventory_pool *found, const sl_catalog *catalog, sl_errors *faults)
 {
     const sl_pool *const pool = &found->pool;
-    sl_notes notes = {0};
+    sl_pool_hardware out = {
+        .name = found->name,
+        .said = pool->accelerator,
+        .nodes = pool->nodes,
+        .accelerators = pool->accelerators,
+        .memory_bytes = pool->memory_bytes,
+        .usable_bytes = pool->memory_bytes - reserved_of_unknown(pool),
+        .host_memory_bytes = pool->host_memory_bytes,
+    };
     sl_cluster cluster;
-    if (sl_pool_resolve(pool, catalog, &found->node, &notes, &cluster, faults) != SL_OK)
-        return (pool_totals){.accelerators = pool->nodes * pool->accelerators,
-                             .memory_bytes = pool->memory_bytes,
-                             .usable_bytes = pool->memory_bytes - reserved_of_unknown(pool)};
+    if (sl_pool_resolve(pool, catalog, &found->node, NULL, &cluster, faults) != SL_OK)
+        return out;
     const sl_part *part = NULL;
     sl_errors ignored = {0};
     const sl_code code = sl_catalog_find_part(catalog, cluster.accelerator.id, "", &part, &ignored);
     assert(code == SL_OK);
-    return (pool_totals){
-        .accelerator = part->accelerator.id, /* outlives the cluster here */
-        .accelerators = pool->nodes * cluster.accelerators_per_node,
-        .memory_bytes = cluster.accelerator.memory_bytes,
-        .usable_bytes = cluster.accelerator.memory_bytes - cluster.accelerator.reserved_bytes,
-    };
+    out.accelerator = part->accelerator.id; /* outlives the cluster here */
+    out.accelerators = cluster.accelerators_per_node;
+    out.memory_bytes = cluster.accelerator.memory_bytes;
+    out.usable_bytes = cluster.accelerator.memory_bytes - cluster.accelerator.reserved_bytes;
+    return out;
 }
 
 /* A part we do not know may stand in an inventory when its memory and number are given: it can be
@@ -113,8 +110,8 @@ check_hardware(const sl_inventory_pool *found, const sl_catalog *catalog, double
                sl_errors *err)
 {
     sl_errors faults = {0};
-    const pool_totals totals = count_pool(found, catalog, &faults);
-    *bytes += (double)totals.accelerators * (double)totals.memory_bytes;
+    const sl_pool_hardware pool = count_pool(found, catalog, &faults);
+    *bytes += (double)pool.nodes * (double)pool.accelerators * (double)pool.memory_bytes;
     if (faults.count == 0 || may_be_unknown(&found->pool, &faults))
         return SL_OK;
     sl_code first = SL_OK;
@@ -145,26 +142,21 @@ check_labels(const sl_node *spec, sl_errors *err)
     return first;
 }
 
-/* Pools are told apart by name; few enough to compare each with those before it. */
+/* Pools are told apart by name; few enough to compare each with those before it. names: of all
+ * pools, NULL where none is said. */
 static sl_code
-check_name(const sl_node *pools, size_t index, const char *name, const sl_node *object,
-           sl_errors *err)
+check_name(const char *const *names, size_t index, const sl_node *object, sl_errors *err)
 {
+    const char *const name = names[index];
     if (name == NULL)
         return SL_OK;
     if (*name == '\0')
         return sl_node_fail_at(object, "name", err, SL_E_RANGE, "out_of_range",
                                "must not be empty");
-    for (size_t i = 0; i < index; i++) {
-        sl_errors ignored = {0};
-        sl_node other;
-        const char *text = NULL;
-        if (sl_node_at(pools, i, &other) &&
-            sl_node_text(&other, "name", &text, NULL, &ignored) == SL_OK && text != NULL &&
-            sl_text_equal(text, name))
+    for (size_t i = 0; i < index; i++)
+        if (names[i] != NULL && sl_text_equal(names[i], name))
             return sl_node_fail_at(object, "name", err, SL_E_RANGE, "duplicate_name",
                                    "must differ from pool %zu, got \"%.60s\"", i, name);
-    }
     return SL_OK;
 }
 
@@ -203,7 +195,8 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
     if (code != SL_OK)
         return first != SL_OK ? first : code;
     double bytes = 0;
-    sl_host_names names = {0};
+    sl_host_names hosts = {0};
+    const char *names[SL_INVENTORY_POOLS_MAX] = {NULL};
     for (size_t i = 0; i < sl_node_count(&found.pools); i++) {
         if (!sl_node_at(&found.pools, i, &found.object))
             continue;
@@ -211,10 +204,11 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
         sl_keep(&first, read);
         if (read == SL_OK)
             sl_keep(&first, check_hardware(&found, catalog, &bytes, err));
-        sl_keep(&first, sl_hosts_check(&found.object, found.pool.nodes, &names, err));
-        sl_keep(&first, check_name(&found.pools, i, found.name, &found.object, err));
+        sl_keep(&first, sl_hosts_check(&found.object, found.pool.nodes, &hosts, err));
+        names[i] = found.name;
+        sl_keep(&first, check_name(names, i, &found.object, err));
     }
-    sl_host_names_clear(&names);
+    sl_host_names_clear(&hosts);
     if (bytes > TOTAL_BYTES_MAX)
         sl_keep(&first, sl_node_fail(&found.pools, err, SL_E_RANGE, "out_of_range",
                                      "must have a total memory that can be counted in 64 bits"));
@@ -222,32 +216,46 @@ sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *wa
 }
 
 void
-sl_inventory_status_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+sl_inventory_count(const sl_node *spec, const sl_catalog *catalog, sl_inventory_hardware *out)
 {
-    assert(writer != NULL && spec != NULL && catalog != NULL);
+    assert(spec != NULL && catalog != NULL && out != NULL);
 
-    sl_errors ignored = {0};
+    sl_errors ignored = {0}; /* of all pools, so that few of many faults are worded */
     sl_inventory_pool found;
+    out->count = 0;
+    if (read_pools(spec, &found.pools, &ignored) != SL_OK)
+        return;
+    while (sl_node_at(&found.pools, out->count, &found.object)) {
+        sl_pool_hardware *const pool = &out->pools[out->count++];
+        const bool reads = read_pool(&found, &ignored, &ignored) == SL_OK;
+        *pool = reads ? count_pool(&found, catalog, &ignored) : (sl_pool_hardware){0};
+        pool->name = found.name != NULL ? found.name : "";
+    }
+}
+
+void
+sl_inventory_hardware_write(sl_writer *writer, const sl_inventory_hardware *hardware)
+{
+    assert(writer != NULL && hardware != NULL);
+
     uint64_t nodes = 0, accelerators = 0, memory_bytes = 0;
     sl_write_object(writer);
     sl_write_key(writer, "pools");
     sl_write_array(writer);
-    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
-    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
-        if (!sl_node_at(&found.pools, i, &found.object) ||
-            read_pool(&found, &ignored, &ignored) != SL_OK)
+    for (uint32_t i = 0; i < hardware->count; i++) {
+        const sl_pool_hardware *const pool = &hardware->pools[i];
+        if (pool->nodes == 0)
             continue;
-        const pool_totals totals = count_pool(&found, catalog, &ignored);
         sl_write_object(writer);
-        sl_put_text(writer, "name", found.name);
-        sl_put_text(writer, "accelerator", totals.accelerator);
-        sl_put_uint(writer, "nodes", found.pool.nodes);
-        sl_put_uint(writer, "accelerators", totals.accelerators);
-        sl_put_uint(writer, "usable_bytes_per_accelerator", totals.usable_bytes);
+        sl_put_text(writer, "name", pool->name);
+        sl_put_text(writer, "accelerator", pool->accelerator);
+        sl_put_uint(writer, "nodes", pool->nodes);
+        sl_put_uint(writer, "accelerators", pool->nodes * pool->accelerators);
+        sl_put_uint(writer, "usable_bytes_per_accelerator", pool->usable_bytes);
         sl_write_object_end(writer);
-        nodes += found.pool.nodes;
-        accelerators += totals.accelerators;
-        memory_bytes += totals.accelerators * totals.memory_bytes;
+        nodes += pool->nodes;
+        accelerators += pool->nodes * pool->accelerators;
+        memory_bytes += pool->nodes * pool->accelerators * pool->memory_bytes;
     }
     sl_write_array_end(writer);
     sl_put_uint(writer, "nodes", nodes);
@@ -265,21 +273,15 @@ by_text(const void *a, const void *b)
 }
 
 void
-sl_inventory_accelerators_write(sl_writer *writer, const sl_node *spec, const sl_catalog *catalog)
+sl_inventory_accelerators_write(sl_writer *writer, const sl_inventory_hardware *hardware)
 {
-    assert(writer != NULL && spec != NULL && catalog != NULL);
+    assert(writer != NULL && hardware != NULL);
 
     const char *ids[SL_INVENTORY_POOLS_MAX];
     size_t count = 0;
-    sl_errors ignored = {0};
-    sl_inventory_pool found;
-    const bool readable = read_pools(spec, &found.pools, &ignored) == SL_OK;
-    for (size_t i = 0; readable && i < sl_node_count(&found.pools); i++) {
-        if (!sl_node_at(&found.pools, i, &found.object) ||
-            read_pool(&found, &ignored, &ignored) != SL_OK)
-            continue;
-        const char *const known = count_pool(&found, catalog, &ignored).accelerator;
-        const char *const id = known != NULL ? known : found.pool.accelerator;
+    for (uint32_t i = 0; i < hardware->count; i++) {
+        const sl_pool_hardware *const pool = &hardware->pools[i];
+        const char *const id = pool->accelerator != NULL ? pool->accelerator : pool->said;
         if (id != NULL)
             ids[count++] = id;
     }

@@ -47,13 +47,13 @@ sl_operating_of(const sl_pool *pool, sl_notes *notes)
     sl_operating operation = usual;
 
     sl_figures_copy(fields, FIELDS, pool->operation_said, &pool->operation, &operation);
+    if (notes == NULL || pool->operation_said != 0)
+        return operation;
     const char *const of = notes->pool;
     notes->pool = NULL; /* of the run, whatever pools it is on */
-    if (pool->operation_said == 0)
-        sl_notes_add(
-            notes, "operation_assumed", false,
-            "failures, checkpoints, power and its overhead were not given: the usual ones, "
-            "resolved.cluster.operation");
+    sl_notes_add(notes, "operation_assumed", false,
+                 "failures, checkpoints, power and its overhead were not given: the usual ones, "
+                 "resolved.cluster.operation");
     notes->pool = of;
     return operation;
 }

@@ -33,10 +33,14 @@ sl_code sl_json_elements(const char *text, size_t size, const char *list, sl_ele
  * by name: unsupported_yaml). Several documents of one stream count as elements of a list; a document
  * that has no such list is itself one element when `list` is not found in it. *found: whether any
  * document has the list.
+ * unread: names of members that no reader asks for, NULL behind the last, or NULL. Wherever one
+ * stands, it is left out of what is visited and of its value only the YAML is checked; a name that
+ * ends in "/" is of all that begin with it.
  * Plain scalars are values by the core schema, see yaml_scalar.h. SL_E_SYNTAX malformed_yaml.
  */
-sl_code sl_yaml_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
-                         void *context, bool *found, sl_errors *err) SL_MUST_CHECK;
+sl_code sl_yaml_elements(const char *text, size_t size, const char *list, const char *const *unread,
+                         sl_element_visit visit, void *context, bool *found,
+                         sl_errors *err) SL_MUST_CHECK;
 
 /** The only document of a stream as JSON, whose buffer is the caller's to clear. SL_E_SYNTAX as
  * above, also for a second document and for none; SL_E_TOO_LARGE past SL_DOCUMENT_MAX_BYTES. */

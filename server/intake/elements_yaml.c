@@ -23,14 +23,17 @@ typedef struct level {
  */
 typedef struct walk {
     yaml_parser_t parser;
-    const char *list; /* NULL: the root */
-    size_t most;      /* bytes of an element's JSON */
+    const char *list;          /* NULL: the root */
+    const char *const *unread; /* members that are passed over, a NULL behind them; NULL: none */
+    size_t most;               /* bytes of an element's JSON */
     sl_element_visit visit;
     void *context;
     level open[SL_ELEMENTS_DEPTH_MAX];
     uint32_t depth;
     uint32_t around; /* levels that are open around the elements; 0: not in the list */
     bool wanted;     /* the key read last is the list's */
+    bool passing;    /* the key read last is of a member that nobody reads: its value follows */
+    uint32_t passed; /* levels that are open in that value */
     bool listed;     /* this document had the list */
     bool found;      /* any document had it */
     uint32_t documents;
@@ -52,6 +55,13 @@ refuse(const yaml_event_t *event, const char *what, sl_errors *err)
 }
 
 static sl_code
+too_deep(const yaml_event_t *event, sl_errors *err)
+{
+    return sl_fail(err, SL_E_SYNTAX, "too_deep", "", "line %u: over %d levels", line_of(event),
+                   SL_ELEMENTS_DEPTH_MAX);
+}
+
+static sl_code
 malformed(const yaml_parser_t *parser, sl_errors *err)
 {
     if (parser->error == YAML_MEMORY_ERROR)
@@ -66,7 +76,8 @@ malformed(const yaml_parser_t *parser, sl_errors *err)
 static sl_code
 finish(walk *w, sl_buffer *json, uint32_t line, bool visited, sl_errors *err)
 {
-    const sl_json_limits limits = {.max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX};
+    const sl_json_limits limits = {
+        .max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
     sl_errors inner = {0};
     sl_json *decoded = NULL;
 
@@ -143,16 +154,37 @@ refuse_tag(const yaml_event_t *event, const char *tag, sl_errors *err)
                    line_of(event), tag);
 }
 
+static bool
+is(const char *text, size_t size, const char *name)
+{
+    return size == strlen(name) && memcmp(text, name, size) == 0;
+}
+
+static bool
+is_unread(const walk *w, const char *text, size_t size)
+{
+    for (const char *const *name = w->unread; name != NULL && *name != NULL; name++) {
+        const size_t length = strlen(*name);
+        const bool prefix = length > 0 && (*name)[length - 1] == '/' && size > length;
+        if (is(text, prefix ? length : size, *name))
+            return true;
+    }
+    return false;
+}
+
 static sl_code
 put_key(walk *w, const yaml_event_t *event)
 {
     const char *const text = (const char *)event->data.scalar.value;
     const size_t size = event->data.scalar.length;
 
+    w->passing = is_unread(w, text, size);
+    if (w->passing)
+        return SL_OK;
     begin_node(w, event);
     sl_yaml_quoted(target(w), text, size);
-    w->wanted = w->list != NULL && !w->listed && w->depth <= LIST_DEPTH_MAX &&
-                size == strlen(w->list) && memcmp(text, w->list, size) == 0;
+    w->wanted =
+        w->list != NULL && !w->listed && w->depth <= LIST_DEPTH_MAX && is(text, size, w->list);
     for (uint32_t i = 0; i < w->depth && w->wanted; i++)
         w->wanted = w->open[i].mapping; /* as in JSON: in objects only */
     return SL_OK;
@@ -202,8 +234,7 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
     if (key_is_next(w))
         return refuse(event, "a key must be a text", err);
     if (w->depth == SL_ELEMENTS_DEPTH_MAX)
-        return sl_fail(err, SL_E_SYNTAX, "too_deep", "", "line %u: over %d levels", line_of(event),
-                       SL_ELEMENTS_DEPTH_MAX);
+        return too_deep(event, err);
     const bool elements = !mapping && !w->listed && w->whole == NULL &&
                           (w->list == NULL ? w->depth == 0 : w->wanted && w->depth > 0);
     begin_node(w, event);
@@ -215,6 +246,21 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
     } else {
         sl_buffer_append(target(w), mapping ? "{" : "[", 1);
     }
+    return SL_OK;
+}
+
+/* Of a value that nobody reads: it is YAML and not too deep, and that is all that is asked of it. */
+static sl_code
+pass_event(walk *w, const yaml_event_t *event, sl_errors *err)
+{
+    if (event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT) {
+        if (w->depth + w->passed == SL_ELEMENTS_DEPTH_MAX)
+            return too_deep(event, err);
+        w->passed++;
+    } else if (event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT) {
+        w->passed--;
+    }
+    w->passing = w->passed > 0;
     return SL_OK;
 }
 
@@ -265,6 +311,8 @@ end_document(walk *w, const yaml_event_t *event, sl_errors *err)
 static sl_code
 take_event(walk *w, const yaml_event_t *event, sl_errors *err)
 {
+    if (w->passing)
+        return pass_event(w, event, err);
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         w->documents++;
@@ -320,12 +368,16 @@ walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
 }
 
 sl_code
-sl_yaml_elements(const char *text, size_t size, const char *list, sl_element_visit visit,
-                 void *context, bool *found, sl_errors *err)
+sl_yaml_elements(const char *text, size_t size, const char *list, const char *const *unread,
+                 sl_element_visit visit, void *context, bool *found, sl_errors *err)
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
-    walk w = {.list = list, .most = SL_ELEMENT_MAX_BYTES, .visit = visit, .context = context};
+    walk w = {.list = list,
+              .unread = unread,
+              .most = SL_ELEMENT_MAX_BYTES,
+              .visit = visit,
+              .context = context};
     const sl_code code = walk_stream(&w, text, size, err);
     *found = w.found;
     return code;

@@ -26,6 +26,42 @@ print_json(sl_buffer *out, uint32_t i)
         i > 0 ? "," : "{\"nodes\": [", i, i, i % 9 == 0 ? ", \"DRAIN\"" : "");
 }
 
+/* All that version 0.0.42 of the plugin says. */
+static void
+print_yaml(sl_buffer *out, uint32_t i)
+{
+    static const char *const times[] = {"boot_time", "last_busy", "reason_changed_at",
+                                        "resume_after", "slurmd_start_time"};
+    sl_buffer_format(out,
+                     "%s- architecture: x86_64\n  burstbuffer_network_address: \"\"\n  boards: 1\n"
+                     "  cluster_name: hall\n  cores: 56\n  specialized_cores: 0\n"
+                     "  cpu_binding: 0\n  cpu_load: 111\n  cpus: 112\n  effective_cpus: 112\n"
+                     "  specialized_cpus: \"\"\n",
+                     i > 0 ? "" : "nodes:\n");
+    for (size_t j = 0; j < sizeof times / sizeof times[0]; j++)
+        sl_buffer_format(out, "  %s:\n    set: true\n    infinite: false\n    number: 1758266697\n",
+                         times[j]);
+    sl_buffer_format(
+        out,
+        "  free_mem:\n    set: true\n    infinite: false\n    number: 1938484\n"
+        "  energy:\n    average_watts: 0\n    base_consumed_energy: 0\n    consumed_energy: 0\n"
+        "    current_watts:\n      set: false\n      infinite: false\n      number: 0\n"
+        "    previous_consumed_energy: 0\n    last_collected: 0\n  external_sensors: {}\n"
+        "  extra: \"\"\n  power: {}\n  features:\n  - sxm\n  - 80gb\n  active_features:\n  - sxm\n"
+        "  - 80gb\n  gpu_spec: \"\"\n  gres: gpu:h100:8(S:0-1)\n  gres_drained: N/A\n"
+        "  gres_used: gpu:h100:0(IDX:N/A)\n  instance_id: \"\"\n  instance_type: \"\"\n"
+        "  mcs_label: \"\"\n  specialized_memory: 0\n  name: gpu%06u\n"
+        "  next_state_after_reboot:\n  - INVALID\n  address: gpu%06u\n  hostname: gpu%06u\n"
+        "  state:\n  - IDLE\n%s  operating_system: \"Linux 6.12.43 #1 SMP PREEMPT_DYNAMIC\"\n"
+        "  owner: \"\"\n  partitions:\n  - normal\n  port: 6818\n  real_memory: 2097152\n"
+        "  res_cores_per_gpu: 0\n  comment: \"\"\n  reason: \"\"\n  reason_set_by_user: \"\"\n"
+        "  reservation: \"\"\n  alloc_memory: 0\n  alloc_cpus: 0\n  alloc_idle_cpus: 112\n"
+        "  tres_used: \"\"\n  tres_weighted: 0.0\n  sockets: 2\n  threads: 1\n"
+        "  temporary_disk: 0\n  weight: 1\n  topology: topo-switch:leaf1\n"
+        "  tres: cpu=112,mem=2T,billing=112,gres/gpu=8\n  version: 24.05.3\n",
+        i, i, i, i % 9 == 0 ? "  - DRAIN\n" : "");
+}
+
 static void
 print_text(sl_buffer *out, uint32_t i)
 {
@@ -61,6 +97,7 @@ main(void)
 {
     sl_json_start();
     measure_printed("nodes as JSON", print_json, SL_HOSTS_MAX, "]}");
+    measure_printed("nodes as YAML", print_yaml, SL_HOSTS_MAX, "warnings: []\n");
     measure_printed("nodes as text", print_text, SL_HOSTS_MAX, "");
     measure_printed("rows", print_row, UINT32_MAX, "");
     measure_printed("devices", print_devices, 8 * SL_HOSTS_MAX, "");

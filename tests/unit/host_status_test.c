@@ -101,8 +101,10 @@ join(bench *b, const char *with)
     sl_buffer text;
     CU_ASSERT_EQUAL_FATAL(sl_json_parse(with, strlen(with), &limits, &json, &b->err), SL_OK);
     const sl_node root = sl_json_root(json);
-    CU_ASSERT_EQUAL_FATAL(sl_host_status_join(&root, catalog, b->observations, b->count, b->arena,
-                                              &b->status, &b->err),
+    sl_inventory_hardware hardware;
+    sl_inventory_count(&root, catalog, &hardware);
+    CU_ASSERT_EQUAL_FATAL(sl_host_status_join(&root, &hardware, catalog, b->observations, b->count,
+                                              b->arena, &b->status, &b->err),
                           SL_OK);
     sl_json_free(json);
     sl_buffer_init(&text, 1 << 22);

@@ -6,6 +6,8 @@
 #include "intake/yaml_scalar.h"
 #include "json/writer.h"
 
+static const char *const unread[] = {"images", "cpu/", NULL};
+
 /* What a visit was given, as canonical JSON with the line before it: "3:{...}\n". */
 static sl_buffer seen;
 
@@ -26,7 +28,8 @@ expect_elements(const char *text, const char *list, bool has_list, const char *e
     sl_errors err = {.count = 0};
     bool found = false;
     sl_buffer_init(&seen, 1 << 20);
-    const sl_code code = sl_yaml_elements(text, strlen(text), list, note, NULL, &found, &err);
+    const sl_code code =
+        sl_yaml_elements(text, strlen(text), list, unread, note, NULL, &found, &err);
     if (code != SL_OK)
         sl_expect_text(err.list[0].message, "", text);
     CU_ASSERT_EQUAL(found, has_list);
@@ -40,7 +43,8 @@ expect_fault(const char *text, sl_code code, const char *rule, const char *messa
     sl_errors err = {.count = 0};
     bool found = false;
     sl_buffer_init(&seen, 1 << 20);
-    CU_ASSERT_EQUAL(sl_yaml_elements(text, strlen(text), "items", note, NULL, &found, &err), code);
+    CU_ASSERT_EQUAL(sl_yaml_elements(text, strlen(text), "items", unread, note, NULL, &found, &err),
+                    code);
     CU_ASSERT_EQUAL_FATAL(err.count, 1);
     sl_expect_text(err.list[0].rule, rule, text);
     if (message != NULL)
@@ -68,6 +72,24 @@ documents_without_the_list_are_elements(void)
 {
     expect_elements("# one\nkind: Node\n---\nitems: [1]\n---\n---\nkind: Pod\n...\n", "items", true,
                     "2:{\"kind\":\"Node\"}\n4:1\n6:{\"kind\":\"Pod\"}\n");
+}
+
+static void
+what_nobody_reads_is_left_out(void)
+{
+    expect_elements(
+        "items:\n- images: {names: [x, {y: z}], images: []}\n  a: 1\n- a: 2\n  images: x\n"
+        "- images:\n",
+        "items", true, "2:{\"a\":1}\n4:{\"a\":2}\n6:{}\n");
+    expect_elements("images: [1]\na: {images: 2, b: images}\n", "items", false,
+                    "1:{\"a\":{\"b\":\"images\"}}\n");
+    expect_elements("cpu/: 0\ncpu/x: 1\ncpu: 2\nimagess: 3\nimage: 4\n", "items", false,
+                    "1:{\"cpu\":2,\"image\":4,\"imagess\":3}\n");
+    /* Only how it is made is looked at: what it says and what JSON could not say is not. */
+    expect_elements("items:\n- images: {a: &x 1, a: *x, [b]: !odd c}\n  images: 2\n  d: 3\n",
+                    "items", true, "2:{\"d\":3}\n");
+    expect_elements("images: {items: [1]}\nitems: [2]\n", "items", true, "2:2\n");
+    expect_fault("items:\n- images: [1\n", SL_E_SYNTAX, "malformed_yaml", NULL);
 }
 
 static void
@@ -163,6 +185,9 @@ depth_and_size_are_bounded(void)
     memset(deep + 65, ']', 65);
     deep[130] = '\0';
     expect_fault(deep, SL_E_SYNTAX, "too_deep", "line 1: over 64 levels");
+    char passed[sizeof deep + 16];
+    CU_ASSERT(sl_text_format(passed, sizeof passed, "images: %s", deep + 1));
+    expect_fault(passed, SL_E_SYNTAX, "too_deep", "line 1: over 64 levels");
 
     /* A text of more than an element may have, in the list and around it. */
     sl_buffer text;
@@ -202,6 +227,7 @@ one_document_is_decoded_whole(void)
 static const sl_case cases[] = {
     SL_CASE(elements_of_a_list_come_one_by_one_with_their_lines),
     SL_CASE(documents_without_the_list_are_elements),
+    SL_CASE(what_nobody_reads_is_left_out),
     SL_CASE(plain_scalars_follow_the_core_schema),
     SL_CASE(what_json_cannot_say_is_refused_by_name),
     SL_CASE(malformed_yaml_has_its_line),

@@ -312,13 +312,16 @@ read_json(const sl_raw *raw, reading *r, sl_errors *err)
 static sl_code
 read_nodes(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
+    /* Most of what a node says, as are its processor's features. */
+    static const char *const unread[] = {"annotations", "images", "managedFields",
+                                         "feature.node.kubernetes.io/", NULL};
     const sl_raw bare = sl_document_raw(raw);
     reading r = {.findings = findings};
     bool found = false;
     const sl_code code =
         sl_document_is_json(&bare)
             ? read_json(&bare, &r, err)
-            : sl_yaml_elements(bare.text, bare.size, "items", take_node, &r, &found, err);
+            : sl_yaml_elements(bare.text, bare.size, "items", unread, take_node, &r, &found, err);
 
     if (code != SL_OK || r.nodes > 0)
         return code;

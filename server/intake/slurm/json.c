@@ -394,12 +394,17 @@ static sl_code
 read_yaml(const sl_raw *raw, const char *list, sl_element_visit visit, sl_findings *findings,
           sl_errors *err)
 {
+    /* What takes most lines: times, and of sinfo's rows the settings of their partition. */
+    static const char *const unread[] = {
+        "boot_time",         "energy",       "free_mem",          "last_busy", "partition",
+        "reason_changed_at", "resume_after", "slurmd_start_time", NULL};
     const uint32_t before = sl_findings_count(findings);
     bool found = false;
     reading r;
 
     reading_init(&r, findings);
-    const sl_code code = sl_yaml_elements(raw->text, raw->size, list, visit, &r, &found, err);
+    const sl_code code =
+        sl_yaml_elements(raw->text, raw->size, list, unread, visit, &r, &found, err);
     reading_clear(&r);
     return code == SL_OK ? sl_slurm_need_hosts(findings, before, err) : code;
 }

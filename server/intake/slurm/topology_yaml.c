@@ -84,7 +84,7 @@ read_topology_yaml(const sl_raw *raw, sl_findings *findings, sl_errors *err)
     reading r = {.findings = findings};
     bool found = false;
     const sl_code code =
-        sl_yaml_elements(raw->text, raw->size, NULL, visit_topology, &r, &found, err);
+        sl_yaml_elements(raw->text, raw->size, NULL, NULL, visit_topology, &r, &found, err);
 
     if (code != SL_OK)
         return code;
