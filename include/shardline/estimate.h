@@ -124,7 +124,8 @@ typedef struct sl_fix {
 } sl_fix;
 
 typedef struct sl_estimate {
-    bool fits;
+    bool fits;         /* by the predicted peak */
+    bool fits_certain; /* both ends of its interval say the same */
     sl_memory memory;
     sl_time time;
     sl_throughput throughput;

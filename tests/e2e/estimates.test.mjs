@@ -221,6 +221,24 @@ test('as a gate, what does not fit fails and still carries the estimate', async 
     assert.equal((await ask({}, '?require=fits')).status, 200);
 });
 
+test('what fits in the middle of its interval alone passes one gate and not the other', async () => {
+    const { memory, interval } = await answered();
+    const outside = memory.device_total_bytes - memory.peak_reserved_bytes;
+    const kept = memory.capacity_bytes - memory.usable_bytes;
+    const most = interval.peak_reserved_bytes[1] + outside + kept;
+    for (const [bytes, certain] of [[most, true], [most - 1, false]]) {
+        const parts = { cluster: { memory_bytes: bytes, reserved_bytes: kept } };
+        const { fits, fits_certain: told, warnings } = await answered(parts);
+        assert.deepEqual([fits, told], [true, certain]);
+        assert.equal(warnings.some(({ code }) => code === 'little_room'), !certain);
+        assert.equal((await ask(parts, '?require=fits')).status, 200);
+        const strict = await ask(parts, '?require=fits_certain');
+        assert.equal(strict.status, certain ? 200 : 409);
+        if (!certain)
+            assert.equal(strict.json.estimate.fits_certain, false);
+    }
+});
+
 test('an impossible plan is refused at the field, with the nearest legal values', async () => {
     for (const [parts, pointer] of [
         [{ parallelism: { tensor: 3 } }, '/parallelism/tensor'],

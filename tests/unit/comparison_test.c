@@ -210,6 +210,7 @@ an_entry_is_what_its_own_question_answers(void)
         CU_ASSERT_EQUAL(own->time.step_s, e->time.step_s);
         CU_ASSERT_EQUAL(own->memory.headroom_bytes, e->headroom_bytes);
         CU_ASSERT_EQUAL(own->fits, e->fits);
+        CU_ASSERT_EQUAL(own->fits_certain, e->fits_certain);
     }
 }
 
