@@ -345,12 +345,15 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
     assert.deepEqual(resolved.workload.adapter, {
         method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
-        fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
+        fused: false, base: 'bf16', unquantized: 'bf16', dropout: 0,
+        sequence_parallel_input_regather: false, targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
     const megatron = adapted({ method: 'lora' });
     megatron.workload.framework = 'megatron';
     assert.equal((await answered(megatron)).resolved.workload.adapter.dtype, 'bf16');
+    const four = await answered(adapted({ base: 'nf4' }));
+    assert.ok(four.assumptions.some((note) => note.code === 'adapter_unquantized_assumed'));
     const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
     assert.ok(memory.ranks[0].terms.some((term) => term.name === 'adapters'));
 });
@@ -368,6 +371,11 @@ test('what an adapter cannot be is refused at its field', async () => {
     await refused({ method: 'ia3', rank: 4 }, 'rank', 'conflicting_fields');
     await refused({ method: 'ln_tuning', targets: ['q_proj'] }, 'targets', 'conflicting_fields');
     await refused({ unquantized: 'fp32' }, 'unquantized', 'inconsistent');
+    await refused({ method: 'vera', dropout: 0.1 }, 'dropout', 'conflicting_fields');
+    await refused({ fused: true, dropout: 0.1 }, 'dropout', 'conflicting_fields');
+    await refused({ dropout: 1 }, 'dropout', 'out_of_range');
+    await refused({ sequence_parallel_input_regather: true }, 'sequence_parallel_input_regather',
+        'conflicting_fields');
 });
 
 test('what is not known is evaluated over what it may be, and said', async () => {

@@ -375,6 +375,8 @@ adapters_train_in_what_the_framework_makes_them_of(void)
     ask(1, 8, 0);
     question.workload.framework = SL_FRAMEWORK_DDP;
     CU_ASSERT_FALSE(sl_tuning_question(&question, &lora).workload.adapter.half);
+    question.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    CU_ASSERT_TRUE(sl_tuning_question(&question, &lora).workload.adapter.half);
     question.workload.framework = SL_FRAMEWORK_MEGATRON;
     CU_ASSERT_TRUE(sl_tuning_question(&question, &lora).workload.adapter.half);
     question.workload.precision = SL_PRECISION_FP32;

@@ -149,6 +149,7 @@ function adapterOf(row) {
     // Each virtual token trains one row as wide as the embedding.
     const [, trainable] = row.other_measured.match(/trainable (\d+)/) ?? [];
     const tokens = method === 'prompt_tuning' ? Number(trainable) / Number(row.h) : undefined;
+    const [, dropout] = row.notes.match(/LoRA dropout (0\.\d+)/) ?? [];
     const peftOwn = /peft/i.test(row.framework) && !untargeted.includes(method)
         ? attentionTargets : undefined;
     return known({
@@ -159,6 +160,8 @@ function adapterOf(row) {
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
         fused: fused || undefined,
+        dropout: dropout === undefined ? undefined : Number(dropout),
+        sequence_parallel_input_regather: /regathered input/.test(row.notes) || undefined,
         base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? nf4 : plainBase),
         // PEFT casts what bitsandbytes does not quantise before it trains on it.
         unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) && !inOneType
