@@ -9,7 +9,7 @@
 #include "shardline/term.h"
 
 enum {
-    SL_RANK_TERMS_MAX = 25,
+    SL_RANK_TERMS_MAX = 26,
     SL_TIME_TERMS = SL_TERM_OVERHEAD - SL_TERM_FORWARD + 1,
     SL_FIGURES = SL_TERM_ID_COUNT - SL_TERM_USABLE,
     SL_COMMUNICATION_MAX = 12,
@@ -124,7 +124,8 @@ typedef struct sl_fix {
 } sl_fix;
 
 typedef struct sl_estimate {
-    bool fits;
+    bool fits;         /* by the predicted peak */
+    bool fits_certain; /* both ends of its interval say the same */
     sl_memory memory;
     sl_time time;
     sl_throughput throughput;

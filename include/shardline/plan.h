@@ -176,6 +176,8 @@ typedef struct sl_adapter {
     bool half;               /* adapters in 16 bits; else in fp32 */
     bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
     bool wide_rest;          /* what the base does not quantise was cast to fp32 */
+    bool regathers;          /* Megatron's: gathers inputs again that sequence parallelism splits */
+    double dropout_ratio;    /* of what the first half reads; 0 = none */
     sl_adapter_base base;
     uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */
     /* Modules of blocks ("q_proj"), ends of their paths ("mlp.down_proj"), or the head; * stands for

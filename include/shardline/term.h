@@ -13,6 +13,7 @@ enum { SL_TERM_INPUTS_MAX = 13 };
 typedef enum sl_term_id {
     /* memory, in the order bars are drawn */
     SL_TERM_PARAMETERS,
+    SL_TERM_WEIGHT_SCALES,
     SL_TERM_GRADIENTS,
     SL_TERM_MASTER_WEIGHTS,
     SL_TERM_OPTIMIZER_STATES,

@@ -269,6 +269,16 @@ sl_api_settle(const sl_worker *worker, const sl_api_asked *a, const char *what,
     return code;
 }
 
+/* What a gate asks for. */
+enum { REQUIRE_FITS, REQUIRE_FITS_CERTAIN, REQUIREMENTS };
+
+static bool
+keeps(const sl_estimate *estimate, int require)
+{
+    return require < 0 ||
+           (estimate->fits && (require != REQUIRE_FITS_CERTAIN || estimate->fits_certain));
+}
+
 /* The answer stands in the body already: it moves into the problem that says it does not fit. */
 static void
 refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response *response)
@@ -277,9 +287,15 @@ refuse_unfit(const sl_estimate *estimate, const sl_request *request, sl_response
     size_t size = 0;
     char *document = sl_buffer_take(&response->body, &size);
 
-    (void)sl_fail(&err, SL_E_DOES_NOT_FIT, "does_not_fit", "",
-                  "the fullest rank lacks %lld bytes of device memory",
-                  (long long)-estimate->memory.headroom_bytes);
+    if (estimate->fits)
+        (void)sl_fail(
+            &err, SL_E_DOES_NOT_FIT, "fits_uncertain", "",
+            "the upper end of what the fullest rank may reserve, %llu bytes, does not fit",
+            (unsigned long long)estimate->reserved_high_bytes);
+    else
+        (void)sl_fail(&err, SL_E_DOES_NOT_FIT, "does_not_fit", "",
+                      "the fullest rank lacks %lld bytes of device memory",
+                      (long long)-estimate->memory.headroom_bytes);
     sl_response_problem_with(response, request, &err, "estimate", document);
     free(document);
 }
@@ -310,7 +326,8 @@ static void
 answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_request *request,
                 sl_response *response)
 {
-    static const char *const requirements[] = {"fits"};
+    static const char *const requirements[REQUIREMENTS] = {
+        [REQUIRE_FITS] = "fits", [REQUIRE_FITS_CERTAIN] = "fits_certain"};
     int require = -1;
     char hash[SL_HASH_TEXT_SIZE] = "";
     sl_errors err = {.count = 0};
@@ -321,7 +338,7 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
     };
 
     const bool accounting_only = sl_estimate_accounting_alone(&a->read);
-    sl_code code = sl_api_choice(request, "require", requirements, 1, &require, &err);
+    sl_code code = sl_api_choice(request, "require", requirements, REQUIREMENTS, &require, &err);
     if (code == SL_OK && accounting_only) {
         code = sl_estimate_request_check(&a->read, NULL, &err);
     } else if (code == SL_OK) {
@@ -341,8 +358,7 @@ answer_estimate(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_reques
         return;
     }
     sl_api_finish(&writer, response, request);
-    if (response->status == 200 && document.estimate != NULL && !document.estimate->fits &&
-        require == 0)
+    if (response->status == 200 && document.estimate != NULL && !keeps(document.estimate, require))
         refuse_unfit(document.estimate, request, response);
 }
 

@@ -274,8 +274,9 @@ warnings_write(sl_writer *writer, const sl_entry *entry)
 void
 sl_entry_write(sl_writer *writer, const sl_entry_document *document)
 {
-    static const char *const figures[] = {"change", "resolved",   "fits",          "memory",
-                                          "time",   "throughput", "communication", "warnings"};
+    static const char *const figures[] = {"change",       "resolved",      "fits",
+                                          "fits_certain", "memory",        "time",
+                                          "throughput",   "communication", "warnings"};
     const sl_entry *const entry = document->entry;
 
     assert(writer != NULL && document->request != NULL);
@@ -285,6 +286,7 @@ sl_entry_write(sl_writer *writer, const sl_entry_document *document)
         change_write(writer, document);
         resolved_write(writer, entry);
         sl_put_bool(writer, "fits", entry->fits);
+        sl_put_bool(writer, "fits_certain", entry->fits_certain);
         memory_write(writer, entry);
         time_write(writer, entry);
         throughput_write(writer, &entry->throughput);

@@ -265,6 +265,7 @@ figures_write(sl_writer *writer, const sl_estimate_document *document)
 {
     const sl_estimate *const estimate = document->estimate;
     sl_put_bool(writer, "fits", estimate->fits);
+    sl_put_bool(writer, "fits_certain", estimate->fits_certain);
     sl_write_key(writer, "memory");
     memory_write(writer, &estimate->memory, &document->request->cluster);
     sl_write_key(writer, "time");
@@ -331,6 +332,7 @@ accounting_figures_write(sl_writer *writer, const sl_estimate_document *document
         sl_put_bool(writer, "fits", fits);
     else
         sl_put_null(writer, "fits");
+    sl_put_null(writer, "fits_certain");
     sl_put_null(writer, "time");
     sl_put_null(writer, "throughput");
     sl_write_key(writer, "communication");

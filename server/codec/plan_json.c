@@ -26,6 +26,8 @@ sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
     sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
     sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
+    sl_put_double(writer, "dropout", adapter->dropout_ratio);
+    sl_put_bool(writer, "sequence_parallel_input_regather", adapter->regathers);
     sl_write_key(writer, "targets");
     sl_write_array(writer);
     for (uint32_t i = 0; i < adapter->target_count; i++)

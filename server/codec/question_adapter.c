@@ -156,7 +156,13 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     sl_keep(&first, sl_names_read(object, "base", &sl_base_names, &base, &said, err));
     sl_keep(&first, sl_names_read(object, "dtype", &names, &own, &said, err));
     sl_keep(&first, sl_node_bool(object, "fused", &adapter->fused, NULL, err));
+    said = false;
     sl_keep(&first, sl_names_read(object, "unquantized", &names, &rest, &said, err));
+    if (first == SL_OK && !said && base != SL_ADAPTER_BASE_BF16)
+        sl_notes_add(
+            &request->notes, "adapter_unquantized_assumed", false,
+            "adapter.unquantized was not given: bf16; PEFT's prepare_model_for_kbit_training "
+            "casts embedding, norms and head to fp32");
     if (first == SL_OK && rest == 0 && base == SL_ADAPTER_BASE_BF16)
         first = sl_node_fail_at(object, "unquantized", err, SL_E_RANGE, "inconsistent",
                                 "fp32 goes with a quantised base, got bf16");
@@ -166,13 +172,41 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     return first;
 }
 
+/* What becomes of inputs before the first half reads them. */
+static sl_code
+read_inputs(const sl_node *object, sl_adapter *out, sl_errors *err)
+{
+    static const double ratio_max = 0.99;
+    sl_code first = SL_OK;
+
+    sl_keep(&first,
+            sl_node_double(object, "dropout", 0.0, ratio_max, &out->dropout_ratio, NULL, err));
+    sl_keep(&first,
+            sl_node_bool(object, "sequence_parallel_input_regather", &out->regathers, NULL, err));
+    if (out->dropout_ratio > 0.0 && !sl_adapter_drops(out->method))
+        sl_keep(&first, sl_node_fail_at(object, "dropout", err, SL_E_RANGE, "conflicting_fields",
+                                        "is modelled of lora, rslora and adalora, not of %s",
+                                        sl_name(&sl_adapter_names, out->method - 1)));
+    if (out->dropout_ratio > 0.0 && out->fused)
+        sl_keep(&first, sl_node_fail_at(object, "dropout", err, SL_E_RANGE, "conflicting_fields",
+                                        "fused kernels have none"));
+    return first;
+}
+
 sl_code
 sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {
-        {"method", NULL},         {"rank", NULL},        {"block_size", NULL},
-        {"virtual_tokens", NULL}, {"dtype", NULL},       {"targets", NULL},
-        {"base", NULL},           {"unquantized", NULL}, {"fused", NULL}};
+    static const sl_member members[] = {{"method", NULL},
+                                        {"rank", NULL},
+                                        {"block_size", NULL},
+                                        {"virtual_tokens", NULL},
+                                        {"dtype", NULL},
+                                        {"targets", NULL},
+                                        {"base", NULL},
+                                        {"unquantized", NULL},
+                                        {"fused", NULL},
+                                        {"dropout", NULL},
+                                        {"sequence_parallel_input_regather", NULL}};
     sl_adapter *const adapter = &request->workload.adapter;
     uint32_t method = SL_ADAPTER_LORA - 1;
     bool said = false;
@@ -189,6 +223,7 @@ sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_e
     adapter->method = (sl_adapter_method)(method + 1);
     sl_keep(&first, read_counts(request, &object, err));
     sl_keep(&first, read_storage(request, &object, err));
+    sl_keep(&first, read_inputs(&object, adapter, err));
     sl_keep(&first, read_targets(&object, adapter, err));
     if (first == SL_OK && adapter->target_count == 0 && methods[adapter->method].targets)
         sl_notes_add(&request->notes, "adapter_targets_assumed", false,

@@ -160,24 +160,11 @@ is_repeated(const sl_search_asked *asked, uint32_t index, const sl_request_note 
     return false;
 }
 
-/* Whether the plan shown first may reserve more than there is, within what was measured of that. */
-static bool
-has_little_room(const sl_search_document *document)
-{
-    const sl_search_review *const review = document->review;
-
-    if (review->plan_count == 0)
-        return false;
-    const sl_review_plan *const first = &review->plans[0];
-    const sl_search_point *const point = &document->outcome->best[first->point];
-    return (int64_t)(first->reserved_high_bytes - point->peak_reserved_bytes) >
-           point->headroom_bytes;
-}
-
 static void
 notes_write(sl_writer *writer, const sl_search_document *document, bool warning)
 {
     const sl_search_asked *const asked = document->asked;
+    const sl_search_review *const review = document->review;
 
     sl_write_key(writer, warning ? "warnings" : "assumptions");
     sl_write_array(writer);
@@ -189,11 +176,12 @@ notes_write(sl_writer *writer, const sl_search_document *document, bool warning)
             if (note->warning == warning && !is_repeated(asked, c, note))
                 sl_note_write(writer, note->code, note->text);
         }
-    if (warning && has_little_room(document))
-        sl_note_write(writer, "little_room",
-                      "the first plan fits by less than its reserved memory may be larger than "
-                      "predicted, interval.peak_reserved_bytes; constraints.headroom_ratio asks for "
-                      "room");
+    if (warning && review->plan_count > 0 && !review->plans[0].fits_certain)
+        sl_note_write(
+            writer, "little_room",
+            "the first plan fits by less than its reserved memory may be larger than "
+            "predicted, interval.peak_reserved_bytes; constraints.headroom_ratio asks for "
+            "room");
     if (!warning && (asked->questions[0].unknown & (uint32_t)SL_UNKNOWN_SOFTWARE) != 0)
         sl_note_write(writer, "newest_software",
                       "software was not given: every plan is that of the newest release, with the "

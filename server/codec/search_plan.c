@@ -160,8 +160,9 @@ static void
 review_write(sl_writer *writer, const sl_review_plan *plan, uint32_t rank)
 {
     if (plan == NULL) {
-        static const char *const members[] = {"rank",       "closed_form_rank", "simulated_step_s",
-                                              "simulation", "simulation_note",  "interval"};
+        static const char *const members[] = {"rank",        "closed_form_rank", "simulated_step_s",
+                                              "simulation",  "simulation_note",  "interval",
+                                              "fits_certain"};
         for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
             sl_put_null(writer, members[i]);
         return;
@@ -180,6 +181,7 @@ review_write(sl_writer *writer, const sl_review_plan *plan, uint32_t rank)
     pair_write(writer, "peak_reserved_bytes", (double)plan->reserved_low_bytes,
                (double)plan->reserved_high_bytes);
     sl_write_object_end(writer);
+    sl_put_bool(writer, "fits_certain", plan->fits_certain);
 }
 
 void

@@ -190,6 +190,7 @@ read_answer(const sl_node *root, sl_arena *arena, sl_verdict *out)
     (void)(sl_node_bool(root, "fits", &fits, &said, &ignored) != SL_OK);
     out->kind = !said ? SL_VERDICT_REFUSED : fits ? SL_VERDICT_FITS : SL_VERDICT_DOES_NOT_FIT;
     out->has_figures =
+        sl_node_bool(root, "fits_certain", &out->certain, NULL, &ignored) == SL_OK &&
         sl_node_member(root, "memory", &memory) &&
         sl_node_double(&memory, "headroom_bytes", -1e18, 1e18, &out->headroom_bytes, NULL,
                        &ignored) == SL_OK &&
@@ -251,6 +252,11 @@ sl_verdict_write(sl_writer *writer, const sl_verdict *verdict, const sl_verdict_
         sl_write_null(writer);
     else
         sl_write_bool(writer, verdict->kind == SL_VERDICT_FITS);
+    sl_write_key(writer, "fits_certain");
+    if (verdict->has_figures)
+        sl_write_bool(writer, verdict->certain);
+    else
+        sl_write_null(writer);
     sl_write_key(writer, "headroom_bytes");
     if (verdict->has_figures)
         sl_write_int(writer, (int64_t)llround(verdict->headroom_bytes));

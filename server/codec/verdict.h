@@ -41,6 +41,7 @@ typedef enum sl_verdict_kind {
 typedef struct sl_verdict {
     sl_verdict_kind kind;
     bool has_figures;
+    bool certain; /* of figures: both ends of the peak's interval say the same */
     double headroom_bytes;
     double step_s;
     const char *binding; /* a sentence; NULL: none */

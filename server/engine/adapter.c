@@ -119,14 +119,46 @@ sl_adapter_targets(const sl_adapter *adapter, const sl_tensor *tensor)
     return false;
 }
 
-/* One matrix of a tensor, as a rank has it. */
+/* One matrix of a tensor, as a rank has it, and the two halves of its adapter. */
 typedef struct matrix {
     double inputs, outputs;
-    double copies; /* one for each of its experts */
+    double half_inputs, half_outputs; /* of the first half; of the second */
+    bool leads;                       /* the first half is counted with it */
+    double copies;                    /* one for each of its experts */
 } matrix;
 
+/* Whether two tensors are multiplied as one in Megatron: q, k and v, or gate and up. */
+static bool
+shares_module(const sl_tensor *a, const sl_tensor *b)
+{
+    sl_matrices of_a = {0}, of_b = {0};
+
+    return a->cut == SL_CUT_COLUMN && b->cut == SL_CUT_COLUMN && a->product == b->product &&
+           a->component == b->component && a->experts == b->experts &&
+           sl_tensor_matrices(a, &of_a) && sl_tensor_matrices(b, &of_b) &&
+           of_a.inputs == of_b.inputs;
+}
+
+/* Whether the first half of a target is another's: that of an earlier tensor of the same module, all
+ * of which are targets. */
+static bool
+follows(const sl_adapter *adapter, const sl_layer_kind *kind, const sl_tensor *tensor)
+{
+    bool earlier = false;
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        const sl_tensor *other = &kind->tensors[i];
+        if (!shares_module(tensor, other))
+            continue;
+        if (!sl_adapter_targets(adapter, other))
+            return false;
+        earlier = earlier || other < tensor;
+    }
+    return earlier;
+}
+
 static matrix
-matrix_of(const sl_slice *slice, const sl_tensor *tensor)
+matrix_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *tensor)
 {
     const bool routed = sl_slice_is_routed(tensor);
     const double cut = routed ? slice->expert_tensor : slice->tensor;
@@ -135,12 +167,21 @@ matrix_of(const sl_slice *slice, const sl_tensor *tensor)
 
     assert(found); /* a target is one */
     (void)found;
-    return (matrix){
+    matrix out = {
         .inputs = (double)of.inputs / (tensor->cut == SL_CUT_ROW ? cut : 1.0),
         .outputs = (double)of.outputs /
                    (tensor->cut == SL_CUT_COLUMN || tensor->cut == SL_CUT_VOCABULARY ? cut : 1.0),
+        .leads = true,
         .copies = (double)of.count / (routed ? slice->expert : 1.0),
     };
+    out.half_inputs = out.inputs;
+    out.half_outputs = out.outputs;
+    if (slice->framework == SL_FRAMEWORK_MEGATRON) {
+        out.leads = !follows(slice->adapter, kind, tensor);
+        out.half_inputs = out.leads ? (double)of.inputs / cut : 0.0;
+        out.half_outputs = (double)of.outputs / cut;
+    }
+    return out;
 }
 
 /* The divisor of `width` nearest to `wanted`, the smaller one of two as near. Widths have at most 24
@@ -204,14 +245,17 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
     const double r = adapter->rank, n = of->inputs, m = of->outputs;
     const double least = fmin(n, m), bases = r > 0.0 ? ceil(least / r) : 0.0;
     double block = 0.0;
-    part lora = {.count.trained = r * (n + m), .keeps_input = true, .row_floats = r};
+    part lora = {.count.trained = r * (of->half_inputs + of->half_outputs),
+                 .keeps_input = of->leads,
+                 .row_floats = of->leads ? r : 0.0};
 
     switch (adapter->method) {
     case SL_ADAPTER_LORA:
     case SL_ADAPTER_RSLORA:
         return lora;
     case SL_ADAPTER_LORA_FA:
-        lora.count = (sl_adapter_count){.trained = r * m, .frozen = r * n};
+        lora.count =
+            (sl_adapter_count){.trained = r * of->half_outputs, .frozen = r * of->half_inputs};
         return lora;
     case SL_ADAPTER_DORA:
         lora.count.trained += m;
@@ -262,7 +306,7 @@ part_of(const sl_adapter *adapter, const matrix *of, bool feed_forward)
 }
 
 sl_adapter_count
-sl_adapter_of_tensor(const sl_slice *slice, const sl_tensor *tensor)
+sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *tensor)
 {
     const sl_adapter *adapter = slice->adapter;
 
@@ -271,7 +315,7 @@ sl_adapter_of_tensor(const sl_slice *slice, const sl_tensor *tensor)
     if (!sl_adapter_targets(adapter, tensor))
         return (sl_adapter_count){0};
 
-    const matrix of = matrix_of(slice, tensor);
+    const matrix of = matrix_of(slice, kind, tensor);
     sl_adapter_count count = part_of(adapter, &of, closes_mlp(tensor)).count;
 
     count.trained *= of.copies;
@@ -309,7 +353,8 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
 bool
 sl_adapter_half_by_default(const sl_workload *workload)
 {
-    return workload->framework == SL_FRAMEWORK_MEGATRON &&
+    return (workload->framework == SL_FRAMEWORK_MEGATRON ||
+            workload->framework == SL_FRAMEWORK_DEEPSPEED) &&
            sl_precision_bytes(workload->precision) < 4.0;
 }
 
@@ -325,7 +370,13 @@ bool
 sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread)
 {
     return sl_adapter_has_targets(adapter->method) && framework == SL_FRAMEWORK_MEGATRON &&
-           spread > 1.0;
+           spread > 1.0 && !adapter->regathers;
+}
+
+bool
+sl_adapter_drops(sl_adapter_method method)
+{
+    return method == SL_ADAPTER_LORA || method == SL_ADAPTER_RSLORA || method == SL_ADAPTER_ADALORA;
 }
 
 /* The input of a product as its adapters multiply it, in elements: what all ranks have of a product is
@@ -338,20 +389,31 @@ multiplied_input(const sl_slice *slice, const sl_operator *op)
     return sl_slice_inputs(slice, op) * sl_slice_rows(slice, op) / (parts ? slice->spread : 1.0);
 }
 
+/* Whether sequence parallelism leaves a rank a part of what the product reads whole. */
+static bool
+reads_gathered(const sl_operator *op)
+{
+    return op->cut != SL_CUT_ROW && op->cut != SL_CUT_REPLICATED && op->experts == 0;
+}
+
 /* Of a product, for the adapters of `matrices` of its matrices that need it. */
 static double
 input_kept_bytes(const sl_slice *slice, const sl_operator *op, uint32_t matrices)
 {
+    static const double mask_bytes = 1.0;
     const sl_adapter *adapter = slice->adapter;
+    const bool casts = sl_adapter_casts(adapter, slice->element_bytes);
     /* A base with an fp32 rest trains under autocast, which casts for each product. */
     const double own =
-        adapter->wide_rest ? slice->element_bytes : sl_adapter_element_bytes(adapter);
+        casts && !adapter->wide_rest ? sl_adapter_element_bytes(adapter) : slice->element_bytes;
     const double whole = multiplied_input(slice, op);
-    const bool gathered = sl_adapter_gathers(adapter, slice->framework, slice->spread) &&
-                          op->cut != SL_CUT_ROW && op->cut != SL_CUT_REPLICATED && op->experts == 0;
+    const bool gathered =
+        sl_adapter_gathers(adapter, slice->framework, slice->spread) && reads_gathered(op);
 
-    if (sl_adapter_casts(adapter, slice->element_bytes)) /* Megatron's products are one module */
-        return own * whole * (slice->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : matrices);
+    if (adapter->dropout_ratio > 0.0)
+        return (own + mask_bytes) * whole * matrices;
+    if (casts)
+        return own * whole * matrices;
     return sl_slice_saved_bytes(slice, op) + (gathered ? slice->element_bytes * whole : 0.0);
 }
 
@@ -368,7 +430,7 @@ product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_op
         const sl_tensor *tensor = &kind->tensors[i];
         if (!feeds(slice, op, tensor))
             continue;
-        const matrix of = matrix_of(slice, tensor);
+        const matrix of = matrix_of(slice, kind, tensor);
         const part one = part_of(slice->adapter, &of, closes_mlp(tensor));
         bytes += own * (rows * one.row_floats + of.copies * one.weight_floats);
         bytes += slice->element_bytes * (rows * one.row_elements + of.copies * one.weight_elements);
@@ -395,6 +457,21 @@ sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl
 }
 
 double
+sl_adapter_regathered_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
+{
+    bool adapted = false;
+
+    if (!slice->adapter->regathers || slice->spread <= 1.0 || op->kind != SL_OPERATOR_MATMUL ||
+        !reads_gathered(op))
+        return 0.0;
+    for (uint32_t i = 0; i < kind->tensor_count; i++)
+        adapted = adapted || feeds(slice, op, &kind->tensors[i]);
+    return adapted
+               ? slice->element_bytes * multiplied_input(slice, op) * (1.0 + 1.0 / slice->spread)
+               : 0.0;
+}
+
+double
 sl_adapter_stream_bytes(const sl_slice *slice)
 {
     return sl_adapter_on(slice->adapter) && slice->adapter->wide_rest ? 4.0 : slice->element_bytes;
@@ -407,6 +484,19 @@ sl_adapter_element_bytes(const sl_adapter *adapter)
 }
 
 double
+sl_adapter_scale_bytes(sl_adapter_base base)
+{
+    switch (base) {
+    case SL_ADAPTER_BASE_NF4:
+        return 4.0 / 64.0;
+    case SL_ADAPTER_BASE_NF4_DOUBLE:
+        return 1.0 / 64.0 + 4.0 / (64.0 * 256.0);
+    default: /* int8: one for a row */
+        return 0.0;
+    }
+}
+
+double
 sl_adapter_base_bytes(sl_adapter_base base)
 {
     switch (base) {
@@ -415,9 +505,8 @@ sl_adapter_base_bytes(sl_adapter_base base)
     case SL_ADAPTER_BASE_INT8:
         return 1.0;
     case SL_ADAPTER_BASE_NF4:
-        return 0.5 + 4.0 / 64.0;
     case SL_ADAPTER_BASE_NF4_DOUBLE:
-        return 0.5 + 1.0 / 64.0 + 4.0 / (64.0 * 256.0);
+        return 0.5 + sl_adapter_scale_bytes(base);
     case SL_ADAPTER_BASE_COUNT:
         break;
     }

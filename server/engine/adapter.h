@@ -38,14 +38,19 @@ typedef struct sl_adapter_count {
  *   ia3 m, of what closes the MLP n
  *   oft (n / b) b (b - 1) / 2, b = n / r or block_size; boft n b + m; r and b as near as divides n
  *   ln_tuning: the vectors of norms over the hidden size
+ * In Megatron one adapter stands beside a module, whose matrices are multiplied as one (linear_qkv,
+ * linear_fc1), where all of them are targets, and both its halves are cut: r (n + m) / tensor.
  * Temporaries, dense updates and their gradients: dora 4 n m + n^2 (the update by way of an identity,
  * the weight, their sum, for its norm); loha 3 n m, lokr 2 n m; boft 2 n m + n^2.
  * Source: Hu 2021; Kalajdzievski 2023; Zhang 2023 (LoRA-FA, AdaLoRA); Liu 2024 (DoRA);
  * Hyeon-Woo 2021, Yeh 2023 (LoHa, LoKr); Kopiczko 2023; Albert 2025; PEFT tinylora, u = 64; Liu 2022;
- * Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023. Pinned by the counts that PEFT's method
- * comparison publishes.
+ * Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023; Megatron-Bridge peft/utils.py
+ * (ParallelLinearAdapter: linear_in cut by its rank or its inputs, linear_out by its outputs) and
+ * canonical_lora.py. Pinned by the counts that PEFT's method comparison publishes. `tensor` is one of
+ * the kind's.
  */
-sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_tensor *tensor);
+sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind,
+                                      const sl_tensor *tensor);
 
 /**
  * Trained before sequences and not beside a matrix, v virtual tokens:
@@ -65,7 +70,9 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  *   is fp32: autocast makes it), the input itself where that is the compute precision or kernels are
  *   fused; none for vera, tinylora, ia3 of outputs, randlora with m < n
  *   under Megatron's sequence parallelism, of what is cut by columns, the whole sequence as it was
- *   gathered beside the rank's part
+ *   gathered beside the rank's part, which alone stays where it is gathered again
+ *   with dropout, in place of that input, what it left of it for each adapted matrix, and a byte of
+ *   mask per element
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
  *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its
@@ -81,7 +88,7 @@ double sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind,
                              const sl_operator *op);
 
 /** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's modules in
- * the precision of the model. */
+ * the precision of the model, to which DeepSpeed casts all of it. */
 bool sl_adapter_half_by_default(const sl_workload *workload);
 
 /** Whether adapters multiply in another precision than the base, element_bytes wide, whose input they
@@ -90,6 +97,14 @@ bool sl_adapter_casts(const sl_adapter *adapter, double element_bytes);
 
 /** Whether they keep inputs gathered of which the base keeps a part: spread is over how many ranks. */
 bool sl_adapter_gathers(const sl_adapter *adapter, sl_framework framework, double spread);
+
+/** Whether the first half reads its input through dropout, where there is any: LoRA, rsLoRA, AdaLoRA. */
+bool sl_adapter_drops(sl_adapter_method method);
+
+/** Bytes alive beside a product in its backward where its input is gathered again: all of it, and a
+ * rank's part. Source: as of sl_adapter_kept_bytes, whose differences lack that of n inputs. */
+double sl_adapter_regathered_bytes(const sl_slice *slice, const sl_layer_kind *kind,
+                                   const sl_operator *op);
 
 /** Bytes per element of the hidden state between blocks: 4 where the embedding was cast to fp32. */
 double sl_adapter_stream_bytes(const sl_slice *slice);
@@ -103,6 +118,9 @@ double sl_adapter_element_bytes(const sl_adapter *adapter);
  * Source: Dettmers 2022, 2023.
  */
 double sl_adapter_base_bytes(sl_adapter_base base);
+
+/** Of those, the scales. */
+double sl_adapter_scale_bytes(sl_adapter_base base);
 
 /** ... and of embedding, norms and head: 2, or 4 where they were cast to fp32, as PEFT's
  * prepare_model_for_kbit_training does with all that is not quantised. */

@@ -82,6 +82,21 @@ is_found(const sl_model *model, const char *target)
     return false;
 }
 
+/* Elsewhere Megatron-Bridge falls back to keeping what it gathered (peft/utils.py,
+ * _sequence_parallel_input_regather_eligibility). */
+static bool
+can_regather(const sl_question *question)
+{
+    const sl_workload *w = &question->workload;
+    const bool again =
+        w->recompute == SL_RECOMPUTE_FULL || (w->recompute_modules & 1u << SL_MODULE_MLP) != 0;
+
+    return !w->adapter.regathers ||
+           (w->framework == SL_FRAMEWORK_MEGATRON && w->graphs == SL_GRAPHS_NONE &&
+            !w->offload.activations && !again && w->adapter.dropout_ratio == 0.0 &&
+            !sl_adapter_casts(&w->adapter, sl_precision_kept_bytes(w->precision)));
+}
+
 sl_code
 sl_check_adapter(const sl_question *question, sl_errors *err)
 {
@@ -95,6 +110,12 @@ sl_check_adapter(const sl_question *question, sl_errors *err)
     if (sl_model_is_plain(question->model))
         return sl_fail(err, SL_E_RANGE, "no_tensors", "/workload/adapter",
                        "a list of layers does not say what adapters could stand beside");
+    if (!can_regather(question))
+        first =
+            sl_fail(err, SL_E_RANGE, "conflicting_fields",
+                    "/workload/adapter/sequence_parallel_input_regather",
+                    "is Megatron's, of adapters in the model's precision without dropout, and "
+                    "not under CUDA graphs, offloaded activations, or recomputation of the MLP");
     for (uint32_t i = 0; i < adapter->target_count; i++) {
         char pointer[] = "/workload/adapter/targets/00";
         char names[sizeof err->list[0].hint];

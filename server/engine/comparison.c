@@ -65,6 +65,7 @@ keep_answer(const sl_question *question, const sl_estimate *answer, sl_entry *en
     entry->plan = answer->plan;
     entry->software = answer->software;
     entry->fits = answer->fits;
+    entry->fits_certain = answer->fits_certain;
     entry->time_incomplete = lacks_time(question, &answer->workload);
     entry->usable_bytes = answer->memory.usable_bytes;
     entry->headroom_bytes = answer->memory.headroom_bytes;

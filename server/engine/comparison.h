@@ -17,7 +17,7 @@ typedef struct sl_entry {
     sl_workload workload; /* what was answered: the median of those facts */
     sl_plan plan;
     const sl_software *software;
-    bool fits;
+    bool fits, fits_certain;
     bool time_incomplete; /* step_s lacks some transfers over the host's link */
     uint64_t usable_bytes;
     int64_t headroom_bytes;

@@ -71,10 +71,9 @@ measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_
     const sl_shards shards = c->holdings->shards;
     const double kept = sl_states_gather_bytes(c->workload, &layout, false);
     const double wire = sl_states_gather_bytes(c->workload, &layout, true);
-    const sl_adapter *adapter = &c->workload->adapter;
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
     /* Quantised layers are gathered as they are stored, and unpacked one by one. */
-    const double element =
-        sl_adapter_on(adapter) ? sl_smaller(wire, sl_adapter_base_bytes(adapter->base)) : wire;
+    const double element = frozen ? sl_smaller(wire, sl_states_base_bytes(c->workload)) : wire;
     const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
     const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
     const double head = head_elements(c, stage, u);

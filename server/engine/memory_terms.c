@@ -128,6 +128,9 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
                   parameters / sl_states_at_rest(b->elements, &shards->parameters)},
                  {"shards", shards->parameters.dense}, {"routed_parameters", b->elements->routed},
                  {"routed_shards", shards->parameters.routed});
+    const double scales = sl_states_scale_bytes(c->workload, b->elements);
+    ADD_TERM(to, SL_TERM_WEIGHT_SCALES, scales, {"quantised_parameters", b->elements->matrices},
+             {"bytes_per_parameter", scales / b->elements->matrices});
     ADD_TERM(to, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
              {"bytes_per_parameter", layout->gradient_bytes}, {"shards", shards->gradients.dense},
              {"routed_parameters", b->elements->routed},

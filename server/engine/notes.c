@@ -102,8 +102,9 @@ note_adapter(sl_estimate *out)
             out, true, "adapter_inputs_gathered",
             "with sequence parallelism Megatron's adapters keep the inputs of linear_qkv and "
             "linear_fc1 gathered over the tensor ranks, in every layer: activations of LoRA may "
-            "exceed those of full fine-tuning. Megatron-Bridge's sequence_parallel_input_regather "
-            "keeps a rank's part and is not counted");
+            "exceed those of full fine-tuning; adapter.sequence_parallel_input_regather keeps a "
+            "rank's "
+            "part, and the gathers that take its place are not priced");
     if (sl_adapter_casts(adapter, sl_precision_kept_bytes(out->workload.precision)))
         sl_note_add(
             out, false, "adapter_inputs_copied",

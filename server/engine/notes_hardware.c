@@ -146,16 +146,6 @@ note_links(const sl_question *question, sl_estimate *out)
             "network cards were not given: those of the accelerator's reference node are assumed");
 }
 
-/* Whether the upper end of what the allocator may reserve is more than there is. */
-static bool
-may_reserve_more(const sl_memory *memory)
-{
-    const uint64_t reserved = memory->ranks[memory->binding].peak_reserved_bytes;
-
-    return memory->reserved_high_bytes > reserved &&
-           (int64_t)(memory->reserved_high_bytes - reserved) > memory->headroom_bytes;
-}
-
 static void
 note_memory(const sl_question *question, sl_estimate *out)
 {
@@ -168,7 +158,7 @@ note_memory(const sl_question *question, sl_estimate *out)
         "reserved over allocated is the software profile's: 1.05 with static shapes (published "
         "Megatron runs 1.028 to 1.093, one that ran out of memory 1.19), 1.25 for FSDP 1 and "
         "DeepSpeed; variable shapes fragment more");
-    if (out->fits && may_reserve_more(&out->memory))
+    if (out->fits && !out->fits_certain)
         sl_note_add(
             out, true, "little_room",
             "the plan fits by less than its reserved memory may be larger than predicted, "

@@ -71,7 +71,7 @@ typedef struct sl_kind_price {
                                       of weights wait with */
     double largest_gradient_bytes; /* gradient of the widest activation input, live in backward;
                                       or what adapters make of a weight, if more */
-    double foreign_bytes;          /* keys and values of other ranks, live in its backward */
+    double foreign_bytes;   /* of other ranks, live in its backward: keys and values, or an input */
     double matmul_flops;    /* forward products, or all of a plain layer, per micro-batch; whole
                                model layer (all ranks) */
     double attention_flops; /* likewise, scores and values over all s x s pairs */

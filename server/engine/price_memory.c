@@ -44,13 +44,14 @@ factored_ratio(const sl_tensor *tensor)
 }
 
 static void
-price_tensor(const sl_slice *slice, const sl_tensor *tensor, sl_kind_price *out)
+price_tensor(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *tensor,
+             sl_kind_price *out)
 {
     const double elements = sl_slice_elements(slice, tensor);
 
     out->elements += elements;
     if (sl_adapter_on(slice->adapter)) {
-        const sl_adapter_count adapters = sl_adapter_of_tensor(slice, tensor);
+        const sl_adapter_count adapters = sl_adapter_of_tensor(slice, kind, tensor);
         out->adapter_elements += adapters.trained;
         out->adapter_frozen += adapters.frozen;
         out->adapter_shared = fmax(out->adapter_shared, adapters.shared);
@@ -182,7 +183,7 @@ void
 sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price *out)
 {
     for (uint32_t i = 0; i < kind->tensor_count; i++)
-        price_tensor(slice, &kind->tensors[i], out);
+        price_tensor(slice, kind, &kind->tensors[i], out);
 
     for (uint32_t i = 0; i < kind->operator_count; i++) {
         const sl_operator *op = &kind->operators[i];
@@ -191,8 +192,11 @@ sl_price_memory(const sl_slice *slice, const sl_layer_kind *kind, sl_kind_price 
         out->saved_bytes += saved;
         out->core_bytes += sl_slice_core_bytes(slice, op);
         out->operand_bytes += operands_of(slice, op);
-        if (sl_adapter_on(slice->adapter))
+        if (sl_adapter_on(slice->adapter)) {
             out->adapter_elements += sl_adapter_of_operator(slice, op);
+            out->foreign_bytes =
+                fmax(out->foreign_bytes, sl_adapter_regathered_bytes(slice, kind, op));
+        }
         if (op->kind == SL_OPERATOR_ACTIVATION)
             out->largest_gradient_bytes =
                 fmax(out->largest_gradient_bytes,

@@ -152,7 +152,8 @@ review_plan(sl_search_review *review, uint32_t index, sl_review_room *r)
                             .step_low_s = r->estimate.step_low_s,
                             .step_high_s = r->estimate.step_high_s,
                             .reserved_low_bytes = r->estimate.reserved_low_bytes,
-                            .reserved_high_bytes = r->estimate.reserved_high_bytes};
+                            .reserved_high_bytes = r->estimate.reserved_high_bytes,
+                            .fits_certain = r->estimate.fits_certain};
     out->spread_ratio = sl_evaluate_spread_ratio(&r->estimate.time);
     const sl_combination at = {r->question.software, r->question.workload, r->question.plan};
     if (index < SL_REVIEW_RIVALS) {

@@ -100,6 +100,30 @@ framework_layout(const sl_workload *workload, const sl_elements *elements)
     };
 }
 
+/* What scales of the base a rank holds whole, per weight of its linear layers. */
+static double
+whole_scale_bytes(const sl_workload *workload)
+{
+    const bool apart =
+        workload->framework == SL_FRAMEWORK_FSDP1 || workload->framework == SL_FRAMEWORK_DEEPSPEED;
+
+    return sl_adapter_on(&workload->adapter) && apart && workload->layout.parameter_bytes < 0.0
+               ? sl_adapter_scale_bytes(workload->adapter.base)
+               : 0.0;
+}
+
+double
+sl_states_base_bytes(const sl_workload *workload)
+{
+    return sl_adapter_base_bytes(workload->adapter.base) - whole_scale_bytes(workload);
+}
+
+double
+sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements)
+{
+    return whole_scale_bytes(workload) * elements->matrices;
+}
+
 sl_layout
 sl_states_layout(const sl_workload *workload, const sl_elements *elements)
 {
@@ -111,7 +135,7 @@ sl_states_layout(const sl_workload *workload, const sl_elements *elements)
             (sl_low_value_bytes(workload) * elements->low + 2.0 * (elements->all - elements->low)) /
             elements->all;
     if (sl_adapter_on(&workload->adapter)) {
-        const double base = sl_adapter_base_bytes(workload->adapter.base);
+        const double base = sl_states_base_bytes(workload);
         const double rest = elements->all - elements->matrices;
         layout = (sl_layout){
             .parameter_bytes = elements->all > 0.0
@@ -226,8 +250,10 @@ sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_l
 
     const sl_elements own = {
         .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
-    /* Megatron's modules are made in the precision of the model and train like the rest of it. */
-    if (workload->framework == SL_FRAMEWORK_MEGATRON && workload->adapter.half) {
+    /* Megatron's modules are made in the precision of the model and train like the rest of it;
+     * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
+    if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
+                                   workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
         *layout = framework_layout(workload, &own);
         return own;
     }

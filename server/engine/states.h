@@ -42,6 +42,17 @@ sl_elements sl_states_part(const sl_elements *elements, double share);
  */
 sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
 
+/** Of a frozen base, bytes per weight of linear layers that are divided and gathered with it. */
+double sl_states_base_bytes(const sl_workload *workload);
+
+/**
+ * Scales of a quantised base that every rank has whole, in bytes: bitsandbytes keeps them in a
+ * quant_state beside the weight, which FSDP 1 and DeepSpeed neither divide nor offload. torchao's
+ * tensors, which fully_shard takes, have theirs in them.
+ * Source: AnswerDotAI/fsdp_qlora pull request 4; bitsandbytes 970; torchao dtypes/nf4tensor.py.
+ */
+double sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements);
+
 /** Whether those bytes are the same of any parameters. */
 bool sl_states_alike(const sl_workload *workload);
 

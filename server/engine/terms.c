@@ -10,6 +10,10 @@ static const sl_term_info terms[] = {
                             "shards + routed_parameters / routed_shards)",
                             "Megatron-LM docs/source/api-guide/dist_optimizer.md; PyTorch AMP and "
                             "FSDP; Rajbhandari 2020"},
+    [SL_TERM_WEIGHT_SCALES] = {"parameters", NULL, SL_LIFETIME_PERSISTENT,
+                               "quantised parameters x bytes_per_parameter, whole on every rank: "
+                               "they are no parameters themselves, which is all that is divided",
+                               "bitsandbytes Linear4bit.quant_state; AnswerDotAI/fsdp_qlora 4"},
     [SL_TERM_GRADIENTS] = {"gradients", NULL, SL_LIFETIME_PERSISTENT,
                            "bytes_per_parameter of the main gradient x ((parameters - "
                            "routed_parameters) / shards + routed_parameters / routed_shards); none "

@@ -133,7 +133,11 @@ test('a quantised base belongs to the adapter, without one the linears compute i
     const sharded = { framework: 'HF PEFT', peft: 'QLoRA' };
     assert.equal(workload({ ...sharded, base_quant: 'bnb nf4' }).adapter.unquantized, 'fp32');
     assert.deepEqual(workload({ ...sharded, base_quant: 'bnb nf4, bf16 storage' }).adapter,
-        { method: 'lora', targets: ['q_proj', 'v_proj'], dtype: 'bf16', base: 'nf4' });
+        { method: 'lora', targets: ['q_proj', 'v_proj'], dtype: 'bf16', base: 'nf4_double', dropout: 0.1 });
+    assert.deepEqual(workload({ ...sharded, sharding: 'none', base_quant: 'bnb nf4' }).adapter,
+        { method: 'lora', targets: ['q_proj', 'v_proj'], base: 'nf4', unquantized: 'fp32' });
+    assert.equal(workload({ ...sharded, notes: 'regathered input' }).adapter
+        .sequence_parallel_input_regather, true);
     const eight = workload({ base_quant: 'float8 tensorwise + float8 all-gather' });
     assert.equal(eight.precision, 'fp8');
     assert.deepEqual(eight.fp8, { recipe: 'tensorwise', all_gather: true });

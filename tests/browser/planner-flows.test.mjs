@@ -305,7 +305,7 @@ describe('what if', () => {
             const text = await seen(offer);
             assert.ok(text.includes(`+${more.toFixed(1)} GiB`), text);
             assert.ok(text.includes(`+${(100 * (asked.time.step_s / answer.time.step_s - 1)).toFixed(1)} % step`), text);
-            assert.ok(text.includes(asked.fits ? 'fits' : 'no fit'), text);
+            assert.ok(text.includes(asked.fits ? 'fits' : 'does not fit'), text);
             const barred = ribbon.locator('[data-move="zero"]');
             assert.match(await seen(barred), /ZeRO 1 → 2not possible: .+/);
             assert.equal(await barred.locator('button').count(), 0);

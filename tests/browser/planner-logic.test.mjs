@@ -13,6 +13,15 @@ import { fuzzy } from '../../static/src/shell/fuzzy.js';
 import { emptyPlan } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
 import { borneOut } from '../../static/src/units.js';
+import { fitText } from '../../static/src/widgets/fit.js';
+
+describe('a verdict', () => {
+    it('is narrow where the interval of the peak reaches beyond the device', () => {
+        for (const [fits, certain, text] of [[true, true, '✓ fits'], [true, false, '≈ fits narrowly'],
+            [true, undefined, '✓ fits'], [false, true, '✕ does not fit'], [false, false, '✕ does not fit']])
+            assert.equal(fitText({ fits, fits_certain: certain }), text, `${fits} ${certain}`);
+    });
+});
 
 describe('digits', () => {
     it('are as many as the spread bears out, three at most', () => {

@@ -221,6 +221,24 @@ test('as a gate, what does not fit fails and still carries the estimate', async 
     assert.equal((await ask({}, '?require=fits')).status, 200);
 });
 
+test('what fits in the middle of its interval alone passes one gate and not the other', async () => {
+    const { memory, interval } = await answered();
+    const outside = memory.device_total_bytes - memory.peak_reserved_bytes;
+    const kept = memory.capacity_bytes - memory.usable_bytes;
+    const most = interval.peak_reserved_bytes[1] + outside + kept;
+    for (const [bytes, certain] of [[most, true], [most - 1, false]]) {
+        const parts = { cluster: { memory_bytes: bytes, reserved_bytes: kept } };
+        const { fits, fits_certain: told, warnings } = await answered(parts);
+        assert.deepEqual([fits, told], [true, certain]);
+        assert.equal(warnings.some(({ code }) => code === 'little_room'), !certain);
+        assert.equal((await ask(parts, '?require=fits')).status, 200);
+        const strict = await ask(parts, '?require=fits_certain');
+        assert.equal(strict.status, certain ? 200 : 409);
+        if (!certain)
+            assert.equal(strict.json.estimate.fits_certain, false);
+    }
+});
+
 test('an impossible plan is refused at the field, with the nearest legal values', async () => {
     for (const [parts, pointer] of [
         [{ parallelism: { tensor: 3 } }, '/parallelism/tensor'],
@@ -327,12 +345,15 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
     assert.deepEqual(resolved.workload.adapter, {
         method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
-        fused: false, base: 'bf16', unquantized: 'bf16', targets: ['q*'],
+        fused: false, base: 'bf16', unquantized: 'bf16', dropout: 0,
+        sequence_parallel_input_regather: false, targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
     const megatron = adapted({ method: 'lora' });
     megatron.workload.framework = 'megatron';
     assert.equal((await answered(megatron)).resolved.workload.adapter.dtype, 'bf16');
+    const four = await answered(adapted({ base: 'nf4' }));
+    assert.ok(four.assumptions.some((note) => note.code === 'adapter_unquantized_assumed'));
     const { memory } = await answered(adapted({ method: 'prompt_tuning', virtual_tokens: 9 }));
     assert.ok(memory.ranks[0].terms.some((term) => term.name === 'adapters'));
 });
@@ -350,6 +371,11 @@ test('what an adapter cannot be is refused at its field', async () => {
     await refused({ method: 'ia3', rank: 4 }, 'rank', 'conflicting_fields');
     await refused({ method: 'ln_tuning', targets: ['q_proj'] }, 'targets', 'conflicting_fields');
     await refused({ unquantized: 'fp32' }, 'unquantized', 'inconsistent');
+    await refused({ method: 'vera', dropout: 0.1 }, 'dropout', 'conflicting_fields');
+    await refused({ fused: true, dropout: 0.1 }, 'dropout', 'conflicting_fields');
+    await refused({ dropout: 1 }, 'dropout', 'out_of_range');
+    await refused({ sequence_parallel_input_regather: true }, 'sequence_parallel_input_regather',
+        'conflicting_fields');
 });
 
 test('what is not known is evaluated over what it may be, and said', async () => {

@@ -78,6 +78,7 @@ test('a plan is saved under its name and judged', async () => {
     assert.equal(status.reason, null);
     assert.equal(status.inventory, 'saved');
     const asked = await client.post('/api/v1/estimates', document.request);
+    assert.equal(status.evaluation.fits_certain, asked.json.fits_certain);
     assert.equal(status.evaluation.headroom_bytes, asked.json.memory.headroom_bytes);
     assert.equal(status.evaluation.step_s, asked.json.time.step_s);
     assert.equal(status.evaluation.binding, asked.json.binding.sentence);

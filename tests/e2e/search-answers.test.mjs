@@ -192,6 +192,7 @@ test('a first plan that fits by less than its memory is sure of says so', async 
         const { best: [first], warnings } = await searched({ constraints });
         const sure = first.interval.peak_reserved_bytes[1] - first.peak_reserved_bytes
             <= first.headroom_bytes;
+        assert.equal(first.fits_certain, sure);
         assert.equal(warnings.some(({ code }) => code === 'little_room'), !sure);
         return !sure;
     };

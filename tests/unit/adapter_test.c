@@ -317,9 +317,10 @@ devices_that_are_lent_adapters_have_no_states_of_them(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(&memory->ranks[1], SL_TERM_ADAPTERS), 8.0 * LORA_TRAINED);
 }
 
-/* Modules of Megatron train as its other parameters do: 16 bits, with a master copy and fp32 states. */
+/* Modules of Megatron train as its other parameters do: 16 bits, with a master copy and fp32 states.
+ * DeepSpeed's have gradients in 16 bits, too. */
 static void
-megatron_keeps_a_master_copy_of_adapters(void)
+megatron_and_deepspeed_keep_a_master_copy_of_adapters(void)
 {
     sl_adapter half = lora;
     half.half = true;
@@ -332,6 +333,12 @@ megatron_keeps_a_master_copy_of_adapters(void)
     q.workload.reduce = SL_WIRE_BF16;
     rank = &sl_fixture_answer(&q)->memory.ranks[0];
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS), 16.0 * LORA_TRAINED);
+
+    q.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    q.workload.reduce = SL_WIRE_DEFAULT;
+    rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ADAPTERS),
+                    (2.0 + 2.0 + 4.0 + 8.0) * LORA_TRAINED);
 }
 
 static void
@@ -373,7 +380,7 @@ static void
 megatron_gathers_what_adapters_read(void)
 {
     const sl_adapter all = {.method = SL_ADAPTER_LORA, .rank = 32, .half = true};
-    const double middle = 7 * 32, row_inputs = (HIDDEN + FFN) / 2;
+    const double middle = 4 * 32, row_inputs = (HIDDEN + FFN) / 2;
     sl_question q = cut_question(&all, SL_FRAMEWORK_MEGATRON);
     const double adapted = block_per_token(&q);
 
@@ -388,6 +395,102 @@ megatron_gathers_what_adapters_read(void)
     sl_expect_near(wide - adapted,
                    4 * (2 * HIDDEN + row_inputs) - 2 * (3 * HIDDEN + FFN / 2) + (4 - 2) * middle,
                    1e-9, "one fp32 copy for each fused module in place of what it kept");
+}
+
+/* linear_qkv, linear_proj, linear_fc1 and linear_fc2 have one each, and both its halves are cut. Of q
+ * and v alone there is one for each, as canonical LoRA has them. */
+static void
+megatron_has_an_adapter_for_each_module(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_LORA, .rank = 32, .half = true};
+    const double modules =
+        (HIDDEN + HIDDEN + 2 * KEYS) + (HIDDEN + HIDDEN) + (HIDDEN + 2 * FFN) + (FFN + HIDDEN);
+    sl_question q = cut_question(&all, SL_FRAMEWORK_MEGATRON);
+
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "parameters"), LAYERS * 32 * modules / 2);
+    q.workload.adapter = lora;
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "parameters"), LORA_TRAINED / 2);
+    /* PEFT's in FSDP stay whole on the side that the tensor ranks share. */
+    q = cut_question(&lora, SL_FRAMEWORK_FSDP2);
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "parameters"),
+                    LAYERS * 32 * (2 * HIDDEN + (HIDDEN + KEYS) / 2));
+}
+
+/* Of queries, keys and values and of gate and up; one of them at a time is there again, whole. */
+static void
+what_is_gathered_again_is_not_kept(void)
+{
+    const sl_adapter all = {.method = SL_ADAPTER_LORA, .rank = 32, .half = true};
+    sl_question q = cut_question(&all, SL_FRAMEWORK_MEGATRON);
+    sl_errors err = {0};
+    q.workload.loss = SL_LOSS_CUT; /* the peak is that of a block */
+    const double before = block_per_token(&q);
+    const double widest =
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_BACKWARD_TRANSIENT);
+
+    q.workload.adapter.regathers = true;
+    sl_expect_near(before - block_per_token(&q), 2 * 2 * HIDDEN, 1e-9, "two whole inputs");
+    sl_expect_near(
+        sl_fixture_bytes(&sl_fixture_answer(&q)->memory.ranks[0], SL_TERM_BACKWARD_TRANSIENT) -
+            widest,
+        1.5 * 2 * HIDDEN * TOKENS, 1e-8, "one of them and a rank's part");
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_inputs_gathered"));
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_OK);
+    q.workload.graphs = SL_GRAPHS_LAYER;
+    CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
+    sl_expect_text(err.list[0].pointer, "/workload/adapter/sequence_parallel_input_regather",
+                   "graphs keep what they captured");
+}
+
+/* What dropout left of the input of q and of v, and a byte of mask for each; the input itself goes. */
+static void
+dropout_leaves_each_matrix_an_input_of_its_own(void)
+{
+    sl_adapter half = lora;
+    half.half = true;
+    const double shared = kept_per_token(&half);
+    const double copied = kept_per_token(&lora);
+
+    half.dropout_ratio = 0.1;
+    sl_expect_near(kept_per_token(&half) - shared, 2 * (2 + 1) * HIDDEN - 2 * HIDDEN, 1e-9,
+                   "two inputs and masks in place of one");
+    sl_adapter wide = lora;
+    wide.dropout_ratio = 0.1;
+    sl_expect_near(kept_per_token(&wide) - copied, 2 * HIDDEN, 1e-9, "masks beside the copies");
+}
+
+/* quant_state is no parameter: nothing divides it, nor takes it to the host. torchao's scales are part
+ * of the tensor. */
+static void
+scales_of_bitsandbytes_stay_whole(void)
+{
+    const sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 32, .base = SL_ADAPTER_BASE_NF4, ON_Q_AND_V};
+    const double matrices = LAYERS * (HIDDEN * (2 * HIDDEN + 2 * KEYS) + 3 * HIDDEN * FFN);
+    const double rest = 128256 * HIDDEN + (2 * LAYERS + 1) * HIDDEN;
+    sl_question q = llama_question(&adapter);
+    q.plan.zero_stage = 3;
+
+    static const sl_framework apart[] = {SL_FRAMEWORK_FSDP1, SL_FRAMEWORK_DEEPSPEED};
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0]; i++) {
+        q.workload.framework = apart[i];
+        q.workload.offload.parameters = false;
+        const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+        CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_WEIGHT_SCALES), matrices / 16);
+        sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), (matrices / 2 + 2 * rest) / 8,
+                       1e-8, "packed weights, and the rest in 16 bits");
+        q.workload.offload.optimizer = q.workload.offload.parameters = true;
+        rank = &sl_fixture_answer(&q)->memory.ranks[0];
+        CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_WEIGHT_SCALES), matrices / 16);
+        CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), 0.0);
+        q.workload.offload.optimizer = false;
+    }
+    q.workload.offload.parameters = false;
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    const sl_rank_memory *rank = &sl_fixture_answer(&q)->memory.ranks[0];
+    CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_WEIGHT_SCALES), 0.0);
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_PARAMETERS), (matrices * 0.5625 + 2 * rest) / 8,
+                   1e-8, "scales and all");
 }
 
 /* As the block's input is gathered before its products. */
@@ -414,8 +517,12 @@ static const sl_case cases[] = {
     SL_CASE(the_host_steps_on_what_trains),
     SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),
     SL_CASE(devices_that_are_lent_adapters_have_no_states_of_them),
-    SL_CASE(megatron_keeps_a_master_copy_of_adapters),
+    SL_CASE(megatron_and_deepspeed_keep_a_master_copy_of_adapters),
     SL_CASE(megatron_gathers_what_adapters_read),
+    SL_CASE(megatron_has_an_adapter_for_each_module),
+    SL_CASE(what_is_gathered_again_is_not_kept),
+    SL_CASE(dropout_leaves_each_matrix_an_input_of_its_own),
+    SL_CASE(scales_of_bitsandbytes_stay_whole),
     SL_CASE(wide_copies_are_of_the_whole_sequence),
     SL_CASE(a_base_is_not_stored_as_it_multiplies),
     SL_CASE(a_target_nothing_goes_by_is_refused),

@@ -210,6 +210,7 @@ an_entry_is_what_its_own_question_answers(void)
         CU_ASSERT_EQUAL(own->time.step_s, e->time.step_s);
         CU_ASSERT_EQUAL(own->memory.headroom_bytes, e->headroom_bytes);
         CU_ASSERT_EQUAL(own->fits, e->fits);
+        CU_ASSERT_EQUAL(own->fits_certain, e->fits_certain);
     }
 }
 
@@ -374,6 +375,8 @@ adapters_train_in_what_the_framework_makes_them_of(void)
     ask(1, 8, 0);
     question.workload.framework = SL_FRAMEWORK_DDP;
     CU_ASSERT_FALSE(sl_tuning_question(&question, &lora).workload.adapter.half);
+    question.workload.framework = SL_FRAMEWORK_DEEPSPEED;
+    CU_ASSERT_TRUE(sl_tuning_question(&question, &lora).workload.adapter.half);
     question.workload.framework = SL_FRAMEWORK_MEGATRON;
     CU_ASSERT_TRUE(sl_tuning_question(&question, &lora).workload.adapter.half);
     question.workload.precision = SL_PRECISION_FP32;

@@ -93,6 +93,7 @@ handmade(const sl_estimate_request *request)
     sl_estimate *const e = calloc(1, sizeof *e);
     assert(e != NULL);
     e->memory = (sl_memory){.capacity_bytes = 100, .usable_bytes = 90, .headroom_bytes = -10};
+    e->fits_certain = true;
     e->memory.rank_count = 2;
     e->memory.binding = 1;
     for (uint32_t i = 0; i < 2; i++) {
@@ -148,12 +149,14 @@ every_section_of_the_answer_is_there(void)
     sl_model *const model = calloc(1, sizeof *model);
     CU_ASSERT_PTR_NOT_NULL_FATAL(model);
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, model, 1000, e), SL_OK);
-    static const char *const members[] = {
-        "model",           "fits",     "memory",      "time",           "throughput",
-        "communication",   "interval", "binding",     "explanations",   "resolved",
-        "time_to_train_s", "cost",     "energy_j",    "goodput_ratio",  "guessed_shapes",
-        "evaluator",       "warnings", "assumptions", "engine_version", "catalog_revision",
-        "input_hash"};
+    static const char *const members[] = {"model",          "fits",           "fits_certain",
+                                          "memory",         "time",           "throughput",
+                                          "communication",  "interval",       "binding",
+                                          "explanations",   "resolved",       "time_to_train_s",
+                                          "cost",           "energy_j",       "goodput_ratio",
+                                          "guessed_shapes", "evaluator",      "warnings",
+                                          "assumptions",    "engine_version", "catalog_revision",
+                                          "input_hash"};
     const sl_node root = sl_json_root(a.answer);
     CU_ASSERT_EQUAL(sl_node_count(&root), sizeof members / sizeof members[0]);
     void *state = NULL;
@@ -176,7 +179,7 @@ memory_is_that_of_the_fullest_rank_with_every_term_explained(void)
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(
         &a,
-        "\"fits\":false,\"memory\":{\"capacity_bytes\":100,"
+        "\"fits\":false,\"fits_certain\":true,\"memory\":{\"capacity_bytes\":100,"
         "\"usable_bytes\":90,\"peak_allocated_bytes\":81,"
         "\"peak_reserved_bytes\":91,\"device_total_bytes\":100,"
         "\"headroom_bytes\":-10,\"binding_rank\":8,"
@@ -366,7 +369,8 @@ an_accounting_alone_has_memory_and_nothing_measured(void)
     /* Rajbhandari 2020 figure 1: 7.5e9 parameters over 64 ranks, stage 1, 31.4 GB. */
     CU_ASSERT_TRUE(holds(&a, "\"peak_allocated_bytes\":31406250000,"));
     CU_ASSERT_TRUE(holds(&a, "\"capacity_bytes\":null,\"usable_bytes\":null"));
-    CU_ASSERT_TRUE(holds(&a, "\"fits\":null,\"time\":null,\"throughput\":null"));
+    CU_ASSERT_TRUE(
+        holds(&a, "\"fits\":null,\"fits_certain\":null,\"time\":null,\"throughput\":null"));
     CU_ASSERT_TRUE(holds(&a, "\"accounting\":{\"name\":\"mixed-2-2-12\",\"bytes_per_parameter\":16,"
                              "\"total_bytes\":120000000000,\"per_rank_bytes\":31406250000,"
                              "\"minimum_accelerators\":null,\"communication_volume_ratio\":2,"

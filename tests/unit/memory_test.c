@@ -349,10 +349,38 @@ a_plan_that_fits_tightly_says_so(void)
         cluster.accelerator.memory_bytes = rows[i].usable + cluster.accelerator.reserved_bytes;
         const sl_estimate *answer = sl_fixture_answer(&q);
         CU_ASSERT_EQUAL(answer->fits, rows[i].fits);
+        CU_ASSERT_EQUAL(answer->fits_certain, !rows[i].told);
         CU_ASSERT_EQUAL(sl_fixture_has_note(answer, "little_room"), rows[i].told);
     }
     cluster.accelerator.memory_bytes = rank->peak_allocated_bytes;
     CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "little_room"));
+    CU_ASSERT_TRUE(sl_fixture_answer(&q)->fits_certain);
+}
+
+/* Of open fields the middle fits with room to spare, and a combination that fits as well does not at
+ * its upper end: the interval spans both, and so does the verdict. */
+static void
+the_verdict_goes_by_the_interval_of_all_that_was_left_open(void)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.unknown = SL_UNKNOWN_RECOMPUTE;
+    cluster.accelerator.memory_bytes = 1ULL << 40;
+    const sl_estimate *answer = sl_fixture_answer(&q);
+    const sl_rank_memory *rank = &answer->memory.ranks[answer->memory.binding];
+    const uint64_t outside = rank->device_total_bytes - rank->peak_reserved_bytes;
+    const uint64_t own = answer->memory.reserved_high_bytes;
+    const uint64_t all = answer->reserved_high_bytes;
+
+    CU_ASSERT_TRUE_FATAL(own < all);
+    for (uint32_t i = 0; i < 2; i++) {
+        cluster.accelerator.memory_bytes = all + outside - i + cluster.accelerator.reserved_bytes;
+        answer = sl_fixture_answer(&q);
+        CU_ASSERT_TRUE(answer->fits);
+        CU_ASSERT_EQUAL(answer->memory.reserved_high_bytes, own);
+        CU_ASSERT_EQUAL(answer->fits_certain, i == 0);
+        CU_ASSERT_EQUAL(sl_fixture_has_note(answer, "little_room"), i == 1);
+    }
 }
 
 /* Chunks of one or two blocks less or more than their share, in turn. */
@@ -446,6 +474,7 @@ static const sl_case cases[] = {
     SL_CASE(more_memory_never_makes_a_plan_infeasible),
     SL_CASE(a_full_device_returns_cached_segments_before_it_fails),
     SL_CASE(a_plan_that_fits_tightly_says_so),
+    SL_CASE(the_verdict_goes_by_the_interval_of_all_that_was_left_open),
     SL_CASE(the_ranks_that_may_need_most_hold_the_fullest),
     SL_CASE(overrides_replace_the_layout_field_by_field),
 };

@@ -10,9 +10,9 @@
 
 static sl_catalog *catalog;
 
-static const char fits[] =
-    "{\"fits\":true,\"memory\":{\"headroom_bytes\":1000},\"time\":{\"step_s\":0.5},"
-    "\"binding\":{\"sentence\":\"Compute.\"},\"assumptions\":[]}";
+static const char fits[] = "{\"fits\":true,\"fits_certain\":false,\"memory\":{\"headroom_bytes\":"
+                           "1000},\"time\":{\"step_s\":0.5},"
+                           "\"binding\":{\"sentence\":\"Compute.\"},\"assumptions\":[]}";
 static const char lacks[] =
     "{\"status\":422,\"errors\":[{\"pointer\":\"/cluster/nodes\",\"code\":\"not_enough_hosts\","
     "\"detail\":\"node gpu017 is drained: 31 of 32 nodes are usable\"}]}";
@@ -65,8 +65,9 @@ an_answer_is_boiled_down_to_its_figures(void)
     const sl_verdict verdict = read(200, fits, arena);
     CU_ASSERT_EQUAL(verdict.kind, SL_VERDICT_FITS);
     sl_expect_text(kept(&verdict, &basis, arena),
-                   "{\"fits\":true,\"headroom_bytes\":1000,\"step_s\":0.5,\"binding\":\"Compute.\","
-                   "\"hosts\":null,\"errors\":[],\"fitted\":null,\"inventory_revision\":3,"
+                   "{\"fits\":true,\"fits_certain\":false,\"headroom_bytes\":1000,\"step_s\":0.5,"
+                   "\"binding\":\"Compute.\",\"hosts\":null,\"errors\":[],\"fitted\":null,"
+                   "\"inventory_revision\":3,"
                    "\"observations_hash\":"
                    "\"a\",\"engine_version\":\"0.1.0\",\"catalog_revision\":\"c1\"}",
                    "the evaluation");

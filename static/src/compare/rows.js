@@ -12,6 +12,7 @@ import { EXAMPLES } from "../state/examples.js";
 import { FIELDS } from "../state/fields.js";
 import { symbolsOf } from "../planner/ranks.js";
 import { digits, percent, scaled, seconds, shortCount } from "../units.js";
+import { fitText } from "../widgets/fit.js";
 import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 import { bytes, partName, unitOf, wordsOf, writerOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
@@ -169,7 +170,7 @@ function rangeRow(columns, key, label, name, write) {
 
 /** All of it, each part behind its heading. @param {Column[]} columns @returns {{title: string, rows: Row[]}[]} */
 export function partsOf(columns) {
-    const verdictOf = ({ estimate }) => (estimate === null ? null : estimate.fits ? "✓ fits" : "✕ does not fit");
+    const verdictOf = ({ estimate }) => (estimate === null ? null : fitText(estimate));
     const figures = (list) => list.map((figure) => figureRow(columns, figure));
     const [step, ...others] = figures(RATES);
     return [

@@ -2,6 +2,7 @@
 import { degreesOf } from "../state/cut.js";
 import { dimensionValue } from "../search/figures.js";
 import { percent, scaled, seconds } from "../units.js";
+import { fitText } from "../widgets/fit.js";
 import { MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 import { bytes, wordsOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
@@ -16,9 +17,8 @@ export function cutOfStrategy({ resolved, change }) {
 }
 
 /** Of a strategy, or of a way of fine-tuning. @param {any} column */
-export function verdictOf({ applicable, fits, refused }) {
-    if (!applicable) return `✕ not possible: ${refused.detail}`;
-    return fits ? "✓ fits" : "✕ does not fit";
+export function verdictOf(column) {
+    return column.applicable ? fitText(column) : `✕ not possible: ${column.refused.detail}`;
 }
 
 /** @param {any} strategy @returns {any}  with the sums of its traffic */

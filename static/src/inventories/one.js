@@ -4,6 +4,7 @@ import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { fetchObservations, readSpec } from "../state/api-inventories.js";
 import { exact, seconds } from "../units.js";
+import { fitOf } from "../widgets/fit.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
@@ -68,15 +69,21 @@ function Sources({ sources }) {
                 html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s), exact(hosts), html`<${Age} of=${changed} />`])} />`;
 }
 
-const VERDICTS = { fits: ["good", "✓ fits"], does_not_fit: ["bad", "✕ does not fit"], refused: ["bad", "✕ refused"], pending: ["", "… is being judged"] };
+const UNJUDGED = { refused: ["bad", "✕", "refused"], pending: ["", "…", "is being judged"] };
+
+/** @param {{verdict: string, evaluation: any}} props */
+function Verdict({ verdict, evaluation }) {
+    const [tone, sign, words] = UNJUDGED[verdict] ?? fitOf({ fits: verdict === "fits", fits_certain: evaluation?.fits_certain });
+    return html`<b class=${tone}>${sign} ${words}</b>`;
+}
 
 /** @param {{plans: any[]}} props */
 function Plans({ plans }) {
     if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
     return html`
         <${Plain} label="Saved plans" columns=${["Plan", "Now", "~Why", "Judged"]}
-            rows=${plans.map(({ slug, name, verdict, evaluated_at: at, ...plan }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,
-                html`<b class=${VERDICTS[verdict][0]}>${VERDICTS[verdict][1]}</b>`, reasonOf(plan),
+            rows=${plans.map(({ slug, name, evaluated_at: at, ...plan }) => [html`<a href="?plan=${slug}">${name || slug}</a>`,
+                html`<${Verdict} ...${plan} />`, reasonOf(plan),
                 at ? html`<${Age} of=${at} />` : ""])} />
         ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;
 }

@@ -7,6 +7,7 @@ import { memorySize, units } from "../state/prefs.js";
 import { plan } from "../state/store.js";
 import { borneOut, gigabytes, UNIT_BYTES } from "../units.js";
 import { Num } from "../widgets/explain.js";
+import { fitOf } from "../widgets/fit.js";
 import { Figure } from "./figure.js";
 
 const TERA = 1e12;
@@ -56,6 +57,7 @@ function Basis() {
 /** @param {{estimate: any}} props */
 export function Result({ estimate }) {
     const { throughput, binding, fits, interval } = estimate;
+    const [tone, sign, words] = fitOf(estimate);
     const unit = units.value;
     const giga = UNIT_BYTES[unit];
     const peaks = interval?.peak_reserved_bytes ?? [0, 0];
@@ -64,7 +66,7 @@ export function Result({ estimate }) {
     const train_s = estimate.time_to_train_s;
     return html`
         <div class="verdict-head">
-            <span class="badge ${fits ? "good" : "bad"}"><span aria-hidden="true">${fits ? "✓" : "✕"}</span> ${fits ? "Fits" : "Does not fit"}</span>
+            <span class="badge ${tone}"><span aria-hidden="true">${sign}</span> ${words[0].toUpperCase() + words.slice(1)}</span>
             <p class="verdict-text" data-testid="sentence">
                 ${fits ? "with " : "by "}<${Figure} title=${fits ? "Headroom" : "Deficit"} at="/memory/headroom_bytes"
                     write=${(room) => `${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}

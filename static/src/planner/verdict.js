@@ -7,6 +7,7 @@ import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { change } from "../units.js";
 import { spoken } from "../words.js";
+import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
 
@@ -77,7 +78,7 @@ export function Verdict() {
     const { phase, estimate, problem } = answer.value;
     const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
     const refused = phase === "problem" && problem;
-    const tone = refused ? "bad" : estimate ? (estimate.fits ? "good" : "bad") : "idle";
+    const tone = refused ? "bad" : estimate ? fitOf(estimate)[0] : "idle";
     return html`
         <section class="verdict ${tone}" aria-label="Verdict" data-phase=${phase} data-testid="verdict">
             <div role="status" aria-live="polite" aria-busy=${phase === "loading"}>

@@ -138,8 +138,10 @@ function adapterOf(row) {
     if (row.peft === '')
         return undefined;
     const fused = /unsloth/i.test(row.framework);
+    // PEFT's guides of sharded training run examples/sft: nested scales, a dropout of 0.1.
+    const guided = /^HF PEFT$/.test(row.framework) && /fsdp|zero-?3/i.test(row.sharding);
     // Unsloth and torchao, whose NF4 torchtune takes, always quantise the scales too.
-    const nf4 = /unsloth|torchtune/i.test(row.framework) ? 'nf4_double' : 'nf4';
+    const nf4 = guided || /unsloth|torchtune/i.test(row.framework) ? 'nf4_double' : 'nf4';
     const base = [[/double/i, 'nf4_double'], [/nf4/i, nf4], [/int8/i, 'int8']];
     const plainBase = /bf16/i.test(row.precision_layout) ? 'bf16' : undefined;
     // What is sharded is stored in one type, adapters and all.
@@ -159,6 +161,8 @@ function adapterOf(row) {
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
         fused: fused || undefined,
+        dropout: guided ? 0.1 : undefined,
+        sequence_parallel_input_regather: /regathered input|input re-gather/.test(row.notes) || undefined,
         base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? nf4 : plainBase),
         // PEFT casts what bitsandbytes does not quantise before it trains on it.
         unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) && !inOneType

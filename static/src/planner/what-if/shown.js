@@ -4,6 +4,7 @@ import { html } from "../../html.js";
 import { memorySize } from "../../state/prefs.js";
 import { answer, change } from "../../state/store.js";
 import { change as difference } from "../../units.js";
+import { fitOf, fitText } from "../../widgets/fit.js";
 import { followPlan, moves, outcomes } from "./state.js";
 
 /** @param {number} bytes  more or less than now */
@@ -14,7 +15,7 @@ function more(bytes) {
 /** @param {{estimate: any, now: any}} props */
 function Effects({ estimate, now }) {
     return html`
-        <span><em class=${estimate.fits ? "good" : "bad"}>${estimate.fits ? "✓ fits" : "✕ no fit"}</em> ${
+        <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> ${
             more(estimate.memory.device_total_bytes - now.memory.device_total_bytes)}</span>
         <span>${difference(estimate.time.step_s, now.time.step_s)} step</span>
         <span>${difference(estimate.throughput.tokens_per_s, now.throughput.tokens_per_s)} tokens/s</span>`;
