@@ -32,12 +32,20 @@ all_passes(const sl_rank_time *t)
     };
 }
 
+/* Of what routing takes the part that is visible. */
+static double
+visible_of(const sl_rank_time *t)
+{
+    const double routed_s = all_passes(t).expert_s;
+
+    return routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
+}
+
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
     const sl_pass_time all = all_passes(t);
-    const double routed_s = all.expert_s;
-    const double visible = routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
+    const double visible = visible_of(t);
 
     return (sl_busy){
         .all_s = sl_pass_dense_s(&all) + t->visible_expert_s,
@@ -66,6 +74,30 @@ visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
     return filling * routed_s + (1.0 - filling) * hidden_s;
+}
+
+/* How much longer passes take through the second of a rank's two chunks than through the first. */
+static sl_chunk_pass
+skew_of(const sl_memory_case *c, uint32_t r, const sl_busy *all, double visible)
+{
+    const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
+    const sl_held held = {.rank = r, .first = 0, .count = 1};
+    sl_memory_case space;
+    sl_stage stage;
+
+    if (sl_schedule_directions(c->plan) == 1)
+        return (sl_chunk_pass){0};
+    sl_schedule_part(c->question->model, c->plan, &held, &stage);
+    sl_rank_time t = sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
+    t.visible_expert_s = visible * all_passes(&t).expert_s;
+    const sl_busy first = busy_of(&t);
+    const double weight_s = all->weight_s - 2.0 * first.weight_s;
+    const double backward_s = all->backward_s - 2.0 * first.backward_s;
+    return (sl_chunk_pass){
+        .forward_s = copies * (all->all_s - 2.0 * first.all_s - backward_s),
+        .input_s = copies * (backward_s - weight_s),
+        .weight_s = copies * weight_s,
+    };
 }
 
 static void
@@ -117,7 +149,7 @@ typedef struct hops {
     double slowest_s; /* and what it takes */
     double sum_s;     /* of them all */
     sl_level level;
-    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it */
+    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it; of the last one 0 */
     sl_level after[SL_PIPELINE_MAX];
 } hops;
 
@@ -205,6 +237,41 @@ measure_hops(const sl_memory_case *c)
     return h;
 }
 
+/* The output of a chunk, to the rank that holds the next. */
+static double
+send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t to)
+{
+    const uint32_t end = sl_schedule_begin(&c->holdings->cut, chunk + 1);
+    const uint32_t kind = c->question->model->layers[end - 1];
+    double bytes = 0.0;
+    sl_level level = SL_LEVEL_SCALE_UP;
+
+    return sl_step_hop_s(c, from < to ? from : to, from < to ? to : from,
+                         c->prices[kind].output_bytes, &bytes, &level);
+}
+
+/* How much longer a step spans where a rank computes nothing while it sends: outputs on, gradients back. */
+static double
+open_sends_s(const sl_memory_case *c, uint64_t m, const sl_busy *busy, const sl_pipeline_span *span)
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t copies = sl_schedule_copies(plan); /* which share the micro-batches */
+    sl_busy sending[SL_PIPELINE_MAX];
+
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        sending[r] = busy[r];
+    for (uint32_t copy = 0; copy < copies; copy++)
+        for (uint32_t chunk = 0; chunk + 1 < sl_schedule_chunks(plan); chunk++) {
+            const uint32_t from = sl_schedule_rank(plan, chunk, copy);
+            const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
+            const double sent_s = from == to ? 0.0 : send_s(c, chunk, from, to) / copies;
+            sending[from].all_s += sent_s;
+            sending[to].all_s += sent_s;
+            sending[to].backward_s += sent_s;
+        }
+    return sl_schedule_span(plan, m, sending).span_s - span->span_s;
+}
+
 /* What a rank is on the way of a micro-batch to a later rank and back. */
 static double
 trip_part_s(bool splits, const sl_busy *busy)
@@ -262,32 +329,29 @@ evaluate_pipeline(const sl_memory_case *c, uint64_t m, const sl_busy *busy,
                   const sl_pipeline_span *span, sl_time *out)
 {
     const sl_plan *plan = c->plan;
-    const double boundaries = plan->pipeline - 1.0;
-    const hops h = measure_hops(c);
-    /* One stage at a time: every micro-batch passes every boundary in the open. */
-    const bool naive = plan->schedule == SL_SCHEDULE_NAIVE;
-    const double passed =
-        naive ? (double)m * boundaries * plan->virtual_pipeline : sl_schedule_fill_boundaries(plan);
-    const double fill_s = boundaries > 0.0 ? 2.0 * h.sum_s * passed / boundaries : 0.0;
-    const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const bool beside = c->software->overlap_pipeline;
-    const double steady_s = naive ? 0.0
-                            : beside
-                                ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s)
-                                : transfers * h.slowest_s;
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
         return;
     }
-    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
-                {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
-                {"exposed_sends_per_step", naive || beside ? 0.0 : transfers},
-                {"late_sends_s", beside ? steady_s : 0.0}, {"fill_and_drain_s", fill_s});
+    const double boundaries = plan->pipeline - 1.0;
+    const hops h = measure_hops(c);
+    /* One stage at a time has nothing beside its sends. */
+    const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
+    const double fill_s =
+        beside ? 2.0 * h.sum_s * sl_schedule_fill_boundaries(plan) / boundaries : 0.0;
+    const double late_s =
+        beside ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s) : 0.0;
+    const double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
+    const double exposed_s = fill_s + late_s + open_s;
+    const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
+
+    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, exposed_s, {"bytes_per_send", h.bytes},
+                {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", open_s},
+                {"late_sends_s", late_s}, {"fill_and_drain_s", fill_s});
     if (c->explained)
         sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s + fill_s,
-                                  fill_s + steady_s);
+                                  transfers * h.bytes, transfers * h.slowest_s, exposed_s);
 }
 
 static void
@@ -462,6 +526,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
             measure_rank(c, r, &measured[count]);
             times[r] = &measured[count++];
             busy[r] = busy_of(times[r]);
+            busy[r].skew = skew_of(c, r, &busy[r], visible_of(times[r]));
         }
         flops_again += times[r]->flops_again;
     }
