@@ -230,9 +230,13 @@ zb_v_bubble_s(const sl_plan *plan, double microbatches, const sl_busy *mean)
     const double forward_s = mean->all_s - mean->backward_s;
     const double input_s = mean->backward_s - mean->weight_s;
     const double weight_s = mean->weight_s;
-    const double apart_s = sl_larger(input_s - forward_s, forward_s - input_s);
-    const double many_s =
-        (p - 1.0) * (apart_s + sl_larger(0.0, forward_s + input_s - 2.0 * weight_s)) - weight_s;
+    /* Gaps of one pass of a rank: what takes longer there and back than the other way, and what weights'
+     * gradients do not fill. */
+    const double gap_s =
+        input_s >= forward_s
+            ? input_s - forward_s + sl_larger(0.0, forward_s + input_s - 2.0 * weight_s)
+            : sl_larger(0.0, 2.0 * forward_s - weight_s - sl_smaller(weight_s, input_s));
+    const double many_s = (p - 1.0) * gap_s - weight_s;
     const double few_s =
         sl_larger(0.0, 2.0 * p - 1.0 - microbatches) * forward_s +
         sl_larger(0.0, 2.0 * (p - 1.0) * input_s - (microbatches - 1.0) * mean->all_s - weight_s);
@@ -291,8 +295,7 @@ zb_v_s(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest)
         mean.backward_s += busy[r].backward_s / p;
         mean.weight_s += busy[r].weight_s / p;
     }
-    const double bubble_s =
-        zb_v_bubble_s(plan, m, &mean) - p * (busy[slowest].all_s - mean.all_s);
+    const double bubble_s = zb_v_bubble_s(plan, m, &mean) - p * (busy[slowest].all_s - mean.all_s);
     return sl_larger(m * busy[slowest].all_s + sl_larger(0.0, bubble_s),
                      zb_v_filled_s(plan, m, busy));
 }
