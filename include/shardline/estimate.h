@@ -69,6 +69,14 @@ typedef struct sl_guess {
     double batch, m, n, k;
 } sl_guess;
 
+/** Why a step in closed form may be more than 5 % off the step simulated (shardline/timeline.h). */
+typedef enum sl_coarse {
+    SL_COARSE_NONE,
+    SL_COARSE_TRAFFIC, /* nothing hides much of what travels */
+    SL_COARSE_FEW,     /* ZB-V with too few micro-batches to fill it */
+    SL_COARSE_CHUNKS   /* interleaved chunks differ from rank to rank */
+} sl_coarse;
+
 typedef struct sl_time {
     double step_s;
     double ideal_s;      /* model FLOPs at the datasheet peak */
@@ -80,6 +88,7 @@ typedef struct sl_time {
     uint32_t slowest_pool;
     uint32_t slowest_links;
     double flops_again; /* by recomputation, of one micro-batch in all stages */
+    sl_coarse coarse;   /* where the plan is explained */
     sl_term terms[SL_TIME_TERMS];
     uint32_t communication_count;
     sl_communication communication[SL_COMMUNICATION_MAX];

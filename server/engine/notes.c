@@ -498,6 +498,27 @@ note_schedule(sl_estimate *out)
             "their own data ranks; gradients of the two are added up once a step");
 }
 
+/* The closed form is what a search goes by; where it is coarse the step simulated is the figure. */
+static void
+note_coarse(sl_estimate *out)
+{
+    static const char *const texts[] = {
+        [SL_COARSE_TRAFFIC] =
+            "more than a tenth of the step is traffic that nothing hides, added up by stage: "
+            "simulated layer by layer and link by link, as timelines do, the step may be more than "
+            "5 % off this figure",
+        [SL_COARSE_FEW] = "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as "
+                          "timelines do, the step "
+                          "may be more than 5 % off this figure",
+        [SL_COARSE_CHUNKS] =
+            "chunks of a stage differ and are not the slowest on the same stage: simulated, as "
+            "timelines do, the step may be more than 5 % off this figure",
+    };
+
+    if (out->time.coarse != SL_COARSE_NONE)
+        sl_note_add(out, true, "closed_form_coarse", texts[out->time.coarse]);
+}
+
 void
 sl_evaluate_notes(const sl_question *question, sl_estimate *out)
 {
@@ -510,6 +531,7 @@ sl_evaluate_notes(const sl_question *question, sl_estimate *out)
     note_buffers(out);
     note_plan(question, out);
     note_schedule(out);
+    note_coarse(out);
     note_host(question, out);
     note_experts(question, out);
     note_encoder(question->model, out);

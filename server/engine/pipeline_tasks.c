@@ -93,8 +93,7 @@ sl_pipeline_parts_of(const sl_plan *plan, uint64_t microbatches)
     out.bytes = kept; /* what laying the tasks took is free again */
     out.start = cut(&out, tasks, sizeof(double));
     out.end = cut(&out, tasks, sizeof(double));
-    out.simulation =
-        cut(&out, 1, sl_simulation_shared_bytes((uint32_t)lanes, (uint32_t)tasks, plan->pipeline));
+    out.simulation = cut(&out, 1, sl_simulation_shared_bytes((uint32_t)lanes, plan->pipeline));
     if (out.bytes < laid)
         out.bytes = laid;
     return out;

@@ -162,11 +162,19 @@ sl_in_flight sl_schedule_in_flight(const sl_plan *plan, uint64_t microbatches, u
 /** Whether no rank keeps more of anything alive than the one before it, and as much turning. */
 bool sl_schedule_in_flight_falls(const sl_plan *plan);
 
+/** One pass through one chunk of a rank [s], by the symbols of the papers F, I and W. */
+typedef struct sl_chunk_pass {
+    double forward_s;
+    double input_s;  /* gradients of inputs, or all of backward where the schedule does not split it */
+    double weight_s; /* gradients of weights */
+} sl_chunk_pass;
+
 /** One micro-batch on one rank, all its chunks [s]. */
 typedef struct sl_busy {
     double all_s;      /* forward and backward, with what neither hides */
     double backward_s; /* of it, backward, with what is recomputed for it */
     double weight_s;   /* of that, gradients of weights that may wait */
+    sl_chunk_pass skew; /* of two chunks, how much longer the second takes than the first */
 } sl_busy;
 
 typedef struct sl_pipeline_span {

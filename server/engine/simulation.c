@@ -2,7 +2,9 @@
 
 #include <assert.h>
 
-static const uint32_t none = UINT32_MAX;
+#include "engine/simulation_waiting.h"
+
+static const uint32_t none = SL_LANE_NONE;
 
 /* How far a lane has come. */
 typedef struct lane_state {
@@ -15,23 +17,20 @@ typedef struct lane_state {
 typedef struct simulation {
     const sl_tasks *tasks;
     lane_state *lanes;
-    uint32_t *waiting; /* of each task the first lane that waits for it */
-    uint32_t ready;    /* the first lane that may run */
+    uint32_t ready; /* the first lane that may run */
     double *start_s, *end_s;
 } simulation;
 
 size_t
-sl_simulation_bytes(uint32_t lanes, uint32_t tasks)
+sl_simulation_bytes(uint32_t lanes)
 {
-    return lanes * sizeof(lane_state) + tasks * sizeof(uint32_t);
+    return lanes * sizeof(lane_state);
 }
 
-/* Everything that waited for the task may run. */
+/* A lane and all that waited with it may run. */
 static void
-wake(simulation *s, uint32_t task)
+wake(simulation *s, uint32_t lane)
 {
-    uint32_t lane = s->waiting[task];
-
     while (lane != none) {
         const uint32_t other = s->lanes[lane].other;
         s->lanes[lane].other = s->ready;
@@ -53,8 +52,8 @@ run_lane(simulation *s, uint32_t index)
         for (; lane->wait < t->wait_first[task + 1]; lane->wait++) {
             const uint32_t awaited = t->waits[lane->wait];
             if (s->end_s[awaited] < 0.0) {
-                lane->other = s->waiting[awaited];
-                s->waiting[awaited] = index;
+                lane->other = sl_first_waiting(s->end_s[awaited]);
+                s->end_s[awaited] = sl_end_awaited_by(index);
                 return;
             }
             if (s->end_s[awaited] > lane->now_s)
@@ -62,8 +61,9 @@ run_lane(simulation *s, uint32_t index)
         }
         s->start_s[task] = lane->now_s;
         lane->now_s += t->seconds[task];
+        const uint32_t waiting = sl_first_waiting(s->end_s[task]);
         s->end_s[task] = lane->now_s;
-        wake(s, task);
+        wake(s, waiting);
     }
 }
 
@@ -72,17 +72,13 @@ sl_simulate(const sl_tasks *tasks, void *scratch, double *start_s, double *end_s
 {
     const uint32_t count = tasks->lane_first[tasks->lanes];
     lane_state *lanes = scratch;
-    simulation s = {.tasks = tasks,
-                    .lanes = lanes,
-                    .waiting = (uint32_t *)(lanes + tasks->lanes),
-                    .ready = none,
-                    .start_s = start_s,
-                    .end_s = end_s};
+    simulation s = {
+        .tasks = tasks, .lanes = lanes, .ready = none, .start_s = start_s, .end_s = end_s};
 
     for (uint32_t task = 0; task < count; task++) {
         assert(tasks->seconds[task] >= 0.0);
-        s.waiting[task] = none;
-        start_s[task] = end_s[task] = -1.0;
+        start_s[task] = -1.0;
+        end_s[task] = sl_end_awaited_by(none);
     }
     for (uint32_t i = tasks->lanes; i-- > 0;) {
         const uint32_t first = tasks->lane_first[i];

@@ -19,7 +19,7 @@ typedef struct sl_tasks {
 } sl_tasks;
 
 /** Bytes of scratch memory of sl_simulate. */
-size_t sl_simulation_bytes(uint32_t lanes, uint32_t tasks);
+size_t sl_simulation_bytes(uint32_t lanes);
 
 /**
  * start = max(end of the task before on the lane, ends of those waited for); end = start + seconds.
@@ -40,7 +40,7 @@ typedef struct sl_sharing {
 } sl_sharing;
 
 /** Bytes of scratch memory of sl_simulate_shared. */
-size_t sl_simulation_shared_bytes(uint32_t lanes, uint32_t tasks, uint32_t nodes);
+size_t sl_simulation_shared_bytes(uint32_t lanes, uint32_t nodes);
 
 /**
  * sl_simulate, but for ways that are shared: while a node exchanges, all that takes one of its ways gets

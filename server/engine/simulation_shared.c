@@ -3,7 +3,9 @@
 
 #include <assert.h>
 
-static const uint32_t none = UINT32_MAX;
+#include "engine/simulation_waiting.h"
+
+static const uint32_t none = SL_LANE_NONE;
 
 typedef struct lane_state {
     uint32_t next;   /* task */
@@ -34,18 +36,16 @@ typedef struct simulation {
     node_state *nodes;
     runner *heap; /* the first to end on top */
     uint32_t running;
-    bool vacant;       /* the top has ended, and nothing has come in its place */
-    uint32_t *waiting; /* of each task the first lane that waits for it */
-    uint32_t ready;    /* the first lane that may run */
+    bool vacant;    /* the top has ended, and nothing has come in its place */
+    uint32_t ready; /* the first lane that may run */
     double now_s;
     double *start_s, *end_s;
 } simulation;
 
 size_t
-sl_simulation_shared_bytes(uint32_t lanes, uint32_t tasks, uint32_t nodes)
+sl_simulation_shared_bytes(uint32_t lanes, uint32_t nodes)
 {
-    return lanes * (sizeof(lane_state) + sizeof(runner)) + nodes * sizeof(node_state) +
-           tasks * sizeof(uint32_t);
+    return lanes * (sizeof(lane_state) + sizeof(runner)) + nodes * sizeof(node_state);
 }
 
 static void
@@ -212,8 +212,8 @@ start(simulation *s, uint32_t lane)
     for (; l->wait < t->wait_first[l->next + 1]; l->wait++) {
         const uint32_t awaited = t->waits[l->wait];
         if (s->end_s[awaited] < 0.0) {
-            l->other = s->waiting[awaited];
-            s->waiting[awaited] = lane;
+            l->other = sl_first_waiting(s->end_s[awaited]);
+            s->end_s[awaited] = sl_end_awaited_by(lane);
             return;
         }
     }
@@ -230,13 +230,14 @@ end_first(simulation *s)
 {
     const uint32_t lane = s->heap[0].lane;
     const uint32_t task = s->lanes[lane].next;
+    uint32_t other = sl_first_waiting(s->end_s[task]);
 
     s->now_s = s->end_s[task] = s->heap[0].end_s;
     s->vacant = true;
     take_ways(s, lane, false);
     s->lanes[lane].next++;
     make_ready(s, lane);
-    for (uint32_t other = s->waiting[task]; other != none;) {
+    while (other != none) {
         const uint32_t after = s->lanes[other].other;
         make_ready(s, other);
         other = after;
@@ -256,7 +257,6 @@ sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scrat
                     .lanes = lanes,
                     .nodes = nodes,
                     .heap = heap,
-                    .waiting = (uint32_t *)(nodes + sharing->nodes),
                     .ready = none,
                     .start_s = start_s,
                     .end_s = end_s};
@@ -265,8 +265,8 @@ sl_simulate_shared(const sl_tasks *tasks, const sl_sharing *sharing, void *scrat
         nodes[i] = (node_state){none, none, none};
     for (uint32_t task = 0; task < count; task++) {
         assert(tasks->seconds[task] >= 0.0);
-        s.waiting[task] = none;
-        start_s[task] = end_s[task] = -1.0;
+        start_s[task] = -1.0;
+        end_s[task] = sl_end_awaited_by(none);
     }
     for (uint32_t i = tasks->lanes; i-- > 0;) {
         lanes[i] = (lane_state){.next = tasks->lane_first[i],

@@ -32,12 +32,20 @@ all_passes(const sl_rank_time *t)
     };
 }
 
+/* Of what routing takes the part that is visible. */
+static double
+visible_of(const sl_rank_time *t)
+{
+    const double routed_s = all_passes(t).expert_s;
+
+    return routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
+}
+
 static sl_busy
 busy_of(const sl_rank_time *t)
 {
     const sl_pass_time all = all_passes(t);
-    const double routed_s = all.expert_s;
-    const double visible = routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
+    const double visible = visible_of(t);
 
     return (sl_busy){
         .all_s = sl_pass_dense_s(&all) + t->visible_expert_s,
@@ -66,6 +74,30 @@ visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
     const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
     const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
     return filling * routed_s + (1.0 - filling) * hidden_s;
+}
+
+/* How much longer passes take through the second of a rank's two chunks than through the first. */
+static sl_chunk_pass
+skew_of(const sl_memory_case *c, uint32_t r, const sl_busy *all, double visible)
+{
+    const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
+    const sl_held held = {.rank = r, .first = 0, .count = 1};
+    sl_memory_case space;
+    sl_stage stage;
+
+    if (sl_schedule_directions(c->plan) == 1)
+        return (sl_chunk_pass){0};
+    sl_schedule_part(c->question->model, c->plan, &held, &stage);
+    sl_rank_time t = sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
+    t.visible_expert_s = visible * all_passes(&t).expert_s;
+    const sl_busy first = busy_of(&t);
+    const double weight_s = all->weight_s - 2.0 * first.weight_s;
+    const double backward_s = all->backward_s - 2.0 * first.backward_s;
+    return (sl_chunk_pass){
+        .forward_s = copies * (all->all_s - 2.0 * first.all_s - backward_s),
+        .input_s = copies * (backward_s - weight_s),
+        .weight_s = copies * weight_s,
+    };
 }
 
 static void
@@ -109,185 +141,6 @@ sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *gro
         .exposed_s = exposed,
     };
     out->exposed_communication_s += exposed;
-}
-
-/* What crosses the stage boundaries, one micro-batch in one direction. */
-typedef struct hops {
-    double bytes;     /* per rank, of the slowest hop */
-    double slowest_s; /* and what it takes */
-    double sum_s;     /* of them all */
-    sl_level level;
-    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it */
-    sl_level after[SL_PIPELINE_MAX];
-} hops;
-
-/* The slowest links between two stages of several pools, which have the network between them. */
-static sl_group
-between_pools(const sl_memory_case *c, uint32_t low, uint32_t high)
-{
-    const sl_group apart = {
-        .ranks = 2.0, .nodes = 2.0, .members_per_node = 1.0, .level = SL_LEVEL_NETWORK};
-
-    for (uint32_t i = 0; i < c->pools->count; i++) {
-        const sl_pool_price *pool = &c->pools->list[i];
-        if (low >= pool->first_stage && high < pool->end_stage)
-            return sl_ranks_between(pool->cluster, c->plan, low - pool->first_stage,
-                                    high - pool->first_stage);
-    }
-    return apart;
-}
-
-double
-sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
-               double bytes, sl_level *level)
-{
-    sl_memory_case spaces[2];
-    const sl_memory_case *one = sl_case_of_stage(c, low, &spaces[0]);
-    const sl_group pair = c->pools == NULL ? sl_ranks_between(c->cluster, c->plan, low, high)
-                                           : between_pools(c, low, high);
-    const double seconds = sl_collective_s(one->cluster, kind, &pair, bytes);
-
-    *level = pair.level;
-    if (c->pools == NULL)
-        return seconds;
-    const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
-    return sl_larger(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
-}
-
-/* With the gather that follows it where the release splits the hidden state over the tensor group for
- * the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients by the
- * other. */
-double
-sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole, double *bytes,
-              sl_level *level)
-{
-    const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
-
-    *bytes = whole / (scattered ? c->slice->tensor : c->slice->spread);
-    const double send_s = sl_step_pair_s(c, low, high, SL_COLLECTIVE_SEND_RECEIVE, *bytes, level);
-    if (!scattered)
-        return send_s;
-
-    sl_memory_case spaces[2];
-    const sl_cluster *const sides[] = {sl_case_of_stage(c, low, &spaces[0])->cluster,
-                                       sl_case_of_stage(c, high, &spaces[1])->cluster};
-    double gather_s = 0.0;
-    for (uint32_t i = 0; i < (sides[0] == sides[1] ? 1 : 2); i++) {
-        const sl_group group = sl_group_of(sides[i], c->plan->tensor, 1);
-        gather_s =
-            sl_larger(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
-    }
-    return send_s + gather_s;
-}
-
-static hops
-measure_hops(const sl_memory_case *c)
-{
-    const bool alike = c->pools == NULL && !sl_model_is_plain(c->question->model) &&
-                       sl_ranks_stages_alike(c->cluster, c->plan);
-    hops h = {.level = SL_LEVEL_SCALE_UP};
-    sl_level level = SL_LEVEL_SCALE_UP;
-    double bytes = 0.0;
-    double seconds = 0.0;
-
-    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
-        if (r == 0 || !alike)
-            seconds = sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
-        h.sum_s += seconds;
-        h.after_s[r] = seconds;
-        h.after[r] = level;
-        if (seconds > h.slowest_s) {
-            h.slowest_s = seconds;
-            h.bytes = bytes;
-            h.level = level;
-        }
-    }
-    return h;
-}
-
-/* What a rank is on the way of a micro-batch to a later rank and back. */
-static double
-trip_part_s(bool splits, const sl_busy *busy)
-{
-    return busy->all_s - (splits ? busy->weight_s : 0.0); /* gradients of weights wait */
-}
-
-/* A rank of 1F1B has one micro-batch more under way than the next: from one rank to the n-th after it and
- * back passes one in n + 1 of them. Of all such trips those between neighbours, from the first rank and to
- * the last. */
-static double
-round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
-              double slowest_s)
-{
-    const bool splits = sl_schedule_splits_backward(c->plan);
-    const sl_schedule schedule = sl_schedule_of(c->plan);
-    const uint32_t last = c->plan->pipeline - 1;
-    double from_first_s = trip_part_s(splits, &busy[0]);
-    double to_last_s = trip_part_s(splits, &busy[last]);
-    double most_s = 0.0;
-
-    if (schedule != SL_SCHEDULE_1F1B && schedule != SL_SCHEDULE_ZB_H1)
-        return 0.0;
-    for (uint32_t n = 1; n <= last; n++) {
-        const double before_s = trip_part_s(splits, &busy[n - 1]);
-        const double after_s = trip_part_s(splits, &busy[n]);
-        const double sends_s = 2.0 * h->after_s[n - 1];
-        from_first_s += sends_s + after_s;
-        to_last_s += 2.0 * h->after_s[last - n] + trip_part_s(splits, &busy[last - n]);
-        const double longest_s = sl_larger(from_first_s, to_last_s) / (n + 1.0) - slowest_s;
-        const double next_s = (before_s + sends_s + after_s) / 2.0 - slowest_s;
-        most_s = sl_larger(most_s, sl_larger(0.0, m - (n + 1.0)) * longest_s);
-        most_s = sl_larger(most_s, sl_larger(0.0, m - 2.0) * next_s);
-    }
-    return most_s;
-}
-
-/* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends outputs
- * to the next and gradients to the one before over the same links. */
-static double
-late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
-             double slowest_s)
-{
-    const double chunks = c->plan->virtual_pipeline;
-    double most_s = h->slowest_s;
-
-    for (uint32_t r = 1; r + 1 < c->plan->pipeline; r++)
-        if (h->after[r - 1] == h->after[r])
-            most_s = sl_larger(most_s, h->after_s[r - 1] + h->after_s[r]);
-    return sl_larger(round_trips_s(c, m, h, busy, slowest_s), m * (chunks * most_s - slowest_s));
-}
-
-static void
-evaluate_pipeline(const sl_memory_case *c, uint64_t m, const sl_busy *busy,
-                  const sl_pipeline_span *span, sl_time *out)
-{
-    const sl_plan *plan = c->plan;
-    const double boundaries = plan->pipeline - 1.0;
-    const hops h = measure_hops(c);
-    /* One stage at a time: every micro-batch passes every boundary in the open. */
-    const bool naive = plan->schedule == SL_SCHEDULE_NAIVE;
-    const double passed =
-        naive ? (double)m * boundaries * plan->virtual_pipeline : sl_schedule_fill_boundaries(plan);
-    const double fill_s = boundaries > 0.0 ? 2.0 * h.sum_s * passed / boundaries : 0.0;
-    const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
-    const bool beside = c->software->overlap_pipeline;
-    const double steady_s = naive ? 0.0
-                            : beside
-                                ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s)
-                                : transfers * h.slowest_s;
-
-    if (plan->pipeline == 1) {
-        SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
-        return;
-    }
-    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, fill_s + steady_s,
-                {"bytes_per_send", h.bytes}, {"send_s", h.slowest_s}, {"boundaries", boundaries},
-                {"exposed_sends_per_step", naive || beside ? 0.0 : transfers},
-                {"late_sends_s", beside ? steady_s : 0.0}, {"fill_and_drain_s", fill_s});
-    if (c->explained)
-        sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s + fill_s,
-                                  fill_s + steady_s);
 }
 
 static void
@@ -462,6 +315,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
             measure_rank(c, r, &measured[count]);
             times[r] = &measured[count++];
             busy[r] = busy_of(times[r]);
+            busy[r].skew = skew_of(c, r, &busy[r], visible_of(times[r]));
         }
         flops_again += times[r]->flops_again;
     }
@@ -476,10 +330,12 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->bubble_ratio = span.idle_ratio;
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
-    evaluate_pipeline(c, m, busy, &span, out);
+    sl_step_sends(c, m, busy, &span, out);
     sl_step_data(c, times, paced ? &span.slowest : NULL, out);
     sl_step_optimizer(c, times[span.slowest], out);
     set_overhead(c, out);
+    if (c->explained)
+        out->coarse = sl_step_coarse(c, busy[span.slowest].all_s, out);
 }
 
 void

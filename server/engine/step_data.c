@@ -99,9 +99,34 @@ measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, 
         rounds * sl_step_pair_s(c, low, high, SL_COLLECTIVE_ALL_REDUCE, part, &d->copy_level);
 }
 
-/* Of reductions what nothing hides, but for the last. They run under backward; where the copies of the
- * states have links of their own, those are summed while the next part is reduced, and while the next
- * micro-batch runs forward. */
+/* What a rank computes of one micro-batch [s], which hides what travels meanwhile. */
+typedef struct cover {
+    double forward_s, backward_s;
+} cover;
+
+static cover
+cover_of(const sl_memory_case *c, const sl_rank_time *t)
+{
+    const double copies = sl_schedule_copies(c->plan);
+
+    return (cover){.forward_s = copies * t->forward.computing_s,
+                   .backward_s = copies * (t->backward.computing_s + t->again.computing_s)};
+}
+
+/* Of `seconds` in so many rounds what nothing hides: `beside_s` of each does, and `between_s` before the next
+ * one. What is left of the last has nothing after it. */
+static double
+visible_s(const sl_software *software, double seconds, double rounds, double beside_s,
+          double between_s)
+{
+    return sl_larger(
+        sl_price_visible_s(software, seconds, rounds * beside_s + (rounds - 1.0) * between_s, true),
+        sl_price_visible_s(software, seconds / rounds, beside_s, true));
+}
+
+/* Of reductions what nothing hides, but for the last. They run under backward, beside what is gathered for
+ * it over the same links; and while the next micro-batch runs forward unless that is gathered for. Copies of
+ * the states that have links of their own are summed while the next part is reduced. */
 static double
 reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
              double last, const sl_data_time *d)
@@ -109,20 +134,25 @@ reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     const sl_software *software = c->software;
     const bool beside = software->overlap_gradient_reduce && !d->whole &&
                         !sl_states_reduces_after(c->workload, c->plan);
-    const double copies = sl_schedule_copies(c->plan);
-    const double cover_s = d->rounds.reduces * copies * t->backward.computing_s;
-    const double longer_s = cover_s + (d->rounds.reduces - 1.0) * copies * t->forward.computing_s;
-    const double early = 1.0 - last / d->rounds.reduces;
+    const cover one = cover_of(c, t);
+    const double rounds = d->rounds.reduces;
+    const double early = 1.0 - last / rounds;
     const double reduce_s = early * d->reduce_s;
     const double others_s = early * (d->replica_s + d->copy_s);
+    const double gather_s = d->gathered > 0.0 ? d->gather_s / d->gathered : 0.0;
+    const bool gathers = software->overlap_parameter_gather && d->rounds.gathers > d->rounds.starts;
+    const double backward_s = gathers ? sl_larger(0.0, one.backward_s - gather_s) : one.backward_s;
+    const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one.forward_s;
 
     const bool apart =
         (groups->replicas.level == SL_LEVEL_NETWORK) != (groups->shard.level == SL_LEVEL_NETWORK);
 
-    if (!beside || !apart)
-        return sl_price_visible_s(software, reduce_s + others_s, cover_s, beside);
-    return sl_larger(sl_price_visible_s(software, reduce_s, cover_s, beside),
-                     sl_price_visible_s(software, others_s, longer_s, beside));
+    if (!beside)
+        return reduce_s + others_s;
+    if (!apart)
+        return visible_s(software, reduce_s + others_s, rounds, backward_s, between_s);
+    return sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
+                     visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
 }
 
 /* Of the elements `routed` are shared over fewer ranks [ratio]. */
@@ -146,12 +176,16 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
     d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
     d->gather_s = d->fetch_s + d->gathered * again * one_s;
     d->first_s = first * d->gather_s * rounds.starts / d->gathered;
-    /* Backward, which a second gather runs under, takes about twice the forward. */
+    const cover covered = cover_of(c, t);
+    const bool beside = c->software->overlap_parameter_gather && !d->whole;
+    const double rest_s = d->gather_s - d->first_s;
+    const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
     d->gather_exposed_s =
         d->first_s +
-        sl_price_visible_s(c->software, d->gather_s - d->first_s,
-                           rounds.gathers * sl_schedule_copies(c->plan) * t->forward.computing_s,
-                           c->software->overlap_parameter_gather && !d->whole);
+        sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered.forward_s,
+                           beside) +
+        sl_price_visible_s(c->software, again_s,
+                           (rounds.gathers - rounds.starts) * covered.backward_s, beside);
 }
 
 static void
@@ -195,10 +229,10 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
                sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
     const double all = sl_larger(1.0, elements->all);
     d->last_s = edges.last / all * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
-    d->reduce_exposed_s =
-        sl_larger(0.0, d->last_s + reductions_s(c, groups, t, edges.last / all, d) - drained_s);
     if (rounds.gathers > 0.0)
         measure_gathers(c, groups, t, holding, &edges, routed, d);
+    d->reduce_exposed_s =
+        sl_larger(0.0, d->last_s + reductions_s(c, groups, t, edges.last / all, d) - drained_s);
 }
 
 sl_data_time

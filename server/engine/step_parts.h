@@ -67,7 +67,7 @@ typedef struct sl_data_time {
     bool whole; /* one unit: nothing of it is hidden */
     double reduce_s, gather_s, replica_s, copy_s;
     double gathered; /* how often, of all parameters: rounds.gathers but for what stays gathered */
-    double fetch_s; /* of gather_s, up from the host */
+    double fetch_s;  /* of gather_s, up from the host */
     double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
     double reduce_exposed_s,
         gather_exposed_s; /* that of the reduction with replicas' and copies' */
@@ -92,6 +92,15 @@ double sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, doubl
 /** A collective of two ranks, one of each of two stages. */
 double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
                       double bytes, sl_level *level);
+
+/** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
+ * much longer the step spans with what a rank sends in its passes. */
+void sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+                   const sl_pipeline_span *span, sl_time *out);
+
+/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated; slowest_s: of
+ * the slowest rank, one micro-batch. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, double slowest_s, const sl_time *time);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

@@ -178,7 +178,8 @@ static const sl_term_info terms[] = {
          "cpu_offload.py)"},
     [SL_TERM_PIPELINE_COMMUNICATION] =
         {"pipeline_communication", NULL, SL_LIFETIME_NONE,
-         "exposed_sends_per_step x send_s + late_sends_s + fill_and_drain_s",
+         "late_sends_s + fill_and_drain_s of sends beside passes; else open_sends_s: how much longer "
+         "the step spans with what a rank sends in its passes",
          "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,

@@ -82,7 +82,7 @@ parts_of(const sl_memory_case *c)
     p.saved = cut(&p, layers * m, sizeof(uint32_t));
     p.start = cut(&p, p.tasks, sizeof(double));
     p.end = cut(&p, p.tasks, sizeof(double));
-    p.simulation = cut(&p, 1, sl_simulation_bytes(SL_LAYERS_LANES, (uint32_t)p.tasks));
+    p.simulation = cut(&p, 1, sl_simulation_bytes(SL_LAYERS_LANES));
     return p;
 }
 

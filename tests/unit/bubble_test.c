@@ -78,21 +78,33 @@ layers_one_device_after_the_other_leave_the_rest_idle(void)
     }
 }
 
-/* Also with few micro-batches, and with weights' gradients that are longer than a forward; ZB-H2's is
- * not for both and gradients of inputs that are shorter than one. */
+/* ZB-V fills its gaps with whole gradients of weights, which no formula counts. With fewer than 2p - 1
+ * micro-batches the answer says that it is coarse. */
+static bool
+has_too_few(const sl_plan *plan, uint32_t m)
+{
+    return plan->schedule == SL_SCHEDULE_ZB_V && m < 2 * plan->pipeline - 1;
+}
+
+/* Also with few micro-batches, and with weights' gradients that are longer than a forward, but for ZB-V's,
+ * which come to 2 %; ZB-H2's is not for both and gradients of inputs that are shorter than one. */
 static void
 closed_forms_are_what_balanced_schedules_come_to(void)
 {
     for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++)
         for (uint32_t p = 2; p <= 10; p++)
             for (uint32_t m = 1; m <= SL_PIPELINE_BATCHES_MAX; m++) {
-                const uint32_t v = schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? 3 : 1;
+                const bool by_itself =
+                    schedule == SL_SCHEDULE_ZB_H2 || schedule == SL_SCHEDULE_ZB_V;
+                const uint32_t v = schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? 3
+                                   : schedule == SL_SCHEDULE_ZB_V           ? 2
+                                                                            : 1;
                 const sl_plan plan = sl_pipeline_plan((sl_schedule)schedule, p, v);
-                const double w = sl_pipeline_draw(0.3, 1.5);
+                const double w = sl_pipeline_draw(0.3, schedule == SL_SCHEDULE_ZB_V ? 1.0 : 1.5);
                 const double input_s = sl_pipeline_draw(0.8, 2.0);
                 sl_busy busy[SL_PIPELINE_MAX];
-                if (!sl_order_exists(&plan, m) || schedule == SL_SCHEDULE_DUALPIPE ||
-                    (v > 1 && m % p != 0) ||
+                if (!sl_order_exists(&plan, m) || has_too_few(&plan, m) ||
+                    (schedule == SL_SCHEDULE_INTERLEAVED_1F1B && m % p != 0) ||
                     (schedule == SL_SCHEDULE_ZB_H2 && m < 2 * p - 1 && input_s < 1.0))
                     continue;
                 for (uint32_t r = 0; r < p; r++)
@@ -100,25 +112,60 @@ closed_forms_are_what_balanced_schedules_come_to(void)
                 sl_pipeline_set_costs(&plan, 1.0, input_s, w);
                 const double span_s = sl_pipeline_step_s(&plan, m);
                 const double expected_s = sl_schedule_span(&plan, m, busy).span_s;
-                if (schedule == SL_SCHEDULE_ZB_H2)
-                    sl_expect_near(m * busy[0].all_s + sl_pipeline_longest_idle_s(), expected_s,
-                                   1e-9, "ZB-H2");
-                else
-                    sl_expect_near(span_s, expected_s, 1e-9, "span");
+                sl_expect_near(by_itself ? m * busy[0].all_s + sl_pipeline_longest_idle_s()
+                                         : span_s,
+                               expected_s, schedule == SL_SCHEDULE_ZB_V ? 0.02 : 1e-9, "span");
             }
 }
 
-/* Stages that differ by up to a fifth either way in each kind of pass, seeded. */
+static void
+add_pass(sl_busy *busy, const sl_work_seconds *work, double share)
+{
+    const double backward_s = work->backward_input_s + work->backward_weight_s;
+
+    busy->all_s += share * (work->forward_s + backward_s);
+    busy->backward_s += share * backward_s;
+    busy->weight_s += share * work->backward_weight_s;
+}
+
+/* Passes that differ by up to a fifth either way, each kind by itself: of ranks, and of chunks where a
+ * rank holds one of each direction. */
+static void
+draw_costs(const sl_plan *plan, sl_busy busy[SL_PIPELINE_MAX])
+{
+    const uint32_t held = sl_schedule_held(plan);
+    const bool apart = sl_schedule_directions(plan) == 2;
+    const double input_s = sl_pipeline_draw(1.0, 1.5);
+    const double weight_s = sl_pipeline_draw(0.5, 1.0);
+    sl_work_seconds works[SL_PIPELINE_RANKS_MAX * SL_PIPELINE_CHUNKS_MAX];
+
+    for (uint32_t i = 0; i < sl_schedule_chunks(plan); i++)
+        works[i] =
+            (sl_work_seconds){sl_pipeline_draw(0.8, 1.2), input_s * sl_pipeline_draw(0.8, 1.2),
+                              weight_s * sl_pipeline_draw(0.8, 1.2)};
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_chunk_cost *costs = &sl_pipeline_costs[r * held];
+        busy[r] = (sl_busy){0};
+        for (uint32_t c = 0; c < held; c++) {
+            costs[c] = (sl_chunk_cost){.work = works[apart ? sl_schedule_chunk(plan, r, c) : r]};
+            add_pass(&busy[r], &costs[c].work, 1.0 / sl_schedule_copies(plan));
+        }
+        if (apart)
+            busy[r].skew =
+                (sl_chunk_pass){costs[1].work.forward_s - costs[0].work.forward_s,
+                                costs[1].work.backward_input_s - costs[0].work.backward_input_s,
+                                costs[1].work.backward_weight_s - costs[0].work.backward_weight_s};
+    }
+}
+
 static void
 closed_forms_are_near_what_uneven_stages_come_to(void)
 {
-    static const struct {
-        double most, mean;
-    } bounds[SL_SCHEDULE_COUNT] = {
-        [SL_SCHEDULE_1F1B] = {0.01, 1e-3},    [SL_SCHEDULE_INTERLEAVED_1F1B] = {0.05, 2e-3},
-        [SL_SCHEDULE_NAIVE] = {1e-12, 1e-12}, [SL_SCHEDULE_GPIPE] = {1e-12, 1e-12},
-        [SL_SCHEDULE_ZB_H1] = {0.02, 2e-3},   [SL_SCHEDULE_ZB_H2] = {0.03, 1e-3},
-        [SL_SCHEDULE_ZB_V] = {0.07, 8e-3},    [SL_SCHEDULE_DUALPIPE] = {0.06, 0.01},
+    static const double means[SL_SCHEDULE_COUNT] = {
+        [SL_SCHEDULE_1F1B] = 1e-3,   [SL_SCHEDULE_INTERLEAVED_1F1B] = 2e-3,
+        [SL_SCHEDULE_NAIVE] = 1e-12, [SL_SCHEDULE_GPIPE] = 1e-12,
+        [SL_SCHEDULE_ZB_H1] = 2e-3,  [SL_SCHEDULE_ZB_H2] = 1e-3,
+        [SL_SCHEDULE_ZB_V] = 8e-3,   [SL_SCHEDULE_DUALPIPE] = 2e-3,
     };
 
     for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++) {
@@ -133,23 +180,10 @@ closed_forms_are_near_what_uneven_stages_come_to(void)
                                                   interleaved ? sl_pipeline_draw_count(2, 4)
                                                   : v         ? 2
                                                               : 1);
-            const uint32_t held = sl_schedule_held(&plan);
-            const uint32_t m = (dual ? 2 : 1) * p * sl_pipeline_draw_count(1, 3) +
+            const uint32_t m = (dual || v ? 2 : 1) * p * sl_pipeline_draw_count(1, 3) +
                                (interleaved ? 0 : 2 * sl_pipeline_draw_count(0, p / 2));
-            const double input_s = sl_pipeline_draw(1.0, 1.5);
-            const double weight_s = sl_pipeline_draw(0.5, 1.0);
             sl_busy busy[SL_PIPELINE_MAX];
-            for (uint32_t r = 0; r < p; r++) {
-                const sl_work_seconds work = {sl_pipeline_draw(0.8, 1.2),
-                                              input_s * sl_pipeline_draw(0.8, 1.2),
-                                              weight_s * sl_pipeline_draw(0.8, 1.2)};
-                const double chunks = dual ? 1.0 : held;
-                const double backward_s = work.backward_input_s + work.backward_weight_s;
-                for (uint32_t c = 0; c < held; c++)
-                    sl_pipeline_costs[r * held + c] = (sl_chunk_cost){.work = work};
-                busy[r] = (sl_busy){chunks * (work.forward_s + backward_s), chunks * backward_s,
-                                    chunks * work.backward_weight_s};
-            }
+            draw_costs(&plan, busy);
             double span_s = sl_pipeline_step_s(&plan, m);
             if (schedule == SL_SCHEDULE_ZB_H2 || v) {
                 span_s = 0.0; /* of each rank by itself */
@@ -161,8 +195,8 @@ closed_forms_are_near_what_uneven_stages_come_to(void)
             sum += error / DRAWS;
             most = fmax(most, error);
         }
-        CU_ASSERT_TRUE(most <= bounds[schedule].most);
-        CU_ASSERT_TRUE(sum <= bounds[schedule].mean);
+        CU_ASSERT_TRUE(most <= 0.05);
+        CU_ASSERT_TRUE(sum <= means[schedule]);
     }
 }
 

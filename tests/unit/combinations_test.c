@@ -363,13 +363,13 @@ cutting_otherwise_breaks_no_rule_that_is_left_out(void)
     sl_draw_clear();
 }
 
-/* The final figure of a plan beside the one that a search goes by. Most drawn models are of few blocks on
- * slow links, where what one layer differs from another by counts: the bound is on how many are off. */
+/* The final figure of a plan beside the one that a search goes by: near, or the answer says that it may not
+ * be. Most drawn models are of few blocks on slow links, where traffic is much of a step. */
 static void
-drawn_timelines_are_near_their_estimates(void)
+timelines_are_near_their_estimates_or_those_say_so(void)
 {
     static const double near = 0.05;
-    uint32_t drawn_here = 0, off = 0;
+    uint32_t drawn_here = 0, said = 0, off = 0;
 
     sl_draw_models();
     for (number = 0; number < DRAWS; number++) {
@@ -384,12 +384,17 @@ drawn_timelines_are_near_their_estimates(void)
         CU_ASSERT_PTR_NOT_NULL_FATAL(space);
         sl_timeline_simulate(&drawn.question, &answer, NULL, NULL, space, &timeline);
         const double ratio = timeline.step_s / answer.time.step_s;
-        expect(ratio > 0.5 && ratio < 1.6, "a simulated step is of its estimate's order");
+        const bool coarse = sl_fixture_has_note(&answer, "closed_form_coarse");
+        expect(ratio > 0.6 && ratio < 1.6, "a simulated step is of its estimate's order");
+        expect(coarse || fabs(log(ratio)) <= near, "what is not said to be coarse is near");
         off += fabs(log(ratio)) > near;
+        said += coarse;
         drawn_here++;
         free(space);
     }
-    printf("  %u of %u are off by more than %.0f %%\n", off, drawn_here, 100.0 * near);
+    printf("  %u of %u are off by more than %.0f %%, %u say that they may be\n", off, drawn_here,
+           100.0 * near, said);
+    CU_ASSERT_TRUE(2 * said <= drawn_here);
     CU_ASSERT_TRUE(15 * off <= drawn_here);
     sl_draw_clear();
 }
@@ -400,7 +405,7 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(what_is_accepted_has_an_answer_that_hangs_together),
         SL_CASE(cutting_otherwise_breaks_no_rule_that_is_left_out),
-        SL_CASE(drawn_timelines_are_near_their_estimates),
+        SL_CASE(timelines_are_near_their_estimates_or_those_say_so),
     };
 
     return sl_run_cases(argc, argv, "combinations", cases, sizeof cases / sizeof cases[0]);

@@ -102,7 +102,7 @@ bubbles_are_the_published_ones(void)
         {SL_SCHEDULE_ZB_H1, 3.0 * 3.0, "(p - 1)(F + B - 2W), Qi 2023 table 1"},
         {SL_SCHEDULE_ZB_H2, 3.0 * 1.0, "(p - 1)(F + B - 3W), Qi 2023 table 1"},
         {SL_SCHEDULE_ZB_V, (3.0 * (1.0 + 1.0) - 2.0) / 2.0, "derived, see below"},
-        {SL_SCHEDULE_DUALPIPE, 6.0, "(p / 2 - 1)(F + 2B - 3W), DualPipe README"},
+        {SL_SCHEDULE_DUALPIPE, 2.0 * 2.0 + 3.0 - 2.0, "(p / 2 - 1)(2F + I - W), derived"},
     };
     const sl_busy busy[SL_PIPELINE_MAX] = {
         {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}};

@@ -24,7 +24,7 @@ run(graph *g, uint32_t lanes)
                             .seconds = g->seconds,
                             .wait_first = g->wait_first,
                             .waits = g->waits};
-    void *scratch = malloc(sl_simulation_bytes(lanes, g->lane_first[lanes]));
+    void *scratch = malloc(sl_simulation_bytes(lanes));
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
     const bool ended = sl_simulate(&tasks, scratch, g->start_s, g->end_s);
@@ -160,7 +160,7 @@ run_shared(graph *g, const uint8_t *to)
                             .wait_first = g->wait_first,
                             .waits = g->waits};
     const sl_sharing sharing = {.nodes = 3, .sends = 0, .exchanges = 3, .to = to};
-    void *scratch = malloc(sl_simulation_shared_bytes(6, g->lane_first[6], 3));
+    void *scratch = malloc(sl_simulation_shared_bytes(6, 3));
 
     CU_ASSERT_PTR_NOT_NULL_FATAL(scratch);
     CU_ASSERT_TRUE(sl_simulate_shared(&tasks, &sharing, scratch, g->start_s, g->end_s));
