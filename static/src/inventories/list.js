@@ -16,13 +16,13 @@ import { knownName } from "./pools.js";
 import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
-/** @typedef {{item: any, inventory: any, guesses: number, problem: any}} Row  inventory: null until it has come */
+/** @typedef {{item: Api.InventoryItem, inventory: Api.Inventory, guesses: number, problem: any}} Row  inventory: null until it has come */
 
 const PAGE = 50;
 const AT_ONCE = 4;
 const PAUSE_MS = 250;
 
-/** One that cannot be read hides no other. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
+/** One that cannot be read hides no other. @param {Api.InventoryItem} item @param {AbortSignal} abort @returns {Promise<Row>} */
 async function loadRow(item, abort) {
     try {
         const inventory = await fetchInventory(item.slug, abort);
@@ -35,7 +35,7 @@ async function loadRow(item, abort) {
     }
 }
 
-/** A few at a time, so that a slow service is not asked for all at once. @param {any[]} items @param {AbortSignal} abort */
+/** A few at a time, so that a slow service is not asked for all at once. @param {Api.InventoryItem[]} items @param {AbortSignal} abort */
 async function loadRows(items, abort) {
     /** @type {Row[]} */
     const rows = [];
@@ -49,15 +49,15 @@ async function loadRows(items, abort) {
     return rows;
 }
 
-/** When the cluster was seen last, by the source that saw it last; null: never. @param {any} inventory @returns {string | null} */
+/** When the cluster was seen last, by the source that saw it last; null: never. @param {Api.Inventory} inventory @returns {string | null} */
 function seenAt({ status }) {
     return status.hosts.sources.map(({ observed_at: at }) => at).sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
-/** @param {any[]} groups */
+/** @param {Api.AbsentHosts[]} groups */
 const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** What there is to see to, in words. @param {any} inventory @returns {string[]} */
+/** What there is to see to, in words. @param {Api.Inventory} inventory @returns {string[]} */
 function wrongs({ status }) {
     const { drained, down, sources, contradictions, usable } = status.hosts;
     const [out, off] = [countOf(drained), countOf(down)];
@@ -69,19 +69,19 @@ function wrongs({ status }) {
         ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
 }
 
-/** @param {any} inventory */
+/** @param {Api.Inventory} inventory */
 function stopped({ status }) {
     return status.plans.filter(({ verdict }) => verdict === "does_not_fit" || verdict === "refused");
 }
 
-/** @param {any} inventory @returns {[string, number][]} accelerators by part */
+/** @param {Api.Inventory} inventory @returns {[string, number][]} accelerators by part */
 function kindsOf({ status }) {
     const kinds = new Map();
     for (const { accelerator, accelerators } of status.hardware.pools) kinds.set(accelerator, (kinds.get(accelerator) ?? 0) + accelerators);
     return [...kinds].map(([id, count]) => [knownName(id), count]);
 }
 
-/** @param {{inventory: any}} props */
+/** @param {{inventory: Api.Inventory}} props */
 function Verdicts({ inventory }) {
     const bad = stopped(inventory);
     const { plans } = inventory.status;
@@ -106,6 +106,7 @@ function cellsOf({ item, inventory, guesses, problem }) {
 /** @param {{rows: Row[]}} props */
 function Rows({ rows }) {
     const attention = place.value.bad === "1";
+    /** @param {Row} row */
     const time = ({ inventory }) => (inventory === null ? 0 : Date.parse(seenAt(inventory) ?? "1970-01-01"));
     const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
         .sort((a, b) => time(a) - time(b));
@@ -116,7 +117,7 @@ function Rows({ rows }) {
             rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
 }
 
-/** @param {{items: any[]}} props */
+/** @param {{items: Api.InventoryItem[]}} props */
 function Deleted({ items }) {
     return html`
         <${Plain} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
@@ -138,6 +139,7 @@ function Filter() {
         }, PAUSE_MS);
         return () => clearTimeout(timer);
     }, [draft]);
+    /** @param {string} name @param {string} words */
     const box = (name, words) => html`
         <${Check} on=${place.value[name] === "1"} set=${(on) => set(name, on ? "1" : "")}>${words}<//>`;
     return html`

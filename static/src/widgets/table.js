@@ -21,6 +21,7 @@ const PAGE_ROWS = IN_VIEW - 2;
 /** Rows and columns on. @type {Record<string, [number, number]>} */
 const STEPS = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [PAGE_ROWS, 0], PageUp: [-PAGE_ROWS, 0],
     Home: [0, -Infinity], End: [0, Infinity] };
+/** @type {typeof STEPS} */
 const FAR_STEPS = { Home: [-Infinity, -Infinity], End: [Infinity, Infinity] };
 
 /** The key of the row of heads. */
@@ -61,6 +62,7 @@ function Head({ column, sort, setSort }) {
 /** @param {{row: any, id: string, at: number, columns: Column[], more: Record<string, any>}} props  more: attributes of the row */
 function Line({ row, id, at, columns, more }) {
     const [first, ...others] = columns;
+    /** @param {Column} column */
     const write = (column) => (column.write ?? column.read)(row);
     const place = { "data-key": id, "aria-rowindex": at + 2 };
     if (row.section) {
@@ -101,6 +103,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
     const [top, setTop] = useState(0);
+    /** @param {number} at */
     const keyAt = (at) => (at < 0 ? HEADS : keyOf(rows[at]));
     const chosenAt = long && current !== "" ? rows.findIndex((row) => keyOf(row) === current) : -1;
     const stop = cursor.key === HEADS || current === "" ? cursor.key : current;
@@ -128,10 +131,12 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         const first = Math.max(0, Math.floor(scroller.current.scrollTop / ROW_PX) - SPARE_ROWS);
         if (Math.abs(first - top) >= SPARE_ROWS / 2 || first === 0) setTop(first);
     };
+    /** @param {EventTarget | null} target */
     const placeOf = (target) => {
-        const cell = target.closest("[data-name]");
+        const cell = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest("[data-name]"));
         return cell && { key: cell.parentElement.dataset.key, name: cell.dataset.name };
     };
+    /** @param {number} at @param {number} across */
     const go = (at, across) => {
         if (long && at >= 0) {
             bringRow(scroller.current, at);
@@ -140,11 +145,13 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         setCursor({ key: keyAt(at), name: columns[across].name, focus: cursor.focus + 1 });
         if (at >= 0) choose?.(keyAt(at));
     };
+    /** @param {KeyboardEvent} event */
     const onKeyDown = (event) => {
         const place = placeOf(event.target);
         if (!place || event.metaKey || event.altKey) return;
         const steps = (event.ctrlKey ? FAR_STEPS : STEPS)[event.key];
         if (steps) {
+            /** @param {number} value @param {number} least @param {number} most */
             const within = (value, least, most) => Math.max(least, Math.min(most, value));
             const now = rows.findIndex((row) => keyOf(row) === place.key);
             go(within(now + steps[0], steps[0] === -Infinity ? 0 : -1, rows.length - 1),
@@ -153,7 +160,9 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         event.preventDefault();
         event.stopPropagation();
     };
-    const keyAbout = (event) => event.target.closest("tbody tr")?.dataset.key ?? "";
+    /** @param {{target: Element}} event */
+    const keyAbout = ({ target }) => target.closest("tbody tr")?.getAttribute("data-key") ?? "";
+    /** @param {FocusEvent & {target: Element}} event */
     const onFocusIn = (event) => {
         const place = placeOf(event.target);
         if (!place) return;

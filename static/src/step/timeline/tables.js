@@ -63,6 +63,7 @@ function bubble_s({ begin_s, end_s, busy_s }) {
 function Stages() {
     const { stages, stairsOfStage } = shown.value;
     const unit = units.value;
+    /** @param {number | undefined} bytes */
     const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
         <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
@@ -79,6 +80,7 @@ function Stages() {
 function AtCursor() {
     const now_s = table_s.value;
     const running = runningAt(now_s);
+    /** @param {number} value */
     const number = (value) => (value < 0 ? "–" : value);
     return html`
         <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => html`
