@@ -1,4 +1,4 @@
-/** The first screen: every inventory by the age of what was seen of it, with what is wrong there. */
+/** The first screen: every inventory, what was seen longest ago first, with what is wrong there. */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
@@ -106,10 +106,7 @@ function cellsOf({ item, inventory, guesses, problem }) {
 /** @param {{rows: Row[]}} props */
 function Rows({ rows }) {
     const attention = place.value.bad === "1";
-    /** @param {Row} row */
-    const time = ({ inventory }) => (inventory === null ? 0 : Date.parse(seenAt(inventory) ?? "1970-01-01"));
-    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
-        .sort((a, b) => time(a) - time(b));
+    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0);
     return html`
         <${Plain} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
             rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
@@ -178,7 +175,7 @@ function Found({ filter }) {
 
 export function List() {
     const { q: name = "", gone, cursor = "" } = place.value;
-    const filter = changed({ limit: String(PAGE), sort: "-updated_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
+    const filter = changed({ limit: String(PAGE), sort: "observed_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
     return html`
         <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>
