@@ -1,13 +1,13 @@
 /** Pointer, wheel and keys on the timeline. */
 import { batch } from "@preact/signals";
 import { pause, play, playing } from "../cursor.js";
-import { at_s, stage, view_s } from "../../state/look.js";
+import { at_s, selected_s, stage, view_s } from "../../state/look.js";
 import { panned, zoomed } from "../window.js";
 import { detailRows } from "./detail.js";
 import { laneAt, timeOf } from "./layout.js";
 import { spanAt } from "./rows.js";
-import { extendSelection, focusSelected, hovered, lastEnd_s, layout, mark, moveCursor, nextEdge, nextMicrobatch, pan, selected_s,
-    setView, shown, stageShown, viewNow, zoom } from "./shown.js";
+import { extendSelection, focusSelected, hovered, lastEnd_s, layout, mark, moveCursor, nextEdge, nextMicrobatch, pan, setView,
+    shown, stageShown, viewNow, zoom } from "./shown.js";
 
 /** @typedef {{x: number, y: number}} Spot */
 /** @typedef {typeof layout} LayoutSignal  of the drawing that is handled: both share the axis */

@@ -1,7 +1,7 @@
 /** The drawing of a timeline: its canvases, the mini-map, and what is said of the span under the pointer. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../../html.js";
-import { at_s, marks_s } from "../../state/look.js";
+import { at_s, marks_s, selected_s } from "../../state/look.js";
 import { theme, units } from "../../state/prefs.js";
 import { exact } from "../../units.js";
 import { keptWords } from "../bytes.js";
@@ -13,7 +13,7 @@ import { kindLook, laneWords } from "./kinds.js";
 import { timeOf } from "./layout.js";
 import { miniPicture, paintMarks, paintMini } from "./marks.js";
 import { paintScene } from "./paint.js";
-import { hovered, lastEnd_s, layout, other, otherLayout, selected_s, setView, shown, stageShown, viewNow, width } from "./shown.js";
+import { hovered, lastEnd_s, layout, other, otherLayout, setView, shown, stageShown, viewNow, width } from "./shown.js";
 
 const MINI_PX = 38;
 const TIP_PX = 260;

@@ -1,7 +1,7 @@
 /** The timeline in words: the stages, what runs at the cursor, the sums of a part. */
 import { html } from "../../html.js";
 import { table_s } from "../cursor.js";
-import { stage } from "../../state/look.js";
+import { selected_s, stage } from "../../state/look.js";
 import { units } from "../../state/prefs.js";
 import { timeline } from "../state.js";
 import { exact, gigabytes, percent, seconds } from "../../units.js";
@@ -10,7 +10,7 @@ import { Notes } from "../../planner/details.js";
 import { Fold } from "../../widgets/fold.js";
 import { Plain } from "../../widgets/plain.js";
 import { kindLook, laneWords } from "./kinds.js";
-import { runningAt, selected_s, shown, stageShown } from "./shown.js";
+import { runningAt, shown, stageShown } from "./shown.js";
 import { sumsOf } from "./sums.js";
 
 /** @param {{label: string, value_s: number, whole_s: number, look?: any, testid?: string}} props */
