@@ -9,6 +9,7 @@ import { exact } from "../units.js";
 import { Check } from "../widgets/check.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Plain } from "../widgets/plain.js";
+import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
@@ -90,28 +91,48 @@ function Verdicts({ inventory }) {
         <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`);
 }
 
-/** @param {Row} row @returns {any[]} its cells */
-function cellsOf({ item, inventory, guesses, problem }) {
-    const name = html`<${Go} where=${{ inv: item.slug }}>${item.name || item.slug}<//>`;
-    if (inventory === null) return [name, "unknown", html`<span class="bad">could not be read: ${problem.detail}</span>`, "", "", "", "", ""];
-    const seen = seenAt(inventory);
+/** What is known only of one that could be read. @template T @param {(inventory: Api.Inventory) => T} read @returns {(row: Row) => T | ""} */
+const of = (read) => ({ inventory }) => (inventory === null ? "" : read(inventory));
+
+/** @param {Row} row */
+function Problems({ inventory, problem }) {
+    if (inventory === null) return html`<span class="bad">could not be read: ${problem.detail}</span>`;
     const wrong = wrongs(inventory);
-    const { hardware } = inventory.status;
-    return [name, seen === null ? "never" : html`<${Age} of=${seen} />`,
-        wrong.length > 0 ? html`<span class="bad">${wrong.join(" · ")}</span>` : html`<span class="good">none known</span>`,
-        html`<${Verdicts} inventory=${inventory} />`, exact(hardware.nodes), exact(hardware.accelerators),
-        kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`), guesses > 0 ? many(guesses, "field") : "none"];
+    return wrong.length > 0 ? html`<span class="bad">${wrong.join(" · ")}</span>` : html`<span class="good">none known</span>`;
 }
+
+/** @param {Row} row */
+function Seen({ inventory }) {
+    if (inventory === null) return "unknown";
+    const seen = seenAt(inventory);
+    return seen === null ? "never" : html`<${Age} of=${seen} />`;
+}
+
+/** In the order of the service, so none is sorted by. @type {import("../widgets/rows.js").Column[]} */
+const COLUMNS = [
+    { name: "slug", title: "Inventory", read: ({ item }) => item.slug, write: ({ item }) => html`<${Go} where=${{ inv: item.slug }}>${item.name || item.slug}<//>` },
+    { name: "seen", title: "Last seen", field: "observed_at", read: of(seenAt), write: Seen },
+    { name: "problems", title: "Problems", wraps: true, read: of((inventory) => wrongs(inventory).join("; ")), write: Problems },
+    { name: "plans", title: "Saved plans", field: "plans that stopped fitting", wraps: true,
+        read: of((inventory) => stopped(inventory).map(({ slug }) => slug).join(" ")), write: of((inventory) => html`<${Verdicts} inventory=${inventory} />`) },
+    { name: "nodes", title: "Nodes", number: true, read: of(({ status }) => status.hardware.nodes), write: of(({ status }) => exact(status.hardware.nodes)) },
+    { name: "gpus", title: "GPUs", number: true, read: of(({ status }) => status.hardware.accelerators), write: of(({ status }) => exact(status.hardware.accelerators)) },
+    { name: "kinds", title: "Kinds", read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
+        write: of((inventory) => kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`)) },
+    { name: "guesses", title: "Guessed", field: "guessed fields", number: true, read: ({ guesses }) => guesses,
+        write: ({ inventory, guesses }) => (inventory === null ? "" : guesses > 0 ? many(guesses, "field") : "none") },
+];
 
 /** @param {{rows: Row[]}} props */
 function Rows({ rows }) {
     const attention = place.value.bad === "1";
     const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0);
     return html`
-        <${Plain} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
-            rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
-        <p class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
-            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
+        <${Table} label="Inventories" columns=${COLUMNS} rows=${shown} keyOf=${(/** @type {Row} */ { item }) => item.slug}
+            more=${(/** @type {Row} */ { item }) => ({ "data-slug": item.slug })} />
+        <p class="commands"><span class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
+            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</span>
+            <${TableTools} rows=${shown} columns=${COLUMNS} file="shardline-inventories" /></p>`;
 }
 
 /** @param {{items: Api.InventoryItem[]}} props */

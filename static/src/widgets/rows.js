@@ -6,6 +6,7 @@
  * @property {string} title            with the unit of its figures as they are written
  * @property {string} [field]          its title in a file, with the unit of what is read; the title when absent
  * @property {boolean} [number]        figures stand to the right
+ * @property {boolean} [wraps]         words break into lines
  * @property {1 | -1} [first]          direction of the first sort; a column without it is not sorted by
  * @property {(row: any) => any} read  what is sorted, copied and exported
  * @property {(row: any) => any} [write]  what stands in the cell; what is read when absent
