@@ -9,7 +9,7 @@
 static const char *const sort_words[] = {
     [SL_SORT_SLUG] = "slug",          [SL_SORT_SLUG_DOWN] = "-slug",
     [SL_SORT_UPDATED] = "updated_at", [SL_SORT_UPDATED_DOWN] = "-updated_at",
-    [SL_SORT_NAME] = "name",
+    [SL_SORT_NAME] = "name",          [SL_SORT_OBSERVED] = "observed_at",
 };
 _Static_assert(sizeof sort_words / sizeof sort_words[0] == SL_SORT_COUNT, "every order has a word");
 
@@ -72,7 +72,8 @@ read_cursor(const sl_request *request, sl_inventory_query *out, sl_errors *err)
 
     if (text == NULL)
         return SL_OK;
-    const bool timed = out->sort == SL_SORT_UPDATED || out->sort == SL_SORT_UPDATED_DOWN;
+    const bool timed = out->sort == SL_SORT_UPDATED || out->sort == SL_SORT_UPDATED_DOWN ||
+                       out->sort == SL_SORT_OBSERVED;
     if (!sl_cursor_read(text, request->arena, &cursor) || !sl_slug_ok(cursor.slug) ||
         sl_text_index(cursor.sort, sort_words, SL_SORT_COUNT) < 0)
         return sl_fail(err, SL_E_RANGE, "invalid_cursor", "", "the cursor is not one of ours");

@@ -84,7 +84,8 @@ typedef enum sl_inventory_sort {
     SL_SORT_SLUG_DOWN,
     SL_SORT_UPDATED,
     SL_SORT_UPDATED_DOWN,
-    SL_SORT_NAME, /* by its first 100 characters */
+    SL_SORT_NAME,     /* by its first 100 characters */
+    SL_SORT_OBSERVED, /* by its latest observation, first those without any */
     SL_SORT_COUNT
 } sl_inventory_sort;
 

@@ -95,6 +95,7 @@ sl_inventory_list(sl_store *store, const sl_inventory_query *query, sl_arena *ar
         [SL_SORT_UPDATED] = {SL_SQL_INVENTORIES_BY_UPDATE, "-infinity", ""},
         [SL_SORT_UPDATED_DOWN] = {SL_SQL_INVENTORIES_BY_UPDATE_DOWN, "infinity", "~"},
         [SL_SORT_NAME] = {SL_SQL_INVENTORIES_BY_NAME, "", ""},
+        [SL_SORT_OBSERVED] = {SL_SQL_INVENTORIES_BY_OBSERVATION, "-infinity", ""},
     };
     _Static_assert(sizeof orders / sizeof orders[0] == SL_SORT_COUNT, "every order has its text");
     assert(query->sort < SL_SORT_COUNT);

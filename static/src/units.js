@@ -9,6 +9,7 @@ const PREFIXES = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"],
 /** @type {[number, string][]} */
 const COUNTS = [[1e12, "T"], [1e9, "B"], [1e6, "M"]];
 
+/** @type {Record<string, number>} */
 const FACTORS = { "": 1, k: 1e3, m: 1e6, b: 1e9, g: 1e9, t: 1e12 };
 
 /** From here on a difference reads better as a factor. */

@@ -2,6 +2,7 @@
 import { gigabytes, percent, scaled } from "./units.js";
 
 const STATES = { optimizer: "optimizer states", parameters: "parameters", activations: "activations" };
+/** @type {Record<string, string>} */
 const PLACES = { cpu: "in host memory", nvme: "on disks of the host" };
 
 /** @param {Record<string, string>} places */
@@ -11,7 +12,9 @@ function offloaded(places) {
     return moved.length > 0 ? moved.join(" and ") : "nothing in host memory";
 }
 
-/** @param {any} recompute  the object; a word has a control of its own */
+/**
+ * @param {{mode: string, method?: string, layers?: number, modules?: string[]}} recompute  the object; a word has a control of its own
+ */
 function recomputed({ mode, method, layers, modules }) {
     if (mode === "modules") return `recompute ${modules.map((name) => name.replaceAll("_", " ")).join(", ")}`;
     return method === "block" ? `recompute the first ${layers} blocks of each chunk`

@@ -130,10 +130,11 @@ describe('the list', () => {
         });
     });
 
-    it('comes in pages, each with its way back', async () => {
+    it('comes in pages of one order, each with its way back: what was seen last stands on the last', async () => {
         const zones = Array.from({ length: 51 }, (_, place) => `zone-${place}`);
         for (const slug of zones)
             await api.inventory(slug, { name: slug, pools: [{ name: 'a', nodes: 1, node }] });
+        await api.observe('zone-0', 'slurm', slurm(['z1']));
         await inTab(browser, server, at('&p.q=zone'), async ({ page }) => {
             await row(page, 'zone-50').waitFor();
             assert.equal(await page.locator('tr[data-slug]').count(), 50);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { treemap } from '../../static/src/step/sharding/treemap.js';
-import { becomes, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, choose, inTab, openPlan, seen } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
@@ -133,6 +133,31 @@ describe('moments', () => {
             assert.equal(await seen(page.getByTestId('marked')), text);
             await page.getByRole('button', { name: 'Remove the marks' }).click();
             assert.equal(await page.getByTestId('marked').count(), 0);
+        });
+    });
+
+    it('what is summed and what is drawn are in the address too, until the plan changes', async () => {
+        await withStep(async ({ page, tab }) => {
+            await page.getByTestId('timeline-plot').focus();
+            for (const key of ['ArrowRight', 'Shift+ArrowRight', 'Shift+ArrowRight'])
+                await page.keyboard.press(key);
+            await page.getByLabel('Ring steps').check();
+            await page.getByLabel('Links, copies, host').uncheck();
+            const text = await seen(page.getByTestId('selected'));
+            const lookOfStep = () => page.evaluate(() => ['sum', 'rings', 'lanes'].map((name) => new URLSearchParams(location.search).get(name)));
+            await becomes(async () => (await lookOfStep()).slice(1), ['1', 'compute']);
+            const [sum] = await lookOfStep();
+            assert.match(sum, /^[0-9.e-]+,[0-9.e-]+$/);
+            await page.reload();
+            await stepReady(page);
+            assert.equal(await seen(page.getByTestId('selected')), text);
+            assert.equal(await page.getByLabel('Ring steps').isChecked(), true);
+            assert.equal(await page.getByLabel('Links, copies, host').isChecked(), false);
+            await answering(tab, () => choose(page, 'recompute', 'full'));
+            await becomes(() => page.getByTestId('selected').count(), 0, 'what was summed of another plan');
+            await becomes(lookOfStep, [null, '1', 'compute']);
+            await page.goBack();
+            await becomes(() => seen(page.getByTestId('selected')), text);
         });
     });
 

@@ -334,7 +334,14 @@ test('a list is sorted and filtered, and its pages keep both', async () => {
             { code: 'malformed_time' });
     assertProblem(await client.get(`${base}?sort=size`), 422, { code: 'unknown_value' });
 
-    for (const sort of ['slug', '-slug', 'updated_at', '-updated_at', 'name']) {
+    const hour = 3600e3;
+    for (const i of [5, 4, 3, 2]) {
+        for (const [source, behind] of [['slurm', 9 - i], ['nvidia-smi', 20 + i]])
+            assert.equal((await client.request('PUT',
+                `${base}/zone-${i}/observations/${source}?observed_at=${new Date(Date.now() - behind * hour).toISOString()}`,
+                { body: 'NodeName=gpu1 Gres=gpu:h100:8 State=IDLE', headers: { 'Content-Type': 'text/plain' } })).status, 201);
+    }
+    for (const sort of ['slug', '-slug', 'updated_at', '-updated_at', 'name', 'observed_at']) {
         const seen = [];
         let path = `${base}?sort=${sort}&label=fleet&name=Zone%20&limit=4`;
         while (path !== undefined) {

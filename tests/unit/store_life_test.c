@@ -231,6 +231,7 @@ a_part_of_few_names_is_looked_up_whatever_the_order(void)
         {SL_SQL_INVENTORIES_BY_UPDATE, "'-infinity'", ", ''"},
         {SL_SQL_INVENTORIES_BY_UPDATE_DOWN, "'infinity'", ", '~'"},
         {SL_SQL_INVENTORIES_BY_NAME, "''", ", ''"},
+        {SL_SQL_INVENTORIES_BY_OBSERVATION, "'-infinity'", ", ''"},
     };
     static const char *const parts[] = {"nowhere", "no", "q", "cluster 4711"};
     static char sql[4096], plan[16384];

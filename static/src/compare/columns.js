@@ -3,7 +3,7 @@
  *
  * @typedef {import("../state/plan.js").Plan} Plan
  * @typedef {import("../state/api.js").Problem} Problem
- * @typedef {{phase: "loading" | "done" | "problem", estimate: any, problem: Problem | null}} Answered
+ * @typedef {{phase: "loading" | "done" | "problem", estimate: Api.Estimate, problem: Problem | null}} Answered
  * @typedef {Answered & {key: string, name: string, own: boolean, pin: string, plan: Plan}} Column
  *          pin: "" where the plan is not set aside
  */
@@ -20,6 +20,7 @@ export const { said, say } = addressed(comparing);
 /** @type {Answered} */
 const WAITING = { phase: "loading", estimate: null, problem: null };
 
+/** @type {Problem} */
 const MISSING = { title: "Another model", type: "missing", status: 0, errors: [],
     detail: "it is of a pasted config.json that this page no longer holds; paste it again to see this plan" };
 

@@ -2,7 +2,7 @@
  * Answers row by row, aligned: what was set, the verdict, and every term. Pure but for units and names of parts.
  *
  * @typedef {import("./columns.js").Column} Column
- * @typedef {Pick<Column, "estimate"> & Partial<Column>} Shown
+ * @typedef {{estimate: any} & Partial<Omit<Column, "estimate">>} Shown  an estimate, or what is compared like one
  * @typedef {{text: string, value: any, unit: string, about: any}} Cell  value: as the service sent it; text: "–" where it has none
  * @typedef {{key: string, section?: string, label: string, words: boolean, differs: boolean, better: 1 | 0 | -1, unit: string,
  *            write: (value: number) => string, signed: boolean, cells: Cell[]}} Row
@@ -107,14 +107,17 @@ export function known({ title, rows }) {
     return { title, rows: rows.filter(({ cells }) => cells.some(({ text }) => text !== "–")) };
 }
 
+/** @param {Api.Estimate} estimate */
 const bindingRank = ({ memory }) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
 /** Volume and open time of each collective. @param {Column[]} columns */
 function trafficRows(columns) {
+    /** @param {Api.Communication} item */
     const nameOf = ({ group, collective, level }) => wordsOf(`${group} ${collective}, ${level}`);
+    /** @param {Api.Estimate} estimate */
     const traffic = (estimate) => (estimate.communication ?? []).map((item) => ({ ...item, name: nameOf(item) }));
     const rows = termRows(columns, new Map(), "bytes_per_step", traffic);
-    return rows.map((row) => ({ ...row, cells: row.cells.map((cell) => ({ ...cell, about: null })) }));
+    return rows.map((row) => ({ ...row, cells: row.cells.map((cell) => ({ ...cell, about: NONE.about })) }));
 }
 
 /** @param {import("../state/plan.js").Plan} plan */
@@ -140,11 +143,13 @@ function settingText(field, { plan, estimate }) {
 
 /** @param {Column[]} columns @returns {Row[]} */
 function settingRows(columns) {
+    /** @param {Column} column */
     const node = ({ plan: { inventory, pool, accelerator, perNode } }) =>
         (inventory !== "" ? [inventory, pool].filter(Boolean).join(", ") : `${perNode} × ${partName(accelerator)}`);
     const fields = FIELDS.filter(({ key }) => ![...MODEL_FIELDS, ...CLUSTER_FIELDS].includes(key));
     const extras = new Set(columns.flatMap(({ plan }) => Object.entries(plan.extra ?? {}).flatMap(([group, members]) =>
         Object.keys(members).map((name) => `/${group}/${name}`))));
+    /** @param {string} pointer @param {import("../state/plan.js").Plan} plan */
     const extraText = (pointer, plan) => {
         const value = valueAt(plan.extra, pointer);
         if (value === undefined) return null;
@@ -170,7 +175,9 @@ function rangeRow(columns, key, label, name, write) {
 
 /** All of it, each part behind its heading. @param {Column[]} columns @returns {{title: string, rows: Row[]}[]} */
 export function partsOf(columns) {
+    /** @param {Column} column */
     const verdictOf = ({ estimate }) => (estimate === null ? null : fitText(estimate));
+    /** @param {Figure[]} list */
     const figures = (list) => list.map((figure) => figureRow(columns, figure));
     const [step, ...others] = figures(RATES);
     return [

@@ -70,8 +70,10 @@ export function Sheet({ label, file, columns, parts, base = -1, onlyDifferent = 
         const shown = onlyDifferent ? all.filter(({ differs }) => differs) : all;
         return shown.length === 0 ? [] : [{ key: `part ${title}`, section: title }, ...shown];
     });
+    /** @type {import("../widgets/rows.js").Column} */
     const named = { name: "label", title: label, head: html`<span class="visually-hidden">${label}</span>`, read: labelOf,
         write: (row) => html`<${Label} row=${row} />` };
+    /** @type {import("../widgets/rows.js").Column[]} */
     const others = columns.map(({ key, title, head }, at) => ({
         name: key, title, head, number: true,
         read: ({ words, cells }) => (words ? cells[at].text : cells[at].value),

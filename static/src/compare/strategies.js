@@ -17,7 +17,7 @@ import { criteriaOf, cutOfStrategy } from "./strategy-rows.js";
 /** What a strategy chooses for itself unless the reader fixes it. */
 const CHOSEN = ["micro_batch_size", "recompute"];
 
-/** @type {[string, string, (strategy: any) => boolean][]} */
+/** @type {[string, string, (strategy: Api.Strategy) => boolean][]} */
 const SHOWN = [["", "possible here", ({ applicable }) => applicable], ["fits", "that fit", ({ fits }) => fits === true], ["all", "all", () => true]];
 
 /** Both questions of this view. @param {import("../state/plan.js").Plan} of @param {boolean} fixed  micro-batch and recomputation as in the plan */
@@ -30,23 +30,25 @@ function questionsOf(of, fixed) {
 
 /** @param {{own: any, others: any}} questions @param {AbortSignal} signal */
 async function ask({ own, others }, signal) {
-    const [mine, rest] = await Promise.all([postComparison(own, signal), postComparison(others, signal)]);
+    const [mine, rest] = /** @type {Api.StrategyComparison[]} */ (
+        await Promise.all([postComparison(own, signal), postComparison(others, signal)]));
     return { ...rest, strategies: [...mine.strategies, ...rest.strategies] };
 }
 
 /**
  * The plan with the cut of a strategy in place of its own.
- * @param {import("../state/plan.js").Plan} of @param {any} change  as the service answers it
+ * @param {import("../state/plan.js").Plan} of @param {Api.Strategy["change"]} change  as the service answers it
  */
 export function planWith(of, { parallelism = {}, workload = {} }) {
+    /** @param {string} group @param {string} name */
     const decided = (group, name) => group === "parallelism" || CHOSEN.includes(name);
     return applyPatch({ ...of, extra: extraWithout(of, decided) }, { parallelism: toldMembers(parallelism), workload });
 }
 
-/** @param {any} strategy */
+/** @param {Api.Strategy} strategy */
 const apply = ({ change }) => setPlan(planWith(plan.peek(), change));
 
-/** @param {{strategy: any, recommended: boolean, isBase: boolean}} props */
+/** @param {{strategy: Api.Strategy, recommended: boolean, isBase: boolean}} props */
 function Head({ strategy, recommended, isBase }) {
     const { name, applicable } = strategy;
     const words = called("ways", name);
@@ -61,7 +63,7 @@ function Head({ strategy, recommended, isBase }) {
         </span>`;
 }
 
-/** @param {{answer: any}} props */
+/** @param {{answer: Api.StrategyComparison}} props */
 function Recommendation({ answer: { recommendation, strategies } }) {
     const best = strategies.find(({ name }) => name === recommendation.strategy);
     return html`
@@ -73,10 +75,11 @@ function Recommendation({ answer: { recommendation, strategies } }) {
         </div>`;
 }
 
-/** @param {{answer: any}} props */
+/** @param {{answer: Api.StrategyComparison}} props */
 function Columns({ answer }) {
     const { strategies, recommendation } = answer;
     const [show, , isShown] = SHOWN.find(([name]) => name === said("show")) ?? SHOWN[0];
+    /** @param {Api.Strategy} strategy */
     const rankOf = ({ name }) => (name === "given" ? 0 : name === recommendation.strategy ? 1 : 2);
     const shown = strategies.filter((one) => one.name === "given" || isShown(one)).sort((a, b) => rankOf(a) - rankOf(b));
     const left = strategies.filter(({ applicable }) => !applicable);

@@ -8,7 +8,7 @@ import { bytes, wordsOf } from "../widgets/values.js";
 import { titled } from "../widgets/words.js";
 import { figureRow, known, termRows, wordsRow } from "./rows.js";
 
-/** @param {any} strategy @returns {string} its degrees and what it settles */
+/** @param {Api.Strategy} strategy @returns {string} its degrees and what it settles */
 export function cutOfStrategy({ resolved, change }) {
     if (!resolved) return "";
     const recompute = change.workload?.recompute;
@@ -21,32 +21,34 @@ export function verdictOf(column) {
     return column.applicable ? fitText(column) : `✕ not possible: ${column.refused.detail}`;
 }
 
-/** @param {any} strategy @returns {any}  with the sums of its traffic */
+/** @param {Api.Strategy} strategy @returns {any}  with the sums of its traffic */
 function withSums(strategy) {
     const { communication } = strategy;
     if (communication === null) return strategy;
+    /** @param {"bytes_per_step" | "seconds"} of */
     const sum = (of) => communication.reduce((total, item) => total + item[of], 0);
     return { ...strategy, traffic: { bytes: sum("bytes_per_step"), seconds: sum("seconds"),
         latency_s: Math.max(0, ...communication.map(({ message_latency_s: latency }) => latency)) } };
 }
 
-/** @param {any} strategy */
+/** @param {Api.Strategy} strategy */
 function trafficWords({ communication }) {
     if (communication === null) return null;
     return communication.map((item) =>
         `${wordsOf(`${item.group} ${item.collective}`)} ${scaled(item.bytes_per_step, "B")}, ${wordsOf(item.level)}`).join("; ") || "nothing";
 }
 
-/** @param {any} strategy */
+/** @param {Api.Strategy} strategy */
 function supportWords({ supported_by: list }) {
     return list.map(({ framework, pro, con }) => `${framework}: + ${pro}; − ${con}`).join(". ") || null;
 }
 
-/** @param {any[]} strategies @returns {{title: string, rows: import("./rows.js").Row[]}[]} */
+/** @param {Api.Strategy[]} strategies @returns {{title: string, rows: import("./rows.js").Row[]}[]} */
 export function criteriaOf(strategies) {
     const columns = strategies.map((strategy) => ({ estimate: withSums(strategy) }));
-    /* Words of different strategies always differ: that needs no mark. */
+    /** Words of different strategies always differ: that needs no mark. @param {string} label @param {(strategy: any) => string | null} read */
     const words = (label, read) => ({ ...wordsRow(columns, label, label, ({ estimate }) => read(estimate)), differs: false });
+    /** @param {string} name */
     const told = (name) => words(titled("criteria", name), (strategy) => strategy[name] || null);
     const figure = (/** @type {import("./rows.js").Figure} */ ...spec) => figureRow(columns, spec, "criteria");
     return [

@@ -18,20 +18,24 @@ import { verdictOf } from "./strategy-rows.js";
 
 const KIND = { workload: { kind: "finetuning" } };
 
-/** @param {any} choice */
+/** @param {Pick<Api.Tuning, "method" | "recompute" | "attention">} choice */
 const keyOf = ({ method, recompute, attention }) => `${method} ${recompute} ${attention}`;
 
-/** A plan that trains from the start becomes one that goes on training. @param {any} choice */
+/** A plan that trains from the start becomes one that goes on training. @param {Api.Tuning} choice */
 function apply({ change: { workload, parallelism } }) {
     const kept = parallelism ?? requestOf(plan.peek()).parallelism;
     setPlan(planWith(plan.peek(), { workload: mergePatch(workload, KIND.workload), parallelism: kept }));
 }
 
-/** @returns {import("../widgets/rows.js").Column[]} */
+/** @typedef {import("../widgets/rows.js").Column} Column */
+
+/** @returns {Column[]} */
 function columnsOf() {
+    /** @param {number} value */
     const size = (value) => gigabytes(value, units.value);
-    /** @returns {import("../widgets/rows.js").Column} */
+    /** @param {string} name @param {string} title @param {Column["read"]} read @returns {Column} */
     const word = (name, title, read) => ({ name, title, first: 1, read });
+    /** @param {string} name @param {string} title @param {1 | -1} first @param {(value: number) => string} write @param {Column["read"]} [read] @returns {Column} */
     const figure = (name, title, first, write, read = (choice) => choice[name]) => ({ name, title, field: name, number: true, first, read,
         write: (choice) => (typeof read(choice) === "number" ? write(read(choice)) : "–") });
     return [
@@ -50,21 +54,22 @@ const APPLY = { name: "apply", title: "", head: html`<span class="visually-hidde
         <button type="button" aria-label="Apply ${called("ways", choice.method)}, checkpointing ${choice.recompute}, ${choice.attention} attention"
                 onClick=${() => apply(choice)}>Apply</button>` : "–") };
 
-/** @param {{answer: any}} props */
+/** @param {{answer: Api.TuningComparison}} props */
 function Choices({ answer: { choices, recommendation } }) {
     const columns = columnsOf();
     const [method, ...figures] = columns;
     const rows = inOrder(choices, columns, said("sort"));
+    /** @param {Api.Tuning} choice */
     const isBest = (choice) => keyOf(choice) === keyOf(recommendation);
     return html`
         <div class="commands"><span class="muted" role="status">${rows.length} choices</span>
             <${TableTools} rows=${rows} columns=${columns} file="shardline-finetuning" /></div>
-        <${Table} label="Ways of fine-tuning" columns=${[{ ...method, write: (choice) => `${isBest(choice) ? "★ " : ""}${method.read(choice)}` },
+        <${Table} label="Ways of fine-tuning" columns=${[{ ...method, write: (/** @type {Api.Tuning} */ choice) => `${isBest(choice) ? "★ " : ""}${method.read(choice)}` },
             ...figures, APPLY]} rows=${rows} keyOf=${keyOf} sort=${said("sort")} setSort=${(sort) => say({ sort })}
-            more=${(choice) => ({ "data-best": isBest(choice) })} />`;
+            more=${(/** @type {Api.Tuning} */ choice) => ({ "data-best": isBest(choice) })} />`;
 }
 
-/** @param {{methods: any[]}} props */
+/** @param {{methods: Api.TuningComparison["methods"][number][]}} props */
 function Methods({ methods }) {
     const columns = methods.map((method) => ({ estimate: method }));
     const rows = ["definition", "how_it_works", "kept", "lost", "source"].map((of) =>

@@ -9,7 +9,7 @@ import { StackedBars } from "../widgets/stack.js";
 import { isTransient, lifetimeWords, lookOf, MEMORY_TERMS } from "../widgets/terms.js";
 import { FigureTable } from "./table.js";
 
-/** The rank that fills first stands for all. @param {any} memory */
+/** The rank that fills first stands for all. @param {Api.Memory} memory */
 const fullest = (memory) => memory.ranks.find(({ rank }) => rank === memory.binding_rank) ?? memory.ranks[0];
 
 /** @param {{list: import("./state.js").Shown[]}} props */
@@ -23,16 +23,16 @@ function Plot({ list }) {
                 total: html`<b>${gigabytes(totalOf(rank), units.value)}</b>`, more: { "data-variant": list[at].label } }))} />`;
 }
 
-/** Terms of one name that live as long stand in one row, whatever formula each variant has. @param {any} term */
+/** Terms of one name that live as long stand in one row, whatever formula each variant has. @param {Api.MemoryTerm} term */
 const rowKey = ({ name, lifetime }) => `${name} ${lifetime}`;
 
-/** @param {any[]} ranks @returns {any[]} a term for each row, in the order of stacking */
+/** @param {Api.RankMemory[]} ranks @returns {any[]} a term for each row, in the order of stacking */
 function rowsOf(ranks) {
     const all = stackOf({ terms: ranks.flatMap(({ terms }) => terms) });
     return [...new Map(all.map((term) => [rowKey(term), term])).values()];
 }
 
-/** @param {any} rank @param {any} row @param {string} label */
+/** @param {Api.RankMemory} rank @param {any} row @param {string} label */
 function cellOf(rank, row, label) {
     const terms = rank.terms.filter((term) => rowKey(term) === rowKey(row) && term.bytes > 0);
     if (terms.length === 0) return "–";
@@ -43,7 +43,7 @@ function cellOf(rank, row, label) {
     return html`<${Num} title=${label} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about} />`;
 }
 
-/** @param {import("./state.js").Shown[]} list @param {any[]} ranks @returns {import("./table.js").Line[]} */
+/** @param {import("./state.js").Shown[]} list @param {Api.RankMemory[]} ranks @returns {import("./table.js").Line[]} */
 function linesOf(list, ranks) {
     const rows = rowsOf(ranks);
     const terms = rows.map((row) => {

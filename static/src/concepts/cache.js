@@ -5,7 +5,7 @@ import { share } from "../widgets/charts.js";
 import { Plain } from "../widgets/plain.js";
 import { CacheNum } from "../models/figures.js";
 
-/** @param {{list: import("./state.js").Shown[]}} props  estimate holds the model */
+/** @param {{list: (Omit<import("./state.js").Shown, "estimate"> & {estimate: Api.Model})[]}} props */
 export function Cache({ list }) {
     const caches = list.map(({ estimate }) => estimate.kv_cache);
     const most = Math.max(1, ...caches.map(({ bytes_per_token: each }) => each));

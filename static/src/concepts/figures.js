@@ -19,7 +19,7 @@ const KINDS = {
     traffic: [(bytes) => scaled(bytes, "B"), "bytes"],
 };
 
-/** What every collective of a step moves. @param {any} estimate @returns {Record<string, number>} */
+/** What every collective of a step moves. @param {Api.Estimate} estimate @returns {Record<string, number>} */
 const moved = (estimate) => Object.fromEntries(estimate.communication.map(({ group, collective, level, bytes_per_step: bytes }) =>
     [`${group}_${collective}_${level}`, bytes]));
 
@@ -35,7 +35,8 @@ const COUNTED = {
 function told(key) {
     const { label, kind, at = "", formula, source } = book.value.figures[key];
     const [write, unit] = KINDS[kind];
-    const member = ({ estimate }) => at.split("/").slice(1).reduce((value, name) => value?.[name], estimate);
+    /** @param {Shown} shown */
+    const member = ({ estimate }) => at.split("/").slice(1).reduce((/** @type {any} */ value, name) => value?.[name], estimate);
     return {
         label, unit, write, read: (shown) => (COUNTED[key] ?? member)(shown) ?? null,
         about: ({ estimate }) => (formula ? { formula, source, inputs: key === "traffic" ? moved(estimate) : {} }
@@ -45,7 +46,8 @@ function told(key) {
 
 /** A term of the step time as a figure. @param {string} name @returns {Figure} */
 function ofTime(name) {
-    const find = ({ estimate }) => estimate.time?.terms.find((item) => item.name === name) ?? null;
+    /** @param {Shown} shown */
+    const find = ({ estimate }) => estimate.time?.terms.find((/** @type {Api.TimeTerm} */ item) => item.name === name) ?? null;
     const [write, unit] = KINDS.time;
     return { label: lookOf(TIME_TERMS, name).label, unit, write, read: (shown) => find(shown)?.seconds ?? 0, about: find };
 }

@@ -17,13 +17,13 @@ const BELOW_PX = 6;
 /** What a reader of a concept would have to be told about is left out: the host's part of a step. */
 const LEFT_OUT = ["host"];
 
-/** From the first to the last span that is a step of a ring. @param {any} spans @returns {[number, number]} */
+/** From the first to the last span that is a step of a ring. @param {Api.TimelineSpans} spans @returns {[number, number]} */
 function ringView({ step, start_s: start, end_s: end }) {
     const own = step.map((_, at) => at).filter((at) => step[at] !== null);
     return [Math.min(...own.map((at) => start[at])), Math.max(...own.map((at) => end[at]))];
 }
 
-/** @param {{timeline: any, view: [number, number], all: boolean, label: string}} props */
+/** @param {{timeline: Api.Timeline, view: [number, number], all: boolean, label: string}} props */
 function Drawing({ timeline, view, all, label }) {
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const rows = useMemo(() => {

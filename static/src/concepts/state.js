@@ -3,7 +3,7 @@
  * stands in the address.
  *
  * @typedef {import("../state/api.js").Problem} Problem
- * @typedef {{label: string, variant: import("./ask.js").Variant | null, estimate: any, timeline: any, problem: Problem | null}} Shown
+ * @typedef {{label: string, variant: import("./ask.js").Variant | null, estimate: any, timeline: Api.Timeline, problem: Problem | null}} Shown
  *   variant: none for a model whose cache is compared; the estimate is then the model
  */
 import { computed, signal } from "@preact/signals";
@@ -42,11 +42,11 @@ export function set(name, value) {
 export const answer = signal({ to: "", of: "", shown: [] });
 
 /** Models whose cache is compared: that of the plan, the examples and those of the term, which differ most. */
-const cached = computed(() => [
+const cached = computed(() => /** @type {{label: string, ask: any, variant?: Shown["variant"]}[]} */ ([
     ...(hasModel(plan.value) ? [{ label: "Your plan's model", ask: modelOf(plan.value) }] : []),
     ...[...EXAMPLES.values()].map(({ title, config }) => ({ label: title, ask: { config } })),
     ...term.value.models.map(({ label, config }) => ({ label, ask: { config } })),
-]);
+]));
 
 /** What stands side by side, each with what is asked about it. */
 const sides = computed(() => (term.value.show === "cache" ? cached.value
@@ -58,7 +58,7 @@ const asked = computed(() => (page.value !== "concepts" || book.value === null ?
 /** Whether the answer in view is to another question. */
 export const waiting = computed(() => answer.value.to !== asked.value);
 
-/** What stands on one side, each part as the service has it. @param {any} ask @param {AbortSignal} abort */
+/** What stands on one side, each part as the service has it. @param {any} ask @param {AbortSignal} abort @returns {Promise<Partial<Shown>>} */
 async function fetchSide(ask, abort) {
     const { show } = term.peek();
     if (show === "cache") return { estimate: await ("hub" in ask ? api.fetchModel(ask.hub, ask.revision ?? "", abort) : api.inspectConfig(ask.config, abort)) };
@@ -72,6 +72,7 @@ follow(() => asked.value, async (abort) => {
     if (to === "none") return;
     const of = id.peek();
     const shown = await Promise.all(sides.peek().map(async ({ label, variant = null, ask }) => {
+        /** @type {Shown} */
         const side = { label, variant, estimate: null, timeline: null, problem: null };
         return fetchSide(ask, abort).then((parts) => ({ ...side, ...parts }), (error) => ({ ...side, problem: asProblem(error) }));
     }));

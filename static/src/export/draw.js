@@ -18,6 +18,7 @@ const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt
 
 /** @param {string} name @param {Record<string, string | number>} attributes @param {string} [content] */
 function element(name, attributes, content = "") {
+    /** @param {string | number} value */
     const write = (value) => (typeof value === "number" ? Math.round(value * 100) / 100 : escaped(value));
     return `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${write(value)}"`).join(" ")}>${content}</${name}>`;
 }
@@ -43,6 +44,7 @@ const ruler = document.createElement("canvas").getContext("2d");
 /** The words of a text that stand in one line each. @param {Text} node @returns {{rect: DOMRect, text: string}[]} */
 function linesOf(node) {
     const range = document.createRange();
+    /** @type {{rect: DOMRect, text: string}[]} */
     const lines = [];
     for (const { index, 0: word } of node.data.matchAll(/\S+/g)) {
         range.setStart(node, index);
@@ -110,6 +112,7 @@ function sheetOf(panel) {
     const { scrollX, scrollY } = window;
     panel.classList.add("drawing");
     const frame = panel.getBoundingClientRect();
+    /** @type {Sheet} */
     const sheet = { frame, right: 0, parts: [] };
     panel.childNodes.forEach((child) => draw(child, sheet));
     panel.classList.remove("drawing");

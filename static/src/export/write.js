@@ -50,6 +50,7 @@ async function pictureOf({ text, width, height }) {
 
 /** @param {string} title @param {Data} data */
 function jsonOf(title, { rows, columns, left_out = 0 }) {
+    /** @param {any} row */
     const read = (row) => Object.fromEntries(columns.map((column) => [column.name, column.read(row) ?? null]));
     return `${JSON.stringify({ title, link: location.href, ...origin(), left_out, rows: rows.map(read) }, null, 2)}\n`;
 }

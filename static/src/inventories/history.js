@@ -16,7 +16,7 @@ import { goBack } from "./writes.js";
 const PAGE = 50;
 const MOST = 1000;
 
-/** @param {{diff: any}} props  as the service answers it */
+/** @param {{diff: Api.InventoryDiff}} props  as the service answers it */
 export function Diff({ diff }) {
     const { hosts, changes } = diff;
     if (changes.length === 0 && (hosts === null || hosts.added.length + hosts.removed.length + hosts.moved.length === 0)) {
@@ -51,15 +51,18 @@ function Compared({ slug, from, to }) {
         ${diff.value === null ? null : html`<${Diff} diff=${diff.value} />`}`;
 }
 
-/** @param {{inventory: any}} props */
+/** @param {{inventory: Api.Inventory}} props */
 function Revisions({ inventory }) {
     const { slug, revision: current } = inventory;
     const [limit, setLimit] = useState(PAGE);
     const list = useLoad(`${slug} ${limit}`, (abort) => fetchPart(slug, `revisions?limit=${limit}`, abort));
+    /** @param {string} name @param {number} initial */
     const numberAt = (name, initial) => Math.min(current, Number(place.value[name]) || initial);
     const to = numberAt("to", current);
     const from = numberAt("from", Math.max(1, to - 1));
+    /** @param {string} name @param {number} number */
     const choose = (name, number) => { place.value = changed(place.value, { [name]: String(number) }); };
+    /** @param {string} name @param {number} number @param {number} chosen */
     const radio = (name, number, chosen) => html`
         <label class="pick"><input type="radio" name=${name} checked=${number === chosen} onChange=${() => choose(name, number)}
             aria-label="Compare ${name} revision ${number}" /></label>`;
@@ -67,7 +70,7 @@ function Revisions({ inventory }) {
         <${Waiting} of=${list} what="the revisions" />
         ${list.value === null ? null : html`
             <${Plain} label="Revisions" columns=${["Revision", "From", "To", "Accepted (UTC)", "By", "Name", "Action"]}
-                rows=${list.value.items.map(({ revision, updated_at: at, name, written }) => [exact(revision), radio("from", revision, from), radio("to", revision, to),
+                rows=${list.value.items.map((/** @type {Api.RevisionItem} */ { revision, updated_at: at, name, written }) => [exact(revision), radio("from", revision, from), radio("to", revision, to),
                     html`${when(at)}, <${Age} of=${at} />`, written ? `${written.action} from ${written.remote_address}` : "not recorded", name,
                     revision === current ? "current" : html`<button type="button" onClick=${() => goBack(inventory, revision)}>Bring back revision ${exact(revision)}</button>`])} />
             <${Older} of=${list} limit=${limit} set=${setLimit} />`}
@@ -82,12 +85,12 @@ function Audit({ slug }) {
         <${Waiting} of=${trail} what="the audit trail" />
         ${trail.value === null ? null : html`
             <${Plain} label="Audit trail" columns=${["When (UTC)", "What", "#Revision", "From", "~With", "Request"]}
-                rows=${trail.value.items.map((item) => [when(item.written_at), item.action, exact(item.revision), item.remote_address, item.user_agent,
+                rows=${trail.value.items.map((/** @type {Api.AuditItem} */ item) => [when(item.written_at), item.action, exact(item.revision), item.remote_address, item.user_agent,
                     html`<code>${item.request_id}</code>`])} />
             <${Older} of=${trail} limit=${limit} set=${setLimit} />`}`;
 }
 
-/** @param {{inventory: any}} props */
+/** @param {{inventory: Api.Inventory}} props */
 export function History({ inventory }) {
     return html`
         <${Panel} title="Revisions" id="revisions"><${Revisions} inventory=${inventory} /><//>

@@ -22,19 +22,22 @@ const EQUAL = ["accelerator", "accelerators", "memory_bytes", "driver", "power_l
 /** What it is called when they are not. @param {string} field */
 const unequalOf = (field) => (EQUAL.includes(field) ? called("unequal", field) : "other than the spec");
 
-/** @param {any} inventory @returns {Pool[]} */
+/** @param {Api.Inventory} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
-    return spec.pools.map((pool, at) => {
+    return spec.pools.map((/** @type {Api.InventoryPool} */ pool, /** @type {number} */ at) => {
         const names = expand(pool.hosts ?? []);
         const { usable } = status.hosts.pools[at];
         const { accelerator, accelerators } = status.hardware.pools[at];
         const hosts = names.length > 0 ? names : Array.from({ length: pool.nodes }, (_, node) => `node ${node + 1}`);
         return { name: pool.name, accelerator, accelerators, nodes: pool.nodes, usable, named: names.length > 0,
-            hosts: hosts.map((name) => ({ name, state: /** @type {State} */ ("unseen"), says: [] })) };
+            hosts: hosts.map(/** @returns {Host} */ (name) => ({ name, state: "unseen", says: [] })) };
     });
 }
 
-/** Finds a host by its name or its short name, with its pool. @param {Pool[]} pools */
+/**
+ * Finds a host by its name or its short name, with its pool; null for a stranger.
+ * @param {Pool[]} pools @returns {(name: string) => {pool: Pool, host: Host} | null}
+ */
 function finderOf(pools) {
     const known = new Map();
     for (const pool of pools.filter(({ named }) => named)) {
@@ -52,24 +55,24 @@ function mark(host, state, says) {
     if (says !== "") host.says.push(says);
 }
 
-/** Hosts that cannot be used, and those that nobody expected. @param {any} hosts @returns {Trouble[]} */
+/** Hosts that cannot be used, and those that nobody expected. @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function absent(hosts) {
-    const rows = ["drained", "down"].flatMap((title) => hosts[title].map((group) => ({
+    const rows = /** @type {const} */ (["drained", "down"]).flatMap((title) => hosts[title].map((group) => ({
         title, pool: "", hosts: group.hosts, count: group.count, says: group.reason ?? "no reason given", source: group.source ?? "",
         since: group.since ?? "" })));
-    const others = ["missing", "unexpected"].filter((title) => hosts[title].length > 0).map((title) => ({
+    const others = /** @type {const} */ (["missing", "unexpected"]).filter((title) => hosts[title].length > 0).map((title) => ({
         title, pool: "", hosts: hosts[title], count: expand(hosts[title]).length, says: called("says", title), source: "", since: "" }));
     return [...rows, ...others];
 }
 
-/** @param {any} hosts @returns {Trouble[]} */
+/** @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function contradicted(hosts) {
     return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
         title: unequalOf(field), pool, hosts: list, count: expand(list).length, source, since: "",
         says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
 }
 
-/** What one source says of the hosts of one pool, by value. @param {any} facts @param {string} field @param {(name: string) => any} find */
+/** What one source says of the hosts of one pool, by value. @param {Api.ObservedFacts} facts @param {string} field @param {(name: string) => any} find */
 function valuesByPool(facts, field, find) {
     /** @type {Map<Pool, Map<string | number, string[]>>} */
     const pools = new Map();
@@ -86,7 +89,7 @@ function valuesByPool(facts, field, find) {
     return pools;
 }
 
-/** Hosts that one source sees otherwise than most of their pool. @param {any} observation @param {(name: string) => any} find @returns {Trouble[]} */
+/** Hosts that one source sees otherwise than most of their pool. @param {Api.Observation} observation @param {(name: string) => any} find @returns {Trouble[]} */
 function unequal({ source, facts }, find) {
     return EQUAL.flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
         const [[most, alike], ...others] = [...values].sort(([, a], [, b]) => b.length - a.length);
@@ -99,7 +102,7 @@ function unequal({ source, facts }, find) {
 const AWAY = ["drained", "down", "missing"];
 
 /**
- * @param {any} inventory  as the service answers it @param {any[]} observations  with their facts
+ * @param {Api.Inventory} inventory  as the service answers it @param {Api.Observation[]} observations  with their facts
  * @returns {{pools: Pool[], troubles: Trouble[]}}
  */
 export function clusterOf(inventory, observations) {
@@ -113,7 +116,7 @@ export function clusterOf(inventory, observations) {
     const told = new Set(said.flatMap(({ title, hosts }) => expand(hosts).map((name) => `${title} ${name}`)));
     const seen = fresh.flatMap((observation) => unequal(observation, find))
         .filter(({ title, hosts }) => !hosts.every((name) => told.has(`${title} ${name}`)));
-    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: [],
+    const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: /** @type {string[]} */ ([]),
         count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
     const troubles = [...absent(inventory.status.hosts), ...unknown, ...said, ...seen];
     for (const row of troubles) {

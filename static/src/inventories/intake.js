@@ -3,7 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { parseFiles } from "../state/api-inventories.js";
 import { asProblem } from "../state/store.js";
 
-/** @typedef {{phase: "idle" | "sending" | "reading" | "done" | "problem", sent: number, report: any, problem: any}} Reading */
+/** @typedef {{phase: "idle" | "sending" | "reading" | "done" | "problem", sent: number, report: Api.ParsedInventory, problem: any}} Reading */
 
 export const files = signal(/** @type {File[]} */ ([]));
 export const pasted = signal("");
@@ -26,7 +26,7 @@ let withdraw = () => {};
 export const draft = computed(() => {
     const spec = reading.value.report?.spec ?? null;
     if (spec === null) return null;
-    const pools = spec.pools.map((pool, at) => {
+    const pools = spec.pools.map((/** @type {Api.InventoryPool} */ pool, /** @type {number} */ at) => {
         const chosen = choices.value[`/pools/${at}/node/accelerator`];
         return chosen ? { ...pool, node: { ...pool.node, accelerator: chosen } } : pool;
     });

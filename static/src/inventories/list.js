@@ -1,4 +1,4 @@
-/** The first screen: every inventory by the age of what was seen of it, with what is wrong there. */
+/** The first screen: every inventory, what was seen longest ago first, with what is wrong there. */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
@@ -9,6 +9,7 @@ import { exact } from "../units.js";
 import { Check } from "../widgets/check.js";
 import { useLoad, Waiting } from "../widgets/load.js";
 import { Plain } from "../widgets/plain.js";
+import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
@@ -16,13 +17,13 @@ import { knownName } from "./pools.js";
 import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
 
-/** @typedef {{item: any, inventory: any, guesses: number, problem: any}} Row  inventory: null until it has come */
+/** @typedef {{item: Api.InventoryItem, inventory: Api.Inventory, guesses: number, problem: any}} Row  inventory: null until it has come */
 
 const PAGE = 50;
 const AT_ONCE = 4;
 const PAUSE_MS = 250;
 
-/** One that cannot be read hides no other. @param {any} item @param {AbortSignal} abort @returns {Promise<Row>} */
+/** One that cannot be read hides no other. @param {Api.InventoryItem} item @param {AbortSignal} abort @returns {Promise<Row>} */
 async function loadRow(item, abort) {
     try {
         const inventory = await fetchInventory(item.slug, abort);
@@ -35,7 +36,7 @@ async function loadRow(item, abort) {
     }
 }
 
-/** A few at a time, so that a slow service is not asked for all at once. @param {any[]} items @param {AbortSignal} abort */
+/** A few at a time, so that a slow service is not asked for all at once. @param {Api.InventoryItem[]} items @param {AbortSignal} abort */
 async function loadRows(items, abort) {
     /** @type {Row[]} */
     const rows = [];
@@ -49,15 +50,15 @@ async function loadRows(items, abort) {
     return rows;
 }
 
-/** When the cluster was seen last, by the source that saw it last; null: never. @param {any} inventory @returns {string | null} */
+/** When the cluster was seen last, by the source that saw it last; null: never. @param {Api.Inventory} inventory @returns {string | null} */
 function seenAt({ status }) {
     return status.hosts.sources.map(({ observed_at: at }) => at).sort((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null;
 }
 
-/** @param {any[]} groups */
+/** @param {Api.AbsentHosts[]} groups */
 const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
 
-/** What there is to see to, in words. @param {any} inventory @returns {string[]} */
+/** What there is to see to, in words. @param {Api.Inventory} inventory @returns {string[]} */
 function wrongs({ status }) {
     const { drained, down, sources, contradictions, usable } = status.hosts;
     const [out, off] = [countOf(drained), countOf(down)];
@@ -69,19 +70,19 @@ function wrongs({ status }) {
         ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
 }
 
-/** @param {any} inventory */
+/** @param {Api.Inventory} inventory */
 function stopped({ status }) {
     return status.plans.filter(({ verdict }) => verdict === "does_not_fit" || verdict === "refused");
 }
 
-/** @param {any} inventory @returns {[string, number][]} accelerators by part */
+/** @param {Api.Inventory} inventory @returns {[string, number][]} accelerators by part */
 function kindsOf({ status }) {
     const kinds = new Map();
     for (const { accelerator, accelerators } of status.hardware.pools) kinds.set(accelerator, (kinds.get(accelerator) ?? 0) + accelerators);
     return [...kinds].map(([id, count]) => [knownName(id), count]);
 }
 
-/** @param {{inventory: any}} props */
+/** @param {{inventory: Api.Inventory}} props */
 function Verdicts({ inventory }) {
     const bad = stopped(inventory);
     const { plans } = inventory.status;
@@ -90,33 +91,51 @@ function Verdicts({ inventory }) {
         <p key=${saved.slug} class="bad"><b>✕ ${saved.name || saved.slug}</b>: ${reasonOf(saved) || "does not fit"}</p>`);
 }
 
-/** @param {Row} row @returns {any[]} its cells */
-function cellsOf({ item, inventory, guesses, problem }) {
-    const name = html`<${Go} where=${{ inv: item.slug }}>${item.name || item.slug}<//>`;
-    if (inventory === null) return [name, "unknown", html`<span class="bad">could not be read: ${problem.detail}</span>`, "", "", "", "", ""];
-    const seen = seenAt(inventory);
+/** What is known only of one that could be read. @template T @param {(inventory: Api.Inventory) => T} read @returns {(row: Row) => T | ""} */
+const of = (read) => ({ inventory }) => (inventory === null ? "" : read(inventory));
+
+/** @param {Row} row */
+function Problems({ inventory, problem }) {
+    if (inventory === null) return html`<span class="bad">could not be read: ${problem.detail}</span>`;
     const wrong = wrongs(inventory);
-    const { hardware } = inventory.status;
-    return [name, seen === null ? "never" : html`<${Age} of=${seen} />`,
-        wrong.length > 0 ? html`<span class="bad">${wrong.join(" · ")}</span>` : html`<span class="good">none known</span>`,
-        html`<${Verdicts} inventory=${inventory} />`, exact(hardware.nodes), exact(hardware.accelerators),
-        kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`), guesses > 0 ? many(guesses, "field") : "none"];
+    return wrong.length > 0 ? html`<span class="bad">${wrong.join(" · ")}</span>` : html`<span class="good">none known</span>`;
 }
+
+/** @param {Row} row */
+function Seen({ inventory }) {
+    if (inventory === null) return "unknown";
+    const seen = seenAt(inventory);
+    return seen === null ? "never" : html`<${Age} of=${seen} />`;
+}
+
+/** In the order of the service, so none is sorted by. @type {import("../widgets/rows.js").Column[]} */
+const COLUMNS = [
+    { name: "slug", title: "Inventory", read: ({ item }) => item.slug, write: ({ item }) => html`<${Go} where=${{ inv: item.slug }}>${item.name || item.slug}<//>` },
+    { name: "seen", title: "Last seen", field: "observed_at", read: of(seenAt), write: Seen },
+    { name: "problems", title: "Problems", wraps: true, read: of((inventory) => wrongs(inventory).join("; ")), write: Problems },
+    { name: "plans", title: "Saved plans", field: "plans that stopped fitting", wraps: true,
+        read: of((inventory) => stopped(inventory).map(({ slug }) => slug).join(" ")), write: of((inventory) => html`<${Verdicts} inventory=${inventory} />`) },
+    { name: "nodes", title: "Nodes", number: true, read: of(({ status }) => status.hardware.nodes), write: of(({ status }) => exact(status.hardware.nodes)) },
+    { name: "gpus", title: "GPUs", number: true, read: of(({ status }) => status.hardware.accelerators), write: of(({ status }) => exact(status.hardware.accelerators)) },
+    { name: "kinds", title: "Kinds", read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
+        write: of((inventory) => kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`)) },
+    { name: "guesses", title: "Guessed", field: "guessed fields", number: true, read: ({ guesses }) => guesses,
+        write: ({ inventory, guesses }) => (inventory === null ? "" : guesses > 0 ? many(guesses, "field") : "none") },
+];
 
 /** @param {{rows: Row[]}} props */
 function Rows({ rows }) {
     const attention = place.value.bad === "1";
-    const time = ({ inventory }) => (inventory === null ? 0 : Date.parse(seenAt(inventory) ?? "1970-01-01"));
-    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0)
-        .sort((a, b) => time(a) - time(b));
+    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0);
     return html`
-        <${Plain} label="Inventories" columns=${["Inventory", "Last seen", "~Problems", "~Saved plans", "#Nodes", "#GPUs", "Kinds", "#Guessed"]}
-            rows=${shown.map(cellsOf)} slugs=${shown.map(({ item }) => item.slug)} />
-        <p class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
-            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</p>`;
+        <${Table} label="Inventories" columns=${COLUMNS} rows=${shown} keyOf=${(/** @type {Row} */ { item }) => item.slug}
+            more=${(/** @type {Row} */ { item }) => ({ "data-slug": item.slug })} />
+        <p class="commands"><span class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
+            rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</span>
+            <${TableTools} rows=${shown} columns=${COLUMNS} file="shardline-inventories" /></p>`;
 }
 
-/** @param {{items: any[]}} props */
+/** @param {{items: Api.InventoryItem[]}} props */
 function Deleted({ items }) {
     return html`
         <${Plain} label="Deleted inventories" columns=${["Inventory", "Deleted", "Action"]} rows=${items.map(({ slug, name, deleted_at: at }) =>
@@ -138,6 +157,7 @@ function Filter() {
         }, PAUSE_MS);
         return () => clearTimeout(timer);
     }, [draft]);
+    /** @param {string} name @param {string} words */
     const box = (name, words) => html`
         <${Check} on=${place.value[name] === "1"} set=${(on) => set(name, on ? "1" : "")}>${words}<//>`;
     return html`
@@ -176,7 +196,7 @@ function Found({ filter }) {
 
 export function List() {
     const { q: name = "", gone, cursor = "" } = place.value;
-    const filter = changed({ limit: String(PAGE), sort: "-updated_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
+    const filter = changed({ limit: String(PAGE), sort: "observed_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
     return html`
         <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>

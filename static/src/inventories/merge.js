@@ -16,6 +16,11 @@ function sharing(pool, stored) {
     return best?.shared > 0 ? best.old : null;
 }
 
+/** @param {any} pool @param {any[]} stored */
+function named(pool, stored) {
+    return stored.find(({ name }) => name === pool.name) ?? null;
+}
+
 /**
  * The stored pool that each read one is: by hosts first, then by name. The largest chooses first: of a pool that the files split, the
  * larger part goes on as that pool.
@@ -24,7 +29,7 @@ function sharing(pool, stored) {
 function matched(pools, stored) {
     const left = [...stored];
     const found = new Map();
-    for (const look of [sharing, (pool) => left.find(({ name }) => name === pool.name) ?? null]) {
+    for (const look of [sharing, named]) {
         for (const pool of pools.filter((one) => !found.has(one)).sort((a, b) => b.nodes - a.nodes)) {
             const old = look(pool, left);
             if (old === null) continue;
@@ -64,9 +69,10 @@ function freeName(name, taken) {
  * @returns {Merged}
  */
 export function mergeSpecs(current, read, candidates, keepPools) {
+    /** @type {string[]} */
     const kept = [];
     const { found, left } = matched(read.pools, current.pools);
-    const pairs = read.pools.map((pool, at) => {
+    const pairs = /** @type {any[]} */ (read.pools).map((pool, at) => {
         const old = found.get(pool) ?? null;
         return { old, pool: old === null ? pool : overlaid(settled(pool, old, candidates[at]), old, kept) };
     });

@@ -50,7 +50,7 @@ export function Guesses({ guesses }) {
             rows=${guesses.map(({ pool, field, value, why }) => [pool, labelOf(field), valueOf(field, value), why])} />`;
 }
 
-/** Read by itself: of a vast spec it comes later than the rest. @param {{inventory: any}} props */
+/** Read by itself: of a vast spec it comes later than the rest. @param {{inventory: Api.Inventory}} props */
 function Guessed({ inventory: { slug, revision, spec } }) {
     const read = useLoad(`${slug} ${revision}`, (abort) => readSpec(spec, abort));
     return html`
@@ -58,7 +58,7 @@ function Guessed({ inventory: { slug, revision, spec } }) {
             ${read.value === null ? null : html`<${Guesses} guesses=${guessesOf(read.value)} />`}<//>`;
 }
 
-/** @param {{sources: any[]}} props */
+/** @param {{sources: Api.Observation[]}} props */
 function Sources({ sources }) {
     if (sources.length === 0) {
         return html`<p><${Help} of="observe" /></p>`;
@@ -77,7 +77,7 @@ function Verdict({ verdict, evaluation }) {
     return html`<b class=${tone}>${sign} ${words}</b>`;
 }
 
-/** @param {{plans: any[]}} props */
+/** @param {{plans: Api.PlanItem[]}} props */
 function Plans({ plans }) {
     if (plans.length === 0) return html`<p class="muted">No plan is saved on this inventory.</p>`;
     return html`
@@ -88,7 +88,7 @@ function Plans({ plans }) {
         ${plans.length < MOST_PLANS ? null : html`<p class="muted">The first ${exact(MOST_PLANS)} are shown.</p>`}`;
 }
 
-/** @param {{inventory: any}} props */
+/** @param {{inventory: Api.Inventory}} props */
 function Head({ inventory }) {
     const { slug, revision, spec, status } = inventory;
     const labels = Object.entries(spec.labels ?? {});

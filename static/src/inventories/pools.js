@@ -39,6 +39,7 @@ function planOn(inventory, pool, nodes) {
 /** @param {{slug: string, pool: import("./hosts.js").Pool}} props */
 export function PoolCard({ slug, pool }) {
     const left = leftOut();
+    /** @param {import("./hosts.js").Host} host */
     const canBeUsed = ({ state }) => !["drained", "down", "missing"].includes(state);
     const chosen = pool.hosts.filter((host) => left.has(host.name) && canBeUsed(host));
     const odd = pool.hosts.filter(({ name, state }) => state === "differs" && !left.has(name));
@@ -47,6 +48,7 @@ export function PoolCard({ slug, pool }) {
     const offer = pool.accelerator === null ? "No plan on a part that is not known" : nodes < 1 ? "No host is left to plan on"
         : without === 0 ? `Plan on all ${many(nodes, "node")}`
             : `Plan without ${without === 1 ? "this host" : `these ${exact(without)} hosts`}: ${many(nodes, "node")}`;
+    /** @param {string} name */
     const toggle = (name) => leave(left.has(name) ? [...left].filter((other) => other !== name) : [...left, name]);
     return html`
         <section class="panel" aria-label="Pool ${pool.name}" data-testid="pool" data-pool=${pool.name}>

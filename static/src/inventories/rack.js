@@ -46,11 +46,13 @@ function racksOf(hosts) {
 
 /** @param {[string, number[]][]} racks @param {number} count  hosts @param {number} width @param {number[]} side @param {boolean} labelled @returns {Frame} */
 function laidOut(racks, count, width, [, narrow, down], labelled) {
+    /** @param {number[]} members */
     const columnsOf = (members) => (racks.length > 1 ? Math.ceil(members.length / RACK_ROWS) : Math.max(1, Math.floor(width / narrow)));
     /* A rack is as wide as its name; racks of more than one column share that. */
     const longest = labelled ? Math.max(...racks.map(([name, members]) => name.length * LETTER_PX / columnsOf(members))) : 0;
     const across = Math.max(narrow, Math.ceil(longest));
     const [label, gap] = [labelled ? LABEL_PX : 0, Math.min(10, down)];
+    /** @type {Frame} */
     const frame = { across, down, height: 0, x: new Array(count), y: new Array(count), labels: [] };
     let [left, top, tallest] = [0, 0, 0];
     for (const [text, members] of racks) {
@@ -155,10 +157,13 @@ export function Rack({ pool, left, toggle }) {
         theme();
         if (width > 0) paint(contextOf(canvas.current, width, frame.height), hosts, frame, left);
     }), [frame, out]);
+    /** @param {PointerEvent} event */
     const under = (event) => hostAt(frame, spotOf(event));
+    /** @param {number} place */
     const choose = (place) => {
         if (place >= 0 && pool.named) toggle(hosts[place].name);
     };
+    /** @param {[number, number]} way */
     const walk = (...way) => () => setAt(at < 0 ? 0 : neighbour(frame, at, way));
     const take = () => choose(at);
     const onKeyDown = onKeys({ Enter: take, " ": take, ArrowLeft: walk(-1, 0), ArrowRight: walk(1, 0), ArrowUp: walk(0, -1), ArrowDown: walk(0, 1) });

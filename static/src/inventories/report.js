@@ -18,28 +18,28 @@ const MOST_ROWS = 200;
 /** Without these no plan can be made, or only on what is assumed. */
 const WANTED = ["accelerators", "memory_bytes", "scale_up_bytes_per_s", "nic_count", "nic_bytes_per_s"];
 
-/** @param {{files: any[]}} props */
+/** @param {{files: Api.ParsedFile[]}} props */
 export function Files({ files }) {
     return html`
         <ul class="notes">${files.map(({ name, title, confidence }, at) => html`
             <li key=${at}><b>${name || "text"}</b>: ${title}${confidence < 1 ? `, ${percent(confidence)} sure` : ""}</li>`)}</ul>`;
 }
 
-/** @param {{hosts: any}} props */
+/** @param {{hosts: Api.ParsedInventory["hosts"]}} props */
 function Hosts({ hosts }) {
     const { total, without_accelerators: bare, states } = hosts;
-    const parts = [["usable", states.usable], ["drained", states.drained], ["down", states.down], ["of unknown state", states.unknown]]
+    const parts = /** @type {[string, number][]} */ ([["usable", states.usable], ["drained", states.drained], ["down", states.down], ["of unknown state", states.unknown]])
         .filter(([, count]) => count > 0).map(([words, count]) => `${exact(count)} ${words}`);
     return html`<p><b>${many(total, "node")}</b>: ${parts.join(", ")}${bare > 0 ? `. ${exact(bare)} without accelerators are left out` : ""}.</p>`;
 }
 
-/** @param {any} value @param {any[]} files */
+/** @param {Api.ReadValue} value @param {Api.ParsedFile[]} files */
 function originOf({ origin, file, line, path, reason }, files) {
     const where = file === undefined ? "" : `${files[file].name || "text"}${line ? `, line ${exact(line)}` : ""}${path ? `, ${path}` : ""}`;
     return { file: `read: ${where}`, inferred: `guessed: ${reason ?? where}`, catalog: "of the part, in the catalogue", default: `guessed: ${reason ?? ""}` }[origin];
 }
 
-/** @param {{pool: any, files: any[]}} props */
+/** @param {{pool: Api.ParsedPool, files: Api.ParsedFile[]}} props */
 export function Fields({ pool, files }) {
     return html`
         <${Plain} label="Fields of pool ${pool.name}" columns=${["Field", "Value", "~Where from"]}
@@ -47,7 +47,7 @@ export function Fields({ pool, files }) {
                 html`<span data-origin=${field.origin}>${originOf(field, files)}</span>`])} />`;
 }
 
-/** @param {{pools: any[], files: any[]}} props */
+/** @param {{pools: Api.ParsedPool[], files: Api.ParsedFile[]}} props */
 function Pools({ pools, files }) {
     return html`
         <${Plain} label="Pools that were read" columns=${["Pool", "Part", "#Nodes", "#GPUs", "~Hosts", "~Not usable"]}
@@ -59,7 +59,7 @@ function Pools({ pools, files }) {
             html`<${Fields} pool=${pool} files=${files} />`}<//>`)}`;
 }
 
-/** Why a name decides no part. @param {{name?: string, why: string}} open */
+/** Why a name decides no part. @param {{name?: string, why?: string}} open */
 export function openWords({ name, why }) {
     return name ? `“${name}” ${why === "ambiguous" ? "is any of several parts" : "is no part of the catalogue"}` : "no accelerator is named";
 }
@@ -69,7 +69,7 @@ export function Parts({ except = [], now }) {
     return html`<${Options} now=${now} items=${accelerators.value.filter(({ id }) => !except.includes(id)).map(({ id, name }) => [id, name])} />`;
 }
 
-/** @param {{open: any}} props  a name that decides no part */
+/** @param {{open: Api.UnresolvedName}} props  a name that decides no part */
 function Unsettled({ open }) {
     const { pointer, pool, candidates } = open;
     const likely = candidates.map(({ accelerator }) => accelerator);
@@ -83,7 +83,7 @@ function Unsettled({ open }) {
                 <optgroup label="Of the catalogue"><${Parts} except=${likely} now=${chosen} /></optgroup></select>`}</li>`;
 }
 
-/** @param {{report: any}} props */
+/** @param {{report: Api.ParsedInventory}} props */
 function Missing({ report }) {
     const gaps = report.pools.map(({ name, fields }) => ({ name, lacks: WANTED.filter((field) => !(field in fields)) })).filter(({ lacks }) => lacks.length > 0);
     if (report.unresolved.length === 0 && gaps.length === 0) return html`<p class="good">Nothing that a plan needs.</p>`;
@@ -92,7 +92,7 @@ function Missing({ report }) {
             ${gaps.map(({ name, lacks }) => html`<li key=${name}>pool ${name}: no file says ${lacks.map(labelOf).join(", ")}</li>`)}</ul>`;
 }
 
-/** @param {{report: any}} props */
+/** @param {{report: Api.ParsedInventory}} props */
 function Odd({ report: { warnings, files } }) {
     if (warnings.length === 0) return html`<p class="good"><${Help} of="understood" /></p>`;
     return html`
@@ -102,7 +102,7 @@ function Odd({ report: { warnings, files } }) {
         ${warnings.length > MOST_ROWS ? html`<p class="muted">and ${many(warnings.length - MOST_ROWS, "more line")} of this kind</p>` : null}`;
 }
 
-/** @param {{report: any}} props */
+/** @param {{report: Api.ParsedInventory}} props */
 export function Report({ report }) {
     return html`
         <${Panel} title="What was read" id="report">

@@ -28,7 +28,7 @@ function aim(into) {
 
 /** Of each pool read the parts that its name may mean, while the reader has not chosen. */
 function candidates() {
-    return draft.value.pools.map((_, at) => open.value.find(({ pointer }) => pointer === `/pools/${at}/node/accelerator`)?.candidates
+    return draft.value.pools.map((/** @type {unknown} */ _, /** @type {number} */ at) => open.value.find(({ pointer }) => pointer === `/pools/${at}/node/accelerator`)?.candidates
         .map(({ accelerator }) => accelerator) ?? []);
 }
 
@@ -83,6 +83,7 @@ function New() {
     const named = title.value.trim();
     const save = () => store(slug.value, named === "" ? draft.value : { ...draft.value, name: named }, null)
         .then(forget, (error) => caught(error, setProblem));
+    /** @param {string} id @param {string} words @param {import("@preact/signals").Signal<string>} of @param {string} help */
     const field = (id, words, of, help) => html`
         <div class="row"><label class="row-label" for=${id}>${words}</label><div class="row-control"><input type="text" id=${id} autocomplete="off"
             spellcheck=${false} placeholder=${help} value=${of.value} onInput=${(event) => { of.value = event.currentTarget.value; }} /></div></div>`;

@@ -15,6 +15,7 @@ import { Save } from "./save.js";
 
 function Formats() {
     const list = useLoad("formats", fetchFormats);
+    /** @param {Event & {currentTarget: HTMLSelectElement}} event */
     const change = (event) => {
         format.value = event.currentTarget.value;
         void read();
@@ -48,16 +49,19 @@ function Progress() {
 
 function Source() {
     const [over, setOver] = useState(false);
-    const drag = (on) => (event) => {
+    /** @param {boolean} on */
+    const drag = (on) => (/** @type {DragEvent} */ event) => {
         event.preventDefault();
         setOver(on);
     };
+    /** @param {DragEvent} event */
     const drop = (event) => {
         event.preventDefault();
         setOver(false);
         const dropped = [...(event.dataTransfer?.files ?? [])];
         if (dropped.length > 0) addFiles(dropped);
     };
+    /** @param {Event & {currentTarget: HTMLInputElement}} event */
     const pick = (event) => {
         addFiles([...event.currentTarget.files]);
         event.currentTarget.value = "";

@@ -25,7 +25,7 @@ export function when(time) {
 /** @param {string} field */
 export const labelOf = (field) => called("fields", field);
 
-/** Why a saved plan stands as it does, as far as it is said. @param {any} plan */
+/** Why a saved plan stands as it does, as far as it is said. @param {Pick<Api.PlanItem, "reason" | "evaluation">} plan */
 export function reasonOf({ reason, evaluation }) {
     return reason ?? evaluation?.errors[0]?.detail ?? evaluation?.binding ?? "";
 }

@@ -27,7 +27,7 @@ export function bringBack(slug, name) {
     });
 }
 
-/** No question first: a way back is offered after. @param {any} inventory */
+/** No question first: a way back is offered after. @param {Api.Inventory} inventory */
 export function remove({ slug, revision, spec }) {
     const name = spec.name || slug;
     return write(async () => {
@@ -45,7 +45,7 @@ function tellStored(next, revision, done, same) {
     else tell(done, { words: "Undo", act: () => (revision === null ? remove(next) : goBack(next, revision)) });
 }
 
-/** An older spec as the next revision, byte for byte. @param {any} inventory @param {number} wanted  revision @returns {Promise<void>} */
+/** An older spec as the next revision, byte for byte. @param {Api.Inventory} inventory @param {number} wanted  revision @returns {Promise<void>} */
 export function goBack({ slug, revision }, wanted) {
     return write(async () => {
         const next = await putInventory(slug, await fetchSpecText(slug, wanted), revision);

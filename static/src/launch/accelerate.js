@@ -1,6 +1,7 @@
 /** FSDP through Accelerate. Names: the FSDP guide and examples/config_yaml_templates of huggingface/accelerate. */
 import { leftOut, recomputeWord } from "./written.js";
 
+/** @type {Record<number, string>} */
 const STRATEGIES = { 0: "NO_SHARD", 2: "SHARD_GRAD_OP", 3: "FULL_SHARD" };
 
 /** @type {import("./written.js").Knows} */

@@ -1,7 +1,9 @@
 /** Flags of Megatron-LM. Names: published copies of megatron/training/arguments.py of NVIDIA/Megatron-LM, of no one release. */
 import { leftOut, recomputeWord } from "./written.js";
 
+/** @type {Record<string, string>} */
 const BACKENDS = { unfused: "unfused", flash2: "flash", flash3: "flash", flash1: "flash", cudnn: "fused" };
+/** @type {Record<string, string>} */
 const CONTEXT_KINDS = { p2p: "p2p", a2a: "a2a", allgather: "all_gather" };
 
 /** @type {import("./written.js").Knows} */

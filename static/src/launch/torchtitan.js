@@ -1,7 +1,9 @@
 /** The job file of torchtitan. Names: torchtitan/config/job_config.py of pytorch/torchtitan, the TOML files of mid-2025. */
 import { leftOut, recomputeWord } from "./written.js";
 
+/** @type {Record<string, string>} */
 const SCHEDULES = { "1f1b": "1F1B", interleaved_1f1b: "Interleaved1F1B" };
+/** @type {Record<string, string[]>} */
 const CHECKPOINTS = { none: ['mode = "none"'], full: ['mode = "full"'], op_sac: ['mode = "selective"', 'selective_ac_option = "op"'] };
 
 /** Its "selective" is another one than the plan's. @type {import("./written.js").Knows} */
@@ -36,6 +38,7 @@ export function torchtitan(resolved) {
     const eight = workload.precision === "fp8";
     /* A pipeline is fed all micro-batches of a replica at once. */
     const local = parallelism.pipeline > 1 ? workload.micro_batch_size * workload.gradient_accumulation : workload.micro_batch_size;
+    /** @type {[string, (string | false)[]][]} */
     const sections = [
         ["model", [eight && 'converters = ["float8"]']],
         ["training", [`local_batch_size = ${local}`, `global_batch_size = ${workload.global_batch_size}`,
@@ -44,8 +47,8 @@ export function torchtitan(resolved) {
         ["parallelism", parallel(resolved)],
         ["activation_checkpoint", CHECKPOINTS[recomputeWord(workload.recompute)] ?? []],
     ];
-    const text = sections.map(([name, lines]) => [name, lines.filter(Boolean)]).filter(([, lines]) => lines.length > 0)
-        .map(([name, lines]) => `[${name}]\n${lines.join("\n")}\n`).join("\n");
+    const text = sections.map(([name, lines]) => ({ name, lines: lines.filter(Boolean) })).filter(({ lines }) => lines.length > 0)
+        .map(({ name, lines }) => `[${name}]\n${lines.join("\n")}\n`).join("\n");
     const notes = [
         ...leftOut(resolved, KNOWS),
         parallelism.zero_stage === 1 && "Left out: sharding of the optimizer alone (ZeRO 1), written as replicas.",

@@ -4,7 +4,9 @@ import { memorySize } from "../state/prefs.js";
 import { count, scaled } from "../units.js";
 import { Num } from "../widgets/explain.js";
 
-/** Roles as the service names them, in the order of drawing. @type {[string, {label: string, tone: string}][]} */
+/** @typedef {keyof Api.Model["parameters"]} Role */
+
+/** Roles as the service names them, in the order of drawing. @type {[Role, {label: string, tone: string}][]} */
 export const ROLES = [
     ["embedding", { label: "Embedding", tone: "yellow" }], ["attention", { label: "Attention", tone: "blue" }],
     ["mlp", { label: "MLP", tone: "green" }], ["routed_experts", { label: "Routed experts", tone: "orange" }],
@@ -13,23 +15,24 @@ export const ROLES = [
     ["lm_head", { label: "Head", tone: "ink" }], ["other", { label: "Other", tone: "grey" }],
 ];
 
+/** @type {Map<string, {label: string, tone: string}>} */
 const LOOKS = new Map(ROLES);
 
 /** @param {string} role */
 export const roleLook = (role) => LOOKS.get(role) ?? { label: role, tone: "grey" };
 
-/** The parts of a total. @param {any} info @returns {Record<string, number>} */
-export const partsOf = ({ parameters }) => Object.fromEntries(ROLES.map(([role]) => [role, parameters[role]]).filter(([, n]) => n > 0));
+/** The parts of a total. @param {Api.Model} info @returns {Record<string, number>} */
+export const partsOf = ({ parameters }) => Object.fromEntries(ROLES.filter(([role]) => parameters[role] > 0).map(([role]) => [role, parameters[role]]));
 
 const COUNTED = "Shapes of the model's class; a tied head counts once, with the embedding";
 
 /**
  * @typedef {Object} Fact
  * @property {string} label
- * @property {(info: any) => number | string | null} read   null: the model has none of it
+ * @property {(info: Api.Model) => number | string | null} read   null: the model has none of it
  * @property {(value: number) => string} [write]
  * @property {string} [unit]
- * @property {(info: any) => any} [about]
+ * @property {(info: Api.Model) => any} [about]
  */
 
 /** @type {Fact[]} */
@@ -74,12 +77,12 @@ export const FACTS = [
 
 const CACHE = FACTS.find(({ label }) => label === "KV cache per token");
 
-/** @param {{fact: Fact, info: any, text?: string}} props */
+/** @param {{fact: Fact, info: Api.Model, text?: string}} props */
 export function FactNum({ fact, info, text }) {
     const value = fact.read(info);
     if (typeof value !== "number") return value ?? "–";
     return html`<${Num} title=${fact.label} text=${text ?? fact.write(value)} value=${value} unit=${fact.unit ?? ""} about=${fact.about(info)} />`;
 }
 
-/** @param {{info: any, text: string}} props */
+/** @param {{info: Api.Model, text: string}} props */
 export const CacheNum = (props) => html`<${FactNum} fact=${CACHE} ...${props} />`;

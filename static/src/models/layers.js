@@ -9,12 +9,12 @@ import { roleLook } from "./figures.js";
 
 const CUTS = { replicated: "whole on every rank", column: "by columns", row: "by rows", vocabulary: "by vocabulary" };
 
-/** @param {any} tensor */
+/** @param {Api.Tensor} tensor */
 function remarksOf({ tied, buffer, experts, dtype_mixed: mixed }) {
     return [tied ? "tied" : "", buffer ? "buffer" : "", experts ? `× ${experts} experts` : "", mixed ? "dtypes differ" : ""].filter(Boolean).join(", ");
 }
 
-/** @param {{run: any}} props */
+/** @param {{run: Api.LayerRun}} props */
 function Tensors({ run }) {
     return html`
         <${Scroll} label="Tensors of ${run.kind}">

@@ -9,12 +9,12 @@ import { partsOf, ROLES, roleLook } from "./figures.js";
 
 const MAP_PX = 150;
 
-/** @param {any} run  of layers @returns {any[]} tensors that are counted there */
+/** @param {Api.LayerRun} run  of layers @returns {Api.Tensor[]} tensors that are counted there */
 const counted = (run) => run.tensors.filter(({ tied, buffer }) => !tied && !buffer);
 
 /**
  * Every run of layers a column as wide as its parameters, in it every tensor as high as its share.
- * @param {{info: any, most: number, title: string}} props
+ * @param {{info: Api.Model, most: number, title: string}} props
  */
 function Picture({ info, most, title }) {
     let x = 0;
@@ -40,13 +40,15 @@ function Picture({ info, most, title }) {
         </svg>`;
 }
 
-/** @param {{role: string, info: any}} props */
+/** @param {{role: import("./figures.js").Role, info: Api.Model}} props */
 function Cells({ role, info }) {
     const value = info.parameters[role];
     if (value === 0) return html`<td class="n">–</td><td class="n"></td>`;
     const { label } = roleLook(role);
-    const inputs = Object.fromEntries(info.layers.map((run, at) => [`${run.kind}_${at + 1}`, counted(run).filter((tensor) => tensor.role === role)
-        .reduce((sum, { elements }) => sum + elements, 0)]).filter(([, elements]) => elements > 0));
+    /** @param {Api.LayerRun} run */
+    const elementsOf = (run) => counted(run).filter((tensor) => tensor.role === role).reduce((sum, { elements }) => sum + elements, 0);
+    const inputs = Object.fromEntries(info.layers.map((run, at) => ({ name: `${run.kind}_${at + 1}`, elements: elementsOf(run) }))
+        .filter(({ elements }) => elements > 0).map(({ name, elements }) => [name, elements]));
     return html`
         <td class="n"><${Num} title="${label}, ${info.architecture}" text=${count(value)} value=${value}
             about=${{ formula: "sum over the runs of layers: layers x elements of the role in one", inputs, source: "Elements of one layer of each run; counts of runs stand below" }} /></td>

@@ -3,7 +3,7 @@
  * is named in the address: "plan", "example:" and an id, or a repository of the Hub.
  *
  * @typedef {import("../state/api.js").Problem} Problem
- * @typedef {{of: string, title: string, info: any, problem: Problem | null}} Known  of: what was asked, as text
+ * @typedef {{of: string, title: string, info: Api.Model, problem: Problem | null}} Known  of: what was asked, as text
  * @typedef {"a" | "b"} Slot
  * @typedef {Known & {slot: Slot}} Shown  one that could be read
  */
@@ -94,10 +94,10 @@ const PAGE_TENSORS = 50;
 /** Which model's tensors are listed. @type {import("@preact/signals").ReadonlySignal<Slot>} */
 export const listed = computed(() => (place.value.of === "b" && chosen("b") !== "" ? "b" : "a"));
 
-/** @type {import("@preact/signals").Signal<{of: string, answer: any, problem: Problem | null}>} */
+/** @type {import("@preact/signals").Signal<{of: string, answer: Api.Sharding, problem: Problem | null}>} */
 export const tensors = signal({ of: "none", answer: null, problem: null });
 
-/** Held whole by one device, in 16 bits: nothing is cut. @param {any} model */
+/** Held whole by one device, in 16 bits: nothing is cut. @param {Api.Model} model */
 const wholeOf = (model) => ({
     model, workload: { framework: "megatron", precision: "bf16", sequence_length: 1, global_batch_size: 1, micro_batch_size: 1 },
     cluster: { accelerator: "nvidia-h100-sxm5-80gb", nodes: 1, accelerators_per_node: 1 }, parallelism: { data: 1 },

@@ -14,7 +14,7 @@ function Which({ shown }) {
                   set=${(of) => look({ of })} label="Whose tensors" small />`;
 }
 
-/** @param {{answer: any}} props */
+/** @param {{answer: Api.Sharding}} props */
 function Table({ answer }) {
     return html`
         <${Scroll} label="Tensors of the checkpoint">

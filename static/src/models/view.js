@@ -12,6 +12,7 @@ import { TensorTable } from "./tensors.js";
 /** @param {{shown: import("./state.js").Shown[]}} props */
 function Facts({ shown }) {
     const facts = FACTS.filter(({ read }) => shown.some(({ info }) => read(info) !== null));
+    /** @param {import("./figures.js").Fact} fact */
     const differs = ({ read }) => new Set(shown.map(({ info }) => read(info))).size > 1;
     return html`
         <section class="panel" aria-labelledby="panel-facts" data-testid="facts">

@@ -8,10 +8,12 @@ import { Count, errorProps, Row } from "../widgets/field.js";
 import { Extras, ofCluster } from "./controls.js";
 import { ReadFiles } from "./intake/drop.js";
 
+/** @type {Record<string, string>} */
 const VENDORS = { nvidia: "NVIDIA", amd: "AMD", intel: "Intel", google: "Google", aws: "AWS" };
 
 function AcceleratorSelect() {
     const current = plan.value.accelerator;
+    /** @type {Map<string, Api.Accelerator[]>} */
     const groups = new Map();
     for (const part of accelerators.value) {
         const vendor = VENDORS[part.vendor] ?? part.vendor ?? "Other";
@@ -39,9 +41,11 @@ function AcceleratorSelect() {
 
 function InventorySelect() {
     const { inventory: slug, pool } = plan.value;
+    /** @type {Api.InventoryPool[]} */
     const pools = inventory.value?.spec?.pools ?? [];
+    /** @param {string} next */
     const choose = (next) => {
-        const found = inventory.value?.spec?.pools?.find((item) => item.name === next);
+        const found = pools.find((item) => item.name === next);
         change({ pool: next, nodes: Math.min(plan.value.nodes, found?.nodes ?? plan.value.nodes) });
     };
     return html`
@@ -76,6 +80,7 @@ function ClusterSource() {
     if (items.length === 0 && !stored) {
         return hint === "" ? null : html`<span class="muted hint">${hint}</span>`;
     }
+    /** @param {string} next */
     const pick = (next) => change({ inventory: next === "stored" ? items[0]?.slug ?? "" : "", pool: "" });
     return html`<${Chips} name="cluster-source" items=${SOURCES} now=${stored ? "stored" : "catalogue"} set=${pick} label="Where the cluster comes from" small />`;
 }

@@ -6,7 +6,7 @@ import { MEMORY_TERMS, TIME_TERMS, lookOf } from "../widgets/terms.js";
 /** @param {string} name @returns {Column} */
 const member = (name) => ({ name, title: name, read: (row) => row[name] });
 
-/** @param {any} memory @returns {import("../widgets/export.js").Data} */
+/** @param {Api.Memory} memory @returns {import("../widgets/export.js").Data} */
 export function memoryData({ ranks, capacity_bytes, usable_bytes }) {
     const rows = ranks.flatMap((rank) => rank.terms.map((term) => ({ ...rank, ...term, label: lookOf(MEMORY_TERMS, term.name).label,
         capacity_bytes, usable_bytes })));
@@ -14,7 +14,7 @@ export function memoryData({ ranks, capacity_bytes, usable_bytes }) {
         "usable_bytes", "capacity_bytes"].map(member) };
 }
 
-/** @param {any} time @returns {import("../widgets/export.js").Data} */
+/** @param {Api.StepTime} time @returns {import("../widgets/export.js").Data} */
 export function timeData({ terms, step_s, ideal_s }) {
     const rows = terms.map((term) => ({ ...term, label: lookOf(TIME_TERMS, term.name).label, step_s, ideal_s }));
     return { rows, columns: ["name", "label", "seconds", "step_s", "ideal_s", "formula", "source"].map(member) };

@@ -3,9 +3,9 @@ import { html } from "../html.js";
 import { answer } from "../state/store.js";
 import { Num } from "../widgets/explain.js";
 
-/** @param {any} estimate @param {string} pointer @returns {any} undefined where it has none */
+/** @param {Api.Estimate} estimate @param {string} pointer @returns {any} undefined where it has none */
 export function valueAt(estimate, pointer) {
-    return pointer.slice(1).split("/").reduce((at, name) => at?.[name], estimate);
+    return pointer.slice(1).split("/").reduce((/** @type {any} */ at, name) => at?.[name], estimate);
 }
 
 /** The unit stands last in a name; a rate has none of these. @param {string} pointer */

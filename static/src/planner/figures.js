@@ -22,7 +22,7 @@ function Delta({ at, better }) {
         </span>`;
 }
 
-/** The interval, and what its two ends are: a reader would take them for a confidence interval. @param {{of: string, write: (value: number) => string}} props */
+/** The interval, and what its two ends are: a reader would take them for a confidence interval. @param {{of: "step_s" | "peak_reserved_bytes", write: (value: number) => string}} props */
 function Range({ of, write }) {
     const ends = answer.value.estimate.interval?.[of] ?? [];
     return html`<abbr title="Spanned by the fields left open and by the range of sustained clocks. It is not a confidence interval.">range</abbr> ${
@@ -95,6 +95,7 @@ function Cost() {
 }
 
 export function Figures() {
+    /** @param {number} bytes */
     const size = (bytes) => gigabytes(bytes, units.value);
     return html`
         <dl class="tiles">

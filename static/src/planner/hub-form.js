@@ -24,7 +24,7 @@ const found = signal({ of: "", models: [], note: "" });
 
 const OTHERWISE = ". A whole id or a config.json works all the same";
 
-/** @param {any} answer */
+/** @param {Api.ModelSearch} answer */
 function noteOf({ models, source, stale }) {
     if (stale) return models.length > 0 ? "The Hub does not answer: models that were loaded before"
         : "The Hub does not answer, and none that was loaded before is called so" + OTHERWISE;
@@ -52,6 +52,7 @@ function Suggestion({ of }) {
 export function HubForm() {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const [open, setOpen] = useState(false);
+    /** @param {string} text */
     const commit = (text) => {
         setDraft(null);
         setOpen(false);
@@ -68,6 +69,7 @@ export function HubForm() {
         id: LIST, count: current ? models.length : 0, open: current, first: -1, about: of,
         take: (place) => commit(models[place].id), close: () => setOpen(false),
     });
+    /** @param {Event & {currentTarget: HTMLInputElement}} event */
     const onInput = (event) => {
         const text = event.currentTarget.value;
         setDraft(text);
@@ -75,7 +77,7 @@ export function HubForm() {
         const part = text.trim();
         asked.value = part.length >= LEAST_LETTERS && !/[@:{]/.test(part) ? part : "";
     };
-    /* A config takes the form away, and the browser would miss it while it submits. */
+    /** A config takes the form away, and the browser would miss it while it submits. @param {Event & {currentTarget: HTMLInputElement}} event */
     const onChange = (event) => {
         const text = event.currentTarget.value;
         if (isConfig(text)) setTimeout(() => commit(text));

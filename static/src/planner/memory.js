@@ -17,7 +17,7 @@ import { isTransient, lifetimeWords } from "../widgets/terms.js";
 /** A long pipeline has many distinct ranks: a few stand for all until the reader asks. */
 const showAll = signal(false);
 
-/** @param {{memory: any, ranks: any[]}} props */
+/** @param {{memory: Api.Memory, ranks: Api.RankMemory[]}} props */
 function Bars({ memory, ranks }) {
     const { capacity_bytes: capacity, usable_bytes: usable } = memory;
     const all = memory.ranks.length;
@@ -31,7 +31,7 @@ function Bars({ memory, ranks }) {
                     about=${totalAbout(rank)} />` }))} />`;
 }
 
-/** @param {any} rank */
+/** @param {Api.RankMemory} rank */
 function totalAbout(rank) {
     const terms = stackOf(rank);
     const symbols = symbolsOf(terms);
@@ -42,7 +42,7 @@ function totalAbout(rank) {
     };
 }
 
-/** @param {{memory: any, ranks: any[]}} props */
+/** @param {{memory: Api.Memory, ranks: Api.RankMemory[]}} props */
 function Table({ memory, ranks }) {
     const all = memory.ranks.length;
     const unit = units.value;

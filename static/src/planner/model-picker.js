@@ -23,6 +23,7 @@ export function ConfigForm() {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const [fault, setFault] = useState("");
     const text = draft ?? (config === null ? "" : JSON.stringify(config, null, 2));
+    /** @param {string} source */
     const use = (source) => {
         const read = readConfig(source);
         setFault(read.fault);
@@ -30,6 +31,7 @@ export function ConfigForm() {
         setDraft(null);
         return change({ ...NO_MODEL, config: read.config });
     };
+    /** @param {File | undefined} file */
     const take = (file) => file?.text().then(use);
     const invalid = fault !== "" ? { "aria-invalid": "true", "aria-describedby": "config-fault" } : errorProps("hub");
     return html`

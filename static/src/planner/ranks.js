@@ -5,6 +5,7 @@ import { MEMORY_TERMS, lookOf } from "../widgets/terms.js";
 const MOST_RANKS = 6;
 
 const ORDER = [...MEMORY_TERMS.keys()];
+/** @type {Record<string, string>} */
 const SUFFIXES = { persistent: "kept", activation: "kept for backward", transient: "at the peak", outside_allocator: "outside" };
 
 /** @param {string} name */
@@ -13,18 +14,18 @@ function orderOf(name) {
     return at < 0 ? ORDER.length : at;
 }
 
-/** A name may stand several times in a rank, with another lifetime or another formula. @param {any} term */
+/** A name may stand several times in a rank, with another lifetime or another formula. @param {Api.MemoryTerm} term */
 export function keyOf(term) {
     return `${term.name} ${term.lifetime} ${term.formula}`;
 }
 
-/** How many of the terms before this one are called the same and live as long. @param {any[]} terms @param {number} at */
+/** How many of the terms before this one are called the same and live as long. @param {{name: string, lifetime: string}[]} terms @param {number} at */
 function alikeBefore(terms, at) {
     const { name, lifetime } = terms[at];
     return terms.slice(0, at).filter((term) => term.name === name && term.lifetime === lifetime).length;
 }
 
-/** One symbol for each, as formulas write them. @param {any[]} terms @returns {string[]} */
+/** One symbol for each, as formulas write them. @param {{name: string, lifetime: string}[]} terms @returns {string[]} */
 export function symbolsOf(terms) {
     return terms.map(({ name, lifetime }, at) => {
         const before = alikeBefore(terms, at);
@@ -32,19 +33,23 @@ export function symbolsOf(terms) {
     });
 }
 
-/** @param {any} rank */
+/** @param {{terms: {bytes: number}[]}} rank */
 export function totalOf(rank) {
     return rank.terms.reduce((sum, term) => sum + term.bytes, 0);
 }
 
-/** @param {any} rank @returns {any[]} what is not zero, in the order of stacking */
+/**
+ * What is not zero, in the order of stacking.
+ * @template {{name: string, bytes: number}} Term
+ * @param {{terms: Term[]}} rank @returns {Term[]}
+ */
 export function stackOf(rank) {
     return rank.terms.filter((term) => term.bytes > 0).sort((a, b) => orderOf(a.name) - orderOf(b.name));
 }
 
 /**
  * The rows of the table: every term that any of the ranks has.
- * @param {any[]} ranks @returns {{key: string, label: string, tone: string, term: any}[]}
+ * @param {Api.RankMemory[]} ranks @returns {{key: string, label: string, tone: string, term: Api.MemoryTerm}[]}
  */
 export function rowsOf(ranks) {
     /** @type {Map<string, any>} */
@@ -62,14 +67,14 @@ export function rowsOf(ranks) {
     });
 }
 
-/** @param {any} rank @param {number} of  how many distinct ranks there are */
+/** @param {Api.RankMemory} rank @param {number} of  how many distinct ranks there are */
 export function nameOf(rank, of) {
     if (of === 1 || typeof rank.first_stage !== "number") return rank.role;
     const last = rank.first_stage + (rank.stages ?? 1) - 1;
     return last > rank.first_stage ? `stages ${rank.first_stage}–${last}` : `stage ${rank.first_stage}`;
 }
 
-/** @param {any} rank @param {number} of */
+/** @param {Api.RankMemory} rank @param {number} of */
 export function detailOf(rank, of) {
     const devices = `${rank.count} ${rank.count === 1 ? "device" : "devices"}`;
     const place = of === 1 ? "" : { "first stage": "first, ", "last stage": "last, ", "first and last stage": "first and last, " }[rank.role] ?? "";
@@ -78,7 +83,7 @@ export function detailOf(rank, of) {
 
 /**
  * The ranks to show: all while they are few, else both ends, the fullest and some between.
- * @param {any} memory @returns {any[]}
+ * @param {Api.Memory} memory @returns {Api.RankMemory[]}
  */
 export function representatives(memory) {
     const { ranks, binding_rank: binding } = memory;

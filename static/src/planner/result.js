@@ -19,7 +19,7 @@ const ALIKE_PERCENT = 3;
 
 /**
  * How far a rate may be off, as the interval of the step says: the shorter the step, the higher the rate.
- * @param {any} estimate @returns {{low: number, high: number, about: any} | null}
+ * @param {Api.Estimate} estimate @returns {{low: number, high: number, about: any} | null}
  */
 function spreadOf({ time, interval }) {
     if (!interval) return null;
@@ -54,7 +54,7 @@ function Basis() {
         fixed ? "calibrated on 1 run" : "uncalibrated"}</span>`;
 }
 
-/** @param {{estimate: any}} props */
+/** @param {{estimate: Api.Estimate}} props */
 export function Result({ estimate }) {
     const { throughput, binding, fits, interval } = estimate;
     const [tone, sign, words] = fitOf(estimate);

@@ -33,11 +33,12 @@ function describe(patch, matters) {
         }));
     const own = settings.filter((setting) => setting.own);
     const others = settings.filter((setting) => !setting.own);
+    /** @param {{text: string}[]} list */
     const join = (list) => list.map((setting) => setting.text).join(", ");
     return own.length > 0 ? { what: join(own), settles: join(others) } : { what: join(others), settles: "" };
 }
 
-/** @param {{fix: any, estimate: any}} props */
+/** @param {{fix: Api.Fix, estimate: Api.Estimate}} props */
 function Fix({ fix, estimate }) {
     const effects = [];
     const { what, settles } = describe(fix.change, fix.what);

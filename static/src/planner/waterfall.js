@@ -21,7 +21,7 @@ const BAR_PX = 14;
  *            about: any, level: 0 | 1}} Step
  */
 
-/** Kernel time beyond the arithmetic at peak rate, derived here from three figures of the answer. */
+/** Kernel time beyond the arithmetic at peak rate, derived here from three figures of the answer. @param {number} forward_s @param {number} backward_s @param {number} ideal_s */
 function efficiencyAbout(forward_s, backward_s, ideal_s) {
     return {
         formula: "forward_s + backward_s - ideal_s",
@@ -30,8 +30,9 @@ function efficiencyAbout(forward_s, backward_s, ideal_s) {
     };
 }
 
-/** @param {any} time @returns {Step[]} */
+/** @param {Api.StepTime} time @returns {Step[]} */
 function stepsOf(time) {
+    /** @param {string} name */
     const term = (name) => time.terms.find((item) => item.name === name);
     const forward_s = term("forward")?.seconds ?? 0;
     const backward_s = term("backward")?.seconds ?? 0;
@@ -68,7 +69,7 @@ function Drawn({ step, end_s }) {
         </svg>`;
 }
 
-/** @param {{time: any, interval: [number, number] | undefined, end_s: number}} props */
+/** @param {{time: Api.StepTime, interval: [number, number] | undefined, end_s: number}} props */
 function Total({ time, interval, end_s }) {
     const low = share((interval?.[0] ?? time.step_s) / end_s);
     const high = share((interval?.[1] ?? time.step_s) / end_s);
@@ -84,7 +85,7 @@ function Total({ time, interval, end_s }) {
         </svg>`;
 }
 
-/** @param {{step: Step, time: any, end_s: number, factor: number}} props */
+/** @param {{step: Step, time: Api.StepTime, end_s: number, factor: number}} props */
 function Line({ step, time, end_s, factor }) {
     const unit = factor === 1000 ? "ms" : "s";
     return html`

@@ -2,7 +2,7 @@
 import { extraWithout, membersOf, toldMembers } from "../state/cut.js";
 import { isSearched, priceAsked } from "./ask.js";
 
-/** The cluster of a plan as a change of the page's. @param {any} found @param {any} request @param {any} result  of the search */
+/** The cluster of a plan as a change of the page's. @param {Api.SearchPlan} found @param {any} request @param {Api.SearchResult} result  of the search */
 function clusterPatch({ cluster = {}, cluster_index: index = 0 }, request, result) {
     if (index === 0) return { ...cluster, ...priceAsked() };
     const { nodes, accelerators } = result.clusters[index];
@@ -11,8 +11,8 @@ function clusterPatch({ cluster = {}, cluster_index: index = 0 }, request, resul
 
 /**
  * The page's plan with the cut of another. What the old cut had beside the controls goes.
- * @param {import("../state/plan.js").Plan} plan @param {any} found  a plan of the answer
- * @param {any} request  of the search @param {any} result
+ * @param {import("../state/plan.js").Plan} plan @param {Api.SearchPlan} found  a plan of the answer
+ * @param {any} request  of the search @param {Api.SearchResult} result
  * @returns {{plan: import("../state/plan.js").Plan, patch: Record<string, any>}}  the patch goes on that plan
  */
 export function changeTo(plan, found, request, result) {

@@ -66,6 +66,7 @@ function valueOf(dimension, text) {
 export function valuesOf(dimension, text) {
     const values = text.split(/[,;\s]+/).filter((part) => part !== "").map((part) => valueOf(dimension, part));
     const kept = [...new Set(values.filter((value) => value !== undefined))];
+    /** @param {any} value */
     const placeOf = (value) => (dimension.type === "count" ? value : dimension.values.indexOf(value));
     return kept.sort((a, b) => placeOf(a) - placeOf(b));
 }

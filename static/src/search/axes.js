@@ -32,6 +32,7 @@ function figureAxis(figure) {
 
 /** @param {string} name @returns {Axis} */
 function dimensionAxis(name) {
+    /** @param {unknown} a @param {unknown} b */
     const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     const texts = new Map(rows.value.map(({ values }) => [JSON.stringify(values[name]), values[name]]));
     const stops = [...texts.values()].sort(order);
@@ -93,5 +94,5 @@ export function keptLast(drawn) {
 
 export const isMatching = computed(() => {
     const keys = new Set(matching.value.map(({ key }) => key));
-    return (key) => keys.has(key);
+    return (/** @type {string} */ key) => keys.has(key);
 });

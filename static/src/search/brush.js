@@ -36,6 +36,7 @@ function stopsAround({ stops }, from, to) {
 /** @param {Box} box */
 function keepBox({ left, top, right, bottom }) {
     const { inner } = place.value;
+    /** @param {{from: number, to: number}} scale @param {number} share */
     const valueOf = ({ from, to }, share) => from + (to - from) * within(share, 0, 1);
     const parts = /** @type {[any, any, number, number][]} */ ([[across.value, scales.value.x, (left - EDGES.left) / inner.width, (right - EDGES.left) / inner.width],
         [upwards.value, scales.value.y, 1 - (bottom - EDGES.top) / inner.height, 1 - (top - EDGES.top) / inner.height]]);
@@ -81,6 +82,7 @@ export function release() {
 /** The part that is kept, and the one being drawn. */
 export function Brush() {
     const { left, top, inner } = place.value;
+    /** @param {import("./figures.js").Figure} figure */
     const part = (figure) => {
         const axis = axisOf(figure);
         const kept = axis ? keptOf(axis) : null;

@@ -6,11 +6,13 @@ import { dimensions } from "./shown.js";
 /** @returns {import("../widgets/export.js").Data} */
 export function plansData() {
     const names = [...dimensions.value.varied, ...dimensions.value.same];
-    return { rows: rows.value, columns: [
+    /** @type {import("../widgets/rows.js").Column[]} */
+    const columns = [
         { name: "rank", title: "rank", read: ({ rank }) => rank || null },
         { name: "front", title: "front", read: ({ front }) => front },
-        ...FIGURES.map((figure) => ({ name: figure.name, title: figure.name, read: ({ plan }) => figure.read(plan) })),
+        ...FIGURES.map((figure) => ({ name: figure.name, title: figure.name, read: (/** @type {import("./plans.js").Row} */ { plan }) => figure.read(plan) })),
         ...names.filter((name) => !FIGURES.some((figure) => figure.name === name))
-            .map((name) => ({ name, title: name, read: ({ values }) => values[name] })),
-    ] };
+            .map((name) => ({ name, title: name, read: (/** @type {import("./plans.js").Row} */ { values }) => values[name] })),
+    ];
+    return { rows: rows.value, columns };
 }

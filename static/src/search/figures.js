@@ -8,7 +8,8 @@ import { called, titled } from "../widgets/words.js";
 
 /**
  * @typedef {import("./plans.js").Row} Row
- * @typedef {{name: string, better: 1 | -1, read: (plan: any) => number | null, write: (value: number) => string}} Figure
+ * @typedef {Record<string, any>} Plan  one that was found, or the planner's own estimate with the same members
+ * @typedef {{name: string, better: 1 | -1, read: (plan: Plan) => number | null, write: (value: number) => string}} Figure
  *          better: 1 where more is; write: memory without its unit
  */
 
@@ -36,7 +37,7 @@ export function isVaried({ read }, rows) {
     return rows.some(({ plan }) => read(plan) !== read(rows[0].plan));
 }
 
-/** What plans have of it. @param {Figure} figure @param {any[]} plans @returns {number[]} */
+/** What plans have of it. @param {Figure} figure @param {Plan[]} plans @returns {number[]} */
 export function valuesIn({ read }, plans) {
     return plans.map(read).filter((value) => typeof value === "number");
 }
@@ -46,7 +47,7 @@ export function titleOf({ name }) {
     return `${dimensionLabel(name)}${name.endsWith("_bytes") ? ` ${units.value}` : ""}`;
 }
 
-/** @param {Figure} figure @param {any} plan  with the unit */
+/** @param {Figure} figure @param {Plan} plan  with the unit */
 export function written({ name, read }, plan) {
     const value = read(plan);
     return typeof value === "number" ? valueOf(name, value) : "–";
@@ -63,7 +64,7 @@ export function dimensionValue(name, value) {
     return value.layers ? `${value.mode}, ${value.layers} blocks` : value.mode ?? JSON.stringify(value);
 }
 
-/** The cut in a few letters, as the trade writes it. @param {any} plan */
+/** The cut in a few letters, as the trade writes it. @param {{parallelism?: any, workload?: any}} plan */
 export function cutOf({ parallelism, workload }) {
     const split = parallelism?.sequence ? ["SP"] : [];
     const parts = degreesOf(parallelism ?? {});

@@ -35,6 +35,7 @@ function Limit({ name, factor = 1, whole, pointer }) {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const now = amount(name);
     const shown = now === undefined ? "" : shortCount(Number((now / factor).toPrecision(12)));
+    /** @param {string} text */
     const read = (text) => {
         if (text.trim() === "") return "";
         const number = Number(text.replace(/[,_ ]/g, ""));
@@ -42,6 +43,7 @@ function Limit({ name, factor = 1, whole, pointer }) {
         return value > 0 && (!whole || Number.isInteger(value)) ? String(Number((value * factor).toPrecision(12))) : null;
     };
     const bad = draft !== null && read(draft) === null;
+    /** @param {string} text */
     const commit = (text) => {
         const value = read(text);
         if (value === null) return;
@@ -70,7 +72,7 @@ function Typed({ dimension, now, put }) {
     const { name, values } = dimension;
     const offered = now.filter((value) => values.includes(value));
     const others = now.filter((value) => !values.includes(value));
-    /* What was no value is gone from the text as well. */
+    /** What was no value is gone from the text as well. @param {Event & {currentTarget: HTMLInputElement}} event */
     const commit = (event) => {
         const typed = valuesOf(dimension, event.currentTarget.value);
         put([...offered, ...typed]);
@@ -84,13 +86,16 @@ function Typed({ dimension, now, put }) {
 /** @param {{dimension: import("./ask.js").Dimension}} props */
 function Values({ dimension }) {
     const { name, type, values } = dimension;
+    /** @type {any[]} */
     const now = restricted.value[name] ?? [];
+    /** @param {any[]} list */
     const put = (list) => say({ [name]: valuesOf(dimension, list.join(",")).join(",") });
-    /* It goes off by choosing a value, not by itself. */
+    /** It goes off by choosing a value, not by itself. @param {Event & {currentTarget: HTMLInputElement}} event */
     const putAny = (event) => {
         event.currentTarget.checked = true;
         put([]);
     };
+    /** @param {any} value */
     const toggle = (value) => put(now.includes(value) ? now.filter((other) => other !== value) : [...now, value]);
     return html`
         <div class="ask" role="group" aria-labelledby="ask-label-${name}" data-dimension=${name}>
@@ -109,9 +114,11 @@ function Values({ dimension }) {
 /** Clusters beside the planner's, so that the search says which. */
 function Also() {
     const have = clusters.value;
+    /** @param {string[]} list */
     const put = (list) => say({ also: list.join(",") });
     const all = [...inventories.value.items.map(({ slug, name }) => [`inventory:${slug}`, name ?? slug]),
         ...accelerators.value.map(({ id, name }) => [`part:${id}`, name])];
+    /** @param {string} text */
     const nameOf = (text) => all.find(([value]) => value === text)?.[1] ?? text.slice(text.indexOf(":") + 1);
     return html`
         <div class="ask">

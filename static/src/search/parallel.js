@@ -25,7 +25,9 @@ const current = signal(0);
 let dragged = null;
 
 const width = computed(() => Math.max(wide.value, EDGES.left + EDGES.right + LEAST_PX * (axes.value.length - 1)));
+/** @param {number} at */
 const leftOf = (at) => EDGES.left + (at * (width.value - EDGES.left - EDGES.right)) / (axes.value.length - 1);
+/** @param {number} share */
 const topOf = (share) => EDGES.top + (1 - share) * DEEP_PX;
 
 /** @param {import("./plans.js").Row} row */
@@ -45,6 +47,7 @@ function Lines() {
 }
 
 function Lit() {
+    /** @param {string} key @param {string} name */
     const lit = (key, name) => {
         const line = paths.value.find((other) => other.key === key);
         return line ? html`<path key=${name} d=${line.path} class="line ${name}" />` : null;
@@ -56,6 +59,7 @@ function Lit() {
 function labelsOf({ stops, write }) {
     const every = Math.ceil(stops.length / MOST_LABELS);
     const isFigure = stops.length > MOST_LABELS;
+    /** @param {number} at */
     const isLabelled = (at) => (isFigure ? at % (5 * every) === 0 || at === stops.length - 1 : at % every === 0);
     return stops.filter((_, at) => isLabelled(at)).map((value) => ({ value, text: write(value) }));
 }

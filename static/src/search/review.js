@@ -18,6 +18,7 @@ import { lookOf, MEMORY_TERMS, TIME_TERMS } from "../widgets/terms.js";
 /** Terms by how far they are apart. @param {any[]} terms @param {"seconds" | "bytes"} unit @param {Map<string, any>} looks */
 function termRows(terms, unit, looks) {
     const write = { seconds, bytes }[unit];
+    /** @param {any} term */
     const apart = (term) => term[unit] - term[`best_${unit}`];
     return [...terms].sort((a, b) => Math.abs(apart(b)) - Math.abs(apart(a))).map((term) => [
         lookOf(looks, term.name).label, write(term[unit]), write(term[`best_${unit}`]),
@@ -50,7 +51,7 @@ function Why() {
         <//>`;
 }
 
-/** @param {any} neighbour @returns {string} what is wrong with it, "" for nothing */
+/** @param {Api.SearchNeighbour} neighbour @returns {string} what is wrong with it, "" for nothing */
 function faultOf({ legal, refused, fits, breaks, figures }) {
     if (!legal) return `no plan: ${refused.detail}`;
     if (!fits) return `lacks ${bytes(-figures.headroom_bytes)}`;
@@ -77,8 +78,9 @@ function Folded({ title, id, columns, rows: lines }) {
         <${Fold} title=${title} count=${lines.length} testid=${id}>${() => html`<${Plain} tight label=${title} columns=${columns} rows=${lines} />`}<//>`;
 }
 
-/** @param {{robustness: any}} props */
+/** @param {{robustness: Api.SearchRobustness}} props */
 function Robustness({ robustness }) {
+    /** @param {Api.SearchPlanId | null} id */
     const nameOf = (id) => {
         const row = rows.value.find(({ plan: one }) => one.id === id);
         return row ? `rank ${row.rank}, ${cutOf(row.plan)}` : "–";

@@ -4,7 +4,7 @@
  *
  * @typedef {import("../state/api.js").Problem} Problem
  * @typedef {"idle" | "running" | "done" | "cancelled" | "problem"} Phase
- * @typedef {{phase: Phase, of: string, told: any, found: {of: string, plan: any, answer: any} | null, result: any, problem: Problem | null}} Run
+ * @typedef {{phase: Phase, of: string, told: Api.SearchProgress, found: {of: string, plan: import("../state/plan.js").Plan, answer: Api.SearchResult} | null, result: Api.SearchResult, problem: Problem | null}} Run
  *          of: the request as text; told: the newest counts; found: the newest plans, what they answer and for which plan of
  *          the planner, of the search before until there are any; result: the whole answer
  */
@@ -22,7 +22,7 @@ import { isWhole, rowsOf } from "./plans.js";
 export const run = signal({ phase: "idle", of: "", told: null, found: null, result: null, problem: null });
 
 /** The answer to "why not this one", for the plan with that key; "" is the planner's own. */
-export const why = signal(/** @type {{key: string, phase: Phase, answer: any, problem: Problem | null} | null} */ (null));
+export const why = signal(/** @type {{key: string, phase: Phase, answer: Api.SearchResult["why_not"], problem: Problem | null} | null} */ (null));
 
 export const rows = computed(() => (run.value.found === null ? [] : rowsOf(run.value.found.answer)));
 export const rowByKey = computed(() => new Map(rows.value.map((row) => [row.key, row])));
@@ -36,6 +36,7 @@ export const asked = computed(() => JSON.stringify(searchOf(plan.value)));
 let withdraw = new AbortController();
 let withdrawWhy = new AbortController();
 
+/** @type {Problem} */
 const BROKEN = { type: "about:blank", title: "The search broke off", status: 0, errors: [],
     detail: "The connection broke before the search was done. What it had found stays below." };
 
@@ -123,7 +124,7 @@ export function togglePin(key) {
     if (row && isWhole(row)) setAside(pinOfRow(row));
 }
 
-/** The planner takes the plan over; the step back undoes it. @param {any} found */
+/** The planner takes the plan over; the step back undoes it. @param {Api.SearchPlan} found */
 export function apply(found) {
     const { of, answer } = run.peek().found;
     const { plan: base, patch } = changeTo(plan.peek(), found, JSON.parse(of), answer);

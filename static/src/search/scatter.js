@@ -77,6 +77,7 @@ function Points() {
 
 /** Rings about what the reader means; the points beneath are not drawn again for it. */
 function Marks() {
+    /** @param {string} key @param {string} name */
     const ring = (key, name) => {
         const point = pointByKey.value.get(key);
         return point ? html`<circle key=${name + key} class="ring ${name}" cx=${point.left} cy=${point.top} r=${point.radius + 3} />` : null;
@@ -103,6 +104,7 @@ function nameOf({ row, rejected }) {
 function Tip() {
     const point = pointByKey.value.get(hovered.value);
     if (!point) return null;
+    /** @param {HTMLElement | null} node */
     const put = (node) => {
         if (node === null) return;
         node.style.left = `${within(point.left + 12, 0, width.value - TIP_PX)}px`;
@@ -129,7 +131,9 @@ function step(read, direction) {
     if (next) chosen.value = next.key;
 }
 
+/** @param {import("./shown.js").Point} point */
 const byLeft = ({ left }) => left;
+/** @param {import("./shown.js").Point} point */
 const byTop = ({ top }) => top;
 
 const onKey = onKeys({
@@ -180,6 +184,7 @@ function Mark({ children }) {
 function Legend() {
     const name = colouredBy.value;
     const figure = FIGURE_BY_NAME.get(name);
+    /** @param {any} value */
     const words = (value) => (figure ? figure.write(value) : dimensionValue(name, value));
     return html`
         <ul class="key" aria-label="Colours">${legend.value.map(({ tone, value }) => html`

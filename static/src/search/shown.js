@@ -9,7 +9,7 @@ import { edgeOf, endsOf, scaleOf } from "./scales.js";
 
 /**
  * @typedef {import("./plans.js").Row} Row
- * @typedef {{key: string, left: number, top: number, radius: number, tone: string, row: Row | null, rejected: any}} Point
+ * @typedef {{key: string, left: number, top: number, radius: number, tone: string, row: Row | null, rejected: Api.SearchRejected | null}} Point
  *          row: null for a plan that is no answer; rejected: why, null for the planner's own
  */
 
@@ -46,6 +46,7 @@ export const colours = computed(() => [
 ]);
 
 export const colouredBy = computed(() => {
+    /** @param {string} name */
     const has = (name) => colours.value.some(([other]) => other === name);
     return [said("colour"), "cost", "tensor", "recompute", "tokens_per_s"].find((name) => name && has(name)) ?? "tokens_per_s";
 });
@@ -64,11 +65,14 @@ const colouring = computed(() => {
     const figure = FIGURE_BY_NAME.get(name);
     if (!figure) {
         const values = [...new Set(rows.value.map(({ values: own }) => own[name]))].sort((a, b) => (a > b ? 1 : -1));
+        /** @param {number} at */
         const toneAt = (at) => (values.length > NAMED.length ? `ramp-${Math.floor((at * STEPS) / values.length)}` : NAMED[at]);
-        return { tone: (row) => toneAt(values.indexOf(row.values[name])), legend: values.map((value, at) => ({ tone: toneAt(at), value })) };
+        return { tone: (/** @type {Row} */ row) => toneAt(values.indexOf(row.values[name])), legend: values.map((value, at) => ({ tone: toneAt(at), value })) };
     }
     const [least, most] = endsOf(valuesIn(figure, plans.value));
+    /** @param {number} value */
     const step = (value) => (most > least ? Math.min(STEPS - 1, Math.floor((STEPS * (value - least)) / (most - least))) : STEPS - 1);
+    /** @param {Row} row */
     const tone = ({ plan }) => (typeof figure.read(plan) === "number" ? `ramp-${step(figure.read(plan))}` : "grey");
     const ends = Array.from({ length: STEPS }, (_, at) => ({ tone: `ramp-${at}`, value: least + ((most - least) * at) / (STEPS - 1) }));
     return { tone, legend: most > least ? ends : ends.slice(-1) };
@@ -76,15 +80,16 @@ const colouring = computed(() => {
 
 export const legend = computed(() => colouring.value.legend);
 
-/** Area goes with the count. @returns {(plan: any) => number} */
+/** Area goes with the count. @returns {(plan: Api.SearchPlan) => number} */
 const radii = computed(() => {
     const [least, most] = endsOf(plans.value.map(({ accelerators = 0 }) => Math.sqrt(accelerators)));
     if (!(most > least)) return () => LONE_RADIUS;
-    return (plan) => RADII[0] + ((Math.sqrt(plan.accelerators ?? 0) - least) / (most - least)) * (RADII[1] - RADII[0]);
+    return (/** @type {Api.SearchPlan} */ plan) => RADII[0] + ((Math.sqrt(plan.accelerators ?? 0) - least) / (most - least)) * (RADII[1] - RADII[0]);
 });
 
 /** Whether the planner still holds what was searched: its plan means nothing among those of another model. */
 const isSameJob = computed(() => {
+    /** @param {string} text */
     const job = (text) => {
         const { model, workload } = JSON.parse(text);
         return JSON.stringify([model, workload.sequence_length]);
@@ -112,8 +117,8 @@ export const place = computed(() => {
     const inner = { width: Math.max(1, width.value - EDGES.left - EDGES.right), height: HEIGHT_PX - EDGES.top - EDGES.bottom };
     return {
         inner,
-        left: (value) => EDGES.left + scales.value.x.at(value) * inner.width,
-        top: (value) => EDGES.top + (1 - scales.value.y.at(value)) * inner.height,
+        left: (/** @type {number} */ value) => EDGES.left + scales.value.x.at(value) * inner.width,
+        top: (/** @type {number} */ value) => EDGES.top + (1 - scales.value.y.at(value)) * inner.height,
     };
 });
 
@@ -121,14 +126,16 @@ export const place = computed(() => {
 export const points = computed(() => {
     if (scales.value === null) return [];
     const { left, top, inner } = place.value;
+    /** @param {import("./figures.js").Plan} plan */
     const at = (plan) => {
         const [x, y] = [across.value.read(plan), upwards.value.read(plan)];
         return { left: typeof x === "number" ? left(x) : EDGES.left, top: typeof y === "number" ? top(y) : EDGES.top + inner.height };
     };
-    const found = rows.value.map((row) => ({ key: row.key, ...at(row.plan), radius: radii.value(row.plan),
+    const found = rows.value.map(/** @returns {Point} */ (row) => ({ key: row.key, ...at(row.plan), radius: radii.value(row.plan),
         tone: colouring.value.tone(row), row, rejected: null }));
-    const others = rejectedShown.value.map(({ reason, key }) => ({ key, ...at(reason.nearest), radius: LONE_RADIUS, tone: "grey",
+    const others = rejectedShown.value.map(/** @returns {Point} */ ({ reason, key }) => ({ key, ...at(reason.nearest), radius: LONE_RADIUS, tone: "grey",
         row: null, rejected: reason }));
+    /** @type {Point[]} */
     const mine = own.value ? [{ key: OWN, ...at(own.value), radius: LONE_RADIUS, tone: "ink", row: null, rejected: null }] : [];
     return [...others, ...found, ...mine].sort((a, b) => a.left - b.left || a.top - b.top);
 });
@@ -147,7 +154,10 @@ export const edgePath = computed(() => {
     const steps = edgeOf(feasible, toRight, toTop);
     if (steps.length === 0) return "";
     const { inner } = place.value;
-    const [sideways, upright] = [({ x }) => `H${x.toFixed(1)}`, ({ y }) => `V${(-y).toFixed(1)}`];
+    /** @param {{x: number, y: number}} at */
+    const sideways = ({ x }) => `H${x.toFixed(1)}`;
+    /** @param {{x: number, y: number}} at */
+    const upright = ({ y }) => `V${(-y).toFixed(1)}`;
     const floor = `${EDGES.top + (toTop > 0 ? inner.height : 0)}`;
     return toRight > 0 ? `M${EDGES.left} ${(-steps[0].y).toFixed(1)}${steps.map((step) => upright(step) + sideways(step)).join("")}V${floor}`
         : `M${steps[0].x.toFixed(1)} ${floor}${steps.map((step) => sideways(step) + upright(step)).join("")}H${EDGES.left + inner.width}`;

@@ -30,9 +30,10 @@ function Commands() {
         </div>`;
 }
 
+/** @type {Record<string, string>} */
 const ENDS = { done: "Done", cancelled: "Cancelled", deadline: "Out of time" };
 
-/** How long it may take yet, were the parts that are left like those that are done. @param {any} told */
+/** How long it may take yet, were the parts that are left like those that are done. @param {Partial<Api.SearchProgress>} told */
 function timeLeft({ units, units_done: done, elapsed_s: spent_s } = {}) {
     return done > 0 && units > done ? `about ${seconds((spent_s * (units - done)) / done)} left` : "";
 }
@@ -41,6 +42,7 @@ function timeLeft({ units, units_done: done, elapsed_s: spent_s } = {}) {
 function Counts() {
     const { phase, told, result } = run.value;
     const state = result?.state ?? phase;
+    /** @param {"evaluated" | "feasible" | "pruned"} name */
     const count = (name) => exact(told?.[name] ?? 0);
     return html`
         ${phase === "running" ? html`

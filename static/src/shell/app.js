@@ -73,7 +73,7 @@ function Answer() {
             </div>` : null}`;
 }
 
-/** The fragment belongs to the plan, so the skip link moves the focus itself. */
+/** The fragment belongs to the plan, so the skip link moves the focus itself. @param {Event} event */
 function skipToAnswer(event) {
     event.preventDefault();
     document.getElementById("answer")?.focus();

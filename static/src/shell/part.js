@@ -8,7 +8,7 @@ const rest = signal(/** @type {Record<string, any> | null | undefined} */ (undef
 
 /** Where they cannot be had now, they are asked for again when one is shown again. */
 async function load() {
-    if (!rest.peek()) rest.value = await import("./rest.js").catch(() => null);
+    if (!rest.peek()) rest.value = await import("./rest.js").catch(/** @returns {null} */ () => null);
 }
 
 /** @param {{name: string, told?: boolean}} props  name: in rest.js; told: the reader hears that it is on its way or could not come */

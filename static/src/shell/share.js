@@ -36,7 +36,7 @@ function copyThroughSelection(text) {
     return copied;
 }
 
-/** The clipboard interface exists on secure origins only; a plain http origin takes the old way. */
+/** The clipboard interface exists on secure origins only; a plain http origin takes the old way. @param {string} text @param {string} done  what is said then */
 export async function copy(text, done) {
     let copied = true;
     try {

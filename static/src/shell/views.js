@@ -36,6 +36,7 @@ export function Tabs() {
 
 /** Links, so that a page opens in a tab of its own. */
 export function Pages() {
+    /** @param {MouseEvent} event @param {import("../state/look.js").Page} name */
     const go = (event, name) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();

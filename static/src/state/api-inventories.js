@@ -9,7 +9,7 @@ const pathOf = (slug, rest = "") => `${BASE}/${encodeURIComponent(slug)}${rest}`
 /** Only when the stored revision is still this one. @param {number} revision */
 const ifStill = (revision) => ({ "if-match": `"${revision}"` });
 
-/** @param {Record<string, string>} filter  sort, name, deleted, limit, cursor @param {AbortSignal} signal */
+/** @param {Record<string, string>} filter  sort, name, deleted, limit, cursor @param {AbortSignal} signal @returns {Promise<Api.InventoryPage>} */
 export function listInventories(filter, signal) {
     return call(`${BASE}?${new URLSearchParams(filter)}`, { signal });
 }
@@ -19,10 +19,10 @@ export function fetchPart(slug, part, signal) {
     return call(pathOf(slug, `/${part}`), { signal });
 }
 
-/** The latest of every source, with its facts. @param {string} slug @param {AbortSignal} signal @returns {Promise<any[]>} */
+/** The latest of every source, with its facts. @param {string} slug @param {AbortSignal} signal @returns {Promise<Api.Observation[]>} */
 export async function fetchObservations(slug, signal) {
     const { items } = await fetchPart(slug, "observations?limit=1000", signal);
-    return Promise.all(items.map(({ source }) => fetchPart(slug, `observations/${encodeURIComponent(source)}`, signal)));
+    return Promise.all(items.map((/** @type {Api.ObservationItem} */ { source }) => fetchPart(slug, `observations/${encodeURIComponent(source)}`, signal)));
 }
 
 /** A spec exactly as it was accepted. @param {string} slug @param {number} revision @returns {Promise<string>} */
@@ -66,7 +66,7 @@ export async function fetchFormats(signal) {
 /**
  * Reads files and stores nothing. Through the older interface, which alone tells how much of a body has gone.
  * @param {Blob | FormData} body @param {string} format @param {AbortSignal} signal @param {(sent: number) => void} tell  share of the body
- * @returns {Promise<any>}
+ * @returns {Promise<Api.ParsedInventory>}
  */
 export function parseFiles(body, format, signal, tell) {
     return new Promise((resolve, reject) => {

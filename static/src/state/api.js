@@ -34,7 +34,7 @@ function retryAfter(response) {
 
 /** @param {Response} response @returns {Promise<ProblemError>} */
 async function problemOf(response) {
-    const body = await response.json().catch(() => null);
+    const body = await response.json().catch(/** @returns {null} */ () => null);
     return new ProblemError({
         type: body?.type ?? "about:blank",
         title: body?.title ?? "The service could not answer",
@@ -44,7 +44,7 @@ async function problemOf(response) {
     }, { ours: Array.isArray(body?.errors), after_s: retryAfter(response) });
 }
 
-/** No answer at all. */
+/** No answer at all. @type {Problem} */
 export const UNREACHABLE = {
     type: "about:blank", title: "The service cannot be reached", status: 0,
     detail: "The service cannot be reached. Check that it runs, then try again.", errors: [],
@@ -115,6 +115,7 @@ function send(path, { body, raw, method, headers, signal, accept = "application/
     };
     const bare = path.split("?")[0];
     const again = init.method === "GET" || (init.method === "POST" && COMPUTING.includes(bare));
+    /** @param {AbortSignal} withdrawn */
     const ask = (withdrawn) => exchange(path, { ...init, signal: withdrawn }, read, takes);
     return again ? persist(bare, ask, (error) => faultOf(bare, error), signal) : ask(signal);
 }
@@ -129,7 +130,7 @@ export function callText(path, options = {}) {
     return send(path, options, (response) => response.text());
 }
 
-/** @param {string} hub @param {string} revision @param {AbortSignal} signal */
+/** @param {string} hub @param {string} revision @param {AbortSignal} signal @returns {Promise<Api.Model>} */
 export function fetchModel(hub, revision, signal) {
     const path = hub.split("/").map(encodeURIComponent).join("/");
     const query = revision === "" ? "" : `?revision=${encodeURIComponent(revision)}`;
@@ -139,34 +140,35 @@ export function fetchModel(hub, revision, signal) {
 /**
  * Models by a part of their name; those of the cache where the Hub does not answer.
  * @param {string} query @param {number} limit @param {AbortSignal} signal
+ * @returns {Promise<Api.ModelSearch>}
  */
 export function searchModels(query, limit, signal) {
     return call(`/api/v1/models?${new URLSearchParams({ query, limit: String(limit) })}`, { signal });
 }
 
-/** What tools printed of one cluster; nothing is stored. @param {File[]} files @param {AbortSignal} [signal] */
+/** What tools printed of one cluster; nothing is stored. @param {File[]} files @param {AbortSignal} [signal] @returns {Promise<Api.ParsedInventory>} */
 export function parseInventory(files, signal) {
     const form = new FormData();
     for (const file of files) form.append("file", file, file.name);
     return call("/api/v1/inventories:parse", { raw: form, signal });
 }
 
-/** @param {Record<string, any>} config @param {AbortSignal} signal */
+/** @param {Record<string, any>} config @param {AbortSignal} signal @returns {Promise<Api.Model>} */
 export function inspectConfig(config, signal) {
     return call("/api/v1/models:inspect", { body: { config }, signal });
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} signal */
+/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Estimate>} */
 export function postEstimate(request, signal) {
     return call("/api/v1/estimates", { body: request, signal });
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} signal */
+/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Comparison>} */
 export function postComparison(request, signal) {
     return call("/api/v1/comparisons", { body: request, signal });
 }
 
-/** @param {Record<string, any>} request @param {AbortSignal} signal */
+/** @param {Record<string, any>} request @param {AbortSignal} signal @returns {Promise<Api.Choices>} */
 export function postChoices(request, signal) {
     return call("/api/v1/estimates:choices", { body: request, signal });
 }
@@ -175,6 +177,7 @@ export function postChoices(request, signal) {
  * @param {Record<string, any>} request
  * @param {Record<string, string | number>} filter  limit of spans, from_s, to_s, rank, rings
  * @param {AbortSignal} signal
+ * @returns {Promise<Api.Timeline>}
  */
 export function postTimeline(request, filter, signal) {
     return call(`/api/v1/timelines?${new URLSearchParams(/** @type {any} */ (filter))}`, { body: request, signal });
@@ -188,7 +191,7 @@ export function postTrace(request) {
     return send(`/api/v1/timelines?limit=${TRACE_SPANS}`, { body: request, accept: "application/gzip" }, (response) => response.blob());
 }
 
-/** A recorded trace beside the plan. @param {Record<string, any>} request @param {Blob} trace @param {AbortSignal} signal */
+/** A recorded trace beside the plan. @param {Record<string, any>} request @param {Blob} trace @param {AbortSignal} signal @returns {Promise<Api.TraceComparison>} */
 export function compareTrace(request, trace, signal) {
     return call("/api/v1/timelines:compare", { raw: new Blob([JSON.stringify(request), trace]), signal });
 }
@@ -202,6 +205,7 @@ export function wholePattern(typed) {
  * @param {Record<string, any>} request
  * @param {Record<string, any>} filter  rank, tensor, limit, cursor: text or number
  * @param {AbortSignal} [signal]
+ * @returns {Promise<Api.Sharding>}
  */
 export function postSharding(request, filter, signal) {
     return call(`/api/v1/shardings?${new URLSearchParams(filter)}`, { body: request, signal });
@@ -222,7 +226,7 @@ export function fetchAsset(url) {
     return call(url.pathname);
 }
 
-/** Every accelerator of the catalogue. @returns {Promise<any[]>} */
+/** Every accelerator of the catalogue. @returns {Promise<Api.Accelerator[]>} */
 export async function fetchAccelerators() {
     return (await call("/api/v1/accelerators")).items;
 }
@@ -231,13 +235,13 @@ export async function fetchAccelerators() {
 export async function databaseStatus() {
     const body = await send("/readyz", { takes: ({ headers }) => headers.get("content-type")?.startsWith("application/json") === true },
         (response) => response.json());
-    return body?.checks?.find((check) => check.name === "database")?.status ?? "failed";
+    return body?.checks?.find((/** @type {Api.ReadinessCheck} */ check) => check.name === "database")?.status ?? "failed";
 }
 
 /** Pages beyond these are a fault. */
 const MOST_PAGES = 100;
 
-/** Every inventory, following the cursor. @returns {Promise<{slug: string, name: string}[]>} */
+/** Every inventory, following the cursor. @returns {Promise<Api.InventoryItem[]>} */
 export async function fetchInventories() {
     const items = [];
     let query = "?limit=100";
@@ -250,12 +254,12 @@ export async function fetchInventories() {
     return items;
 }
 
-/** A saved plan. @param {string} slug @param {AbortSignal} [signal] */
+/** A saved plan. @param {string} slug @param {AbortSignal} [signal] @returns {Promise<Api.Plan>} */
 export function fetchPlan(slug, signal) {
     return call(`/api/v1/plans/${encodeURIComponent(slug)}`, { signal });
 }
 
-/** @param {string} slug @param {AbortSignal} signal */
+/** @param {string} slug @param {AbortSignal} signal @returns {Promise<Api.Inventory>} */
 export function fetchInventory(slug, signal) {
     return call(`/api/v1/inventories/${encodeURIComponent(slug)}`, { signal });
 }

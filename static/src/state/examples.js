@@ -57,7 +57,7 @@ export const CLUSTERS = new Map([
 /** Each model on the cluster that is usual for it. */
 export const READY = [["llama-8b", "h100-1"], ["qwen-32b", "a100-8"], ["llama-70b", "h100-16"]];
 
-/** How each model is cut on each cluster: what fits the best where anything does. */
+/** How each model is cut on each cluster: what fits the best where anything does. @type {Record<string, Record<string, Record<string, number>>>} */
 const CUTS = {
     "llama-8b": { "h100-1": { tensor: 2 }, "a100-8": { tensor: 2 }, "h100-16": { tensor: 2 } },
     "qwen-32b": { "h100-1": { tensor: 8 }, "a100-8": { tensor: 8, pipeline: 2 }, "h100-16": { tensor: 4, pipeline: 2 } },

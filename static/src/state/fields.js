@@ -52,6 +52,7 @@ const ROWS = [
     { key: "gradientSync", url: "gs", initial: "", pointer: "/parallelism/gradient_sync", label: "Gradient sync", optional: true, open: "default" },
 ];
 
+/** @type {Record<string, Field["type"]>} */
 const TYPES = { string: "text", number: "count", boolean: "flag" };
 
 /** @type {Field[]} */
@@ -63,7 +64,7 @@ export const FIELD_BY_KEY = new Map(FIELDS.map((field) => [field.key, field]));
 /** @type {Map<string, Field>} */
 const FIELD_BY_POINTER = new Map(FIELDS.map((field) => [field.pointer, field]));
 
-/** Where a problem is shown that speaks about no setting of its own, or about several. */
+/** Where a problem is shown that speaks about no setting of its own, or about several. @type {Record<string, string>} */
 const STAND_INS = {
     "/model": "hub", "/model/config": "hub", "/cluster": "accelerator", "/parallelism": "tensor",
     "/parallelism/data": "globalBatch", "/workload/gradient_accumulation": "globalBatch",
@@ -72,7 +73,8 @@ const STAND_INS = {
 /** A value as a person says it. @param {Field} field @param {any} value */
 export function valueWords({ optional, open = UNKNOWN }, value) {
     if (value === "" || (optional && value === 0)) return open;
-    return { true: "on", false: "off" }[value] ?? (typeof value === "number" ? exact(value) : value);
+    if (typeof value === "boolean") return value ? "on" : "off";
+    return typeof value === "number" ? exact(value) : value;
 }
 
 /** @param {string} pointer @returns {Field | undefined} */

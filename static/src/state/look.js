@@ -46,6 +46,15 @@ export const stage = signal(0);
 /** Two moments to be compared, A and B; as many as are set. */
 export const marks_s = signal(/** @type {number[]} */ ([]));
 
+/** The part that is summed. @type {import("@preact/signals").Signal<[number, number] | null>} */
+export const selected_s = signal(null);
+
+/** Whether the steps of a ring are drawn one by one. */
+export const rings = signal(false);
+
+/** Whether lanes beside computing are drawn. */
+export const allLanes = signal(true);
+
 /** The change of the plan that is drawn beside it, as "pointer=value"; "" for none. */
 export const beside = signal("");
 
@@ -83,11 +92,19 @@ export function changed(members, changes) {
     return Object.fromEntries(Object.entries({ ...members, ...changes }).filter(([, text]) => text !== ""));
 }
 
+/** Moments as the address lists them, the first two. @param {URLSearchParams} query @param {string} name @returns {number[]} */
+function moments(query, name) {
+    return (query.get(name) ?? "").split(",").filter(Boolean).slice(0, 2).map(Number).filter((time_s) => time_s >= 0);
+}
+
+/** A stretch of time; null where it is none. @param {number[]} times_s @returns {[number, number] | null} */
+function stretch([from_s, to_s]) {
+    return to_s > from_s ? [from_s, to_s] : null;
+}
+
 /** @param {string} search  as in location.search; what is damaged or absent is as at first */
 export function readLook(search) {
     const query = new URLSearchParams(search);
-    const from_s = amount(query, "from", 0);
-    const to_s = amount(query, "to", 0);
     batch(() => {
         page.value = PAGES.find((name) => name === query.get("page")) ?? "planner";
         place.value = membersOf(query, PLACE);
@@ -95,11 +112,13 @@ export function readLook(search) {
         if (tab.value === "search") asking.value = membersOf(query, ASKING);
         if (tab.value === "compare") comparing.value = membersOf(query, COMPARING);
         readPins(query);
-        view_s.value = to_s > from_s ? [from_s, to_s] : null;
+        view_s.value = stretch([amount(query, "from", 0), amount(query, "to", 0)]);
         at_s.value = amount(query, "at", 0);
         stage.value = whole(query, "stage", 0);
-        marks_s.value = (query.get("marks") ?? "").split(",").filter(Boolean).slice(0, 2).map(Number)
-            .filter((time_s) => time_s >= 0);
+        marks_s.value = moments(query, "marks");
+        selected_s.value = stretch(moments(query, "sum"));
+        rings.value = query.get("rings") === "1";
+        allLanes.value = query.get("lanes") !== "compute";
         beside.value = (query.get("beside") ?? "").slice(0, 100);
         node.value = whole(query, "node", -1);
         axis.value = AXES.includes(query.get("by")) ? query.get("by") : AXES[0];
@@ -114,6 +133,7 @@ export function forgetTimes() {
         at_s.value = 0;
         stage.value = 0;
         marks_s.value = [];
+        selected_s.value = null;
         rank.value = -1;
         node.value = -1;
     });
@@ -138,6 +158,9 @@ function tabParts() {
     if (at_s.value > 0) parts.push(`at=${written(at_s.value)}`);
     if (stage.value > 0) parts.push(`stage=${stage.value}`);
     if (marks_s.value.length > 0) parts.push(`marks=${marks_s.value.map(written).join(",")}`);
+    if (selected_s.value !== null) parts.push(`sum=${selected_s.value.map(written).join(",")}`);
+    if (rings.value) parts.push("rings=1");
+    if (!allLanes.value) parts.push("lanes=compute");
     if (beside.value !== "") parts.push(`beside=${encodeURIComponent(beside.value).replaceAll("%2F", "/").replaceAll("%3D", "=")}`);
     if (node.value >= 0) parts.push(`node=${node.value}`);
     if (axis.value !== AXES[0]) parts.push(`by=${axis.value}`);

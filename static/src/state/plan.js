@@ -13,12 +13,13 @@ import { spoken } from "../words.js";
 
 /** @returns {Plan} */
 export function emptyPlan() {
+    /** @type {Plan} */
     const plan = { config: null, extra: null };
     for (const field of FIELDS) plan[field.key] = field.initial;
     return plan;
 }
 
-/** What takes the place of whatever model there was. */
+/** What takes the place of whatever model there was. @type {Plan} */
 export const NO_MODEL = { hub: "", revision: "", example: "", config: null };
 
 /** @param {string} id  of an example @param {string} [cluster]  of CLUSTERS, the usual one unless said @returns {Plan} */
@@ -77,18 +78,18 @@ function isSent(plan, key) {
 
 /** The body of an estimate. @param {Plan} plan @returns {Record<string, any>} */
 export function requestOf(plan) {
-    const request = { model: modelOf(plan), workload: { kind: "pretraining" }, cluster: {}, parallelism: {} };
+    /** @type {Record<string, any>} */
+    const request = { model: modelOf(plan), workload: { kind: "pretraining" }, cluster: {}, parallelism: { data: "auto" } };
     for (const field of FIELDS) {
         const value = plan[field.key];
         if (!isSent(plan, field.key)) continue;
         if (field.optional && (value === "" || value === 0)) continue;
         putAt(request, field.pointer, value);
     }
-    request.parallelism.data = "auto";
     return plan.extra === null ? request : mergePatch(request, plan.extra);
 }
 
-/** The ZeRO stage that people take each framework for. */
+/** The ZeRO stage that people take each framework for. @type {Record<string, number>} */
 export const STAGE = { megatron: 1, ddp: 0, fsdp1: 3, fsdp2: 3, deepspeed: 3 };
 
 /** Of these the service tries several values, or takes all there are, where a request leaves them open; a plan has one. */
@@ -105,7 +106,9 @@ const told = (members) => membersOf(members ?? {}, (name) => members[name] !== n
 export function planOfRequest(request) {
     const [{ config = null, ...model }, { kind = "pretraining", ...workload }, cluster, parallelism] =
         ["model", "workload", "cluster", "parallelism"].map((group) => told(request[group]));
+    /** @type {Record<string, any>} */
     const patch = { model, workload: kind === "pretraining" ? workload : { kind, ...workload }, cluster, parallelism };
+    /** @type {Plan} */
     const plan = { ...emptyPlan(), config, zero: STAGE[workload.framework ?? "megatron"] ?? 0 };
     for (const { key, type, optional } of FIELDS) if (optional) plan[key] = type === "count" ? 0 : "";
     const open = FIELDS.filter(({ key, pointer }) => {

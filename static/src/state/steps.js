@@ -72,6 +72,7 @@ export function writeAddress(address) {
 
 /** What a change of the plan does, in few words. @param {import("./plan.js").Plan} from @param {import("./plan.js").Plan} to @returns {string} */
 export function changeWords(from, to) {
+    /** @param {import("./plan.js").Plan} plan */
     const name = (plan) => EXAMPLES.get(plan.example)?.title ?? (plan.config === null ? plan.hub || "none" : "a pasted config");
     if (name(from) !== name(to) || JSON.stringify(from.config) !== JSON.stringify(to.config)) return `model ${name(to)}`;
     const parts = FIELDS.filter(({ key }) => from[key] !== to[key])

@@ -6,8 +6,8 @@
  * @typedef {import("./api.js").Problem} Problem
  * @typedef {Object} Answer
  * @property {"idle" | "loading" | "done" | "problem"} phase
- * @property {any} estimate        the last estimate, kept while the next one is on its way
- * @property {any} previous        the estimate before it, for the differences
+ * @property {Api.Estimate} estimate        the last estimate, kept while the next one is on its way
+ * @property {Api.Estimate} previous        the estimate before it, for the differences
  * @property {Problem | null} problem
  */
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
@@ -30,12 +30,12 @@ export const plan = signal(planOfUrl(location.search, location.hash));
 const NO_ANSWER = { phase: "idle", estimate: null, previous: null, problem: null };
 export const answer = signal(NO_ANSWER);
 export const choices = signal(/** @type {Record<string, any[]>} */ ({}));
-/** @type {{info: any, problem: Problem | null, pending: boolean}} */
+/** @type {{info: Api.Model, problem: Problem | null, pending: boolean}} */
 const NO_INFO = { info: null, problem: null, pending: false };
 export const model = signal(NO_INFO);
-export const accelerators = signal(/** @type {any[]} */ ([]));
-export const inventories = signal(/** @type {{items: any[], hint: string}} */ ({ items: [], hint: "" }));
-export const inventory = signal(/** @type {any} */ (null));
+export const accelerators = signal(/** @type {Api.Accelerator[]} */ ([]));
+export const inventories = signal(/** @type {{items: Api.InventoryItem[], hint: string}} */ ({ items: [], hint: "" }));
+export const inventory = signal(/** @type {Api.Inventory} */ (null));
 
 /** Writes to what is stored: answers from before the last one may be about what is no more. */
 const writes = signal(0);
@@ -262,7 +262,7 @@ async function loadInventories() {
 
 /** @param {string} slug @param {AbortSignal} abort */
 async function refreshInventory(slug, abort) {
-    const got = slug === "" ? { value: null } : await outcomeOf(api.fetchInventory(slug, abort));
+    const got = slug === "" ? { value: /** @type {null} */ (null) } : await outcomeOf(api.fetchInventory(slug, abort));
     if (got) inventory.value = got.value;
 }
 

@@ -4,7 +4,7 @@
  * only (temporary buffers, fragmentation) is not known at other moments and is told apart.
  *
  * @typedef {{name: string, lifetime: string, bytes: number, about: any}} Term  about: how it comes about, where one formula says so
- * @typedef {{entry: any, stays: Term[], stays_bytes: number, peak_only_bytes: number, usable_bytes: number}} Held
+ * @typedef {{entry: Api.RankMemory, stays: Term[], stays_bytes: number, peak_only_bytes: number, usable_bytes: number}} Held
  */
 import { computed } from "@preact/signals";
 import { answer, requestText } from "../state/store.js";
@@ -21,7 +21,7 @@ export const estimate = computed(() => {
     return phase === "done" && timeline.value.of === requestText.value ? now : null;
 });
 
-/** @param {any[]} terms @returns {Term[]} one of each name */
+/** @param {Api.MemoryTerm[]} terms @returns {Term[]} one of each name */
 function joined(terms) {
     const found = new Map();
     for (const term of terms) {
@@ -36,9 +36,10 @@ function atPeakOnly({ name, lifetime }) {
     return lifetime === "transient" && name !== "gathered_parameters";
 }
 
-/** @param {any} entry  ranks that hold the same @param {any} memory @returns {Held} */
+/** @param {Api.RankMemory} entry  ranks that hold the same @param {Api.Memory} memory @returns {Held} */
 function heldBy(entry, memory) {
     const terms = stackOf(entry);
+    /** @param {{bytes: number}[]} list */
     const sum = (list) => list.reduce((total, { bytes }) => total + bytes, 0);
     const stays = joined(terms.filter(({ lifetime }) => AT_ALL_TIMES.includes(lifetime)));
     return { entry, stays, stays_bytes: sum(stays), peak_only_bytes: sum(terms.filter(atPeakOnly)),

@@ -22,5 +22,5 @@ export function timelineData() {
 /** @returns {import("../widgets/export.js").Data} */
 export function placesData() {
     return { rows: ranks.value, columns: [...["rank", "node", "local_rank"].map(member),
-        ...[...sizes.value.keys()].map((name) => ({ name, title: name, read: ({ coordinates }) => coordinates[name] }))] };
+        ...[...sizes.value.keys()].map((name) => ({ name, title: name, read: (/** @type {import("./sharding/cells.js").Place} */ { coordinates }) => coordinates[name] }))] };
 }

@@ -24,7 +24,9 @@ const labelOf = (name) => lookOf(MEMORY_TERMS, name).label;
 /** More bars than this are a wall: those about the chosen stage are shown. */
 const MOST_STAGES = 12;
 
-/** Stages with what their devices hold. */
+/** @typedef {Api.TimelineStage & {held: import("./bytes.js").Held}} Row */
+
+/** Stages with what their devices hold. @returns {Row[]} */
 function rows() {
     return shown.value.stages.flatMap((each) => {
         const held = all.value[entryOf(each.rank, each.stage, each.pool)];
@@ -32,30 +34,31 @@ function rows() {
     });
 }
 
-/** @param {any[]} list */
+/** @param {Row[]} list */
 function nearChosen(list) {
     const first = Math.max(0, Math.min(stageShown.value - MOST_STAGES / 2, list.length - MOST_STAGES));
     return list.slice(first, first + MOST_STAGES);
 }
 
-/** Follows the cursor by itself, so that playing draws nothing else anew. @param {{row: any, end: number, top: number}} props */
+/** Follows the cursor by itself, so that playing draws nothing else anew. @param {{row: Row, end: number, top: number}} props */
 function Kept({ row, end, top }) {
     const bytes = keptBytes(row.stage, at_s.value);
     return html`<rect class="bar tone-orange" data-term="kept" data-bytes=${bytes} fill="url(#hatch-orange)" x=${share(row.held.stays_bytes / end)}
         y=${top} height=${BAR_PX} width=${share(bytes / end)} />`;
 }
 
-/** @param {{row: any, end: number, at: number}} props */
+/** @param {{row: Row, end: number, at: number}} props */
 function Bar({ row, end, at }) {
     const top = at * ROW_PX + (ROW_PX - BAR_PX) / 2;
     const { stays, usable_bytes: usable, entry } = row.held;
+    /** @param {string} name @param {number} bytes */
     const line = (name, bytes) => html`<line class=${name} x1=${share(bytes / end)} x2=${share(bytes / end)} y1=${top - 2} y2=${top + BAR_PX + 2} />`;
     return html`
         <g><${Stack} terms=${stays} end=${end} top=${top} height=${BAR_PX} />
             <${Kept} row=${row} end=${end} top=${top} />${line("capacity", entry.device_total_bytes)}${line("usable", usable)}</g>`;
 }
 
-/** @param {{list: any[]}} props */
+/** @param {{list: Row[]}} props */
 function Bars({ list }) {
     const end = 1.04 * Math.max(...list.map(({ held }) => Math.max(held.usable_bytes, held.entry.device_total_bytes)));
     return html`
@@ -72,7 +75,7 @@ function Bars({ list }) {
         </div>`;
 }
 
-/** @param {{list: any[]}} props */
+/** @param {{list: Row[]}} props */
 function Totals({ list }) {
     return html`<ul class="bar-totals">${list.map(({ stage: of, held }) => {
         const bytes = held.stays_bytes + keptBytes(of, table_s.value);
@@ -92,8 +95,9 @@ function Legend({ terms }) {
         </ul>`;
 }
 
-/** @param {{list: any[], terms: string[]}} props */
+/** @param {{list: Row[], terms: string[]}} props */
 function Table({ list, terms }) {
+    /** @param {string} title @param {number} bytes @param {any} [about] */
     const size = (title, bytes, about) => html`<${Num} title=${title} text=${gigabytes(bytes, units.value)} value=${bytes} unit="bytes" about=${about ?? names.about.sum} />`;
     return html`
         <${Plain} tight label="Memory of a device of each stage at the cursor, in ${units.value}"

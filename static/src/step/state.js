@@ -3,7 +3,6 @@
  * older plan is never shown.
  *
  * @typedef {import("../state/api.js").Problem} Problem
- * @typedef {{phase: "idle" | "loading" | "done" | "problem", of: string, answer: any, problem: Problem | null}} Fetched
  */
 import { computed, effect, signal } from "@preact/signals";
 import * as api from "../state/api.js";
@@ -21,15 +20,21 @@ const PAGE_SHARDS = 200;
 /** Every shard of one tensor, at most as many as the service gives in a page. */
 const MOST_SHARDS = 100_000;
 
-/** @returns {Fetched} */
+/**
+ * @template T
+ * @typedef {{phase: "idle" | "loading" | "done" | "problem", of: string, answer: T | null, problem: Problem | null}} Fetched
+ */
+
+/** @returns {Fetched<any>} */
 export const nothing = () => ({ phase: "idle", of: "", answer: null, problem: null });
 
 /**
  * What was answered stays in view, dimmed, until the next answer is here.
- * @param {import("@preact/signals").Signal<Fetched>} into
+ * @template T
+ * @param {import("@preact/signals").Signal<Fetched<T>>} into
  * @param {string} of  what is asked, as text
  * @param {AbortSignal} abort
- * @param {() => Promise<any>} ask
+ * @param {() => Promise<T>} ask
  */
 export async function fetchInto(into, of, abort, ask) {
     into.value = { ...into.peek(), phase: "loading" };
@@ -44,11 +49,13 @@ export async function fetchInto(into, of, abort, ask) {
 
 /**
  * What the service answers to a question that changes.
+ * @template T
  * @param {() => string | null} question  as text; "" for none, null while nobody looks at the answer
- * @param {(of: string, abort: AbortSignal) => Promise<any>} ask
+ * @param {(of: string, abort: AbortSignal) => Promise<T>} ask
+ * @returns {import("@preact/signals").Signal<Fetched<T>>}
  */
 export function answerTo(question, ask) {
-    const answer = signal(nothing());
+    const answer = signal(/** @type {Fetched<T>} */ (nothing()));
     follow(question, (abort) => {
         const of = question();
         const before = answer.peek();
@@ -125,7 +132,7 @@ export const holders = signal({ name: "", shards: [] });
 
 /** @type {Map<string, any[]>} of the plan in knownOf */
 const known = new Map();
-let knownOf = null;
+let knownOf = /** @type {string | null} */ (null);
 
 follow(() => `${wanted.value} ${asked.value}`, async (abort) => {
     const name = wanted.peek();

@@ -52,6 +52,7 @@ function close(returnFocus) {
 export function Num({ title, text, value, unit = "", about, pointer = "", inline = false }) {
     const found = about ?? explanationAt(pointer);
     const exactText = `${exact(value)}${unit === "" ? "" : ` ${unit}`}`;
+    /** @param {Event & {currentTarget: HTMLElement}} event */
     const open = (event) => {
         const anchor = event.currentTarget;
         opened.value = opened.value?.anchor === anchor ? null
@@ -104,6 +105,7 @@ export function ExplainPopover() {
 
     useEffect(() => {
         if (!now) return undefined;
+        /** @param {Event} event */
         const outside = (event) => {
             const target = /** @type {Node} */ (event.target);
             if (!panel.current?.contains(target) && !now.anchor.contains(target)) close(false);
@@ -114,6 +116,7 @@ export function ExplainPopover() {
     }, [now]);
 
     if (!now) return null;
+    /** @param {KeyboardEvent} event */
     const onKeyDown = (event) => {
         if (event.key !== "Escape") return;
         event.stopPropagation();

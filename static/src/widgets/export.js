@@ -17,6 +17,7 @@ export function Export({ name, title, data }) {
         setOpen(false);
         root.current.querySelector("button").focus();
     };
+    /** @param {Format} format */
     const take = async (format) => {
         close();
         try {
@@ -27,11 +28,13 @@ export function Export({ name, title, data }) {
             setFailed(true); /* the code did not come, or the browser cannot draw so large a picture */
         }
     };
+    /** @param {KeyboardEvent} event */
     const onKeyDown = (event) => {
         if (event.key !== "Escape" || !open) return;
         event.stopPropagation();
         close();
     };
+    /** @param {FocusEvent} event */
     const onFocusOut = (event) => {
         if (!root.current.contains(/** @type {Node | null} */ (event.relatedTarget))) setOpen(false);
     };

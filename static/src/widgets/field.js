@@ -72,7 +72,9 @@ export function Choice({ name, fallback, words, help, shown = {} }) {
     const isLegal = offered.includes(current);
     const all = isLegal ? offered : [current, ...offered];
     const barred = Object.keys(shown).filter((value) => !all.includes(value));
+    /** @param {any} value */
     const set = (value) => change({ [name]: value });
+    /** @param {any} value */
     const wordFor = (value) => words?.[value] ?? (value === "" ? valueWords(field, value) : String(value));
 
     if (all.length > MOST_CHIPS) {
@@ -122,17 +124,20 @@ export function Count({ name, step = "one", suffixes = false, help, placeholder 
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
     const value = plan.value[name];
     const { optional } = FIELD_BY_KEY.get(name);
+    /** @param {string} text */
     const read = (text) => (optional && text.trim() === "" ? 0
         : suffixes || /^[0-9, _]+$/.test(text.trim()) ? parseCount(text) : null);
     const shown = draft ?? (optional && value === 0 ? "" : suffixes ? shortCount(value) : exact(value));
     const bad = draft !== null && read(draft) === null;
 
+    /** @param {string} text */
     const commit = (text) => {
         const count = read(text);
         if (count === null) return;
         setDraft(null);
         if (count !== value) change({ [name]: count });
     };
+    /** @param {KeyboardEvent} event */
     const onKeyDown = (event) => {
         if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
         event.preventDefault();

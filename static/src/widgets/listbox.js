@@ -43,7 +43,7 @@ export function useListbox({ id, count, open, first, about, take, close }) {
         /** @param {number} place */
         option: (place) => ({
             id: `${id}-${place}`, role: "option", "aria-selected": String(place === now),
-            onPointerDown: (event) => event.preventDefault(), /* the focus stays in the text */
+            onPointerDown: (/** @type {Event} */ event) => event.preventDefault(), /* the focus stays in the text */
             onClick: () => take(place),
         }),
     };

@@ -2,6 +2,7 @@
 import { html } from "../html.js";
 import { Scroll } from "./scroll.js";
 
+/** @type {Record<string, string>} */
 const CLASSES = { "#": "n", "~": "how" };
 
 /**

@@ -6,6 +6,7 @@
  * @property {string} title            with the unit of its figures as they are written
  * @property {string} [field]          its title in a file, with the unit of what is read; the title when absent
  * @property {boolean} [number]        figures stand to the right
+ * @property {boolean} [wraps]         words break into lines
  * @property {1 | -1} [first]          direction of the first sort; a column without it is not sorted by
  * @property {(row: any) => any} read  what is sorted, copied and exported
  * @property {(row: any) => any} [write]  what stands in the cell; what is read when absent
@@ -29,6 +30,7 @@ export function directionOf(sort, name) {
  * @param {T[]} rows @param {(row: T) => any} read @param {1 | -1} direction @returns {T[]}
  */
 export function sorted(rows, read, direction) {
+    /** @param {unknown} a @param {unknown} b */
     const order = (a, b) => (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     return rows.map((row) => ({ row, value: read(row) ?? null })).sort((a, b) => {
         if (a.value === null || b.value === null) return (a.value === null ? 1 : 0) - (b.value === null ? 1 : 0);
@@ -36,7 +38,7 @@ export function sorted(rows, read, direction) {
     }).map(({ row }) => row);
 }
 
-/** As the address says it: the name of a column, behind a minus for the other way; anything else leaves them as they are. */
+/** As the address says it: the name of a column, behind a minus for the other way; anything else leaves them as they are. @template T @param {T[]} rows @param {Column[]} columns @param {string} sort @returns {T[]} */
 export function inOrder(rows, columns, sort) {
     const column = columns.find(({ name, first }) => first && directionOf(sort, name) !== 0);
     return column ? sorted(rows, column.read, /** @type {1 | -1} */ (directionOf(sort, column.name))) : rows;
@@ -44,6 +46,7 @@ export function inOrder(rows, columns, sort) {
 
 /** Every row and every digit. @param {any[]} rows @param {Column[]} columns @returns {string[][]} */
 function cellsOf(rows, columns) {
+    /** @param {unknown} value */
     const plain = (value) => (value === null || value === undefined ? "" : typeof value === "object" ? JSON.stringify(value) : String(value));
     return [columns.map(({ title, field = title }) => field), ...rows.map((row) => columns.map(({ read }) => plain(read(row))))];
 }
@@ -55,6 +58,7 @@ export function tsvOf(rows, columns) {
 
 /** RFC 4180. @param {any[]} rows @param {Column[]} columns */
 export function csvOf(rows, columns) {
+    /** @param {string} text */
     const quoted = (text) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
     return `${cellsOf(rows, columns).map((cells) => cells.map(quoted).join(",")).join("\r\n")}\r\n`;
 }

@@ -35,6 +35,7 @@ export function Slider({ name, help }) {
     const at = stops.indexOf(current);
     const illegal = legal.length > 0 && !legal.includes(current);
     const only = stops.length === 1;
+    /** @param {Event & {currentTarget: HTMLInputElement}} event */
     const onInput = (event) => {
         change({ [name]: stops[Number(event.currentTarget.value)] }, moving.current);
         moving.current = true;

@@ -43,6 +43,7 @@ export function StackedBars({ label, bars, end, limits }) {
     const unit = units.value;
     const height = bars.length * ROW_PX;
     const { usable = Infinity } = limits;
+    /** @param {number} at */
     const topOf = (at) => at * ROW_PX + (ROW_PX - BAR_PX) / 2;
     return html`
         <div class="bars">

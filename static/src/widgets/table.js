@@ -1,6 +1,7 @@
 /**
- * A table of figures: heads that sort in three states, a first column that stays, a cursor of arrow keys from cell to
- * cell (the grid of the ARIA practices), and all rows to the clipboard or a file. A long one makes only the rows in sight.
+ * A table of figures: heads that sort in three states and whose edges set widths, a first column that stays, a cursor of arrow
+ * keys from cell to cell (the grid of the ARIA practices), and all rows to the clipboard or a file. A long one makes only the
+ * rows in sight.
  *
  * @typedef {import("./rows.js").Column} Column
  */
@@ -9,6 +10,7 @@ import { html } from "../html.js";
 import { copy } from "../shell/share.js";
 import { csvOf, directionOf, nextSort, tsvOf } from "./rows.js";
 import { save } from "./save.js";
+import { Edge, useWidths } from "./widths.js";
 
 const ROW_PX = 28;
 const VIEW_PX = 420;
@@ -21,6 +23,7 @@ const PAGE_ROWS = IN_VIEW - 2;
 /** Rows and columns on. @type {Record<string, [number, number]>} */
 const STEPS = { ArrowDown: [1, 0], ArrowUp: [-1, 0], ArrowRight: [0, 1], ArrowLeft: [0, -1], PageDown: [PAGE_ROWS, 0], PageUp: [-PAGE_ROWS, 0],
     Home: [0, -Infinity], End: [0, Infinity] };
+/** @type {typeof STEPS} */
 const FAR_STEPS = { Home: [-Infinity, -Infinity], End: [Infinity, Infinity] };
 
 /** The key of the row of heads. */
@@ -48,19 +51,23 @@ function bringRow(scroller, at) {
     else if (above > scroller.scrollTop + room) scroller.scrollTop = above - room;
 }
 
-/** @param {{column: Column, sort: string, setSort: (sort: string) => void}} props */
-function Head({ column, sort, setSort }) {
-    const { name, title, first, number, head = title } = column;
+/** @param {Column} column */
+const classOf = ({ number, wraps }) => (number ? "n" : wraps ? "how" : "");
+
+/** @param {{column: Column, sort: string, setSort: (sort: string) => void, widths: import("./widths.js").Widths}} props */
+function Head({ column, sort, setSort, widths }) {
+    const { name, title, first, head = title } = column;
     const now = directionOf(sort, name);
     return html`
-        <th scope="col" data-name=${name} class=${number ? "n" : ""} aria-sort=${first && { 1: "ascending", [-1]: "descending", 0: "none" }[now]}>${first ? html`
+        <th scope="col" data-name=${name} class=${classOf(column)} style=${widths.column(name)} aria-sort=${first && { 1: "ascending", [-1]: "descending", 0: "none" }[now]}>${first ? html`
             <button type="button" class="head" onClick=${() => setSort(nextSort(column, sort))}>${title}
-                <span aria-hidden="true">${{ 1: " ▲", [-1]: " ▼", 0: "" }[now]}</span></button>` : head}</th>`;
+                <span aria-hidden="true">${{ 1: " ▲", [-1]: " ▼", 0: "" }[now]}</span></button>` : head}<${Edge} widths=${widths} /></th>`;
 }
 
 /** @param {{row: any, id: string, at: number, columns: Column[], more: Record<string, any>}} props  more: attributes of the row */
 function Line({ row, id, at, columns, more }) {
     const [first, ...others] = columns;
+    /** @param {Column} column */
     const write = (column) => (column.write ?? column.read)(row);
     const place = { "data-key": id, "aria-rowindex": at + 2 };
     if (row.section) {
@@ -69,9 +76,9 @@ function Line({ row, id, at, columns, more }) {
     }
     return html`
         <tr ...${place} ...${more}>
-            <th scope="row" data-name=${first.name} class=${first.number ? "n" : ""}>${write(first)}</th>
+            <th scope="row" data-name=${first.name} class=${classOf(first)}>${write(first)}</th>
             ${others.map((column) => html`
-                <td key=${column.name} data-name=${column.name} class=${column.number ? "n" : ""}>${write(column)}</td>`)}
+                <td key=${column.name} data-name=${column.name} class=${classOf(column)}>${write(column)}</td>`)}
         </tr>`;
 }
 
@@ -101,6 +108,8 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
     const [top, setTop] = useState(0);
+    const widths = useWidths(label, columns.map(({ name }) => name));
+    /** @param {number} at */
     const keyAt = (at) => (at < 0 ? HEADS : keyOf(rows[at]));
     const chosenAt = long && current !== "" ? rows.findIndex((row) => keyOf(row) === current) : -1;
     const stop = cursor.key === HEADS || current === "" ? cursor.key : current;
@@ -128,10 +137,13 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         const first = Math.max(0, Math.floor(scroller.current.scrollTop / ROW_PX) - SPARE_ROWS);
         if (Math.abs(first - top) >= SPARE_ROWS / 2 || first === 0) setTop(first);
     };
+    /** @typedef {{cell: HTMLElement, key: string, name: string}} Place */
+    /** @param {EventTarget | null} target @returns {Place | null} */
     const placeOf = (target) => {
-        const cell = target.closest("[data-name]");
-        return cell && { key: cell.parentElement.dataset.key, name: cell.dataset.name };
+        const cell = /** @type {HTMLElement | null} */ (/** @type {Element} */ (target).closest("[data-name]"));
+        return cell && { cell, key: cell.parentElement.dataset.key, name: cell.dataset.name };
     };
+    /** @param {number} at @param {number} across */
     const go = (at, across) => {
         if (long && at >= 0) {
             bringRow(scroller.current, at);
@@ -140,36 +152,44 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         setCursor({ key: keyAt(at), name: columns[across].name, focus: cursor.focus + 1 });
         if (at >= 0) choose?.(keyAt(at));
     };
+    /** @param {number} value @param {number} least @param {number} most */
+    const within = (value, least, most) => Math.max(least, Math.min(most, value));
+    /** Whether the key did something. @param {KeyboardEvent} event @param {Place} place */
+    const does = (event, { key, name, cell }) => {
+        const onHead = key === HEADS;
+        if (onHead && !event.ctrlKey && widths.onKey(event, cell)) return true;
+        const steps = (event.ctrlKey ? FAR_STEPS : STEPS)[event.key];
+        if (!steps) return !event.ctrlKey && !onHead && onKey?.(key, event) === true;
+        go(within(rows.findIndex((row) => keyOf(row) === key) + steps[0], steps[0] === -Infinity ? 0 : -1, rows.length - 1),
+            within(columns.findIndex((column) => column.name === name) + steps[1], 0, columns.length - 1));
+        return true;
+    };
+    /** @param {KeyboardEvent} event */
     const onKeyDown = (event) => {
         const place = placeOf(event.target);
-        if (!place || event.metaKey || event.altKey) return;
-        const steps = (event.ctrlKey ? FAR_STEPS : STEPS)[event.key];
-        if (steps) {
-            const within = (value, least, most) => Math.max(least, Math.min(most, value));
-            const now = rows.findIndex((row) => keyOf(row) === place.key);
-            go(within(now + steps[0], steps[0] === -Infinity ? 0 : -1, rows.length - 1),
-                within(columns.findIndex(({ name }) => name === place.name) + steps[1], 0, columns.length - 1));
-        } else if (event.ctrlKey || place.key === HEADS || !onKey?.(place.key, event)) return;
+        if (!place || event.metaKey || event.altKey || !does(event, place)) return;
         event.preventDefault();
         event.stopPropagation();
     };
-    const keyAbout = (event) => event.target.closest("tbody tr")?.dataset.key ?? "";
+    /** @param {{target: Element}} event */
+    const keyAbout = ({ target }) => target.closest("tbody tr")?.getAttribute("data-key") ?? "";
+    /** @param {FocusEvent & {target: Element}} event */
     const onFocusIn = (event) => {
         const place = placeOf(event.target);
         if (!place) return;
-        if (place.key !== cursor.key || place.name !== cursor.name) setCursor({ ...place, focus: 0 });
+        if (place.key !== cursor.key || place.name !== cursor.name) setCursor({ key: place.key, name: place.name, focus: 0 });
         if (keyAbout(event) !== "") choose?.(place.key);
     };
     const from = long ? Math.min(top, Math.max(0, rows.length - IN_VIEW)) : 0;
     const made = long ? rows.slice(from, from + IN_VIEW + 2 * SPARE_ROWS) : rows;
     return html`
         <div class=${long ? "grid-scroll virtual" : "grid-scroll"} ref=${scroller} onScroll=${onScroll}>
-            <table class="figures tight" role="grid" aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-label=${label}
+            <table class="figures tight ${widths.table ? "sized" : ""}" style=${widths.table} role="grid" aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-label=${label}
                    onKeyDown=${onKeyDown} onFocusIn=${onFocusIn}
                    onClick=${(event) => { if (keyAbout(event) !== "") choose?.(keyAbout(event)); }}
                    onMouseOver=${(event) => point?.(keyAbout(event))} onMouseLeave=${() => point?.("")}>
                 <thead><tr aria-rowindex="1" data-key=${HEADS}>${columns.map((column) => html`
-                    <${Head} key=${column.name} column=${column} sort=${sort} setSort=${setSort} />`)}</tr></thead>
+                    <${Head} key=${column.name} column=${column} sort=${sort} setSort=${setSort} widths=${widths} />`)}</tr></thead>
                 <tbody>
                     <${Gap} key="before" count=${from} columns=${columns} />
                     ${made.map((row, at) => html`

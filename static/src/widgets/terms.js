@@ -42,6 +42,7 @@ export function isTransient(lifetime) {
     return lifetime === "activation" || lifetime === "transient";
 }
 
+/** @type {Record<string, string>} */
 const LIFETIMES = {
     persistent: "kept for the whole run",
     activation: "kept from forward to backward",

@@ -41,6 +41,7 @@ export function Help({ of }) {
 
 /** A view that begins with its words. @param {(props: any) => any} View */
 export function worded(View) {
+    /** @param {any} props */
     return function Worded(props) {
         useEffect(() => {
             if (words.peek() === null) void read();

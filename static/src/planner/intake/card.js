@@ -5,15 +5,16 @@ import { many } from "../../inventories/words.js";
 import { Problem } from "../../widgets/problem.js";
 import { partName } from "../../widgets/values.js";
 import { worded } from "../../widgets/words.js";
-import { intake, planOn, usableNodes } from "./state.js";
+import { inSpecOf, intake, planOn, usableNodes } from "./state.js";
 
-/** The part is not known: the reader says which it is. @param {{pool: any, report: any}} props */
+/** The part is not known: the reader says which it is. @param {{pool: Api.ParsedPool, report: Api.ParsedInventory}} props */
 function Which({ pool, report }) {
-    const open = report.unresolved.find((item) => item.pool === pool.name) ?? { candidates: [] };
+    const open = report.unresolved.find((item) => item.pool === pool.name);
+    const candidates = open?.candidates ?? [];
     return html`
-        <p class="warning"><span aria-hidden="true">▲ </span>${openWords(open)}. Which is it?</p>
-        ${open.candidates.length > 0 ? html`
-            <div class="chips">${open.candidates.map(({ accelerator }) => html`
+        <p class="warning"><span aria-hidden="true">▲ </span>${openWords(open ?? {})}. Which is it?</p>
+        ${candidates.length > 0 ? html`
+            <div class="chips">${candidates.map(({ accelerator }) => html`
                 <button type="button" key=${accelerator} onClick=${() => planOn(report, pool, accelerator)}>${partName(accelerator)}</button>`)}
             </div>` : html`
             <select aria-label="Accelerator of ${pool.name}" onChange=${(event) => planOn(report, pool, event.currentTarget.value)}>
@@ -21,11 +22,11 @@ function Which({ pool, report }) {
             </select>`}`;
 }
 
-/** @param {{pool: any, report: any, planned: boolean}} props */
+/** @param {{pool: Api.ParsedPool, report: Api.ParsedInventory, planned: boolean}} props */
 function Pool({ pool, report, planned }) {
     const usable = usableNodes(pool);
     const away = pool.nodes - usable;
-    const inSpec = report.spec?.pools.some(({ name }) => name === pool.name);
+    const inSpec = inSpecOf(report, pool) !== undefined;
     const fields = Object.values(pool.fields);
     const guessed = fields.filter(({ origin }) => origin === "default").length;
     return html`
@@ -42,7 +43,7 @@ function Pool({ pool, report, planned }) {
         </li>`;
 }
 
-/** @param {{report: any, planned: string}} props */
+/** @param {{report: Api.ParsedInventory, planned: string}} props */
 function Report({ report, planned }) {
     return html`
         <${Files} files=${report.files} />

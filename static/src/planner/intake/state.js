@@ -3,7 +3,7 @@
  * the cluster. Nothing is stored; what was read of a pool goes with the request, where the address
  * holds it.
  *
- * @typedef {{names: string[], pending: boolean, report: any, problem: import("../../state/api.js").Problem | null,
+ * @typedef {{names: string[], pending: boolean, report: Api.ParsedInventory, problem: import("../../state/api.js").Problem | null,
  *            planned: string}} Intake   planned: the pool that the plan is on
  */
 import { signal } from "@preact/signals";
@@ -18,17 +18,22 @@ export const intake = signal(null);
 /** Only the last files count: an older answer that comes late is dropped. */
 let reading = new AbortController();
 
-/** Nodes that can take work, as far as the files say. @param {any} pool  of a report */
+/** Nodes that can take work, as far as the files say. @param {Api.ParsedPool} pool  of a report */
 export function usableNodes(pool) {
     return pool.states.unknown + pool.states.usable;
 }
 
+/** The pool as the spec has it, where it does. @param {Api.ParsedInventory} report @param {Api.ParsedPool} pool @returns {Api.InventoryPool | undefined} */
+export function inSpecOf({ spec }, { name }) {
+    return spec?.pools.find((/** @type {Api.InventoryPool} */ pool) => pool.name === name);
+}
+
 /**
  * Puts the plan on a pool as the files describe it.
- * @param {any} report @param {any} pool  of its pools @param {string} accelerator  of the catalogue
+ * @param {Api.ParsedInventory} report @param {Api.ParsedPool} pool  of its pools @param {string} accelerator  of the catalogue
  */
 export function planOn(report, pool, accelerator) {
-    const { node, fabric } = report.spec.pools.find(({ name }) => name === pool.name);
+    const { node, fabric } = inSpecOf(report, pool);
     const { accelerator: printed, accelerators, ...figures } = node;
     const next = planAfter(plan.value, {
         accelerator, perNode: accelerators ?? plan.value.perNode, nodes: usableNodes(pool), inventory: "", pool: "",
@@ -39,10 +44,9 @@ export function planOn(report, pool, accelerator) {
     intake.value = { ...intake.value, planned: pool.name };
 }
 
-/** The pool to plan on at once: the one with the most accelerators of those that are known. @param {any} report */
+/** The pool to plan on at once: the one with the most accelerators of those that are known. @param {Api.ParsedInventory} report */
 function largestKnown(report) {
-    const known = report.pools.filter((pool) => pool.accelerator !== null && usableNodes(pool) > 0
-        && report.spec?.pools.some(({ name }) => name === pool.name));
+    const known = report.pools.filter((pool) => pool.accelerator !== null && usableNodes(pool) > 0 && inSpecOf(report, pool));
     return known.sort((a, b) => b.accelerators - a.accelerators)[0] ?? null;
 }
 
@@ -50,6 +54,7 @@ function largestKnown(report) {
 async function takeInventory(files) {
     reading.abort();
     reading = new AbortController();
+    /** @type {Intake} */
     const begun = { names: files.map(({ name }) => name), pending: true, report: null, problem: null, planned: "" };
     intake.value = begun;
     try {

@@ -24,6 +24,7 @@ export function patchOf(ratio) {
  * @returns {Promise<{ratio: number | null, nearest_s: number}>} ratio null: no clock explains the step
  */
 export async function calibrate(request, measured_s, abort) {
+    /** @param {number} ratio */
     const stepAt = async (ratio) => {
         const asked = { ...mergePatch(request, patchOf(ratio)), annotations: { asked_by: "calibration" } };
         return (await api.postEstimate(asked, abort)).time.step_s;

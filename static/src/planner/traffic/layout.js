@@ -3,7 +3,7 @@
  * right, as high as its bytes. Pure.
  *
  * @typedef {{name: string, bytes: number, top: number, height: number}} Node
- * @typedef {{item: any, from: string, to: string, exposed: number, left: number, right: number, height: number}} Band
+ * @typedef {{item: Api.Communication, from: string, to: string, exposed: number, left: number, right: number, height: number}} Band
  */
 
 /** From the inside of a device outwards. */
@@ -12,7 +12,7 @@ const LEVELS = ["device", "scale_up", "host", "node", "network"];
 /** Less than this cannot be seen, nor pointed at. */
 const LEAST_PX = 2;
 
-/** @param {any} item */
+/** @param {Api.Communication} item */
 export function sourceOf({ group, collective }) {
     return `${group} ${collective}`.replaceAll("_", " ");
 }
@@ -27,7 +27,7 @@ function stacked(sums, perByte, gap) {
     }));
 }
 
-/** @param {any[]} items @param {(item: any) => string} nameOf @returns {[string, number][]} in the order of items */
+/** @param {Api.Communication[]} items @param {(item: Api.Communication) => string} nameOf @returns {[string, number][]} in the order of items */
 function sumsOf(items, nameOf) {
     const sums = new Map();
     for (const item of items) sums.set(nameOf(item), (sums.get(nameOf(item)) ?? 0) + item.bytes_per_step);
@@ -35,7 +35,7 @@ function sumsOf(items, nameOf) {
 }
 
 /**
- * @param {any[]} communication  of an estimate @param {number} height  of the picture @param {number} gap  between nodes, so that their names have room
+ * @param {Api.Communication[]} communication  of an estimate @param {number} height  of the picture @param {number} gap  between nodes, so that their names have room
  * @returns {{left: Map<string, Node>, right: Map<string, Node>, bands: Band[]}}
  */
 export function layOut(communication, height, gap) {
@@ -46,7 +46,9 @@ export function layOut(communication, height, gap) {
     const total = items.reduce((sum, { bytes_per_step: bytes }) => sum + bytes, 0);
     const perByte = total > 0 ? Math.max(1, height - gap * Math.max(left.length, right.length)) / total : 0;
     const nodes = { left: stacked(left, perByte, gap), right: stacked(right, perByte, gap) };
+    /** @type {{left: Map<string, number>, right: Map<string, number>}} */
     const filled = { left: new Map(), right: new Map() };
+    /** @param {"left" | "right"} side @param {string} name @param {number} amount */
     const take = (side, name, amount) => {
         const before = filled[side].get(name) ?? 0;
         filled[side].set(name, before + amount);

@@ -21,11 +21,13 @@ const LEFT_PX = 122;
 const RIGHT_PX = 70;
 const LINE_PX = 12;
 
+/** @param {string} name */
 const words = (name) => name.replaceAll("_", " ");
 
 /** @param {number} x1 @param {number} y1 @param {number} x2 @param {number} y2 @param {number} height */
 function ribbon(x1, y1, x2, y2, height) {
     const middle = (x1 + x2) / 2;
+    /** @param {boolean} a @param {string} from @param {number} b @param {string} to */
     const curve = (a, from, b, to) => `${a ? "L" : "M"}${from} C${middle},${from.split(",")[1]} ${middle},${to.split(",")[1]} ${to}`;
     return `${curve(false, `${x1},${y1}`, 0, `${x2},${y2}`)} ${curve(true, `${x2},${y2 + height}`, 0, `${x1},${y1 + height}`)} Z`;
 }
@@ -52,7 +54,7 @@ function End({ node, bar, text, anchor }) {
             <text class="tick" x=${text} y=${middle + LINE_PX - 1} text-anchor=${anchor}>${scaled(node.bytes, "B")}</text></g>`;
 }
 
-/** @param {{items: any[]}} props */
+/** @param {{items: Api.Communication[]}} props */
 function Picture({ items }) {
     const frame = useRef(/** @type {HTMLElement | null} */ (null));
     const [width, setWidth] = useState(0);

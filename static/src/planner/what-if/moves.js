@@ -5,12 +5,12 @@
  * @typedef {{id: string, title: string, changes: Record<string, any>}} Move
  */
 
-/** What one rank computes with, the better the later. @param {any} part */
+/** What one rank computes with, the better the later. @param {Api.Accelerator} part */
 const rankOf = (part) => [part.peak_flops_per_s?.bf16 ?? 0, part.memory_bytes ?? 0];
 
 /**
  * The next part of the same maker that scales up alike: more FLOP/s, or the same and more memory.
- * @param {any[]} parts  the catalogue @param {string} id
+ * @param {Api.Accelerator[]} parts  the catalogue @param {string} id
  */
 export function nextPart(parts, id) {
     const now = parts.find((part) => part.id === id);
@@ -24,7 +24,7 @@ export function nextPart(parts, id) {
     return better.sort((a, b) => rankOf(a)[0] - rankOf(b)[0] || rankOf(a)[1] - rankOf(b)[1])[0] ?? null;
 }
 
-/** @param {import("../../state/plan.js").Plan} plan @param {any[]} parts @returns {Move[]} */
+/** @param {import("../../state/plan.js").Plan} plan @param {Api.Accelerator[]} parts @returns {Move[]} */
 export function movesOf(plan, parts) {
     const next = plan.inventory === "" ? nextPart(parts, plan.accelerator) : null;
     const recompute = plan.recompute === "full" ? "selective" : "full";

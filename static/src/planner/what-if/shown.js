@@ -12,7 +12,7 @@ function more(bytes) {
     return `${bytes < 0 ? "−" : "+"}${memorySize(Math.abs(bytes))}`;
 }
 
-/** @param {{estimate: any, now: any}} props */
+/** @param {{estimate: Api.Estimate, now: Api.Estimate}} props */
 function Effects({ estimate, now }) {
     return html`
         <span><em class=${fitOf(estimate)[0]}>${fitText(estimate)}</em> ${
@@ -21,7 +21,7 @@ function Effects({ estimate, now }) {
         <span>${difference(estimate.throughput.tokens_per_s, now.throughput.tokens_per_s)} tokens/s</span>`;
 }
 
-/** @param {{move: import("./moves.js").Move, now: any}} props */
+/** @param {{move: import("./moves.js").Move, now: Api.Estimate}} props */
 function Offer({ move, now }) {
     const outcome = outcomes.value.get(move.id);
     if (outcome?.estimate === null) {

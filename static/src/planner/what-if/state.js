@@ -11,7 +11,7 @@ const PEACE_MS = 200;
 /** Says in the request whose question it is: the plan's own carries none. */
 const ANNOTATIONS = { asked_by: "what if" };
 
-/** @typedef {{estimate: any, why: string | undefined}} Outcome  why: the change is not possible */
+/** @typedef {{estimate: Api.Estimate, why: string | undefined}} Outcome  why: the change is not possible */
 
 /** @type {import("@preact/signals").Signal<{of: string, outcomes: Map<string, Outcome>}>} by id of a move */
 const told = signal({ of: "", outcomes: new Map() });
@@ -42,7 +42,7 @@ export function followPlan() {
         const of = requestText.value;
         if (of === told.peek().of) return undefined;
         const controller = new AbortController();
-        const timer = setTimeout(() => void askAll(of, controller.signal), PEACE_MS);
+        const timer = setTimeout(() => { void askAll(of, controller.signal); }, PEACE_MS);
         return () => {
             clearTimeout(timer);
             controller.abort();

@@ -19,11 +19,11 @@ const width = signal(0);
 
 /** @typedef {{name: string, layer: number, size: number, words: (size: number) => string}} Area */
 
-/** Tensors by bytes; where the device holds flat units alone, those by elements. @param {any} answer @returns {Area[]} */
+/** Tensors by bytes; where the device holds flat units alone, those by elements. @param {Api.Sharding} answer @returns {Area[]} */
 function areasOf({ tensors, units }) {
     const list = tensors.length > 0
-        ? tensors.map(({ name, layer, shards }) => ({ name, layer, size: bytesOf([{ shards }]), words: (size) => scaled(size, "B") }))
-        : units.map(({ name, layer, shards }) => ({ name, layer, size: heldOf(shards), words: (size) => `${exact(size)} elements` }));
+        ? tensors.map(({ name, layer, shards }) => ({ name, layer, size: bytesOf([{ shards }]), words: (/** @type {number} */ of) => scaled(of, "B") }))
+        : units.map(({ name, layer, shards }) => ({ name, layer, size: heldOf(shards), words: (/** @type {number} */ of) => `${exact(of)} elements` }));
     return list.filter(({ size }) => size > 0).sort((a, b) => b.size - a.size);
 }
 

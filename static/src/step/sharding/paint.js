@@ -9,11 +9,12 @@ const TEXT_PX = 16;
 /** From here on a cell has an edge of its own, which pale ones need. */
 const EDGED_PX = 7;
 
-/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} places */
+/** @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {import("./cells.js").Place[]} places */
 function paintLabels(context, cells, places) {
     context.font = FONT;
     context.fillStyle = colour("muted");
     const room = cells.blockWidth - 4;
+    /** @param {number} node */
     const text = (node) => (context.measureText(`node ${node}`).width <= room ? `node ${node}` : String(node));
     places.forEach((place, at) => {
         if (place.local_rank === 0 && cells.x[at] >= 0) context.fillText(text(place.node), cells.x[at], cells.y[at] - 4);
@@ -22,7 +23,7 @@ function paintLabels(context, cells, places) {
 
 /**
  * One change of the brush for all cells that look alike.
- * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {any[]} places
+ * @param {CanvasRenderingContext2D} context @param {import("./cells.js").Cells} cells @param {import("./cells.js").Place[]} places
  * @param {Map<number, number[]>} alike @param {Map<number, import("./shown.js").Face>} faces
  */
 export function paintCells(context, cells, places, alike, faces) {

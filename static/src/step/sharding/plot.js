@@ -24,6 +24,7 @@ function turnLevel() {
     node.value = nodeShown.value >= 0 ? -1 : chosen()?.node ?? -1;
 }
 
+/** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 /** @param {KeyboardEvent} event */
@@ -60,6 +61,7 @@ export function CellsPlot() {
     const base = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const above = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     useEffect(() => {
+        /** @param {HTMLCanvasElement} canvas */
         const sized = (canvas) => contextOf(canvas, width.peek(), cells.peek().height);
         const [below, over] = [base.current, above.current];
         const undo = [
@@ -70,6 +72,7 @@ export function CellsPlot() {
         ];
         return () => undo.forEach((each) => each());
     }, []);
+    /** @param {PointerEvent & {currentTarget: Element}} event */
     const under = (event) => {
         const at = event.currentTarget.getBoundingClientRect();
         return cells.value === null ? -1 : cellAt(cells.value, event.clientX - at.left, event.clientY - at.top);

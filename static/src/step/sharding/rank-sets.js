@@ -29,6 +29,7 @@ export function countOf(text) {
  * @param {{size: number, stride: number, starts: string}} group @param {number} rank @returns {number[]} none when it is in no such group
  */
 export function groupOf({ size, stride, starts }, rank) {
+    /** @type {number[]} */
     let members = [];
     eachRank(starts, (start) => {
         const place = (rank - start) / stride;

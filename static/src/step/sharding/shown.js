@@ -93,6 +93,7 @@ export function fillWords(place) {
 /** The devices that look alike, by the value that they share: their stage, their rank along the axis, or what they hold. */
 export const alike = computed(() => {
     const by = axisShown.value;
+    /** @type {(place: import("./cells.js").Place) => number} */
     const keyOf = by === "fill" ? fillKey : ({ coordinates }) => coordinates[by === "activity" ? "pipeline" : by];
     /** @type {Map<number, number[]>} */
     const found = new Map();
@@ -107,6 +108,7 @@ export const alike = computed(() => {
 /** What those of one value show. @type {import("@preact/signals").ReadonlySignal<Map<number, Face>>} */
 export const faces = computed(() => {
     const by = axisShown.value;
+    /** @param {number} value */
     const faceOf = (value) => {
         if (by === "fill") return fillFace(fillOf(value));
         return by === "activity" ? activityFace(doing.value.get(value) ?? "") : axisFace(value, sizes.value.get(by));
@@ -142,6 +144,7 @@ export const lit = computed(() => {
         return { all, same, bytes, slices, ring: all };
     }
     for (const shard of holders.value.shards) {
+        /** @type {number[]} */
         const members = [];
         eachRank(shard.ranks, (member) => members.push(member));
         for (const member of members) {
@@ -150,5 +153,5 @@ export const lit = computed(() => {
         }
         if (members.includes(rank.value)) members.forEach((member) => same.add(member));
     }
-    return { all: [...bytes.keys()], same, bytes, slices, ring: [] };
+    return { all: [...bytes.keys()], same, bytes, slices, ring: /** @type {number[]} */ ([]) };
 });

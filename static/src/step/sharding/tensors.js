@@ -21,7 +21,7 @@ export const heldOf = (shards) => shards.reduce((sum, { length }) => sum + lengt
 /** Pointing at a tensor or reaching it with Tab lights the devices that hold a part of it. @param {string} name */
 export const pointing = (name) => ({ onMouseEnter: () => { pointed.value = name; }, onMouseLeave: () => { pointed.value = ""; } });
 
-/** @param {any} tensor @param {boolean} now */
+/** @param {Api.ShardedTensor} tensor @param {boolean} now */
 function cellsOf({ name, shape, dtype, shards }, now) {
     const bytes = bytesOf([{ shards }]);
     const { onMouseEnter, onMouseLeave } = pointing(name);
@@ -31,7 +31,7 @@ function cellsOf({ name, shape, dtype, shards }, now) {
     html`<td class="n" title="${exact(bytes)} bytes">${scaled(bytes, "B")}</td>`];
 }
 
-/** @param {{units: any[]}} props */
+/** @param {{units: Api.FlatUnit[]}} props */
 function Units({ units }) {
     const caption = "Flat units, of which this device holds a stretch of elements";
     return units.length === 0 ? null : html`

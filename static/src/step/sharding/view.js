@@ -24,7 +24,7 @@ import { Tensors } from "./tensors.js";
 import { kindLook } from "../timeline/kinds.js";
 import { coordinateWords, doingWords } from "./words.js";
 
-/** Axes that are none of the plan. */
+/** Axes that are none of the plan. @type {Record<string, string>} */
 const AXIS_WORDS = { activity: "at the cursor", fill: "fill, %" };
 const PAGE_ROWS = 64;
 
@@ -95,6 +95,7 @@ function collectivesOf(kind) {
 /** The groups of the chosen device; the one under the pointer or the focus is lit on the map. */
 function Groups() {
     if (chosen() === null || groups.value.length === 0) return null;
+    /** @param {string} kind */
     const point = (kind) => () => { pointedGroup.value = kind; };
     return html`
         <${Plain} tight label="Groups of the chosen device" testid="groups"
@@ -123,6 +124,7 @@ function DeviceRows({ first }) {
 function Devices() {
     const count = ranks.value.length;
     const first = firstRow.value < count ? firstRow.value : 0;
+    /** @param {number} by */
     const turn = (by) => { firstRow.value = Math.max(0, Math.min(first + by, count - 1)); };
     return html`
         <${Fold} title="Devices" count=${exact(count)} testid="devices">${() => html`

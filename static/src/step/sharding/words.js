@@ -8,7 +8,7 @@ export function doingWords(stage) {
     return kind ? kindLook(kind).label.toLowerCase() : "idle";
 }
 
-/** @param {any} place */
+/** @param {import("./cells.js").Place} place */
 export function coordinateWords({ coordinates }) {
     return [...sizes.value.keys()].map((name) => `${name} ${coordinates[name]}`).join(", ");
 }

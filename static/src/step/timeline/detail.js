@@ -4,9 +4,10 @@
  */
 import { computed } from "@preact/signals";
 import * as api from "../../state/api.js";
+import { rings } from "../../state/look.js";
 import { answerTo, asked } from "../state.js";
 import { timelineOf, visible } from "./rows.js";
-import { computingRow, rings, shown, stageShown, viewNow } from "./shown.js";
+import { computingRow, shown, stageShown, viewNow } from "./shown.js";
 
 /** With more passes of the stage in view, its operators are narrower than a pixel. */
 const MOST_PASSES = 40;

@@ -1,14 +1,15 @@
 /** Pointer, wheel and keys on the timeline. */
 import { batch } from "@preact/signals";
 import { pause, play, playing } from "../cursor.js";
-import { at_s, stage, view_s } from "../../state/look.js";
+import { at_s, selected_s, stage, view_s } from "../../state/look.js";
 import { panned, zoomed } from "../window.js";
 import { detailRows } from "./detail.js";
 import { laneAt, timeOf } from "./layout.js";
 import { spanAt } from "./rows.js";
-import { extendSelection, focusSelected, hovered, lastEnd_s, layout, mark, moveCursor, nextEdge, nextMicrobatch, pan, selected_s,
-    setView, shown, stageShown, viewNow, zoom } from "./shown.js";
+import { extendSelection, focusSelected, hovered, lastEnd_s, layout, mark, moveCursor, nextEdge, nextMicrobatch, pan, setView,
+    shown, stageShown, viewNow, zoom } from "./shown.js";
 
+/** @typedef {{x: number, y: number}} Spot */
 /** @typedef {typeof layout} LayoutSignal  of the drawing that is handled: both share the axis */
 
 /** A press that moves less is a click. */
@@ -112,8 +113,9 @@ function click(of, press) {
     });
 }
 
-/** Two fingers: their distance zooms about the point between them. */
+/** Two fingers: their distance zooms about the point between them. @param {Spot[]} before @param {Spot[]} now */
 function pinch(before, now) {
+    /** @param {Spot[]} fingers */
     const spread = ([a, b]) => Math.max(8, Math.hypot(a.x - b.x, a.y - b.y));
     const middle_s = timeAt((now[0].x + now[1].x) / 2);
     setView(zoomed(viewNow(), middle_s, spread(before) / spread(now), lastEnd_s.value));
@@ -142,6 +144,7 @@ export function handsOn(of) {
     let press = null;
     /** @type {Map<number, {x: number, y: number}>} */
     const fingers = new Map();
+    /** @param {PointerEvent} event */
     const end = (event) => {
         fingers.delete(event.pointerId);
         if (press !== null && !press.moved && event.type === "pointerup") click(of, press);

@@ -9,7 +9,7 @@ const STEADY_PX = 4;
 
 /** @typedef {import("./paint.js").Scene} Scene */
 
-/** A moment with a letter of its own. @param {CanvasRenderingContext2D} context @param {Scene} scene */
+/** A moment with a letter of its own. @param {CanvasRenderingContext2D} context @param {Scene} scene @param {number} time_s @param {string} letter */
 function paintFlag(context, { layout, view }, time_s, letter) {
     if (time_s < view[0] || time_s > view[1]) return;
     const x = Math.round(xOf(layout, view, time_s));
@@ -78,6 +78,7 @@ export function miniPicture({ timeline, layout, end_s }, height) {
     const ratio = pixelRatio();
     const down = Math.round((height - STEADY_PX) * ratio);
     const all = timeline.rows.filter((row) => row.stream === "compute");
+    /** @param {number} at */
     const topOf = (at) => Math.floor((at * down) / all.length);
     const rows = all.filter((_, at) => topOf(at) < topOf(at + 1));
     const columns = Math.round(layout.plot * ratio);
@@ -100,11 +101,13 @@ export function miniPicture({ timeline, layout, end_s }, height) {
 export function paintMini(context, { timeline, layout, view, end_s }, picture, height) {
     const ratio = pixelRatio();
     const lines = picture.image.height;
+    /** @param {number} line */
     const topOf = (line) => Math.round((line * Math.round((height - STEADY_PX) * ratio)) / lines);
     showLines(context, picture, Math.round(layout.left * ratio), Array.from({ length: lines }, (_, line) => (
         { top: topOf(line), height: topOf(line + 1) - topOf(line) })));
     /** @type {[number, number]} */
     const whole = [0, end_s];
+    /** @param {number} time_s */
     const x = (time_s) => xOf(layout, whole, time_s);
     if (timeline.steady_s !== null) {
         const [from, to] = timeline.steady_s.map(x);

@@ -65,7 +65,11 @@ function paintNames(context, { layout, stage }) {
     context.textAlign = "left";
 }
 
-/** The columns that several spans share, as a line of a picture. */
+/**
+ * The columns that several spans share, as a line of a picture.
+ * @param {import("../../widgets/canvas.js").Picture} picture @param {import("./rows.js").Runs} runs
+ * @param {number[]} pixels  of each kind @param {number} line
+ */
 export function lineOf(picture, runs, pixels, line) {
     const start = line * picture.image.width;
     for (let at = 0; at < runs.count; at += 1) {
@@ -82,7 +86,7 @@ function paintedOf(timeline) {
     });
 }
 
-/** What stands in a span, the longest first: operator or letter and micro-batch, then where in the model. */
+/** What stands in a span, the longest first: operator or letter and micro-batch, then where in the model. @param {import("./rows.js").Row} row @param {number} span @param {string} letter @param {string[]} operators */
 function textsOf(row, span, letter, operators) {
     if (row.step[span] >= 0) return [`step ${row.step[span]}`, String(row.step[span])];
     if (row.operator[span] >= 0) {
@@ -174,6 +178,7 @@ function paintStairs(context, { timeline, layout, view, stage, unit, kept }) {
     const { stairsTop: top, stairsEnd: end, left, plot } = layout;
     let most = 0;
     for (const bytes of stairs.bytes) most = Math.max(most, bytes);
+    /** @param {number} bytes */
     const y = (bytes) => end - (bytes / Math.max(1, most * 1.1)) * (end - top);
     context.save();
     context.beginPath();

@@ -1,7 +1,7 @@
 /** The drawing of a timeline: its canvases, the mini-map, and what is said of the span under the pointer. */
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../../html.js";
-import { at_s, marks_s } from "../../state/look.js";
+import { at_s, marks_s, selected_s } from "../../state/look.js";
 import { theme, units } from "../../state/prefs.js";
 import { exact } from "../../units.js";
 import { keptWords } from "../bytes.js";
@@ -13,7 +13,7 @@ import { kindLook, laneWords } from "./kinds.js";
 import { timeOf } from "./layout.js";
 import { miniPicture, paintMarks, paintMini } from "./marks.js";
 import { paintScene } from "./paint.js";
-import { hovered, lastEnd_s, layout, other, otherLayout, selected_s, setView, shown, stageShown, viewNow, width } from "./shown.js";
+import { hovered, lastEnd_s, layout, other, otherLayout, setView, shown, stageShown, viewNow, width } from "./shown.js";
 
 const MINI_PX = 38;
 const TIP_PX = 260;
@@ -80,6 +80,7 @@ export function Mini() {
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     useEffect(() => {
         const node = canvas.current;
+        /** @type {{key: any[], picture: import("../../widgets/canvas.js").Picture | null}} */
         let made = { key: [], picture: null };
         return followScene(MAIN, () => null, (scene) => {
             const key = [scene.timeline, scene.theme, scene.layout.width, scene.end_s];
@@ -87,6 +88,7 @@ export function Mini() {
             paintMini(contextOf(node, scene.layout.width, MINI_PX), scene, made.picture, MINI_PX);
         });
     }, []);
+    /** @param {PointerEvent & {currentTarget: Element}} event */
     const move = (event) => {
         if (event.buttons !== 1 || layout.value === null) return;
         event.currentTarget.setPointerCapture(event.pointerId);
@@ -110,6 +112,7 @@ export function Plot({ drawing, name, testid }) {
     const marks = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const hands = useMemo(() => handsOn(drawing.layout), []);
     useEffect(() => {
+        /** @param {HTMLCanvasElement} canvas @param {import("./paint.js").Scene} scene */
         const sized = (canvas, scene) => contextOf(canvas, scene.layout.width, scene.layout.height);
         const [below, above] = [lanes.current, marks.current];
         const undo = [

@@ -26,7 +26,7 @@
  * @property {string[]} kinds
  * @property {string[]} operators
  * @property {Row[]} rows              stage by stage, in the order of STREAMS
- * @property {any[]} stages            as the service sent them
+ * @property {Api.TimelineStage[]} stages            as the service sent them
  * @property {[number, number] | null} steady_s  while every stage is between its first pass and its last
  * @property {Map<number, Row[]>} rowsOfStage
  * @property {Map<number, Stairs>} stairsOfStage
@@ -47,9 +47,11 @@ function orderOf(stream) {
     return at < 0 ? STREAMS.length : at;
 }
 
-/** @param {any} lane @param {any} spans @param {number[]} picked  numbers of its spans, by start @returns {Row} */
+/** @param {Api.TimelineLane} lane @param {Api.TimelineSpans} spans @param {number[]} picked  numbers of its spans, by start @returns {Row} */
 function rowOf({ rank, stage, stream, group = null }, spans, picked) {
+    /** @param {"start_s" | "end_s"} name */
     const times = (name) => new Float64Array(picked.map((at) => spans[name][at]));
+    /** @param {"microbatch" | "chunk" | "layer" | "operator" | "step"} name */
     const numbers = (name) => new Int32Array(picked.map((at) => spans[name][at] ?? -1));
     const end_s = times("end_s");
     let reach_s = -Infinity;
@@ -68,10 +70,10 @@ function steadyOf(stages) {
     return to_s > from_s ? [from_s, to_s] : null;
 }
 
-/** @param {any} answer  of the service @returns {Timeline} */
+/** @param {Api.Timeline} answer  of the service @returns {Timeline} */
 export function timelineOf(answer) {
     const { lanes, kinds, spans } = answer;
-    const picked = lanes.map(() => []);
+    const picked = lanes.map(() => /** @type {number[]} */ ([]));
     for (let at = 0; at < spans.lane.length; at += 1) picked[spans.lane[at]].push(at);
     const rows = lanes.map((lane, at) =>
         rowOf(lane, spans, picked[at].sort((a, b) => spans.start_s[a] - spans.start_s[b])))

@@ -1,7 +1,7 @@
 /** The timeline in view, and what the reader does to it, as signals that drawings and tables share. */
 import { batch, computed, signal } from "@preact/signals";
 import { pause, viewOf } from "../cursor.js";
-import { at_s, marks_s, stage, view_s } from "../../state/look.js";
+import { allLanes, at_s, marks_s, rings, selected_s, stage, view_s } from "../../state/look.js";
 import { besides } from "../beside.js";
 import { timeline } from "../state.js";
 import { around, panned, showing, zoomed } from "../window.js";
@@ -21,12 +21,6 @@ export const other = computed(() => (besideAnswered.value === null ? null : time
 /** Of the axis: the longer of the two. */
 export const lastEnd_s = computed(() => Math.max(shown.value?.end_s ?? 0, other.value?.end_s ?? 0) || 1);
 
-/** Whether the steps of a ring are drawn one by one. */
-export const rings = signal(false);
-
-/** Whether lanes beside computing are drawn. */
-export const allLanes = signal(true);
-
 /** Of the drawing; 0 before it is on the page. */
 export const width = signal(0);
 
@@ -40,9 +34,6 @@ function layoutFor(of, details) {
 
 export const layout = layoutFor(shown, () => (rings.value ? 2 : 1));
 export const otherLayout = layoutFor(other, () => 0);
-
-/** The part that is summed. @type {import("@preact/signals").Signal<[number, number] | null>} */
-export const selected_s = signal(null);
 
 /** What is under the pointer. @type {import("@preact/signals").Signal<{row: any, span: number, x: number, y: number} | null>} */
 export const hovered = signal(null);

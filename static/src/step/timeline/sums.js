@@ -33,6 +33,7 @@ function* cuts(row, from_s, to_s) {
 export function busyTimes(rows, from_s, to_s, counts = () => true) {
     const spans = rows.flatMap((row) => [...cuts(row, from_s, to_s)].filter(({ kind }) => counts(kind)));
     spans.sort((a, b) => a.start_s - b.start_s);
+    /** @type {number[]} */
     const merged = [];
     for (const { start_s, stop_s } of spans) {
         if (start_s <= merged.at(-1)) merged.push(Math.max(merged.pop(), stop_s));
@@ -75,6 +76,7 @@ function sumsByKind(timeline, from_s, to_s) {
 export function sumsOf(timeline, from_s, to_s) {
     let busy_s = 0;
     let exposed_s = 0;
+    /** @param {number} kind */
     const works = (kind) => !WAITING.includes(timeline.kinds[kind]);
     for (const rows of timeline.rowsOfStage.values()) {
         const computing = busyTimes(rows.filter((row) => row.stream === "compute"), from_s, to_s, works);

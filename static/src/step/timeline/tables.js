@@ -1,7 +1,7 @@
 /** The timeline in words: the stages, what runs at the cursor, the sums of a part. */
 import { html } from "../../html.js";
 import { table_s } from "../cursor.js";
-import { stage } from "../../state/look.js";
+import { selected_s, stage } from "../../state/look.js";
 import { units } from "../../state/prefs.js";
 import { timeline } from "../state.js";
 import { exact, gigabytes, percent, seconds } from "../../units.js";
@@ -10,7 +10,7 @@ import { Notes } from "../../planner/details.js";
 import { Fold } from "../../widgets/fold.js";
 import { Plain } from "../../widgets/plain.js";
 import { kindLook, laneWords } from "./kinds.js";
-import { runningAt, selected_s, shown, stageShown } from "./shown.js";
+import { runningAt, shown, stageShown } from "./shown.js";
 import { sumsOf } from "./sums.js";
 
 /** @param {{label: string, value_s: number, whole_s: number, look?: any, testid?: string}} props */
@@ -63,6 +63,7 @@ function bubble_s({ begin_s, end_s, busy_s }) {
 function Stages() {
     const { stages, stairsOfStage } = shown.value;
     const unit = units.value;
+    /** @param {number | undefined} bytes */
     const size = (bytes) => (bytes === undefined ? "–" : gigabytes(bytes, unit));
     return html`
         <${Fold} title="Stages" count=${stages.length} testid="stages">${() => html`
@@ -79,6 +80,7 @@ function Stages() {
 function AtCursor() {
     const now_s = table_s.value;
     const running = runningAt(now_s);
+    /** @param {number} value */
     const number = (value) => (value < 0 ? "–" : value);
     return html`
         <${Fold} title="At the cursor" count=${running.length} testid="at-cursor">${() => html`

@@ -49,6 +49,7 @@ function download() {
 function handOver(opened, blob) {
     const stop = new AbortController();
     const knocking = setInterval(() => opened.postMessage("PING", PERFETTO), KNOCK_MS);
+    /** @param {string} text */
     const end = (text) => {
         clearInterval(knocking);
         clearTimeout(patience);
@@ -102,10 +103,11 @@ function Pairs({ caption, name, rows }) {
             columns=${[name, "#Recorded", "#Predicted", "#Predicted / recorded", "#Calls"]} rows=${rows} />`;
 }
 
-/** @param {{answer: any}} props */
+/** @param {{answer: Api.TraceComparison & {request: string}}} props  request: what it was asked with, as text */
 function Comparison({ answer }) {
     const { step_s, exposed_communication_s: bare, categories, communication, streams, unmatched, trace, device, warnings } = answer;
     const kinds = [...new Set(streams.flatMap((stream) => stream.categories.map(({ name }) => name)))];
+    /** @param {string} label @param {Api.MeasuredPair} pair */
     const whole = (label, { measured, predicted, ratio }) => cellsOf(label, { measured_s: measured, predicted_s: predicted, ratio });
     const caption = "Streams of the recording, in seconds of one step";
     return html`
@@ -125,6 +127,7 @@ function Comparison({ answer }) {
 
 export function Trace() {
     const { phase, of, problem, answer } = compared.value;
+    /** @param {DragEvent} event */
     const drop = (event) => {
         event.preventDefault();
         compare(event.dataTransfer?.files[0]);

@@ -14,6 +14,7 @@ import { other } from "./shown.js";
 
 /** Which change is drawn beside the plan. */
 export function Choice() {
+    /** @param {Event & {currentTarget: HTMLSelectElement}} event */
     const choose = (event) => { beside.value = event.currentTarget.value; };
     return html`
         <label>Beside it <select aria-label="Timeline drawn beside this one" onChange=${choose}>
@@ -27,12 +28,13 @@ export function Choice() {
 function cellsOf(own, its, write, share = false) {
     const apart = its - own;
     const size = apart === 0 ? "the same" : `${apart < 0 ? "−" : "+"}${share ? `${digits(Math.abs(100 * apart))} points` : write(Math.abs(apart))}`;
+    /** @param {number} value @param {string} text */
     const cell = (value, text) => html`<td class="n" title=${exact(value)}>${text}</td>`;
     return [cell(own, write(own)), cell(its, write(its)), cell(apart, `${size}${share || apart === 0 || own === 0 ? "" : `, ${change(its, own)}`}`),
         apart === 0 ? "" : apart < 0 ? "better" : "worse"];
 }
 
-/** @param {{its: {timeline: any, estimate: any}}} props */
+/** @param {{its: {timeline: Api.Timeline, estimate: Api.Estimate}}} props */
 function Differences({ its }) {
     const own = timeline.value.answer;
     const ownMemory = answer.value.estimate?.memory;

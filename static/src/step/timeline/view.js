@@ -1,7 +1,7 @@
 /** The timeline of one step: lanes over time, the memory below, the cursor, and the same in words. */
 import { html } from "../../html.js";
 import { PACES_S, pace_s, pause, play, playing } from "../cursor.js";
-import { at_s, marks_s, view_s } from "../../state/look.js";
+import { allLanes, at_s, marks_s, rings, view_s } from "../../state/look.js";
 import { memorySize } from "../../state/prefs.js";
 import { keptWords } from "../bytes.js";
 import { timelineData } from "../exported.js";
@@ -16,7 +16,7 @@ import { Problem } from "../../widgets/problem.js";
 import { kindLook, names } from "./kinds.js";
 import { MAIN, Mini, Plot, workWords } from "./plot.js";
 import { bytesAt } from "./rows.js";
-import { allLanes, lastEnd_s, moveCursor, rings, runningNow, setView, shown, stageShown } from "./shown.js";
+import { lastEnd_s, moveCursor, runningNow, setView, shown, stageShown } from "./shown.js";
 import { Selected, Tables } from "./tables.js";
 import { Trace } from "./trace.js";
 import { Choice, Versus } from "./versus.js";

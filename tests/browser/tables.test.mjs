@@ -1,0 +1,86 @@
+/** Widths of the columns of a big table, set with the pointer and with keys. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { becomes, fitsAcross, inTab } from './lib/browser.mjs';
+import { browser, server } from './lib/here.mjs';
+import { eventsOf, startSearches } from './lib/searches.mjs';
+
+const PATH = '/?example=llama-70b&nodes=16&seq=8192&gbs=512&attn=flash3&tp=8&sp=1&pp=4&vpp=2&tokens=2000000000000&view=search&s.run=1';
+
+/** A page with the plans of a search of our own making in its table. */
+async function withPlans(use) {
+    const standIn = await startSearches(server, { events: eventsOf() });
+    try {
+        await inTab(browser, standIn, { path: PATH }, async ({ page }) => {
+            await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+            await use(page, page.getByRole('grid', { name: 'Plans found' }));
+        });
+    } finally {
+        await standIn.stop();
+    }
+}
+
+/** Of every column, in whole pixels. */
+const widthsOf = (grid) => grid.locator('thead th').evaluateAll((heads) => heads.map((head) => Math.round(head.getBoundingClientRect().width)));
+const headOf = (grid, name) => grid.locator(`thead th[data-name="${name}"]`);
+
+/** The widths with one of them another. */
+const withOne = (widths, at, width) => widths.map((own, place) => (place === at ? width : own));
+
+/** Pulls the edge of a head sideways, as a hand does. */
+async function pull(page, head, by) {
+    await head.scrollIntoViewIfNeeded();
+    const { x, y, width, height } = await head.locator('.edge').boundingBox();
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 + by / 2, y + height / 2);
+    await page.mouse.move(x + width / 2 + by, y + height / 2);
+    await page.mouse.up();
+}
+
+describe('the width of a column', () => {
+    it('follows the pointer on the edge of its head, the others stay, a double click undoes it', async () => {
+        await withPlans(async (page, grid) => {
+            const before = await widthsOf(grid);
+            const at = await headOf(grid, 'headroom_bytes').evaluate((head) => head.cellIndex);
+            const sorted = await headOf(grid, 'headroom_bytes').getAttribute('aria-sort');
+            await pull(page, headOf(grid, 'headroom_bytes'), 60);
+            await becomes(() => widthsOf(grid), withOne(before, at, before[at] + 60));
+            await pull(page, headOf(grid, 'headroom_bytes'), -90);
+            await becomes(() => widthsOf(grid), withOne(before, at, before[at] - 30), 'narrower than its words');
+            await pull(page, headOf(grid, 'headroom_bytes'), -900);
+            await becomes(async () => (await widthsOf(grid))[at], 44, 'never less than can be taken hold of');
+            assert.equal(await headOf(grid, 'headroom_bytes').getAttribute('aria-sort'), sorted, 'pulling is no sorting');
+            await fitsAcross(page);
+            await headOf(grid, 'headroom_bytes').locator('.edge').dblclick();
+            await becomes(() => widthsOf(grid), before);
+        });
+    });
+
+    it('follows Shift and an arrow on its head, and Delete undoes it; the cursor stays', async () => {
+        await withPlans(async (page, grid) => {
+            const before = await widthsOf(grid);
+            const at = await headOf(grid, 'step_s').evaluate((head) => head.cellIndex);
+            await headOf(grid, 'step_s').getByRole('button').focus();
+            for (const key of ['ArrowRight', 'ArrowRight', 'ArrowLeft', 'ArrowRight'])
+                await page.keyboard.press(`Shift+${key}`);
+            await becomes(() => widthsOf(grid), withOne(before, at, before[at] + 32));
+            assert.equal(await page.evaluate(() => document.activeElement.closest('th')?.dataset.name), 'step_s');
+            await page.keyboard.press('Delete');
+            await becomes(() => widthsOf(grid), before);
+        });
+    });
+
+    it('outlasts a look at another view, and rows that come into sight', async () => {
+        await withPlans(async (page, grid) => {
+            await pull(page, headOf(grid, 'rank'), 40);
+            const wide = await widthsOf(grid);
+            await page.locator('.virtual').evaluate((scroller) => { scroller.scrollTop = scroller.scrollHeight; });
+            await becomes(() => widthsOf(grid), wide);
+            await page.getByRole('tab', { name: 'Memory and time' }).click();
+            await page.getByTestId('memory').waitFor();
+            await page.getByRole('tab', { name: 'Search' }).click();
+            await becomes(() => widthsOf(grid), wide);
+        });
+    });
+});
