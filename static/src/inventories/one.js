@@ -69,6 +69,7 @@ function Sources({ sources }) {
                 html`<${Age} of=${at} />${stale ? html`<b class="bad">, stale: counts no more</b>` : null}`, seconds(after_s), exact(hosts), html`<${Age} of=${changed} />`])} />`;
 }
 
+/** @type {Record<string, string[]>} */
 const UNJUDGED = { refused: ["bad", "✕", "refused"], pending: ["", "…", "is being judged"] };
 
 /** @param {{verdict: string, evaluation: any}} props */
