@@ -105,6 +105,15 @@ nothing_say(const sl_comparison *c, char *out, size_t size)
                          (double)nearest->usable_bytes / SL_GIB_BYTES);
 }
 
+/* What whoever takes the recommendation has to know. */
+static const char *
+caution_of(const sl_entry *entry)
+{
+    return entry->fits_certain
+               ? ""
+               : " It fits narrowly: the upper end of what it may reserve does not.";
+}
+
 /* Numbers of the plan, and of the one that it was held against. */
 static void
 reason_say(const sl_comparison *c, char *out, size_t size)
@@ -125,14 +134,15 @@ reason_say(const sl_comparison *c, char *out, size_t size)
     if (c->recommended == c->fastest)
         (void)sl_text_format(out, size,
                              "%s: %.4g s a step with %.1f of %.1f GiB free, the fastest that fits; "
-                             "nothing simpler comes within %.0f %% of it.",
-                             chosen, step_s, free_gib, usable_gib, tolerance);
+                             "nothing simpler comes within %.0f %% of it.%s",
+                             chosen, step_s, free_gib, usable_gib, tolerance, caution_of(best));
     else
         (void)sl_text_format(out, size,
                              "%s: %.4g s a step with %.1f of %.1f GiB free. %s is the fastest that "
-                             "fits, by %.1f %%, and harder to adopt.",
+                             "fits, by %.1f %%, and harder to adopt.%s",
                              chosen, step_s, free_gib, usable_gib, other,
-                             100.0 * (step_s / c->strategies[c->fastest].time.step_s - 1.0));
+                             100.0 * (step_s / c->strategies[c->fastest].time.step_s - 1.0),
+                             caution_of(best));
 }
 
 static void
@@ -248,10 +258,10 @@ tuning_reason_say(const sl_tuning_comparison *c, char *out, size_t size)
     (void)sl_text_format(
         out, size,
         "Of what fits, %s trains most; with %s recomputation and %s attention a step takes %.4g s "
-        "and %.1f of %.1f GiB stay free.",
+        "and %.1f of %.1f GiB stay free.%s",
         name, tuning->recompute ? "full" : "no", sl_name(&sl_attention_names, tuning->kernel),
         best->time.step_s, (double)best->headroom_bytes / SL_GIB_BYTES,
-        (double)best->usable_bytes / SL_GIB_BYTES);
+        (double)best->usable_bytes / SL_GIB_BYTES, caution_of(best));
 }
 
 static void

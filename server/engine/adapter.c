@@ -180,6 +180,7 @@ matrix_of(const sl_slice *slice, const sl_layer_kind *kind, const sl_tensor *ten
         out.leads = !follows(slice->adapter, kind, tensor);
         out.half_inputs = out.leads ? (double)of.inputs / cut : 0.0;
         out.half_outputs = (double)of.outputs / cut;
+        out.copies = routed ? 1.0 : out.copies;
     }
     return out;
 }

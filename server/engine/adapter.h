@@ -39,14 +39,15 @@ typedef struct sl_adapter_count {
  *   oft (n / b) b (b - 1) / 2, b = n / r or block_size; boft n b + m; r and b as near as divides n
  *   ln_tuning: the vectors of norms over the hidden size
  * In Megatron one adapter stands beside a module, whose matrices are multiplied as one (linear_qkv,
- * linear_fc1), where all of them are targets, and both its halves are cut: r (n + m) / tensor.
+ * linear_fc1), where all of them are targets, and both its halves are cut: r (n + m) / tensor. The experts
+ * of a rank share theirs.
  * Temporaries, dense updates and their gradients: dora 4 n m + n^2 (the update by way of an identity,
  * the weight, their sum, for its norm); loha 3 n m, lokr 2 n m; boft 2 n m + n^2.
  * Source: Hu 2021; Kalajdzievski 2023; Zhang 2023 (LoRA-FA, AdaLoRA); Liu 2024 (DoRA);
  * Hyeon-Woo 2021, Yeh 2023 (LoHa, LoKr); Kopiczko 2023; Albert 2025; PEFT tinylora, u = 64; Liu 2022;
  * Qiu 2023, Liu 2023 (OFT, BOFT with one factor); Zhao 2023; Megatron-Bridge peft/utils.py
  * (ParallelLinearAdapter: linear_in cut by its rank or its inputs, linear_out by its outputs) and
- * canonical_lora.py. Pinned by the counts that PEFT's method comparison publishes. `tensor` is one of
+ * canonical_lora.py, and share_expert_adapters of LoRA, on by default. Pinned by the counts that PEFT's method comparison publishes. `tensor` is one of
  * the kind's.
  */
 sl_adapter_count sl_adapter_of_tensor(const sl_slice *slice, const sl_layer_kind *kind,

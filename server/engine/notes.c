@@ -82,7 +82,7 @@ note_buffers(sl_estimate *out)
 
 /* Why adapters may need more memory than all of the weights would. */
 static void
-note_adapter(sl_estimate *out)
+note_adapter(const sl_question *question, sl_estimate *out)
 {
     const sl_adapter *adapter = &out->workload.adapter;
     const double spread = out->plan.sequence ? out->plan.tensor : 1.0;
@@ -97,6 +97,12 @@ note_adapter(sl_estimate *out)
             out, true, "lora_fa_input",
             "by its definition lora_fa need not keep the inputs of its frozen half; the published "
             "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    if (question->model->experts > 0 && out->workload.framework == SL_FRAMEWORK_MEGATRON &&
+        sl_adapter_has_targets(adapter->method))
+        sl_note_add(
+            out, false, "adapter_experts_shared",
+            "the experts of a rank share one adapter for each of their modules, as Megatron-Bridge "
+            "makes them by default (share_expert_adapters)");
     if (sl_adapter_gathers(adapter, out->workload.framework, spread))
         sl_note_add(
             out, true, "adapter_inputs_gathered",
@@ -188,7 +194,7 @@ note_sharding(const sl_question *question, sl_estimate *out)
             "op_sac keeps every other product and the attention, as torchtitan does; half of the "
             "rest of forward is priced as run again");
     note_offload(question, out);
-    note_adapter(out);
+    note_adapter(question, out);
     if (out->workload.graphs != SL_GRAPHS_NONE)
         sl_note_add(
             out, true, "cuda_graphs_coarse",

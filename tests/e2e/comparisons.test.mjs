@@ -36,8 +36,8 @@ async function assertReproduced(request, columns) {
         const response = await client.post('/api/v1/estimates', mergePatch(request, entry.change));
         assert.equal(response.status, 200,
             `${what}: ${JSON.stringify(entry.change)}: ${response.text.slice(0, 500)}`);
-        const { fits, memory, time, interval, throughput, communication, resolved } = response.json;
-        assert.equal(entry.fits, fits, what);
+        const { fits, fits_certain: certain, memory, time, interval, throughput, communication, resolved } = response.json;
+        assert.deepEqual([entry.fits, entry.fits_certain], [fits, certain], what);
         for (const key of ['usable_bytes', 'device_total_bytes', 'headroom_bytes',
             'peak_allocated_bytes', 'peak_reserved_bytes', 'host_bytes_per_node'])
             assert.equal(entry.memory[key], memory[key], `${what} ${key}`);
@@ -175,6 +175,16 @@ test('what is recommended fits, in no more than three percent longer than what i
             if (strategy !== null)
                 assert.ok(column({ strategies }, strategy).suits.includes(situation));
     }
+});
+
+test('a recommendation that fits narrowly says so', async () => {
+    const { strategies: [{ memory }], recommendation } = await compared({ strategies: ['ddp'] });
+    assert.doesNotMatch(recommendation.reason, /narrowly/);
+    const cluster = { memory_bytes: memory.device_total_bytes + 2 ** 30 + 1, reserved_bytes: 2 ** 30 };
+    const { strategies: [tight], recommendation: risky } = await compared({ strategies: ['ddp'], cluster });
+    assert.deepEqual([tight.fits, tight.fits_certain, risky.strategy], [true, false, 'ddp']);
+    assert.match(risky.reason, /It fits narrowly/);
+    assert.ok(tight.warnings.some(({ code }) => code === 'little_room'));
 });
 
 test('where nothing fits, that is said with what lacks least', async () => {

@@ -183,6 +183,16 @@ test('the gate lets through what fits, and says what is missing of what does not
     assert.match(passed.stdout, /^fits with \d+(\.\d)? GiB to spare, \d+(\.\d+)? s per step\n$/);
 
     const request = JSON.parse(await read('run.json'));
+    const { json: { memory } } = await ask('POST', '/api/v1/estimates', request);
+    const tight = { memory_bytes: memory.device_total_bytes + memory.capacity_bytes - memory.usable_bytes };
+    await writeFile(join(folder, 'narrow.json'), JSON.stringify({ ...request,
+        cluster: { ...request.cluster, accelerator_overrides: tight } }));
+    const narrow = await shell('gate.sh narrow.json');
+    assert.match(narrow.stdout, /^fits narrowly with 0 GiB to spare/, narrow.stderr);
+    const strict = await shell('REQUIRE=fits_certain gate.sh narrow.json');
+    assert.deepEqual([strict.code, strict.stdout], [CURL_REFUSED, '']);
+    assert.match(strict.stderr, /upper end/);
+
     const now = { ...request, cluster: { inventory: 'hal', nodes: 4 } };
     await writeFile(join(folder, 'now.json'), JSON.stringify(now));
     const drained = await shell('gate.sh now.json');

@@ -416,6 +416,32 @@ megatron_has_an_adapter_for_each_module(void)
                     LAYERS * 32 * (2 * HIDDEN + (HIDDEN + KEYS) / 2));
 }
 
+/* Four of the eight experts are on a rank: PEFT's have an adapter each. */
+static void
+experts_of_a_rank_share_megatrons_adapters(void)
+{
+    const double blocks = 4, hidden = 2048, keys = 512, width = 1024;
+    const double attention = (hidden + hidden + 2 * keys) + (hidden + hidden);
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_mixture_question(&cluster, &software);
+
+    q.plan.data = 8;
+    q.plan.expert = 2;
+    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 8, .half = true};
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "parameters"),
+                    blocks * 8 * (attention + (hidden + 2 * width) + (width + hidden)));
+    CU_ASSERT_TRUE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_experts_shared"));
+
+    q.workload.framework = SL_FRAMEWORK_DDP;
+    q.plan.expert = 1;
+    q.plan.zero_stage = 0;
+    CU_ASSERT_EQUAL(input_in(&q, SL_TERM_ADAPTERS, "parameters"),
+                    blocks * 8 *
+                        (2 * (hidden + hidden) + 2 * (hidden + keys) + 8 * 3 * (hidden + width)));
+    CU_ASSERT_FALSE(sl_fixture_has_note(sl_fixture_answer(&q), "adapter_experts_shared"));
+}
+
 /* Of queries, keys and values and of gate and up; one of them at a time is there again, whole. */
 static void
 what_is_gathered_again_is_not_kept(void)
@@ -520,6 +546,7 @@ static const sl_case cases[] = {
     SL_CASE(megatron_and_deepspeed_keep_a_master_copy_of_adapters),
     SL_CASE(megatron_gathers_what_adapters_read),
     SL_CASE(megatron_has_an_adapter_for_each_module),
+    SL_CASE(experts_of_a_rank_share_megatrons_adapters),
     SL_CASE(what_is_gathered_again_is_not_kept),
     SL_CASE(dropout_leaves_each_matrix_an_input_of_its_own),
     SL_CASE(scales_of_bitsandbytes_stay_whole),
