@@ -74,7 +74,7 @@ typedef enum sl_coarse {
     SL_COARSE_NONE,
     SL_COARSE_TRAFFIC, /* nothing hides much of what travels */
     SL_COARSE_FEW,     /* ZB-V with too few micro-batches to fill it */
-    SL_COARSE_CHUNKS   /* interleaved chunks differ from rank to rank */
+    SL_COARSE_CHUNKS   /* interleaved chunks differ */
 } sl_coarse;
 
 typedef struct sl_time {

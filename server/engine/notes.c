@@ -510,15 +510,16 @@ note_coarse(sl_estimate *out)
 {
     static const char *const texts[] = {
         [SL_COARSE_TRAFFIC] =
-            "more than a tenth of the step is traffic that nothing hides, added up by stage: "
+            "more than a tenth of the step is traffic that nothing hides, or sends come late; both "
+            "are added up by stage: "
             "simulated layer by layer and link by link, as timelines do, the step may be more than "
             "5 % off this figure",
         [SL_COARSE_FEW] = "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as "
                           "timelines do, the step "
                           "may be more than 5 % off this figure",
-        [SL_COARSE_CHUNKS] =
-            "chunks of a stage differ and are not the slowest on the same stage: simulated, as "
-            "timelines do, the step may be more than 5 % off this figure",
+        [SL_COARSE_CHUNKS] = "chunks of interleaved stages differ in length: simulated, as "
+                             "timelines do, the step may be "
+                             "more than 5 % off this figure",
     };
 
     if (out->time.coarse != SL_COARSE_NONE)

@@ -206,24 +206,26 @@ typedef struct sl_pipeline_span {
  *   interleaved  the largest of sum before r of F + B, and m v (F + B) + max(0, D_r - 2 a F) +
  *       max(0, D_r - 2 a B) + max(0, (v - 2) p max F + sum F - (v - 1) p F) and the same of B; where
  *       all forwards come first max(m v F + ((v - 1) p + 1) B, the same the other way round) + D_r
- *   DualPipe     m max busy + sum over ranks but the slowest and its mirror of (F + 2B - 3W) / 2
+ *   DualPipe     the longest path through its eight phases (schedule_dualpipe.c); of equal stages, with
+ *       n = p / 2 - 1, a bubble of max(2n F, (n - 1) F + n I) + n max(0, I - W)
  *   ZB-V         m max busy + half the larger of, for passes of the mean rank through both chunks,
- *       (p - 1)(max(0, I - F) + max(0, F + I - 2W)) - W
+ *       (p - 1)(I - F + max(0, F + I - 2W)) - W, or with I < F
+ *       (p - 1) max(0, 2F - W - min(W, I)) - W
  *       max(0, 2p - 1 - m) F + max(0, 2 (p - 1) I - (m - 1)(F + B) - W)      few micro-batches
  *       these two less p times what the slowest rank is behind the mean;
  *       at least what a rank has left from the first gradient on, when all have filled up
  *
  * With equal stages and enough micro-batches the bubbles are (p - 1)(F + B), over v where
- * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and (p / 2 - 1)(F + B + B - 3W). ZB-H2's and
- * ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
+ * interleaved, (p - 1)(F + B - 2W), (p - 1)(F + B - 3W) and, with F = I = W, (p / 2 - 1)(F + B + B - 3W).
+ * ZB-H2's and ZB-V's are spans of a rank of its own: the optimizer must not wait for all ranks
  * (post-validation). Source: Narayanan 2021 section 2.2; Qi 2023 table 1 (arXiv 2401.10241);
- * deepseek-ai/DualPipe README; paths derived. Held against steps simulated (engine/pipeline.h):
- * balanced exact but for DualPipe with unequal passes (3 % at most) and ZB-V, which is published for
- * equal passes alone (0.2 % on average, 3 % at most); of 6,000 steps with stages that differ by up to
- * a fifth either way on average 0.0 % for GPipe, 1F1B and ZB-H2, 0.1 % for ZB-H1 and interleaved,
- * 0.6 % for ZB-V, 0.7 % for DualPipe, at most 2 % for ZB-H1 and ZB-H2, 4.3 % for interleaved, 5.2 %
- * for DualPipe and 6.6 % for ZB-V. Chunks of one rank count as equal: with a head in the last of several a
- * span is up to 2.5 % too short.
+ * deepseek-ai/DualPipe README; paths derived. Held against steps simulated (engine/pipeline.h): balanced
+ * exact but for ZB-V, which is published for equal passes alone (0.1 % on average, 1.7 % at most). Of 3,000
+ * steps each with passes that differ by up to a fifth either way, on average 0.0 % for GPipe, 1F1B and ZB-H2,
+ * 0.1 % for DualPipe, ZB-H1 and interleaved, 0.6 % for ZB-V; at most 1.1 % for DualPipe, 1.5 % for ZB-H1, 3 %
+ * for ZB-H2 and interleaved and 3.7 % for ZB-V, with fewer than 2p - 1 micro-batches 6.1 %. Interleaved
+ * chunks of one rank count as equal: with a head in the last a span is up to 0.8 % too short, with chunks
+ * that differ by a fifth up to 8 %.
  */
 sl_pipeline_span sl_schedule_span(const sl_plan *plan, uint64_t microbatches,
                                   const sl_busy busy[SL_PIPELINE_MAX]);

@@ -8,12 +8,13 @@
  * step = span of the pipeline + exposed sends + exposed data-parallel collectives + optimizer +
  * overhead. Every term is that of the slowest pipeline rank, so that the terms sum to the step.
  *
- * Sends: hidden in steady state where the release overlaps them, else two per micro-batch and
- * chunk; fill and drain always pass p - 1 boundaries twice. Data parallel: gradients after the
- * last backward (all-reduce, or reduce-scatter and an all-gather of the 16-bit parameters when
- * the optimizer is sharded); overlapped with one backward and one forward where the release does.
- * What the first layer waits for and what is reduced after the last gradient, a bucket or a unit
- * (sl_gather_edges), nothing hides; the rest goes under computing as far as that lasts.
+ * Sends: where the release overlaps them, hidden but for those that fill and drain, p - 1 boundaries
+ * twice and with every chunk more all around twice, and those that come late; else they lengthen passes.
+ * Data parallel: gradients after the last backward (all-reduce, or reduce-scatter and an all-gather of
+ * the 16-bit parameters when the optimizer is sharded); overlapped with one backward and one forward
+ * where the release does, of interleaved chunks with those of all others. What the first layer waits for
+ * and what is reduced after the last gradient, a bucket or a unit (sl_gather_edges), nothing hides; the
+ * rest goes under computing as far as that lasts.
  * A rank late in the pipeline ends its backward early and hides its collective in the drain.
  * Sends and the data ranks' collectives are priced as if each had its links alone. Simulated, where they
  * share them (engine/pipeline.h), 285 of 1,099 drawn pipelines take longer: 0.4 % on average, 8 % at most.

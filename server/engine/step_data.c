@@ -124,7 +124,26 @@ visible_s(const sl_software *software, double seconds, double rounds, double bes
         sl_price_visible_s(software, seconds / rounds, beside_s, true));
 }
 
-/* Of reductions what nothing hides, but for the last. They run under backward, beside what is gathered for
+/* Of `seconds` once in a step what nothing hides: `edge_s` lies under nothing. Interleaved, a chunk's part is
+ * wanted a group of micro-batches after that of the one before. */
+static double
+once_s(const sl_memory_case *c, double seconds, double edge_s, double cover_s)
+{
+    const sl_plan *plan = c->plan;
+    const bool apart = sl_schedule_of(plan) == SL_SCHEDULE_INTERLEAVED_1F1B;
+    const double chunks = apart ? plan->virtual_pipeline : 1.0;
+    const double group =
+        sl_smaller(plan->pipeline, (double)sl_plan_microbatches(c->workload, plan));
+    const double part_s = seconds / chunks;
+    const double covers_s = ((chunks - 1.0) * group + 1.0) * cover_s / chunks;
+    const double own_s =
+        sl_smaller(edge_s, part_s) + sl_larger(0.0, part_s - edge_s - cover_s / chunks);
+    const double open_s = sl_larger(own_s, seconds - covers_s);
+
+    return sl_price_visible_s(c->software, seconds, seconds - open_s, true);
+}
+
+/* Of reductions what nothing hides. The last lies under nothing; the others run under backward, beside what is gathered for
  * it over the same links; and while the next micro-batch runs forward unless that is gathered for. Copies of
  * the states that have links of their own are summed while the next part is reduced. */
 static double
@@ -144,15 +163,18 @@ reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     const double backward_s = gathers ? sl_larger(0.0, one.backward_s - gather_s) : one.backward_s;
     const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one.forward_s;
 
-    const bool apart =
-        (groups->replicas.level == SL_LEVEL_NETWORK) != (groups->shard.level == SL_LEVEL_NETWORK);
+    const bool apart = others_s > 0.0 && (groups->replicas.level == SL_LEVEL_NETWORK) !=
+                                             (groups->shard.level == SL_LEVEL_NETWORK);
 
     if (!beside)
-        return reduce_s + others_s;
-    if (!apart)
-        return visible_s(software, reduce_s + others_s, rounds, backward_s, between_s);
-    return sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
-                     visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
+        return d->last_s + reduce_s + others_s;
+    if (apart)
+        return d->last_s +
+               sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
+                         visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
+    if (rounds == 1.0)
+        return once_s(c, d->last_s + reduce_s + others_s, d->last_s, backward_s);
+    return d->last_s + visible_s(software, reduce_s + others_s, rounds, backward_s, between_s);
 }
 
 /* Of the elements `routed` are shared over fewer ranks [ratio]. */
@@ -178,6 +200,10 @@ measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_
     d->first_s = first * d->gather_s * rounds.starts / d->gathered;
     const cover covered = cover_of(c, t);
     const bool beside = c->software->overlap_parameter_gather && !d->whole;
+    if (beside && rounds.gathers == 1.0) {
+        d->gather_exposed_s = once_s(c, d->gather_s, d->first_s, covered.forward_s);
+        return;
+    }
     const double rest_s = d->gather_s - d->first_s;
     const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
     d->gather_exposed_s =
@@ -232,7 +258,7 @@ measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_ran
     if (rounds.gathers > 0.0)
         measure_gathers(c, groups, t, holding, &edges, routed, d);
     d->reduce_exposed_s =
-        sl_larger(0.0, d->last_s + reductions_s(c, groups, t, edges.last / all, d) - drained_s);
+        sl_larger(0.0, reductions_s(c, groups, t, edges.last / all, d) - drained_s);
 }
 
 sl_data_time

@@ -94,13 +94,14 @@ double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_c
                       double bytes, sl_level *level);
 
 /** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
- * much longer the step spans with what a rank sends in its passes. */
-void sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+ * much longer the step spans with what a rank sends in its passes. Returns whether sends come late, or
+ * may not be hidden that count as such. */
+bool sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
                    const sl_pipeline_span *span, sl_time *out);
 
-/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated; slowest_s: of
- * the slowest rank, one micro-batch. */
-sl_coarse sl_step_coarse(const sl_memory_case *c, double slowest_s, const sl_time *time);
+/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. late: of
+ * sl_step_sends; slowest_s: of the slowest rank, one micro-batch. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

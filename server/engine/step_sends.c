@@ -5,6 +5,9 @@
 #include "engine/ranks.h"
 #include "engine/step_parts.h"
 
+/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone. */
+static const double hidden_ratio = 0.01;
+
 /* What crosses the stage boundaries, one micro-batch in one direction. */
 typedef struct hops {
     double bytes;     /* per rank, of the slowest hop */
@@ -186,7 +189,38 @@ late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *bu
     return sl_larger(round_trips_s(c, m, h, busy, slowest_s), m * (chunks * most_s - slowest_s));
 }
 
-void
+/* Sends that nothing is beside while the pipeline fills and drains. Interleaved, ranks wait at every chunk but
+ * the first until the first micro-batch has gone around, while which each of them runs p passes: what the
+ * slowest takes longer for those than all of them for one hides sends: *hidden_s, if it is the slowest with
+ * every chunk. */
+static double
+filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, double *hidden_s)
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t last = plan->pipeline - 1;
+    const double chunks = plan->virtual_pipeline;
+    double forward_sum_s = 0.0, backward_sum_s = 0.0;
+    double forward_most_s = 0.0, backward_most_s = 0.0;
+
+    if (sl_schedule_of(plan) != SL_SCHEDULE_INTERLEAVED_1F1B)
+        return 2.0 * h->sum_s * sl_schedule_fill_boundaries(plan) / last;
+    for (uint32_t r = 0; r <= last; r++) {
+        const double forward_s = (busy[r].all_s - busy[r].backward_s) / chunks;
+        const double backward_s = busy[r].backward_s / chunks;
+        forward_sum_s += forward_s;
+        backward_sum_s += backward_s;
+        forward_most_s = sl_larger(forward_most_s, forward_s);
+        backward_most_s = sl_larger(backward_most_s, backward_s);
+    }
+    const double around_s = h->sum_s + send_s(c, last, last, 0);
+    const double open_s =
+        sl_larger(0.0, forward_sum_s + around_s - plan->pipeline * forward_most_s) +
+        sl_larger(0.0, backward_sum_s + around_s - plan->pipeline * backward_most_s);
+    *hidden_s = (chunks - 1.0) * (2.0 * around_s - open_s);
+    return 2.0 * h->sum_s + (chunks - 1.0) * open_s;
+}
+
+bool
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
               const sl_pipeline_span *span, sl_time *out)
 {
@@ -194,14 +228,14 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
-        return;
+        return false;
     }
     const double boundaries = plan->pipeline - 1.0;
     const hops h = measure_hops(c);
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
-    const double fill_s =
-        beside ? 2.0 * h.sum_s * sl_schedule_fill_boundaries(plan) / boundaries : 0.0;
+    double hidden_s = 0.0;
+    const double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
     const double late_s =
         beside ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s) : 0.0;
     const double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
@@ -214,4 +248,5 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
     if (c->explained)
         sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
                                   transfers * h.bytes, transfers * h.slowest_s, exposed_s);
+    return late_s > 0.0 || hidden_s > hidden_ratio * span->span_s;
 }

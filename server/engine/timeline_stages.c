@@ -93,7 +93,17 @@ set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
     cost->send_scale_up = level != SL_LEVEL_NETWORK;
 }
 
-/* What of a rank's traffic over its data group falls to one of its chunks. */
+/* What computing loses to `seconds` of traffic that is hidden but for `exposed_s`, which holds that loss. */
+static double
+lost_s(const sl_memory_case *c, double seconds, double exposed_s)
+{
+    const double ratio = c->software->overlap_loss_ratio;
+
+    return ratio < 1.0 ? ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio) : 0.0;
+}
+
+/* What of a rank's traffic over its data group falls to one of its chunks; to the first, whose parameters
+ * are wanted first and whose gradients end last, what passes of all of them lose to it. */
 static void
 set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_held *held,
          sl_chunk_cost *cost)
@@ -107,18 +117,20 @@ set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_h
         cost->work.forward_s += part * d->gather_exposed_s / m;
     if (d->rounds.reduces > 1.0)
         cost->work.backward_input_s += part * d->reduce_exposed_s / m;
-    const bool first =
-        held->first == 0; /* its parameters are needed first, its gradients end last */
+    const bool first = held->first == 0;
     const double gather_s = d->rounds.gathers == 1.0 ? part * d->gather_s : 0.0;
     const double reduced_s = d->rounds.reduces == 1.0 ? part * reduce_s : 0.0;
     const double needed_s = first && !d->whole ? fmin(d->first_s, gather_s) : gather_s;
     const double last_s = first && !d->whole ? fmin(d->last_s, reduced_s) : reduced_s;
     cost->gather_beside_s = gather_s - needed_s;
     cost->reduce_beside_s = reduced_s - last_s;
-    cost->gather_s =
-        needed_s + sl_timeline_loss_s(c, fmin(gather_s - needed_s, cost->work.forward_s));
-    cost->reduce_s =
-        last_s + sl_timeline_loss_s(c, fmin(reduced_s - last_s, cost->work.backward_input_s));
+    cost->gather_s = needed_s;
+    cost->reduce_s = last_s;
+    const double lost = sl_schedule_directions(c->plan) == 2 ? part : 1.0; /* the other's is open */
+    if (first && d->rounds.gathers == 1.0)
+        cost->gather_s += lost * lost_s(c, d->gather_s, d->gather_exposed_s);
+    if (first && d->rounds.reduces == 1.0)
+        cost->reduce_s += lost * lost_s(c, reduce_s, d->reduce_exposed_s);
 }
 
 static void
