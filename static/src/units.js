@@ -51,7 +51,9 @@ export function exact(value) {
 /** @param {number} bytes @param {"GiB" | "GB"} unit */
 export function gigabytes(bytes, unit) {
     const value = bytes / UNIT_BYTES[unit];
-    return Math.abs(value) >= 99.95 ? GROUPED.format(Math.round(value)) : value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 2 : 1);
+    const size = Math.abs(value);
+    const text = size >= 99.95 ? GROUPED.format(Math.round(size)) : size.toFixed(size !== 0 && size < 0.1 ? 2 : 1);
+    return value < 0 ? `−${text}` : text;
 }
 
 /** @param {number} value @param {string} [unit] */

@@ -30,7 +30,7 @@ const withOne = (widths, at, width) => widths.map((own, place) => (place === at 
 /** Pulls the edge of a head sideways, as a hand does. */
 async function pull(page, head, by) {
     await head.scrollIntoViewIfNeeded();
-    const { x, y, width, height } = await head.locator('.edge').boundingBox();
+    const { x, y, width, height } = await head.locator('.grip').boundingBox();
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.down();
     await page.mouse.move(x + width / 2 + by / 2, y + height / 2);
@@ -52,7 +52,7 @@ describe('the width of a column', () => {
             await becomes(async () => (await widthsOf(grid))[at], 44, 'never less than can be taken hold of');
             assert.equal(await headOf(grid, 'headroom_bytes').getAttribute('aria-sort'), sorted, 'pulling is no sorting');
             await fitsAcross(page);
-            await headOf(grid, 'headroom_bytes').locator('.edge').dblclick();
+            await headOf(grid, 'headroom_bytes').locator('.grip').dblclick();
             await becomes(() => widthsOf(grid), before);
         });
     });

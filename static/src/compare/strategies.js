@@ -94,7 +94,7 @@ function Columns({ answer }) {
         <//>
         ${left.length > 0 ? html`
             <p class="hint muted" data-testid="not-possible">Not possible here:
-                ${left.map(({ name, refused }) => `${called("ways", name)} (${refused.detail})`).join("; ")}.</p>` : null}
+                ${" "}${left.map(({ name, refused }) => `${called("ways", name)} (${refused.detail})`).join("; ")}.</p>` : null}
         <div class="folds">
             <${Fold} title="Which to use when" count=${recommendation.use_when.length} testid="use-when">${() => html`
                 <ul class="notes">${recommendation.use_when.map(({ situation, words, strategy }) => html`

@@ -25,7 +25,7 @@ function Table({ answer }) {
                 <tbody>${answer.tensors.map(({ name, layer, shape, dtype, shards }) => {
                     const bytes = shards.reduce((sum, shard) => sum + shard.bytes, 0);
                     return html`
-                        <tr key=${name}><th scope="row"><code>${name}</code></th><td class="n">${layer}</td><td>${shape.join(" × ")}</td><td>${dtype}</td>
+                        <tr key=${name}><th scope="row"><code>${name.split(/(?<=\.)/).map((part) => [part, html`<wbr />`])}</code></th><td class="n">${layer}</td><td>${shape.join(" × ")}</td><td>${dtype}</td>
                             <td class="n" title=${exact(bytes)}>${scaled(bytes, "B")}</td></tr>`;
                 })}</tbody>
             </table>

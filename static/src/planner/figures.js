@@ -26,7 +26,7 @@ function Delta({ at, better }) {
 function Range({ of, write }) {
     const ends = answer.value.estimate.interval?.[of] ?? [];
     return html`<abbr title="Spanned by the fields left open and by the range of sustained clocks. It is not a confidence interval.">range</abbr> ${
-        ends.map(write).join(" – ")}`;
+        ends.map((end) => write(end).replaceAll(" ", "\u00a0")).join(" – ")}`;
 }
 
 /** The label of a figure that is written in one of two ways: it turns to the other. @param {{way: {toggle: () => void}, now: string, other: string}} props */
@@ -60,7 +60,7 @@ function Run() {
     return html`
         for ${count(answer.value.estimate.resolved.workload.tokens)} tokens, goodput <${Figure} at="/goodput_ratio" write=${percent}
             title="Share of the time that failures and checkpoints leave" />,
-        <${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh")} />`;
+        ${" "}<${Figure} at="/energy_j" title="Energy with nodes and facility" write=${(energy_j) => scaled(energy_j / WATT_HOUR_J, "Wh")} />`;
 }
 
 function Rate() {

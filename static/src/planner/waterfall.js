@@ -129,7 +129,7 @@ export function Waterfall() {
                             <td class="drawn"><${Total} time=${time} interval=${interval?.step_s} end_s=${end_s} /></td>
                             <td class="n"><${Figure} title="Step time" at="/time/step_s" write=${(step_s) => digits(step_s * factor)} /></td>
                             <td class="n"><span class="visually-hidden">MFU </span><${Figure} title="Model FLOPs utilisation"
-                                at="/throughput/mfu_full" write=${(mfu) => `${percent(mfu)} MFU`} /></td>
+                                at="/throughput/mfu_full" write=${(mfu) => `${percent(mfu).replace(" ", "\u00a0")} MFU`} /></td>
                             ${explainAll.value ? html`<td class="how"></td>` : null}
                         </tr>
                     </tfoot>

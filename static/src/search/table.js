@@ -23,9 +23,9 @@ function Place({ row }) {
     const pinned = isPinnedRow(row.key);
     const name = row.rank > 0 ? `rank ${row.rank}` : "a plan on the front";
     return html`
-        <button type="button" class="icon pin" aria-pressed=${pinned} data-pin=${row.key} disabled=${!pinned && !canPin(row)}
+        <span class="placed"><button type="button" class="icon pin" aria-pressed=${pinned} data-pin=${row.key} disabled=${!pinned && !canPin(row)}
                 aria-label="${pinned ? "Unpin" : "Pin"} ${name}" onClick=${() => togglePin(row.key)}>${pinned ? "★" : "☆"}</button>${
-            row.rank > 0 ? row.rank : "–"}`;
+            row.rank > 0 ? row.rank : "–"}</span>`;
 }
 
 /** @type {Column} */

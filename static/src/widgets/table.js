@@ -10,6 +10,7 @@ import { html } from "../html.js";
 import { copy } from "../shell/share.js";
 import { csvOf, directionOf, nextSort, tsvOf } from "./rows.js";
 import { save } from "./save.js";
+import { ScrollHint, useOver } from "./scroll.js";
 import { Edge, useWidths } from "./widths.js";
 
 const ROW_PX = 28;
@@ -108,6 +109,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
     const [top, setTop] = useState(0);
+    const over = useOver(scroller);
     const widths = useWidths(label, columns.map(({ name }) => name));
     /** @param {number} at */
     const keyAt = (at) => (at < 0 ? HEADS : keyOf(rows[at]));
@@ -183,6 +185,7 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
     const from = long ? Math.min(top, Math.max(0, rows.length - IN_VIEW)) : 0;
     const made = long ? rows.slice(from, from + IN_VIEW + 2 * SPARE_ROWS) : rows;
     return html`
+        <${ScrollHint} over=${over} />
         <div class=${long ? "grid-scroll virtual" : "grid-scroll"} ref=${scroller} onScroll=${onScroll}>
             <table class="figures tight ${widths.table ? "sized" : ""}" style=${widths.table} role="grid" aria-rowcount=${rows.length + 1} aria-colcount=${columns.length} aria-label=${label}
                    onKeyDown=${onKeyDown} onFocusIn=${onFocusIn}

@@ -66,6 +66,6 @@ export function Edge({ widths }) {
     };
     const letGo = () => { from.current = null; };
     return html`
-        <span class="edge" aria-hidden="true" title="Drag to resize; double click undoes it" onPointerDown=${hold} onPointerMove=${pull}
+        <span class="grip" aria-hidden="true" title="Drag to resize; double click undoes it" onPointerDown=${hold} onPointerMove=${pull}
               onPointerUp=${letGo} onPointerCancel=${letGo} onDblClick=${widths.clear}></span>`;
 }

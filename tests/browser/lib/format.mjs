@@ -4,9 +4,9 @@ export const gib = (bytes) => gigabytes(bytes / 2 ** 30);
 export const gb = (bytes) => gigabytes(bytes / 1e9);
 
 function gigabytes(value) {
-    if (Math.abs(value) >= 99.95)
-        return Math.round(value).toLocaleString('en-US');
-    return value.toFixed(value !== 0 && Math.abs(value) < 0.1 ? 2 : 1);
+    const size = Math.abs(value);
+    const text = size >= 99.95 ? Math.round(size).toLocaleString('en-US') : size.toFixed(size !== 0 && size < 0.1 ? 2 : 1);
+    return value < 0 ? `−${text}` : text;
 }
 
 /** Three significant digits, as for any measured figure. */

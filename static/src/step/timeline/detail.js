@@ -51,7 +51,7 @@ export const detailRows = computed(() => {
 
 /** Why there are no operators. */
 export const far = computed(() => {
-    if (!detailText.value) return `zoom in: stage ${stageShown.value} has too many passes in view`;
+    if (!detailText.value) return "zoom in for operators";
     const { phase, of, answer, problem } = fetched.value;
     if (of !== detailText.value || phase === "loading") return "asking…";
     if (problem) return problem.detail || problem.title;
