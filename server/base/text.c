@@ -334,6 +334,22 @@ sl_text_character(const char *bytes, size_t length)
 }
 
 size_t
+sl_text_put_character(uint32_t code, char out[SL_TEXT_CHARACTER_MAX])
+{
+    assert(out != NULL);
+
+    const bool half = code >= 0xD800 && code < 0xE000;
+    const uint32_t c = half || code > 0x10FFFF ? 0xFFFD : code;
+    const size_t size = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint32_t first[] = {0, 0x00, 0xC0, 0xE0, 0xF0};
+
+    for (size_t i = size - 1; i > 0; i--)
+        out[i] = (char)(0x80 | (c >> (6 * (size - 1 - i)) & 0x3F));
+    out[0] = (char)(first[size] | c >> (6 * (size - 1)));
+    return size;
+}
+
+size_t
 sl_text_json_escape(const char *bytes, size_t length, char out[SL_TEXT_ESCAPED_MAX], size_t *taken)
 {
     assert(bytes != NULL && length >= 1 && out != NULL && taken != NULL);

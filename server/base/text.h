@@ -44,6 +44,12 @@ int sl_text_index(const char *word, const char *const *list, size_t count);
  */
 size_t sl_text_character(const char *bytes, size_t length);
 
+enum { SL_TEXT_CHARACTER_MAX = 4 };
+
+/** Writes a character in UTF-8 and returns its size. What is none, half of a surrogate pair or past
+ * U+10FFFF, becomes U+FFFD. */
+size_t sl_text_put_character(uint32_t code, char out[SL_TEXT_CHARACTER_MAX]);
+
 enum { SL_TEXT_ESCAPED_MAX = 6 };
 
 /**

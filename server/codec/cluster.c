@@ -164,8 +164,25 @@ per_node_member(const sl_node *where)
     return inventory ? "accelerators" : "accelerators_per_node";
 }
 
-/* The clusters people describe by accelerator alone have the network of the usual node, in
- * proportion when theirs holds fewer or more of them. */
+uint32_t
+sl_usual_nics(const sl_node_type *usual, uint64_t accelerators)
+{
+    assert(usual != NULL && accelerators <= SL_CLUSTER_PER_NODE_MAX);
+
+    if (usual->nic_count == 0)
+        return 0;
+    const uint64_t share = (uint64_t)usual->nic_count * accelerators;
+    return (uint32_t)((share + usual->accelerators - 1) / usual->accelerators);
+}
+
+uint32_t
+sl_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain)
+{
+    const bool rack = usual != NULL && usual->scale_up_domain > usual->accelerators;
+    return rack || domain <= accelerators ? domain : (uint32_t)accelerators;
+}
+
+/* The clusters people describe by accelerator alone have the network of the usual node. */
 static void
 resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
              sl_notes *notes, sl_cluster *out)
@@ -183,8 +200,7 @@ resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *
     const sl_node_type *const from = node != NULL && node->nic_count > 0 ? node : reference;
     if (from == NULL || from->nic_count == 0)
         return;
-    const uint64_t share = (uint64_t)from->nic_count * out->accelerators_per_node;
-    out->nics_per_node = (uint32_t)((share + from->accelerators - 1) / from->accelerators);
+    out->nics_per_node = sl_usual_nics(from, out->accelerators_per_node);
     out->nic_bytes_per_s = from->nic_bytes_per_s;
     out->nics_assumed = from != node;
     if (out->nics_assumed && out->nodes > 1)
@@ -240,8 +256,6 @@ resolve_fabric(const sl_pool *pool, const sl_catalog *catalog, const sl_node_typ
                      found->congestion_ratio, found->low_ratio, found->high_ratio);
 }
 
-/* A scale-up domain ends with the node unless the usual node of the part says otherwise (a
- * rack). */
 static void
 resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type *reference,
                sl_cluster *out)
@@ -249,9 +263,7 @@ resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type
     sl_accelerator *const a = &out->accelerator;
     if (node != NULL && node->scale_up_domain > 0)
         a->scale_up_domain = node->scale_up_domain;
-    const bool rack = reference != NULL && reference->scale_up_domain > reference->accelerators;
-    if (!rack && a->scale_up_domain > out->accelerators_per_node)
-        a->scale_up_domain = out->accelerators_per_node;
+    a->scale_up_domain = sl_usual_domain(reference, out->accelerators_per_node, a->scale_up_domain);
     if (pool->scale_up_domain > 0)
         a->scale_up_domain = (uint32_t)pool->scale_up_domain;
     if (pool->scale_up_bytes_per_s > 0)

@@ -48,11 +48,33 @@ take(const char *at, size_t length, char host[SL_HOST_NAME_MAX + 1])
     return true;
 }
 
+/* "==> out/gpu001.csv <==", as head and tail name a file: its name without what it ends in. */
+static bool
+take_file(const char *line, char host[SL_HOST_NAME_MAX + 1])
+{
+    static const char *const kinds[] = {".csv", ".txt", ".log", ".out", ".xml", ".json"};
+    char name[SL_HOST_NAME_MAX + 1];
+
+    if (strncmp(line, "==> ", 4) != 0 || !sl_text_ends_with(line, " <==") ||
+        !sl_text_copy(name, sizeof name, line + 4))
+        return false;
+    name[strlen(name) - strlen(" <==")] = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (sl_text_ends_with(name, kinds[i]))
+            name[strlen(name) - strlen(kinds[i])] = '\0';
+    const char *const slash = strrchr(name, '/');
+    const char *const base = slash != NULL ? slash + 1 : name;
+    const size_t length = host_length(base);
+    return length > 0 && base[length] == '\0' && take(base, length, host);
+}
+
 bool
 sl_capture_heading(const char *line, bool ruled, char host[SL_HOST_NAME_MAX + 1])
 {
     assert(line != NULL && host != NULL);
 
+    if (take_file(line, host))
+        return true;
     /* A title across the page is a section of the tool's own: "===== VBIOS =====". */
     enum { MARKS_MAX = 16 };
     const char *at = line + strspn(line, " ");

@@ -104,6 +104,23 @@ note_pool(const sl_merge *m, uint32_t index)
             type);
 }
 
+/* What a node holds may hide behind a type that nobody knows, where nothing else is said of it. */
+static void
+note_bare(const sl_merge *m)
+{
+    for (uint32_t i = 0; m->draft->pool_count > 0 && i < m->class_count; i++) {
+        const sl_class *const class = m->classes[i];
+        const char *const type = sl_value_text(&class->value[SL_FIELD_NODE_TYPE]);
+        if (type == NULL || class->node != NULL || sl_class_has_accelerators(class) ||
+            class->value[SL_FIELD_CPUS].origin != SL_FROM_NOBODY)
+            continue;
+        sl_draft_note_add(m->draft, m->arena, "unknown_node_type", true, "",
+                          "node type \"%.60s\" is not in the catalogue, and nothing else is said "
+                          "of its nodes: they are in no pool",
+                          type);
+    }
+}
+
 /* Whether all that is said of a host is where it stands. */
 static bool
 is_only_placed(const sl_merge *m, uint32_t first)
@@ -182,6 +199,7 @@ sl_draft_notes(const sl_merge *merge)
 
     for (uint32_t i = 0; i < merge->draft->pool_count; i++)
         note_pool(merge, i);
+    note_bare(merge);
     note_placed(merge);
     note_strangers(merge);
     if (merge->draft->pool_count == 0)

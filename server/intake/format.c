@@ -252,7 +252,8 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
     assert(raw != NULL && findings != NULL && used != NULL && confidence != NULL && err != NULL);
 
     sl_arena *const arena = sl_findings_arena(findings);
-    sl_raw clean = sl_tidy_escapes(raw, arena);
+    const sl_raw text = sl_tidy_utf16(raw, arena);
+    sl_raw clean = sl_tidy_escapes(&text, arena);
     const sl_format *other = NULL;
     sl_code code = SL_OK;
 

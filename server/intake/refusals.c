@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "intake/tidy.h"
+
 /* By the beginning of a line and by words anywhere; NULL asks for nothing. The first row counts. */
 static const struct {
     const char *line, *words, *more;
@@ -14,6 +16,8 @@ static const struct {
     {"Name:", "CreationTimestamp:", "Allocatable:", "kubectl describe, which is made for people",
      "kubectl get nodes -o json"},
     {"NAME ", NULL, NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
+    {"node/", NULL, NULL, "the names of nodes and nothing of them", "kubectl get nodes -o json"},
+    {NULL, "<none>", NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
     {NULL, "The connection to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "Unable to connect to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "NVIDIA-SMI has failed", NULL, "an error of nvidia-smi: the driver did not answer",
@@ -51,20 +55,25 @@ static const struct {
      "terraform show -json plan.out"},
     {NULL, "resources_available.", NULL, "pbsnodes, which is not read",
      "name the nodes in a spec, and add nvidia-smi -q -x of one of them"},
+    {NULL, "NNODES", "NGPUS", "flux resource list, which names no parts",
+     "name the nodes and their accelerators in a spec"},
+    {"plugin:", NULL, NULL, "the settings of a dynamic inventory of Ansible, not what it finds",
+     "ansible-inventory --list"},
+    {NULL, "\"Reservations\"", "\"InstanceType\"", "aws ec2 describe-instances, which is not read",
+     "terraform show -json, or the node types in a spec"},
+    {NULL, "compute#instance", NULL, "gcloud compute instances list, which is not read",
+     "terraform show -json, or the node types in a spec"},
+    {NULL, "Microsoft.Compute/", NULL, "the output of az, which is not read",
+     "terraform show -json, or the node types in a spec"},
+    {"PK\003\004", NULL, NULL, "a zip archive, or a spreadsheet", "unpack it, or save it as CSV"},
+    {"\x28\xB5\x2F\xFD", NULL, NULL, "zstd, which is not unpacked", "gzip"},
+    {"\xFD"
+     "7zXZ",
+     NULL, NULL, "xz, which is not unpacked", "gzip"},
+    {"BZh", NULL, NULL, "bzip2, which is not unpacked", "gzip"},
     {NULL, "<html", NULL, "a web page", "send what the tool itself printed"},
     {NULL, "<!DOCTYPE html", NULL, "a web page", "send what the tool itself printed"},
 };
-
-/* UTF-16 has a zero byte in every letter that tools print. */
-static bool
-is_utf16(const sl_raw *raw)
-{
-    const unsigned char *const b = (const unsigned char *)raw->text;
-
-    return raw->size >= 4 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF) ||
-                              (b[0] == 0 && b[1] != 0 && b[2] == 0 && b[3] != 0) ||
-                              (b[0] != 0 && b[1] == 0 && b[2] != 0 && b[3] == 0));
-}
 
 static sl_code
 refuse(const sl_sample *sample, const char *what, const char *hint, sl_errors *err)
@@ -82,7 +91,7 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
     static const char *const shapes[] = {"empty", "JSON", "XML", "text"};
     assert(sample != NULL && err != NULL);
 
-    if (is_utf16(sample->raw))
+    if (sl_is_utf16(sample->raw)) /* for which there was no memory */
         return refuse(sample, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8", err);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if ((known[i].line == NULL || sl_sample_line_begins(sample, known[i].line)) &&

@@ -3,9 +3,67 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "intake/lines.h"
 
 enum { LINES_BEFORE_MAX = 64 };
+
+bool
+sl_is_utf16(const sl_raw *raw)
+{
+    const unsigned char *const b = (const unsigned char *)raw->text;
+
+    return raw->size >= 4 && ((b[0] == 0xFF && b[1] == 0xFE) || (b[0] == 0xFE && b[1] == 0xFF) ||
+                              (b[0] == 0 && b[1] != 0 && b[2] == 0 && b[3] != 0) ||
+                              (b[0] != 0 && b[1] == 0 && b[2] != 0 && b[3] == 0));
+}
+
+/* The 16 bits at `at`. */
+static uint32_t
+unit_at(const sl_raw *raw, size_t at, bool big)
+{
+    const unsigned char *const b = (const unsigned char *)raw->text + at;
+    return big ? (uint32_t)b[0] << 8 | b[1] : (uint32_t)b[1] << 8 | b[0];
+}
+
+/* Into `out`, or only counted where that is NULL. */
+static size_t
+convert_utf16(const sl_raw *raw, char *out)
+{
+    const unsigned char *const b = (const unsigned char *)raw->text;
+    const bool big = b[0] == 0 || b[0] == 0xFE;
+    char bytes[SL_TEXT_CHARACTER_MAX];
+    size_t size = 0;
+
+    for (size_t at = unit_at(raw, 0, big) == 0xFEFF ? 2 : 0; at + 2 <= raw->size; at += 2) {
+        uint32_t code = unit_at(raw, at, big);
+        const uint32_t next = at + 4 <= raw->size ? unit_at(raw, at + 2, big) : 0;
+        if (code >= 0xD800 && code < 0xDC00 && next >= 0xDC00 && next < 0xE000) {
+            code = 0x10000 + ((code - 0xD800) << 10) + (next - 0xDC00);
+            at += 2;
+        }
+        const size_t length = sl_text_put_character(code, bytes);
+        if (out != NULL)
+            memcpy(out + size, bytes, length);
+        size += length;
+    }
+    return size;
+}
+
+sl_raw
+sl_tidy_utf16(const sl_raw *raw, sl_arena *arena)
+{
+    assert(raw != NULL && arena != NULL);
+
+    if (!sl_is_utf16(raw))
+        return *raw;
+    const size_t size = convert_utf16(raw, NULL);
+    char *const text = sl_arena_alloc(arena, size > 0 ? size : 1, 1);
+    if (text == NULL)
+        return *raw;
+    (void)convert_utf16(raw, text);
+    return (sl_raw){raw->name, text, size};
+}
 
 sl_raw
 sl_tidy_escapes(const sl_raw *raw, sl_arena *arena)

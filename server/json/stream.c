@@ -70,28 +70,15 @@ keep(sl_stream *stream, char byte)
         stream->text[stream->length++] = byte;
 }
 
-/* A character of an escape, in UTF-8. NUL and half pairs become U+FFFD: a text is a C string. */
+/* A character of an escape. NUL becomes U+FFFD as half pairs do: a text is a C string. */
 static void
 keep_character(sl_stream *stream, uint32_t code)
 {
-    const bool half = code >= 0xD800 && code < 0xE000;
-    const uint32_t c = code == 0 || half ? 0xFFFD : code;
+    char bytes[SL_TEXT_CHARACTER_MAX];
+    const size_t size = sl_text_put_character(code == 0 ? 0xFFFD : code, bytes);
 
-    if (c < 0x80) {
-        keep(stream, (char)c);
-    } else if (c < 0x800) {
-        keep(stream, (char)(0xC0 | c >> 6));
-        keep(stream, (char)(0x80 | (c & 0x3F)));
-    } else if (c < 0x10000) {
-        keep(stream, (char)(0xE0 | c >> 12));
-        keep(stream, (char)(0x80 | (c >> 6 & 0x3F)));
-        keep(stream, (char)(0x80 | (c & 0x3F)));
-    } else {
-        keep(stream, (char)(0xF0 | c >> 18));
-        keep(stream, (char)(0x80 | (c >> 12 & 0x3F)));
-        keep(stream, (char)(0x80 | (c >> 6 & 0x3F)));
-        keep(stream, (char)(0x80 | (c & 0x3F)));
-    }
+    for (size_t i = 0; i < size; i++)
+        keep(stream, bytes[i]);
 }
 
 /* A first half that no second one followed. */

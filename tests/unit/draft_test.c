@@ -418,6 +418,55 @@ a_name_near_to_the_node_types_part_is_its(void)
     end(&d);
 }
 
+/* What an estimate takes of a node that is like the usual one, and holds another number. */
+static void
+what_is_usual_is_that_of_the_estimate(void)
+{
+    static const struct {
+        const char *part;
+        uint32_t held, domain, nics;
+    } rows[] = {{"nvidia-h200-sxm-141gb", 8, 8, 8},
+                {"nvidia-h200-sxm-141gb", 4, 4, 4},
+                {"nvidia-gh200-96gb", 1, 1, 1},
+                {"nvidia-gb200", 4, 72, 4}, /* a rack */
+                {"nvidia-l40s", 3, 1, 2}};  /* two cards for four devices */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        drafting d = begin();
+        file(&d, "slurm_sinfo_text");
+        hosts(&d, "gpu01", rows[i].part, rows[i].held, SL_HOST_USABLE);
+        make(&d);
+        CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+        const sl_draft_pool *const pool = &d.draft->pools[0];
+        CU_ASSERT_EQUAL(pool->value[SL_FIELD_SCALE_UP_DOMAIN].fact.number, rows[i].domain);
+        CU_ASSERT_EQUAL(pool->value[SL_FIELD_NIC_COUNT].fact.number, rows[i].nics);
+        CU_ASSERT_EQUAL(pool->value[SL_FIELD_NIC_COUNT].origin, SL_FROM_DEFAULT);
+        end(&d);
+    }
+}
+
+static void
+a_type_that_nobody_knows_may_hide_what_it_holds(void)
+{
+    drafting d = begin();
+    sl_facts unknown = {0}, described = {0};
+    file(&d, "terraform_json");
+    hosts(&d, "gpu01", "nvidia-l40s", 4, SL_HOST_USABLE);
+    sl_facts_text(&described, SL_FIELD_NODE_TYPE, "m7.huge", 1, "instance_type");
+    sl_facts_number(&described, SL_FIELD_CPUS, 8, 1, "capacity cpu");
+    add(&d, &(sl_found_host){.name = "cpu01"}, &described);
+    make(&d);
+    CU_ASSERT_FALSE(noted(d.draft, "unknown_node_type"));
+    end(&d);
+    d = begin();
+    file(&d, "terraform_json");
+    hosts(&d, "gpu01", "nvidia-l40s", 4, SL_HOST_USABLE);
+    sl_facts_text(&unknown, SL_FIELD_NODE_TYPE, "BM.GPU.X9.8", 1, "shape");
+    add(&d, &(sl_found_host){.name = "bm01"}, &unknown);
+    make(&d);
+    CU_ASSERT_TRUE(noted(d.draft, "unknown_node_type"));
+    end(&d);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -438,6 +487,8 @@ main(int argc, char **argv)
         SL_CASE(hosts_that_only_a_topology_names_are_told),
         SL_CASE(slurm_counts_the_dies_of_a_module),
         SL_CASE(a_name_near_to_the_node_types_part_is_its),
+        SL_CASE(what_is_usual_is_that_of_the_estimate),
+        SL_CASE(a_type_that_nobody_knows_may_hide_what_it_holds),
     };
     return sl_run_catalogued(argc, argv, "draft", cases, sizeof cases / sizeof cases[0], &catalog);
 }

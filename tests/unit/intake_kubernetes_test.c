@@ -129,7 +129,7 @@ other_vendors_are_read(void)
     sl_expect_words("tpu-1", SL_FIELD_ACCELERATOR, "tpu-v5p-slice");
     sl_expect_number("tpu-1", SL_FIELD_ACCELERATORS, 4);
     sl_expect_number("tpu-1", SL_FIELD_SCALE_UP_DOMAIN, 16);
-    sl_expect_words("gaudi-1", SL_FIELD_ACCELERATOR, "gaudi");
+    sl_expect_words("gaudi-1", SL_FIELD_ACCELERATOR, "habana.ai/gaudi");
     sl_expect_unsaid("gaudi-1", SL_FIELD_NODE_TYPE);
     sl_expect_number("trn-1", SL_FIELD_ACCELERATORS, 16);
     sl_expect_words("trn-1", SL_FIELD_NODE_TYPE, "trn1.32xlarge");

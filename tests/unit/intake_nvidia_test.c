@@ -238,6 +238,38 @@ a_script_may_put_the_host_before_each_row(void)
 }
 
 static void
+columns_that_somebody_made_up_are_refused(void)
+{
+    expect_refused("Name,Rack,Model,Number\nn1,r1,NVIDIA L4,8\n", SL_E_SYNTAX, "malformed_csv");
+    expect_refused("\"Asset\",\"Card, maker\"\n\"n1\",\"NVIDIA L4\"\n", SL_E_SYNTAX,
+                   "malformed_csv");
+    /* A command has one cell more than its rows. */
+    expect_found(find_in_text("$ nvidia-smi --query-gpu=pstate,name --format=csv,noheader\n"
+                              "P0, NVIDIA L4\n"),
+                 "nvidia_smi_csv", "- accelerator=NVIDIA L4 accelerators=1\n", "");
+}
+
+static void
+spreadsheets_may_write_semicolons(void)
+{
+    expect_found(find_in_text("hostname;index;name;memory.total [MiB]\r\n"
+                              "gpu01;0;NVIDIA L4;23034 MiB\r\ngpu01;1;NVIDIA L4;23034 MiB\r\n"),
+                 "nvidia_smi_csv",
+                 "gpu01 accelerator=NVIDIA L4 accelerators=2 memory_bytes=24152899584\n", "");
+}
+
+static void
+files_that_head_printed_name_their_hosts(void)
+{
+    expect_found(find_in_text("==> out/gpu01.csv <==\nindex, name\n0, NVIDIA L4\n\n"
+                              "==> gpu02.site.example <==\nindex, name\n0, NVIDIA L4\n"),
+                 "nvidia_smi_csv",
+                 "gpu01 accelerator=NVIDIA L4 accelerators=1\n"
+                 "gpu02.site.example accelerator=NVIDIA L4 accelerators=1\n",
+                 "");
+}
+
+static void
 devices_that_are_not_listed_count(void)
 {
     expect_found(find_in_text("name, count, index\nNVIDIA L4, 8, 0\n"), "nvidia_smi_csv",
@@ -441,6 +473,9 @@ main(int argc, char **argv)
         SL_CASE(a_header_or_an_index_again_begins_a_node),
         SL_CASE(samples_of_a_device_count_once),
         SL_CASE(a_script_may_put_the_host_before_each_row),
+        SL_CASE(columns_that_somebody_made_up_are_refused),
+        SL_CASE(spreadsheets_may_write_semicolons),
+        SL_CASE(files_that_head_printed_name_their_hosts),
         SL_CASE(devices_that_are_not_listed_count),
         SL_CASE(numbers_that_leave_a_device_out_are_said),
         SL_CASE(what_is_no_row_is_skipped),

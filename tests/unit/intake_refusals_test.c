@@ -2,18 +2,24 @@
 #include "intake_reading.h"
 
 static void
-expect_unread(const char *text, size_t size, const char *what, const char *hint)
+expect_unread_of(const char *text, size_t size, const char *what, size_t told, const char *hint)
 {
     char message[192];
     found *const f = find_in("", text, size, NULL);
 
     (void)snprintf(message, sizeof message,
                    "unknown_format: no format recognises the text: it is %s, %zu bytes", what,
-                   size);
+                   told);
     CU_ASSERT_EQUAL(f->code, SL_E_UNSUPPORTED);
     sl_expect_text(f->words, message, text);
     sl_expect_text(f->err.list[0].hint, hint, text);
     found_free(f);
+}
+
+static void
+expect_unread(const char *text, size_t size, const char *what, const char *hint)
+{
+    expect_unread_of(text, size, what, size, hint);
 }
 
 static void
@@ -30,6 +36,25 @@ tables_for_people_are_refused_by_name(void)
             "kubectl get nodes -o json");
     refused("Name:  n1\nCreationTimestamp: now\nAllocatable:\n  nvidia.com/gpu: 8\n",
             "kubectl describe, which is made for people", "kubectl get nodes -o json");
+    refused("NODE   GPUS   PRODUCT\nn1     8      NVIDIA-L4\nn2     <none> <none>\n",
+            "a table of columns that somebody chose", "kubectl get nodes -o json");
+    refused("node/n1\nnode/n2\n", "the names of nodes and nothing of them",
+            "kubectl get nodes -o json");
+    refused("STATE NNODES NCORES NGPUS NODELIST\n free 4 256 32 gpu[1-4]\n",
+            "flux resource list, which names no parts",
+            "name the nodes and their accelerators in a spec");
+    refused("plugin: amazon.aws.aws_ec2\nregions:\n- us-east-1\n",
+            "the settings of a dynamic inventory of Ansible, not what it finds",
+            "ansible-inventory --list");
+    refused("{\"Reservations\": [{\"Instances\": [{\"InstanceType\": \"p5.48xlarge\"}]}]}",
+            "aws ec2 describe-instances, which is not read",
+            "terraform show -json, or the node types in a spec");
+    refused("[{\"kind\": \"compute#instance\", \"name\": \"a3-0\"}]",
+            "gcloud compute instances list, which is not read",
+            "terraform show -json, or the node types in a spec");
+    refused("[{\"type\": \"Microsoft.Compute/virtualMachines\", \"name\": \"nd\"}]",
+            "the output of az, which is not read",
+            "terraform show -json, or the node types in a spec");
     refused("  JOBID PARTITION NAME\n 12 gpu train\n", "the queue of jobs, which names no hardware",
             "scontrol show nodes, or sinfo -N -o \"%N %G %T\"");
     refused("Architecture: x86_64\nCPU op-mode(s): 32-bit, 64-bit\n",
@@ -50,12 +75,39 @@ errors_of_tools_are_no_output(void)
 }
 
 static void
-utf16_is_refused_by_name(void)
+utf16_is_read(void)
 {
-    static const char marked[] = "\xFF\xFEN\0o\0d\0e\0";
-    static const char bare[] = "\0N\0o\0d\0e";
-    expect_unread(marked, sizeof marked - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
-    expect_unread(bare, sizeof bare - 1, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8");
+    static const char plain[] = "GPU 0: NVIDIA L4 (UUID: GPU-ab12)\r\n";
+    char text[2][2 * sizeof plain];
+    const size_t size = 2 * (sizeof plain - 1);
+    memcpy(text[0], "\xFF\xFE", 2); /* the mark of PowerShell, and none the other way round */
+    for (size_t i = 0; i < sizeof plain - 1; i++) {
+        text[0][2 + 2 * i] = text[1][2 * i + 1] = plain[i];
+        text[0][2 + 2 * i + 1] = text[1][2 * i] = '\0';
+    }
+    static const char expected[] = "- accelerator=NVIDIA L4 accelerators=1\n";
+    expect_found(find_in("", text[0], size + 2, NULL), "nvidia_smi_list", expected, "");
+    expect_found(find_in("", text[1], size, NULL), "nvidia_smi_list", expected, "");
+    /* A byte too many, and half a pair at the end. */
+    expect_found(find_in("", text[0], size + 1, NULL), "nvidia_smi_list", expected, "");
+    memcpy(text[0] + size, "\x3D\xD8", 2);
+    expect_found(find_in("", text[0], size + 2, NULL), "nvidia_smi_list", expected, "");
+    /* The length is that of what was read: a pair is one character of four bytes. */
+    static const char pair[] = "\xFF\xFE\x3D\xD8\x00\xDE";
+    expect_unread_of(pair, sizeof pair - 1, "text", 4,
+                     "name it with ?format=; GET /api/v1/inventories:formats lists them");
+}
+
+static void
+what_is_packed_otherwise_is_refused_by_name(void)
+{
+    expect_unread("PK\003\004\024\0", 6, "a zip archive, or a spreadsheet",
+                  "unpack it, or save it as CSV");
+    expect_unread("\xFD"
+                  "7zXZ\0",
+                  6, "xz, which is not unpacked", "gzip");
+    expect_unread("\x28\xB5\x2F\xFD\0", 5, "zstd, which is not unpacked", "gzip");
+    expect_unread("BZh91AY", 7, "bzip2, which is not unpacked", "gzip");
 }
 
 static void
@@ -92,7 +144,8 @@ main(int argc, char **argv)
     static const sl_case cases[] = {
         SL_CASE(tables_for_people_are_refused_by_name),
         SL_CASE(errors_of_tools_are_no_output),
-        SL_CASE(utf16_is_refused_by_name),
+        SL_CASE(utf16_is_read),
+        SL_CASE(what_is_packed_otherwise_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),
         SL_CASE(a_second_output_in_one_file_is_told_of),

@@ -218,6 +218,31 @@ only_valid_utf8_is_a_character(void)
 }
 
 static void
+characters_are_written_as_they_are_read(void)
+{
+    static const struct {
+        uint32_t code;
+        const char *bytes;
+    } tries[] = {{'a', "a"},
+                 {0x7F, "\x7F"},
+                 {0x80, "\xC2\x80"},
+                 {0x7FF, "\xDF\xBF"},
+                 {0x800, "\xE0\xA0\x80"},
+                 {0xFFFF, "\xEF\xBF\xBF"},
+                 {0x10000, "\xF0\x90\x80\x80"},
+                 {0x10FFFF, "\xF4\x8F\xBF\xBF"},
+                 {0xD800, "\xEF\xBF\xBD"},
+                 {0xDFFF, "\xEF\xBF\xBD"},
+                 {0x110000, "\xEF\xBF\xBD"}};
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        char out[SL_TEXT_CHARACTER_MAX + 1] = "";
+        out[sl_text_put_character(tries[i].code, out)] = '\0';
+        sl_expect_text(out, tries[i].bytes, "in UTF-8");
+        CU_ASSERT_EQUAL(sl_text_character(out, strlen(out)), strlen(out));
+    }
+}
+
+static void
 json_escapes_keep_the_text_valid(void)
 {
     static const struct {
@@ -272,6 +297,7 @@ main(int argc, char **argv)
         SL_CASE(the_nearest_is_the_first_of_the_least_distance),
         SL_CASE(an_index_finds_exact_words),
         SL_CASE(only_valid_utf8_is_a_character),
+        SL_CASE(characters_are_written_as_they_are_read),
         SL_CASE(json_escapes_keep_the_text_valid),
     };
     return sl_run_cases(argc, argv, "text", cases, sizeof cases / sizeof cases[0]);

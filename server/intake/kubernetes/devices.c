@@ -20,7 +20,7 @@ static const plain_device plain_devices[] = {
     {"google.com/tpu", {"cloud.google.com/gke-tpu-accelerator", NULL}, NULL},
     {"aws.amazon.com/neuron", {"karpenter.k8s.aws/instance-accelerator-name", NULL}, NULL},
     {"aws.amazon.com/neurondevice", {"karpenter.k8s.aws/instance-accelerator-name", NULL}, NULL},
-    {"habana.ai/gaudi", {"habana.ai/product", NULL}, "gaudi"},
+    {"habana.ai/gaudi", {"habana.ai/product", NULL}, "habana.ai/gaudi"},
     {"gpu.intel.com/i915", {"gpu.intel.com/product", "gpu.intel.com/family", NULL}, NULL},
     {"gpu.intel.com/xe", {"gpu.intel.com/product", "gpu.intel.com/family", NULL}, NULL},
     {"huawei.com/Ascend910", {"node.kubernetes.io/npu.chip.name", NULL}, "Ascend910"},

@@ -75,6 +75,7 @@ typedef struct reading {
     char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
+    uint32_t words; /* cells of the line before, where nothing is known of it and no cell counts */
     sl_cells cells;
 } reading;
 
@@ -98,16 +99,31 @@ column_of(const char *cell, char unit[8])
     return COLUMNS;
 }
 
+/* A comma, but for what spreadsheets of some languages write in its place. */
+static char
+separator_of(const char *line)
+{
+    return strchr(line, ',') == NULL && strchr(line, ';') != NULL ? ';' : ',';
+}
+
+/* No column's name begins with a digit, and nearly every row has a cell that does. */
+static bool
+is_words(const sl_cells *cells)
+{
+    for (uint32_t i = 0; i < cells->count; i++)
+        if (*cells->at[i] >= '0' && *cells->at[i] <= '9')
+            return false;
+    return true;
+}
+
 /* A header names a column that only nvidia-smi has, or a device and what it is. */
 static bool
 is_header(const sl_cells *cells)
 {
     uint32_t known = 0;
     bool own = false;
-    /* No column's name begins with a digit, and nearly every row has a cell that does. */
-    for (uint32_t i = 0; i < cells->count; i++)
-        if (*cells->at[i] >= '0' && *cells->at[i] <= '9')
-            return false;
+    if (!is_words(cells))
+        return false;
     for (uint32_t i = 0; i < cells->count; i++) {
         char unit[8];
         const uint32_t found = column_of(cells->at[i], unit);
@@ -330,15 +346,25 @@ is_row(const reading *r)
 static sl_code
 read_line(reading *r, char *line, const char *host, sl_errors *err)
 {
-    sl_cells_split(line, ',', &r->cells);
+    sl_cells_split(line, separator_of(line), &r->cells);
     if (r->cells.count == 1 && *r->cells.at[0] == '\0')
         return SL_OK;
     if (is_header(&r->cells)) {
         take_header(r);
         return SL_OK;
     }
-    if (!r->header && r->at[COLUMN_NAME] == ABSENT && !guess_columns(r))
-        return SL_OK;
+    if (!r->header && r->at[COLUMN_NAME] == ABSENT) {
+        const uint32_t before = r->words;
+        r->words = is_words(&r->cells) ? r->cells.count : 0;
+        if (!guess_columns(r))
+            return SL_OK;
+        /* A row may stand for many devices where somebody made up the columns. */
+        if (before > 1 && before == r->cells.count)
+            return sl_fail(err, SL_E_SYNTAX, "malformed_csv", "",
+                           "line %u: the columns are not those of nvidia-smi --query-gpu: what a "
+                           "row counts is not said",
+                           r->line - 1);
+    }
     if (r->at[COLUMN_HOST] == ABSENT && *r->first != '\0' &&
         sl_text_equal(r->first, r->cells.at[0]))
         r->at[COLUMN_HOST] = 0;
@@ -403,7 +429,7 @@ recognise_csv(const sl_sample *sample)
     for (uint32_t i = 0; i < 8 && sl_captures_next(&captures, line, sizeof line); i++) {
         const bool dotted = strchr(line, '.') != NULL || strstr(line, "driver_version") != NULL;
         const bool listed = strstr(line, "(UUID") != NULL;
-        sl_cells_split(line, ',', &cells);
+        sl_cells_split(line, separator_of(line), &cells);
         if (is_header(&cells))
             return dotted ? 95 : 70;
         for (uint32_t c = 0; c < cells.count && !listed; c++)
