@@ -85,8 +85,6 @@ skew_of(const sl_memory_case *c, uint32_t r, const sl_busy *all, double visible)
     sl_memory_case space;
     sl_stage stage;
 
-    if (sl_schedule_directions(c->plan) == 1)
-        return (sl_chunk_pass){0};
     sl_schedule_part(c->question->model, c->plan, &held, &stage);
     sl_rank_time t = sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
     t.visible_expert_s = visible * all_passes(&t).expert_s;
@@ -315,7 +313,8 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
             measure_rank(c, r, &measured[count]);
             times[r] = &measured[count++];
             busy[r] = busy_of(times[r]);
-            busy[r].skew = skew_of(c, r, &busy[r], visible_of(times[r]));
+            if (sl_schedule_directions(c->plan) == 2)
+                busy[r].skew = skew_of(c, r, &busy[r], visible_of(times[r]));
         }
         flops_again += times[r]->flops_again;
     }

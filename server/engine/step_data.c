@@ -143,9 +143,10 @@ once_s(const sl_memory_case *c, double seconds, double edge_s, double cover_s)
     return sl_price_visible_s(c->software, seconds, seconds - open_s, true);
 }
 
-/* Of reductions what nothing hides. The last lies under nothing; the others run under backward, beside what is gathered for
- * it over the same links; and while the next micro-batch runs forward unless that is gathered for. Copies of
- * the states that have links of their own are summed while the next part is reduced. */
+/* Of reductions what nothing hides. The last lies under nothing; the others run under backward, beside what
+ * is gathered for it over the same links, and while the next micro-batch runs forward unless that is
+ * gathered for. Copies of the states that have links of their own are summed while the next part is
+ * reduced. */
 static double
 reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
              double last, const sl_data_time *d)

@@ -108,7 +108,9 @@ closed_forms_are_what_balanced_schedules_come_to(void)
                     (schedule == SL_SCHEDULE_ZB_H2 && m < 2 * p - 1 && input_s < 1.0))
                     continue;
                 for (uint32_t r = 0; r < p; r++)
-                    busy[r] = (sl_busy){v * (1.0 + input_s + w), v * (input_s + w), v * w};
+                    busy[r] = (sl_busy){.all_s = v * (1.0 + input_s + w),
+                                        .backward_s = v * (input_s + w),
+                                        .weight_s = v * w};
                 sl_pipeline_set_costs(&plan, 1.0, input_s, w);
                 const double span_s = sl_pipeline_step_s(&plan, m);
                 const double expected_s = sl_schedule_span(&plan, m, busy).span_s;

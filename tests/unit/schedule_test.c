@@ -104,8 +104,8 @@ bubbles_are_the_published_ones(void)
         {SL_SCHEDULE_ZB_V, (3.0 * (1.0 + 1.0) - 2.0) / 2.0, "derived, see below"},
         {SL_SCHEDULE_DUALPIPE, 2.0 * 2.0 + 3.0 - 2.0, "(p / 2 - 1)(2F + I - W), derived"},
     };
-    const sl_busy busy[SL_PIPELINE_MAX] = {
-        {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}, {7.0, 5.0, 2.0}};
+    const sl_busy one = {.all_s = 7.0, .backward_s = 5.0, .weight_s = 2.0};
+    const sl_busy busy[SL_PIPELINE_MAX] = {one, one, one, one};
 
     for (uint32_t i = 0; i < SL_SCHEDULE_COUNT; i++) {
         const sl_plan plan = plan_of(rows[i].schedule, 4);
@@ -155,7 +155,7 @@ equal_passes_leave_no_bubble(void)
     sl_busy busy[SL_PIPELINE_MAX];
 
     for (uint32_t r = 0; r < STAGES_MAX; r++)
-        busy[r] = (sl_busy){3.0, 2.0, 1.0};
+        busy[r] = (sl_busy){.all_s = 3.0, .backward_s = 2.0, .weight_s = 1.0};
     const sl_plan h2 = plan_of(SL_SCHEDULE_ZB_H2, STAGES_MAX);
     const sl_plan v = plan_of(SL_SCHEDULE_ZB_V, STAGES_MAX);
     CU_ASSERT_EQUAL(sl_schedule_span(&h2, 32, busy).bubble_s, 0.0);
