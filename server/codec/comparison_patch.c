@@ -37,7 +37,8 @@ same_offload(const sl_offload *a, const sl_offload *b)
 {
     return a->optimizer == b->optimizer && a->parameters == b->parameters &&
            a->activations == b->activations && a->optimizer_on_nvme == b->optimizer_on_nvme &&
-           a->parameters_on_nvme == b->parameters_on_nvme;
+           a->parameters_on_nvme == b->parameters_on_nvme &&
+           a->activation_layers == b->activation_layers;
 }
 
 /* A merge leaves alone what it does not name: targets are named by leaving out what would stay. */

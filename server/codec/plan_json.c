@@ -52,6 +52,8 @@ sl_offload_write(sl_writer *writer, const sl_offload *offload)
     sl_put_text(writer, "optimizer", place_of(offload->optimizer, offload->optimizer_on_nvme));
     sl_put_text(writer, "parameters", place_of(offload->parameters, offload->parameters_on_nvme));
     sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
+    if (offload->activations && offload->activation_layers > 0)
+        sl_put_uint(writer, "activation_layers", offload->activation_layers);
     sl_write_object_end(writer);
 }
 

@@ -214,13 +214,16 @@ sl_question_read_moe(sl_estimate_request *request, sl_errors *warnings, sl_error
 sl_code
 sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
 {
-    static const sl_member members[] = {
-        {"optimizer", NULL}, {"parameters", NULL}, {"activations", NULL}};
+    static const sl_member members[] = {{"optimizer", NULL},
+                                        {"parameters", NULL},
+                                        {"activations", NULL},
+                                        {"activation_layers", NULL}};
     static const char *const places[] = {"none", "cpu", "nvme"};
     static const sl_names names = {places, COUNT(places), COUNT(places)};
     static const sl_names in_host = {places, 2, COUNT(places)}; /* activations */
     sl_offload *const offload = &request->workload.offload;
     bool *const kept[] = {&offload->optimizer, &offload->parameters, &offload->activations};
+    uint64_t layers = 0;
     bool never = false;
     bool *const further[] = {&offload->optimizer_on_nvme, &offload->parameters_on_nvme, &never};
     sl_node object;
@@ -230,7 +233,7 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
     if (first != SL_OK)
         return first;
     sl_keep(&first, sl_members_check(&object, members, COUNT(members), warnings, err));
-    for (size_t i = 0; i < COUNT(members); i++) {
+    for (size_t i = 0; i < COUNT(kept); i++) {
         uint32_t place = 0;
         bool said = false;
         sl_keep(&first, sl_names_read(&object, members[i].name, i < 2 ? &names : &in_host, &place,
@@ -238,5 +241,8 @@ sl_question_read_offload(sl_estimate_request *request, sl_errors *warnings, sl_e
         *kept[i] = place > 0;
         *further[i] = place == 2;
     }
+    sl_keep(&first,
+            sl_node_uint(&object, "activation_layers", 1, SL_MODEL_LAYERS_MAX, &layers, NULL, err));
+    offload->activation_layers = (uint32_t)layers;
     return first;
 }

@@ -7,6 +7,7 @@
 #include "engine/adapter.h"
 #include "engine/extremes.h"
 #include "engine/lent.h"
+#include "engine/offload.h"
 #include "engine/recompute.h"
 #include "engine/shapes.h"
 
@@ -128,6 +129,17 @@ begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in
     b->graph_buffers = b->offloaded = 0.0;
 }
 
+/* Two blocks at least are there: what is on its way, where all leave. */
+static double
+offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b)
+{
+    const double block = b->blocks_saved / stage->blocks;
+    const double leaving = sl_offload_leaving(c->workload, stage->blocks);
+
+    return sl_larger(0.0,
+                     sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
+}
+
 void
 sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
                 sl_rank_bytes *out)
@@ -157,11 +169,8 @@ sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t
         out->graph_buffers = 2.0 * hidden_bytes(c) * out->in_flight * stage->blocks;
     /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
     out->freed = whole_saved / sl_schedule_held(c->plan);
-    if (c->workload->offload.activations && out->blocks_saved > 0.0) {
-        /* Two blocks are on their way at a time. */
-        const double block = out->blocks_saved / (out->in_flight * stage->blocks);
-        out->offloaded = sl_larger(0.0, out->blocks_saved - 2.0 * block);
-    }
+    if (c->workload->offload.activations && out->blocks_saved > 0.0)
+        out->offloaded = offloaded_bytes(c, stage, out);
 }
 
 static double

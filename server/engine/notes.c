@@ -125,7 +125,7 @@ note_offload(const sl_question *question, sl_estimate *out)
     const sl_offload *offload = &out->workload.offload;
 
     if (question->cluster->accelerator.host_bytes_per_s <= 0.0 &&
-        (offload->optimizer || offload->parameters))
+        (offload->optimizer || offload->parameters || offload->activations))
         sl_note_add(
             out, true, "host_link_unknown",
             "the link of this part to its host is not known: what goes over it is not priced");
@@ -135,10 +135,6 @@ note_offload(const sl_question *question, sl_estimate *out)
             "the optimizer's step on the host is taken as 4e9 updates a second and node, and what "
             "goes "
             "over the host's link at its datasheet rate: no measured run decides either");
-    if (offload->activations)
-        sl_note_add(
-            out, true, "activation_offload_time",
-            "activations that go to the host and back are not priced: the step takes longer");
     if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
         sl_note_add(
             out, true, "nvme_time",

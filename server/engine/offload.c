@@ -95,6 +95,14 @@ sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload, const
     return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
 }
 
+uint32_t
+sl_offload_leaving(const sl_workload *workload, uint32_t blocks)
+{
+    const uint32_t said = workload->offload.activation_layers;
+
+    return said > 0 && said < blocks ? said : blocks;
+}
+
 double
 sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes)
 {
@@ -105,6 +113,26 @@ sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double
                : 0.0;
 }
 
+static sl_code
+check_leaving(const sl_question *question, sl_errors *err)
+{
+    static const char pointer[] = "/workload/offload/activation_layers";
+    const sl_offload *offload = &question->workload.offload;
+    const uint32_t layers = question->model->layer_count;
+
+    if (offload->activation_layers > 0 && !offload->activations) {
+        const sl_code code = sl_fail(err, SL_E_RANGE, "inconsistent", pointer,
+                                     "says how many of the layers' activations leave, and none do");
+        sl_hint(err, "activations cpu");
+        return code;
+    }
+    if (offload->activation_layers > layers)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
+                       "must be at most the %u layers of the model, got %u", layers,
+                       offload->activation_layers);
+    return SL_OK;
+}
+
 sl_code
 sl_check_offload(const sl_question *question, sl_errors *err)
 {
@@ -113,7 +141,10 @@ sl_check_offload(const sl_question *question, sl_errors *err)
     const sl_workload *workload = &question->workload;
     const sl_offload *offload = &workload->offload;
     const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
+    const sl_code leaving = check_leaving(question, err);
 
+    if (leaving != SL_OK)
+        return leaving;
     if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
         (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
          (stage_open || question->plan.zero_stage == 3)))

@@ -45,11 +45,15 @@ sl_host_step sl_offload_step(const sl_question *question, const sl_workload *wor
 double sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload,
                           const sl_plan *plan, const sl_elements *elements);
 
+/** Of the blocks of a stage, how many have their activations leave: all, or as many as are said. */
+uint32_t sl_offload_leaving(const sl_workload *workload, uint32_t blocks);
+
 /** Seconds in which what a block keeps of a micro-batch goes down over the host's link, or comes up; 0
  * where it stays on the device, and where that link is not known. */
 double sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes);
 
-/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3. */
+/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; of a number of layers: inconsistent
+ * where none leave, and at most the model's. */
 sl_code sl_check_offload(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 #endif

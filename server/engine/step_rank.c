@@ -73,14 +73,16 @@ add_kind(const sl_memory_case *c, const sl_kind_price *price, double layers, dou
     t->flops_again += again * (rerun->matmul_flops + rerun->attention_flops);
 }
 
-/* Each block's copy runs beside the pass of another: of the longer of the two what is beyond the pass. */
+/* Copies of the share of blocks that leave run beside the passes of all, spread over them (TransformerEngine,
+ * layer_window_map): of the longer of the two what is beyond the passes. */
 static void
-add_copies(const sl_memory_case *c, uint32_t kind, double layers, bool again, sl_rank_time *t)
+add_copies(const sl_memory_case *c, uint32_t kind, double layers, double share, bool again,
+           sl_rank_time *t)
 {
     const sl_kind_price *price = &c->prices[kind];
     const double kept =
         again ? sl_recompute_kept_bytes(c->workload->recompute, price) : price->saved_bytes;
-    const double copy_s = sl_offload_kept_s(c->cluster, c->workload, kept);
+    const double copy_s = share * sl_offload_kept_s(c->cluster, c->workload, kept);
     const sl_rank_time layer = sl_step_layer(c, kind, again);
     const double back_s = sl_pass_s(&layer.backward) + sl_pass_s(&layer.again);
 
@@ -125,10 +127,13 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
             continue;
         out->weight_s += layers * c->prices[k].weight_s;
         if (c->workload->offload.activations) {
+            const uint32_t leaving = sl_offload_leaving(c->workload, stage->blocks);
+            const double share = (double)leaving / stage->blocks;
             /* What the last block keeps of the only stage is wanted again at once, and stays. */
-            const double gone = c->plan->pipeline == 1 ? 1.0 - 1.0 / stage->blocks : 1.0;
-            add_copies(c, k, gone * again, true, out);
-            add_copies(c, k, gone * (layers - again), false, out);
+            const bool stays = c->plan->pipeline == 1 && leaving == stage->blocks;
+            const double gone = stays ? 1.0 - 1.0 / stage->blocks : 1.0;
+            add_copies(c, k, gone * again, share, true, out);
+            add_copies(c, k, gone * (layers - again), share, false, out);
         }
     }
     if (c->plan->host_run_count > 0)

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "engine/lent.h"
+#include "engine/offload.h"
 
 static const uint32_t none = UINT32_MAX;
 
@@ -38,6 +39,7 @@ typedef struct builder {
     uint8_t *kind;
     uint32_t *fetched; /* of each pass the task that brings its parameters from the host, or none */
     uint32_t *saved;   /* of each forward the task that takes what it keeps there */
+    uint32_t blocks, leaving; /* of them the first so many send what they keep to the host */
     uint32_t tasks;
 } builder;
 
@@ -217,17 +219,29 @@ lay_down(builder *b)
         }
 }
 
-/* Two blocks' are on the device at a time: a forward waits until that of the last but one has left. */
+/* Behind a block by how many of those that leave: their copies are spread over the passes of all
+ * (TransformerEngine, layer_window_map), and where all leave two are on the device at a time. */
+static uint32_t
+copies_behind(const builder *b)
+{
+    return b->leaving == b->blocks ? 2 : 1;
+}
+
+/* A forward waits until those that should have left by then have. */
 static void
 wait_for_room(builder *b, uint32_t microbatch, uint32_t layer)
 {
-    const uint32_t saved = layer < 2 ? none : b->saved[microbatch * b->layers + layer - 2];
+    const uint32_t block = layer - 1; /* after the embedding */
+    const uint64_t due = layer > 0 ? (uint64_t)block * b->leaving / b->blocks : 0;
+    const uint32_t behind = copies_behind(b);
+    const uint32_t saved =
+        due < behind ? none : b->saved[microbatch * b->layers + 1 + (uint32_t)due - behind];
 
     if (saved != none)
         b->wait[pass_of(b, microbatch, true, layer)][1] = saved;
 }
 
-/* Before its backward, and no earlier than the backward before that begins. */
+/* Before its backward, and no earlier than the backward of the block that waited for it to leave has run. */
 static void
 bring_back(builder *b, uint32_t microbatch, uint32_t layer)
 {
@@ -238,8 +252,10 @@ bring_back(builder *b, uint32_t microbatch, uint32_t layer)
     const uint32_t task =
         add_task(b, SL_SPAN_ACTIVATIONS_UP, microbatch, layer, b->cost[layer].copy_s);
     b->wait[task][0] = b->saved[microbatch * b->layers + layer];
-    if (pass >= 2)
-        b->wait[task][1] = pass - 2;
+    const uint64_t waited = ((uint64_t)layer - 1 + copies_behind(b)) * b->blocks;
+    const uint64_t later = 1 + (waited + b->leaving - 1) / b->leaving;
+    if (later < b->layers)
+        b->wait[task][1] = pass_of(b, microbatch, false, (uint32_t)later);
     b->wait[pass][1] = task;
 }
 
@@ -410,6 +426,8 @@ builder_of(const sl_memory_case *c, const parts *p, char *scratch)
         .fetched = (uint32_t *)(void *)(scratch + p->fetched),
         .saved = (uint32_t *)(void *)(scratch + p->saved),
     };
+    b.blocks = sl_holding_of(c->holdings, 0)->stage.blocks;
+    b.leaving = sl_offload_leaving(c->workload, b.blocks);
 
     for (uint32_t pass = 0; pass < 2 * b.layers * b.microbatches; pass++)
         b.fetched[pass] = none;

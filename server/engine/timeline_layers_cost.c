@@ -50,7 +50,8 @@ set_passes(const sl_memory_case *c, uint32_t layer, uint32_t block, sl_layer_cos
     cost->backward_s = sl_pass_s(&t.backward) + sl_pass_s(&t.again);
     cost->kept_bytes =
         again ? sl_recompute_kept_bytes(c->workload->recompute, price) : price->saved_bytes;
-    if (sl_schedule_is_block(model, kind))
+    const uint32_t blocks = sl_holding_of(c->holdings, 0)->stage.blocks;
+    if (sl_schedule_is_block(model, kind) && block < sl_offload_leaving(c->workload, blocks))
         cost->copy_s = sl_offload_kept_s(c->cluster, c->workload, cost->kept_bytes);
 }
 
@@ -123,5 +124,6 @@ sl_layers_costs(const sl_memory_case *c, const sl_data_time *data, sl_layer_cost
     costs[0].replicas_s += roots * replicas_s;
     costs[0].gathered_bytes += units ? roots * gathered : 0.0;
     fill_buckets(c, costs);
-    keep_last(layers, costs);
+    if (sl_offload_leaving(c->workload, block) == block)
+        keep_last(layers, costs);
 }

@@ -137,6 +137,9 @@ test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters
     assert.deepEqual(workload({ recompute: 'full (block, 5 layers per stage)' }).recompute,
         { mode: 'full', method: 'block', layers: 5 });
     assert.deepEqual(workload({ flags: 'activation_offload' }).offload, { activations: 'cpu' });
+    assert.deepEqual(workload({ flags: 'activation_offload',
+        notes: 'activation CPU offload of 20 layers' }).offload,
+    { activations: 'cpu', activation_layers: 20 });
     assert.equal(workload({ task: 'sft' }).kind, 'finetuning');
     assert.deepEqual(workload({ task: 'lora' }).adapter,
         { method: 'lora', targets: ['q_proj', 'k_proj', 'v_proj'] });

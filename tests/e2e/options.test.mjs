@@ -207,6 +207,8 @@ const settled = {
         parallelism: { ...alone, data: 1, placement: [{ layers: '0-1', device: 'cpu' }] } },
     'states on disks': { workload: { framework: 'deepspeed', offload: { optimizer: 'nvme', parameters: 'cpu' } },
         parallelism: sharded },
+    'layers that stay': { workload: { framework: 'megatron', offload: { activations: 'cpu', activation_layers: 2 } },
+        parallelism: { ...alone, data: 8, zero_stage: 1 } },
     'there and back': { parallelism: { ...alone, pipeline: 2, data: 4, zero_stage: 1, schedule: 'zb_v' } },
 };
 
@@ -248,6 +250,8 @@ const hints = [
         '/parallelism/reshard_after_forward', /fsdp2/],
     ['no_sync of ZeRO', { workload: { framework: 'deepspeed' },
         parallelism: { ...sharded, gradient_sync: 'last' } }, '/parallelism/gradient_sync', /zero_stage 1/],
+    ['layers of what stays', { workload: { offload: { activation_layers: 2 } } },
+        '/workload/offload/activation_layers', /activations cpu/],
     ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
         '/workload/offload/parameters', /zero_stage 3/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },

@@ -316,6 +316,18 @@ test('what the host keeps comes up before it is used, and goes down after', asyn
     assert.deepEqual(groups.sort(), ['from_host', 'to_host']);
 });
 
+test('of blocks some of which go to the host the others stay, and the closed form agrees', async () => {
+    const timeline = await answered({ cluster: eight,
+        workload: { framework: 'fsdp2', recompute: 'none',
+            offload: { activations: 'cpu', activation_layers: 3 } },
+        parallelism: { ...sharded, zero_stage: null, sharding: 'full_shard' } });
+    assert.ok(Math.abs(Math.log(timeline.step_s / timeline.closed_form_s)) < 0.05,
+        `${timeline.step_s} for ${timeline.closed_form_s}`);
+    const down = rowsOf(timeline).filter(({ kind, microbatch }) =>
+        kind === 'activations_down' && microbatch === 0);
+    assert.deepEqual(down.map(({ layer }) => layer), [1, 2, 3]);
+});
+
 test('what cannot be drawn is refused by name', async () => {
     assertProblem(await client.post(path, { ...estimate(), detail: 'lanes' }), 422,
         { pointer: '/detail', code: 'unknown_value' });

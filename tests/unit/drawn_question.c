@@ -182,6 +182,7 @@ draw_offload(sl_workload *w)
     offload->optimizer = once_in(2);
     offload->parameters = goes_with(!is_replicated(w)) && once_in(2);
     offload->activations = once_in(2);
+    offload->activation_layers = offload->activations && once_in(2) ? 1 : 0;
     offload->optimizer_on_nvme = disks && offload->optimizer && once_in(2);
     offload->parameters_on_nvme = disks && offload->parameters && once_in(2);
 }

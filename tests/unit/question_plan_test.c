@@ -248,6 +248,13 @@ states_go_to_the_host_or_to_its_disks(void)
     CU_ASSERT_TRUE(offload->parameters && !offload->parameters_on_nvme);
     CU_ASSERT_FALSE(offload->activations);
     clear(&r);
+    read_workload(&r, "\"offload\":{\"activations\":\"cpu\",\"activation_layers\":20}");
+    CU_ASSERT_EQUAL(r.code, SL_OK);
+    CU_ASSERT_TRUE(offload->activations && offload->activation_layers == 20);
+    clear(&r);
+    read_workload(&r, "\"offload\":{\"activations\":\"cpu\",\"activation_layers\":0}");
+    expect_refused(&r, "/workload/offload/activation_layers", "out_of_range");
+    clear(&r);
 }
 
 static void

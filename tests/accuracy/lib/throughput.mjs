@@ -111,6 +111,11 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'experts', 'experts_topk', 'sequence_parallel', 'zero_stage_or_fsdp', 'precision',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
+/** What of a row's notes the mapping reads beside its flags. */
+const wordsOf = (notes) => [/\btokendrop\b/, /activation CPU offload of \d+ layers/]
+    .map((words) => notes.match(words)).filter((found) => found !== null)
+    .map(([found]) => `, ${found}`).join('');
+
 /** The row as the mapping and the score read it. */
 export function throughputRow(raw) {
     const row = { ...completeRow(raw),
@@ -147,7 +152,7 @@ export function throughputRow(raw) {
         compile: compileOf(row),
         peft: row.task === 'lora' ? loraOf(row.software) : '',
         notes: row.flags.replaceAll('_', ' ').replaceAll('|', ', ')
-            + (/\btokendrop\b/.test(row.notes) ? ', tokendrop' : '') + recipeOf(row),
+            + wordsOf(row.notes) + recipeOf(row),
     });
     return { ...complete, published: raw };
 }

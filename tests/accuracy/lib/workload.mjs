@@ -223,11 +223,13 @@ export function offloadOf(row) {
     const text = row.cpu_offload;
     const states = /optimizer|deepspeed|zero|fsdp/i.test(text) && !/fraction 0$/.test(text);
     const away = (condition) => (condition ? 'cpu' : undefined);
+    const [, layers] = row.notes.match(/activation CPU offload of (\d+) layers/) ?? [];
     return known({
         optimizer: away(states),
         parameters: away(/zero-?3|fsdp/i.test(text)),
         activations: away(/offload/i.test(row.recompute)
             || /activation offload/i.test(row.notes)),
+        activation_layers: layers === undefined ? undefined : Number(layers),
     });
 }
 

@@ -1,0 +1,99 @@
+/* Blocks whose activations go to the host: how many, what stays, and what of their copies shows. */
+#include "engine_fixture.h"
+#include "harness.h"
+
+static const double blocks = 8.0;
+static sl_cluster cluster;
+static sl_software software;
+
+/* One device, 16 micro-batches of one sequence; the activations of `layers` blocks leave, of all where 0. */
+static sl_question
+ask(uint32_t layers, double host_bytes_per_s)
+{
+    const sl_dense_spec spec = sl_fixture_gpt((uint32_t)blocks, 1024, 16);
+
+    cluster = sl_fixture_cluster(1);
+    cluster.accelerators_per_node = 1;
+    cluster.accelerator.host_bytes_per_s = host_bytes_per_s;
+    software = sl_fixture_software();
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.plan.data = 1;
+    q.workload.offload = (sl_offload){.activations = true, .activation_layers = layers};
+    return q;
+}
+
+static void
+as_many_blocks_leave_as_are_said(void)
+{
+    sl_question q = ask(0, 1e12);
+
+    q.workload.offload.activations = false;
+    const double none = sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+    q = ask(1, 1e12);
+    const double block = none - sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS);
+
+    CU_ASSERT_TRUE(block > 0.0);
+    for (uint32_t layers = 2; layers < 8; layers++) {
+        const double gone =
+            layers < 6 ? layers : 6.0; /* two are on their way where nearly all leave */
+        q = ask(layers, 1e12);
+        sl_expect_near(none - sl_fixture_bytes_of(&q, SL_TERM_ACTIVATIONS), gone * block, 1e-9,
+                       "blocks gone");
+    }
+}
+
+static double
+waited_s(uint32_t layers, double host_bytes_per_s)
+{
+    const sl_question q = ask(layers, host_bytes_per_s);
+
+    return sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_ACTIVATION_OFFLOAD);
+}
+
+static void
+copies_of_some_blocks_are_spread_over_the_passes_of_all(void)
+{
+    const double slow = 2e9;
+
+    CU_ASSERT_TRUE(waited_s(0, slow) > 0.0);
+    CU_ASSERT_TRUE(waited_s(4, slow) < waited_s(0, slow));
+    CU_ASSERT_TRUE(waited_s(4, slow) > waited_s(2, slow));
+    /* Half as many over a link half as fast; of all of them the last stays. */
+    sl_expect_near(waited_s(4, slow), waited_s(0, 2.0 * slow) * blocks / (blocks - 1.0), 1e-9,
+                   "half of the blocks");
+    sl_expect_near(waited_s(8, slow), waited_s(0, slow), 0.0, "as many as there are");
+}
+
+static void
+refuse(const sl_question *q, sl_code code, const char *rule)
+{
+    sl_errors err = {0};
+
+    CU_ASSERT_EQUAL(sl_question_check(q, &err), code);
+    CU_ASSERT_TRUE_FATAL(err.count >= 1);
+    sl_expect_text(err.list[0].rule, rule, "rule");
+    sl_expect_text(err.list[0].pointer, "/workload/offload/activation_layers", "pointer");
+}
+
+static void
+a_number_of_layers_needs_activations_that_leave_and_such_layers(void)
+{
+    sl_question q = ask(4, 1e12);
+
+    q.workload.offload.activations = false;
+    refuse(&q, SL_E_RANGE, "inconsistent");
+    q = ask(11, 1e12); /* eight blocks, embedding and head */
+    refuse(&q, SL_E_RANGE, "out_of_range");
+}
+
+int
+main(int argc, char **argv)
+{
+    static const sl_case cases[] = {
+        SL_CASE(as_many_blocks_leave_as_are_said),
+        SL_CASE(copies_of_some_blocks_are_spread_over_the_passes_of_all),
+        SL_CASE(a_number_of_layers_needs_activations_that_leave_and_such_layers),
+    };
+
+    return sl_run_cases(argc, argv, "offload", cases, sizeof cases / sizeof cases[0]);
+}
