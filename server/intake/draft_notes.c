@@ -25,6 +25,16 @@ mebibytes(double bytes, char out[32])
     return out;
 }
 
+/* What could tell parts of one name apart, where it is read. */
+static const char *
+telling_tool(const sl_part *part)
+{
+    const char *const vendor = part->accelerator.vendor;
+    return sl_text_equal(vendor, "nvidia") ? ", or add what nvidia-smi prints on one of the nodes"
+           : sl_text_equal(vendor, "amd")  ? ", or add what amd-smi prints on one of the nodes"
+                                           : "";
+}
+
 /* What the user has to decide, or should know, of a pool. */
 static void
 note_name(const sl_merge *m, uint32_t index)
@@ -42,9 +52,8 @@ note_name(const sl_merge *m, uint32_t index)
                           pool->name);
     else if (pool->candidate_count > 0 && !pool->candidates_near)
         sl_draft_note_add(m->draft, m->arena, "ambiguous_accelerator", true, pointer,
-                          "\"%.60s\" is any of %u parts: choose one, or add what nvidia-smi prints "
-                          "on one of the nodes",
-                          name, pool->candidate_count);
+                          "\"%.60s\" is any of %u parts: choose one%s", name, pool->candidate_count,
+                          telling_tool(pool->candidates[0]));
     else
         sl_draft_note_add(
             m->draft, m->arena, "unknown_accelerator", true, pointer,

@@ -76,6 +76,15 @@ describe('plans side by side', () => {
         });
     });
 
+    it('stand close where there is but one, however wide the page is', async () => {
+        await inTab(browser, server, { path: `/${QUERY}&view=compare`, width: 1600 }, async ({ page }) => {
+            await ready(page);
+            const width = (locator) => locator.evaluate((node) => node.getBoundingClientRect().width);
+            assert.ok(await width(page.getByTestId('compare')) > 1000);
+            assert.ok(await width(page.getByRole('grid')) <= 700, `${await width(page.getByRole('grid'))} pixels of one plan`);
+        });
+    });
+
     it('are pinned in the planner by button and key, never more than stand side by side', async () => {
         await inTab(browser, server, { path: `/${QUERY}` }, async (tab) => {
             const { page } = tab;

@@ -84,3 +84,15 @@ describe('the width of a column', () => {
         });
     });
 });
+
+describe('a table that is wider than its place', () => {
+    it('says so, for as long as it is', async () => {
+        await withPlans(async (page, grid) => {
+            const hint = page.getByTestId('plans').locator('.scroll-hint');
+            await becomes(() => hint.count(), 1);
+            for (const head of await grid.locator('thead th').all())
+                await pull(page, head, -300);
+            await becomes(() => hint.count(), 0);
+        });
+    });
+});

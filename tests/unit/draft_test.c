@@ -418,6 +418,25 @@ a_name_near_to_the_node_types_part_is_its(void)
     end(&d);
 }
 
+static void
+only_a_tool_of_their_vendor_tells_parts_apart(void)
+{
+    static const char *const rows[][2] = {
+        {"h100",
+         "\"h100\" is any of 3 parts: choose one, or add what nvidia-smi prints on one of the "
+         "nodes"},
+        {"habana.ai/gaudi", "\"habana.ai/gaudi\" is any of 2 parts: choose one"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        drafting d = begin();
+        file(&d, "kubernetes_nodes");
+        hosts(&d, "node1", rows[i][0], 8, SL_HOST_USABLE);
+        make(&d);
+        CU_ASSERT_EQUAL_FATAL(d.draft->note_count, 1);
+        sl_expect_text(d.draft->notes[0].text, rows[i][1], rows[i][0]);
+        end(&d);
+    }
+}
+
 /* What an estimate takes of a node that is like the usual one, and holds another number. */
 static void
 what_is_usual_is_that_of_the_estimate(void)
@@ -487,6 +506,7 @@ main(int argc, char **argv)
         SL_CASE(hosts_that_only_a_topology_names_are_told),
         SL_CASE(slurm_counts_the_dies_of_a_module),
         SL_CASE(a_name_near_to_the_node_types_part_is_its),
+        SL_CASE(only_a_tool_of_their_vendor_tells_parts_apart),
         SL_CASE(what_is_usual_is_that_of_the_estimate),
         SL_CASE(a_type_that_nobody_knows_may_hide_what_it_holds),
     };
