@@ -192,7 +192,7 @@ typedef struct sl_offload {
     bool activations;       /* what is kept from forward to backward */
     bool optimizer_on_nvme; /* further on, on disks: the host's memory has buffers of it */
     bool parameters_on_nvme;
-    uint32_t activation_layers; /* blocks of a stage whose activations leave; 0 = all of them */
+    uint32_t activation_layers; /* blocks of a stage whose activations leave, if any do; 0 = all */
 } sl_offload;
 
 /** Bytes per parameter; negative = what framework and precision say. */

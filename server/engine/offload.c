@@ -120,12 +120,6 @@ check_leaving(const sl_question *question, sl_errors *err)
     const sl_offload *offload = &question->workload.offload;
     const uint32_t layers = question->model->layer_count;
 
-    if (offload->activation_layers > 0 && !offload->activations) {
-        const sl_code code = sl_fail(err, SL_E_RANGE, "inconsistent", pointer,
-                                     "says how many of the layers' activations leave, and none do");
-        sl_hint(err, "activations cpu");
-        return code;
-    }
     if (offload->activation_layers > layers)
         return sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
                        "must be at most the %u layers of the model, got %u", layers,

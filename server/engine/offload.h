@@ -52,8 +52,8 @@ uint32_t sl_offload_leaving(const sl_workload *workload, uint32_t blocks);
  * where it stays on the device, and where that link is not known. */
 double sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes);
 
-/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; of a number of layers: inconsistent
- * where none leave, and at most the model's. */
+/** Rules of NVMe: nvme_not_of_framework but for DeepSpeed's stage 3; layers whose activations leave:
+ * out_of_range beyond the model's. */
 sl_code sl_check_offload(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
 
 #endif

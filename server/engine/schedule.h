@@ -165,15 +165,16 @@ bool sl_schedule_in_flight_falls(const sl_plan *plan);
 /** One pass through one chunk of a rank [s], by the symbols of the papers F, I and W. */
 typedef struct sl_chunk_pass {
     double forward_s;
-    double input_s;  /* gradients of inputs, or all of backward where the schedule does not split it */
+    double
+        input_s; /* gradients of inputs, or all of backward where the schedule does not split it */
     double weight_s; /* gradients of weights */
 } sl_chunk_pass;
 
 /** One micro-batch on one rank, all its chunks [s]. */
 typedef struct sl_busy {
-    double all_s;      /* forward and backward, with what neither hides */
-    double backward_s; /* of it, backward, with what is recomputed for it */
-    double weight_s;   /* of that, gradients of weights that may wait */
+    double all_s;       /* forward and backward, with what neither hides */
+    double backward_s;  /* of it, backward, with what is recomputed for it */
+    double weight_s;    /* of that, gradients of weights that may wait */
     sl_chunk_pass skew; /* of two chunks, how much longer the second takes than the first */
 } sl_busy;
 

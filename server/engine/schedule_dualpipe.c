@@ -3,21 +3,23 @@
  * directions do the same: micro-batches of the near one come from the end that r is nearer to and go on to
  * the middle, those of the far one come from the middle.
  */
+#include <assert.h>
+
 #include "engine/extremes.h"
 #include "engine/schedule_parts.h"
 
 typedef struct depth {
     sl_chunk_pass near, far;
-    double near_s, far_s;   /* a whole backward of one and a forward of the other */
-    double again_s;         /* a far backward and a far forward */
-    double inner;           /* depths between this one and the middle */
-    double meets_s;         /* the first far forward begins */
-    double turns_s;         /* the first far gradient of inputs begins */
-    double entered_s;       /* the first pair has ended: of near forward and far backward */
-    double pairs_s;         /* the first pair with a near backward begins */
-    double near_end_s;      /* the last near forward ends */
-    double far_end_s;       /* the last far forward ends */
-    double inputs_s;        /* the last far gradient of inputs ends */
+    double near_s, far_s; /* a whole backward of one and a forward of the other */
+    double again_s;       /* a far backward and a far forward */
+    double inner;         /* depths between this one and the middle */
+    double meets_s;       /* the first far forward begins */
+    double turns_s;       /* the first far gradient of inputs begins */
+    double entered_s;     /* the first pair has ended: of near forward and far backward */
+    double pairs_s;       /* the first pair with a near backward begins */
+    double near_end_s;    /* the last near forward ends */
+    double far_end_s;     /* the last far forward ends */
+    double inputs_s;      /* the last far gradient of inputs ends */
 } depth;
 
 /* Of two ranks at the same depth the longer of each pass through the same layers, which are the first
@@ -127,9 +129,12 @@ drain(depth *d, uint32_t depths)
     double back_s = 0.0;
     double end_s = 0.0;
 
-    for (uint32_t r = 0; r < depths; r++) { /* far and near in turn, of which the first r + 1 whole */
+    for (uint32_t r = 0; r < depths;
+         r++) { /* far and near in turn, of which the first r + 1 whole */
+        const uint32_t near_whole = (r + 1) / 2;
+        const uint32_t far_whole = r + 1 - near_whole;
         d[r].inputs_s = d[r].far_end_s + (r + 1.0) * d[r].far.input_s + r * d[r].near.input_s +
-                        (r / 2 + 1.0) * d[r].far.weight_s + (r + 1) / 2 * d[r].near.weight_s;
+                        far_whole * d[r].far.weight_s + near_whole * d[r].near.weight_s;
         if (r > 0)
             d[r].inputs_s = sl_larger(d[r].inputs_s, d[r - 1].inputs_s + d[r].far.input_s);
     }
@@ -148,6 +153,7 @@ sl_schedule_dualpipe_s(const sl_plan *plan, double microbatches, const sl_busy *
     const uint32_t depths = plan->pipeline / 2;
     depth d[SL_PIPELINE_MAX / 2];
 
+    assert(depths >= 1);
     fill(plan, busy, d, depths);
     turn(d, depths);
     run(d, depths, microbatches);

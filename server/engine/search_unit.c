@@ -138,8 +138,6 @@ apply_states(const uint64_t value[SL_DIMENSION_COUNT], sl_workload *workload, sl
     workload->offload.optimizer = (offload & SL_SEARCH_OFFLOAD_OPTIMIZER) != 0;
     workload->offload.parameters = (offload & SL_SEARCH_OFFLOAD_PARAMETERS) != 0;
     workload->offload.activations = (offload & SL_SEARCH_OFFLOAD_ACTIVATIONS) != 0;
-    if (!workload->offload.activations)
-        workload->offload.activation_layers = 0;
 }
 
 void

@@ -176,11 +176,11 @@ static const sl_term_info terms[] = {
          "it",
          "derived: one copy stream each way, two blocks on the device (TransformerEngine "
          "cpu_offload.py)"},
-    [SL_TERM_PIPELINE_COMMUNICATION] =
-        {"pipeline_communication", NULL, SL_LIFETIME_NONE,
-         "late_sends_s + fill_and_drain_s of sends beside passes; else open_sends_s: how much longer "
-         "the step spans with what a rank sends in its passes",
-         "Narayanan 2021; Megatron-LM schedules.py"},
+    [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
+                                        "late_sends_s + fill_and_drain_s of sends beside passes; "
+                                        "else open_sends_s: how much longer "
+                                        "the step spans with what a rank sends in its passes",
+                                        "Narayanan 2021; Megatron-LM schedules.py"},
     [SL_TERM_BUBBLE] =
         {"bubble", NULL, SL_LIFETIME_NONE,
          "longest path through the stages less microbatches x slowest_busy_s, both with what a "
@@ -188,7 +188,8 @@ static const sl_term_info terms[] = {
          "slowest_busy_s) / chunks_per_rank where only the slowest differs, for each micro-batch "
          "with the naive schedule: (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), "
          "zb_h2 (p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, "
-         "no difference below 0, dualpipe with n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - W), "
+         "no difference below 0, dualpipe with n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - "
+         "W), "
          "(p / 2 - 1)(F + 2B - 3W) where F = I = W",
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},
     [SL_TERM_DATA_COMMUNICATION] =

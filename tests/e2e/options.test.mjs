@@ -250,8 +250,6 @@ const hints = [
         '/parallelism/reshard_after_forward', /fsdp2/],
     ['no_sync of ZeRO', { workload: { framework: 'deepspeed' },
         parallelism: { ...sharded, gradient_sync: 'last' } }, '/parallelism/gradient_sync', /zero_stage 1/],
-    ['layers of what stays', { workload: { offload: { activation_layers: 2 } } },
-        '/workload/offload/activation_layers', /activations cpu/],
     ['parameters on the host', { workload: { offload: { parameters: 'cpu' } } },
         '/workload/offload/parameters', /zero_stage 3/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },

@@ -481,3 +481,11 @@ test('which cluster is one search, over stored and inline ones', async () => {
         await stopClean(server);
     }
 });
+
+test('a number of layers whose activations leave binds no plan where none leave', async () => {
+    const request = search({ workload: { framework: 'megatron', offload: { activations: 'cpu', activation_layers: 8 } },
+        space: { offload: ['none', 'activations'] } });
+    const { best } = await answered(request);
+    assert.ok(best.some(({ workload }) => workload.offload.activations === 'none'));
+    await assertEstimates(request, best.slice(0, 5));
+});

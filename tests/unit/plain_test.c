@@ -187,9 +187,9 @@ stages_send_the_output_of_their_last_layer(void)
                        2.0 * (sent[r] + (r > 0 ? sent[r - 1] : 0.0)), 0.0, "both ways, twice");
 
     const double slow_s = 10e-6 + 8e6 / 100e9, quick_s = 10e-6 + 4e6 / 100e9;
-    sl_expect_near(sl_fixture_seconds(e, SL_TERM_PIPELINE_COMMUNICATION),
-                   quick_s + 4.0 * (quick_s + slow_s), 1e-12,
-                   "the second rank's sends of 4 micro-batches both ways, and the first one's before");
+    sl_expect_near(
+        sl_fixture_seconds(e, SL_TERM_PIPELINE_COMMUNICATION), quick_s + 4.0 * (quick_s + slow_s),
+        1e-12, "the second rank's sends of 4 micro-batches both ways, and the first one's before");
     CU_ASSERT_EQUAL(e->time.communication_count, 1);
     sl_expect_near(e->time.communication[0].bytes_per_step, 8.0 * 8e6, 0.0, "8 x 8 MB");
 }
