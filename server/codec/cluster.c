@@ -165,7 +165,7 @@ per_node_member(const sl_node *where)
 }
 
 uint32_t
-sl_usual_nics(const sl_node_type *usual, uint64_t accelerators)
+sl_pool_usual_nics(const sl_node_type *usual, uint64_t accelerators)
 {
     assert(usual != NULL && accelerators <= SL_CLUSTER_PER_NODE_MAX);
 
@@ -176,7 +176,7 @@ sl_usual_nics(const sl_node_type *usual, uint64_t accelerators)
 }
 
 uint32_t
-sl_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain)
+sl_pool_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain)
 {
     const bool rack = usual != NULL && usual->scale_up_domain > usual->accelerators;
     return rack || domain <= accelerators ? domain : (uint32_t)accelerators;
@@ -200,7 +200,7 @@ resolve_nics(const sl_pool *pool, const sl_node_type *node, const sl_node_type *
     const sl_node_type *const from = node != NULL && node->nic_count > 0 ? node : reference;
     if (from == NULL || from->nic_count == 0)
         return;
-    out->nics_per_node = sl_usual_nics(from, out->accelerators_per_node);
+    out->nics_per_node = sl_pool_usual_nics(from, out->accelerators_per_node);
     out->nic_bytes_per_s = from->nic_bytes_per_s;
     out->nics_assumed = from != node;
     if (out->nics_assumed && out->nodes > 1)
@@ -263,7 +263,8 @@ resolve_domain(const sl_pool *pool, const sl_node_type *node, const sl_node_type
     sl_accelerator *const a = &out->accelerator;
     if (node != NULL && node->scale_up_domain > 0)
         a->scale_up_domain = node->scale_up_domain;
-    a->scale_up_domain = sl_usual_domain(reference, out->accelerators_per_node, a->scale_up_domain);
+    a->scale_up_domain =
+        sl_pool_usual_domain(reference, out->accelerators_per_node, a->scale_up_domain);
     if (pool->scale_up_domain > 0)
         a->scale_up_domain = (uint32_t)pool->scale_up_domain;
     if (pool->scale_up_bytes_per_s > 0)

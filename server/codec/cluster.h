@@ -53,11 +53,11 @@ sl_code sl_pool_read_fabric(const sl_node *object, sl_pool *pool, sl_errors *war
 
 /** Network cards of a node with so many accelerators that is built like the usual one: in proportion,
  * rounded up. 0 where the usual one has none. */
-uint32_t sl_usual_nics(const sl_node_type *usual, uint64_t accelerators);
+uint32_t sl_pool_usual_nics(const sl_node_type *usual, uint64_t accelerators);
 
 /** Accelerators that reach one another at `domain` of them where each node has so many: a domain ends
  * with the node unless the usual node of the part is of a rack. usual: may be NULL. */
-uint32_t sl_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain);
+uint32_t sl_pool_usual_domain(const sl_node_type *usual, uint64_t accelerators, uint32_t domain);
 
 /**
  * Completes the description from the catalogue. `where` is the object that names accelerator and

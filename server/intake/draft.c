@@ -143,9 +143,9 @@ take_catalog(const sl_catalog *catalog, sl_draft_pool *pool)
     const uint64_t held =
         said >= 1 && said <= SL_CLUSTER_PER_NODE_MAX ? (uint64_t)said : shape->accelerators;
     take_known(pool, SL_FIELD_SCALE_UP_DOMAIN,
-               sl_usual_domain(reference, held, shape->scale_up_domain), origin, usual);
+               sl_pool_usual_domain(reference, held, shape->scale_up_domain), origin, usual);
     if (pool->value[SL_FIELD_NIC_BYTES_PER_S].origin == SL_FROM_NOBODY) {
-        take_known(pool, SL_FIELD_NIC_COUNT, sl_usual_nics(shape, held), origin, usual);
+        take_known(pool, SL_FIELD_NIC_COUNT, sl_pool_usual_nics(shape, held), origin, usual);
         take_known(pool, SL_FIELD_NIC_BYTES_PER_S, shape->nic_bytes_per_s, origin, usual);
     }
     if (pool->node != NULL)

@@ -91,7 +91,7 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
     static const char *const shapes[] = {"empty", "JSON", "XML", "text"};
     assert(sample != NULL && err != NULL);
 
-    if (sl_is_utf16(sample->raw)) /* for which there was no memory */
+    if (sl_tidy_is_utf16(sample->raw)) /* for which there was no memory */
         return refuse(sample, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8", err);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if ((known[i].line == NULL || sl_sample_line_begins(sample, known[i].line)) &&

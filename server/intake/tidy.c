@@ -9,7 +9,7 @@
 enum { LINES_BEFORE_MAX = 64 };
 
 bool
-sl_is_utf16(const sl_raw *raw)
+sl_tidy_is_utf16(const sl_raw *raw)
 {
     const unsigned char *const b = (const unsigned char *)raw->text;
 
@@ -55,7 +55,7 @@ sl_tidy_utf16(const sl_raw *raw, sl_arena *arena)
 {
     assert(raw != NULL && arena != NULL);
 
-    if (!sl_is_utf16(raw))
+    if (!sl_tidy_is_utf16(raw))
         return *raw;
     const size_t size = convert_utf16(raw, NULL);
     char *const text = sl_arena_alloc(arena, size > 0 ? size : 1, 1);

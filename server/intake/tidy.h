@@ -6,7 +6,7 @@
 #include "intake/format.h"
 
 /** Whether every second byte of the beginning is zero, or a mark says so: what PowerShell writes. */
-bool sl_is_utf16(const sl_raw *raw);
+bool sl_tidy_is_utf16(const sl_raw *raw);
 
 /** UTF-16 as UTF-8; the same text where it is none, or no memory is left. */
 sl_raw sl_tidy_utf16(const sl_raw *raw, sl_arena *arena);
