@@ -32,12 +32,12 @@ typedef enum sl_origin {
 
 enum { SL_SURFACE_ROWS = 6, SL_SURFACE_COLUMNS = 4, SL_SURFACE_DEPTHS = 3 };
 
-/** Seconds of products as measured on a part over those of its law, where engine/surface.h has its nodes. */
+/** Seconds of products as measured on a part over those of its law, where engine/price/surface.h has its nodes. */
 typedef struct sl_gemm_surface {
     double ratio[SL_SURFACE_COLUMNS][SL_SURFACE_DEPTHS][SL_SURFACE_ROWS];
 } sl_gemm_surface;
 
-/** Matrix-product law: tiles, waves, memory roofline (see engine/kernel.h for the formula). */
+/** Matrix-product law: tiles, waves, memory roofline (see engine/price/kernel.h for the formula). */
 typedef struct sl_gemm_law {
     double multiprocessors;
     double peak_flops_per_s; /* asymptotic rate of the fitted kernels, cool clocks */
@@ -93,7 +93,7 @@ typedef enum sl_collective {
     SL_COLLECTIVE_REDUCE_SCATTER,
     SL_COLLECTIVE_SEND_RECEIVE,
     SL_COLLECTIVE_ALL_TO_ALL,
-    SL_COLLECTIVE_BROADCAST, /* no law of its own, like the next: see engine/collective.h */
+    SL_COLLECTIVE_BROADCAST, /* no law of its own, like the next: see engine/links/collective.h */
     SL_COLLECTIVE_REDUCE,    /* onto one rank */
     SL_COLLECTIVE_COUNT
 } sl_collective;
@@ -243,7 +243,8 @@ typedef struct sl_software {
     bool splits_products; /* a product for each tensor, where others have one for each input */
     bool weight_gradient_fused;  /* wgrad accumulates into the main gradient in the product */
     bool dummy_weight_gradients; /* TransformerEngine keeps one per distinct shape */
-    bool lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/lists.h) */
+    bool
+        lists_parts; /* ZeRO 3 sends tensors one by one, as lists of parts (engine/links/lists.h) */
     bool overlap_gradient_reduce;
     bool overlap_parameter_gather;
     bool splits_sequence; /* has sequence parallelism beside tensor parallelism */

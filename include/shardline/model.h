@@ -97,7 +97,7 @@ typedef enum sl_operator_kind {
 
 /**
  * Widths are elements per token of the whole (uncut) operator. What the operator keeps for the
- * backward pass and what it costs follow from kind and widths (engine/slice.h, engine/price.h).
+ * backward pass and what it costs follow from kind and widths (engine/placement/slice.h, engine/price/price.h).
  */
 typedef struct sl_operator {
     char name[24]; /* "qkv", "attention", "mlp_up": stable, shown to users */
@@ -311,7 +311,7 @@ uint32_t sl_model_layers_of(const sl_model *model, uint32_t kind);
 sl_code sl_model_mtp_parameters(const sl_model *model, uint64_t layers,
                                 uint64_t *out) SL_MUST_CHECK;
 
-/** What the tensors of a checkpoint are called: one row each in engine/describe_names.c. */
+/** What the tensors of a checkpoint are called: one row each in engine/model/describe_names.c. */
 typedef enum sl_naming {
     SL_NAMING_LLAMA,
     SL_NAMING_GPT2,

@@ -265,7 +265,7 @@ enum { SL_HOST_RUNS_MAX = 4 };
 /** Blocks in a row that the host's processors run, from its memory. */
 typedef struct sl_host_run {
     uint32_t first, last;
-    double flops_per_s;        /* 0 = not said: see engine/host.h */
+    double flops_per_s;        /* 0 = not said: see engine/price/host.h */
     double memory_bytes_per_s; /* likewise */
 } sl_host_run;
 
@@ -318,7 +318,7 @@ typedef struct sl_plan {
 } sl_plan;
 
 /**
- * Fields the user did not say. The engine evaluates the plausible values of each (engine/unknown.c)
+ * Fields the user did not say. The engine evaluates the plausible values of each (engine/answer/unknown.c)
  * and answers the median with the interval they span. Plain layers leave no choice of attention,
  * dropout and sequence parallelism: there these three are none, and never unknown.
  */

@@ -94,7 +94,7 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
 
 /**
  * Simulates the plan that was estimated.
- *   several stages   passes of chunks in the schedule's order (engine/order.h), sends between them,
+ *   several stages   passes of chunks in the schedule's order (engine/schedule/order.h), sends between them,
  *                    parameters gathered before and gradients reduced after
  *   one stage        layer by layer: FSDP's units, or buckets about as large as a layer, gathered one
  *                    layer ahead of their use and reduced after their backward, in one stream. Offloaded
@@ -107,7 +107,7 @@ sl_code sl_timeline_size(const sl_question *question, const sl_estimate *estimat
  * slowness  [ratio]  of the passes of each stage, 1 and more; NULL: all alike. It outlives *out
  * sizes     [ratio]  of each micro-batch to the usual one, on several stages; NULL: all alike. Likewise
  * scratch has the bytes of sl_timeline_size, aligned for any type, and outlives *out.
- * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/pipeline.h.
+ * Source: PyTorch FSDP prefetching; Megatron-LM distributed_data_parallel.py; engine/schedule/pipeline.h.
  */
 void sl_timeline_simulate(const sl_question *question, const sl_estimate *estimate,
                           const double slowness[SL_PIPELINE_MAX], const double *sizes,

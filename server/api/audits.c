@@ -3,7 +3,7 @@
 
 #include "api/inventories.h"
 #include "api/resources.h"
-#include "codec/private_hardware.h"
+#include "codec/inventory/private_hardware.h"
 #include "store/audit.h"
 
 static void

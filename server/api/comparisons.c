@@ -2,9 +2,9 @@
 #include "api/estimates.h"
 #include "api/resources.h"
 
-#include "codec/comparison_ask.h"
-#include "codec/comparison_json.h"
-#include "codec/names.h"
+#include "codec/comparison/comparison_ask.h"
+#include "codec/comparison/comparison_json.h"
+#include "codec/question/names.h"
 #include "shardline/version.h"
 
 static sl_code

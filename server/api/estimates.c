@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/choices_json.h"
-#include "codec/estimate_json.h"
-#include "codec/layers_json.h"
+#include "codec/answer/estimate_json.h"
+#include "codec/question/choices_json.h"
+#include "codec/question/layers_json.h"
 #include "hf/config.h"
 #include "shardline/version.h"
 #include "json/members.h"

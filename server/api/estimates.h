@@ -3,9 +3,9 @@
 #define SL_API_ESTIMATES_H
 
 #include "api/models.h"
-#include "codec/answer.h"
-#include "codec/host_status.h"
-#include "codec/question.h"
+#include "codec/answer/answer.h"
+#include "codec/inventory/host_status.h"
+#include "codec/question/question.h"
 
 /** Everything an answer borrows from while it is written. */
 typedef struct sl_api_asked {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/hardware_json.h"
+#include "codec/answer/hardware_json.h"
 
 static sl_code
 find(const sl_catalog *catalog, sl_own_kind kind, const char *name, const sl_part **part,

@@ -6,8 +6,8 @@
 
 #include "api/resources.h"
 #include "base/text.h"
-#include "codec/inventory.h"
-#include "codec/notes.h"
+#include "codec/inventory/inventory.h"
+#include "codec/question/notes.h"
 
 bool
 sl_slug_ok(const char *slug)

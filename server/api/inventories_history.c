@@ -5,8 +5,8 @@
 #include "api/inventories.h"
 #include "api/resources.h"
 #include "base/text.h"
-#include "codec/inventory.h"
-#include "codec/inventory_diff.h"
+#include "codec/inventory/inventory.h"
+#include "codec/inventory/inventory_diff.h"
 
 void
 sl_event_write(sl_writer *writer, const sl_inventory_event *event)

@@ -8,7 +8,7 @@
 #include "api/plan_keeper.h"
 #include "api/resources.h"
 #include "base/text.h"
-#include "codec/inventory.h"
+#include "codec/inventory/inventory.h"
 #include "json/patch.h"
 
 /* How often a patch is made anew because somebody else wrote in between. */

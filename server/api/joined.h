@@ -3,7 +3,7 @@
 #define SL_API_JOINED_H
 
 #include "api/app.h"
-#include "codec/host_status.h"
+#include "codec/inventory/host_status.h"
 
 /** All observations of an inventory, in the arena. */
 sl_code sl_api_observations(sl_store *store, const char *slug, sl_arena *arena,

@@ -2,7 +2,7 @@
 #include "api/estimates.h"
 #include "api/resources.h"
 
-#include "codec/limits_json.h"
+#include "codec/search/limits_json.h"
 #include "shardline/version.h"
 
 /* A model and limits are too large for a stack: they live as long as the request. */

@@ -8,7 +8,7 @@
 #include "api/search_ask.h"
 #include "api/search_run.h"
 #include "base/clock.h"
-#include "codec/limits_clusters.h"
+#include "codec/search/limits_clusters.h"
 #include "shardline/version.h"
 
 typedef enum step { READ, ASK, BEGIN, CONCLUDE } step;

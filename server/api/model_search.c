@@ -1,7 +1,7 @@
 /* Models by a part of their name. */
 #include "api/resources.h"
 
-#include "codec/cross_check.h"
+#include "codec/answer/cross_check.h"
 
 enum { LIMIT_DEFAULT = 20 };
 

@@ -2,8 +2,8 @@
 
 #include "api/resources.h"
 #include "base/text.h"
-#include "codec/layers_json.h"
-#include "codec/model_json.h"
+#include "codec/answer/model_json.h"
+#include "codec/question/layers_json.h"
 #include "hf/config.h"
 #include "hf/quantization.h"
 #include "shardline/version.h"

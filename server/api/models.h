@@ -3,7 +3,7 @@
 #define SL_API_MODELS_H
 
 #include "api/app.h"
-#include "codec/cross_check.h"
+#include "codec/answer/cross_check.h"
 #include "shardline/model.h"
 
 /** A model on its way into a handler, over the lanes. In the request's arena. */

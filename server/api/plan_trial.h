@@ -3,7 +3,7 @@
 #define SL_API_PLAN_TRIAL_H
 
 #include "api/app.h"
-#include "codec/verdict.h"
+#include "codec/inventory/verdict.h"
 #include "store/plan.h"
 
 /** Set the first two, zero the rest. In the request's arena. */

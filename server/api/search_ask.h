@@ -3,7 +3,7 @@
 #define SL_API_SEARCH_ASK_H
 
 #include "api/estimates.h"
-#include "codec/search.h"
+#include "codec/search/search.h"
 
 /** On its way over the lanes, in the request's arena; zero at first. */
 typedef struct sl_search_ask {

@@ -10,7 +10,7 @@
 
 #include "api/app.h"
 #include "base/crew.h"
-#include "codec/search.h"
+#include "codec/search/search.h"
 
 /** All searches of the process. */
 struct sl_searches {

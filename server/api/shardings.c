@@ -2,7 +2,7 @@
 #include "api/estimates.h"
 #include "api/resources.h"
 
-#include "codec/sharding_json.h"
+#include "codec/answer/sharding_json.h"
 #include "json/members.h"
 
 static sl_code

@@ -5,7 +5,7 @@
 #ifndef SL_API_STOCK_H
 #define SL_API_STOCK_H
 
-#include "codec/private_hardware.h"
+#include "codec/inventory/private_hardware.h"
 #include "store/hardware.h"
 
 typedef struct sl_stock sl_stock;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/timeline_json.h"
+#include "codec/answer/timeline_json.h"
 #include "trace/gzip.h"
 #include "json/members.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "catalog/internal.h"
-#include "engine/kernel.h"
+#include "engine/price/kernel.h"
 
 /* The link its collectives run over: between peers where there is one, else through the host. */
 static double

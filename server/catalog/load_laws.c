@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "catalog/row.h"
-#include "engine/surface.h"
+#include "engine/price/surface.h"
 
 static sl_accelerator *
 law_owner(sl_row *t)

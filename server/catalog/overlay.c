@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "catalog/row.h"
-#include "engine/kernel.h"
+#include "engine/price/kernel.h"
 
 enum {
     ARENA_BYTES = 8 << 20,

@@ -1,5 +1,5 @@
 /**
- * Model types that are described by parts lists (engine/recipe.h): which keys of a config each
+ * Model types that are described by parts lists (engine/model/recipe.h): which keys of a config each
  * value comes from, and what the blocks are made of. The tables are in the recipes_*.c files.
  *
  * Writing one. Symbols come first, each with its key, its other names and the default of the class;
@@ -14,7 +14,7 @@
 #ifndef SL_HF_RECIPE_H
 #define SL_HF_RECIPE_H
 
-#include "engine/recipe.h"
+#include "engine/model/recipe.h"
 #include "hf/source.h"
 #include "json/reader.h"
 

@@ -6,7 +6,7 @@
 #ifndef SL_INTAKE_CAPTURES_H
 #define SL_INTAKE_CAPTURES_H
 
-#include "codec/hosts.h"
+#include "codec/inventory/hosts.h"
 #include "intake/lines.h"
 #include "shardline/error.h"
 

@@ -13,7 +13,7 @@
 #define SL_INTAKE_DRAFT_H
 
 #include "catalog/catalog.h"
-#include "codec/inventory.h"
+#include "codec/inventory/inventory.h"
 #include "intake/findings.h"
 #include "json/writer.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/observed.h"
+#include "codec/inventory/observed.h"
 
 /* A host with what is said of it, while hosts are grouped. */
 typedef struct entry {

@@ -1,4 +1,4 @@
-/** Findings of one text as a source's observation is kept: the document of codec/observed.h. */
+/** Findings of one text as a source's observation is kept: the document of codec/inventory/observed.h. */
 #ifndef SL_INTAKE_FACTS_JSON_H
 #define SL_INTAKE_FACTS_JSON_H
 

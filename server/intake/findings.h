@@ -10,7 +10,7 @@
 #define SL_INTAKE_FINDINGS_H
 
 #include "base/arena.h"
-#include "codec/hosts.h"
+#include "codec/inventory/hosts.h"
 #include "shardline/error.h"
 
 enum { SL_FINDINGS_KINDS_MAX = 4096, SL_FINDINGS_FILES_MAX = 32, SL_FINDINGS_WARNINGS_MAX = 128 };

@@ -3,8 +3,8 @@
 #include <assert.h>
 
 #include "base/text.h"
-#include "codec/names.h"
-#include "codec/notes.h"
+#include "codec/question/names.h"
+#include "codec/question/notes.h"
 
 /* Beyond these shares the reader is told. */
 static const double outside_ratio = 0.05;

@@ -12,8 +12,8 @@
 
 #include "base/csv.h"
 #include "catalog/catalog.h"
-#include "engine/kernel.h"
-#include "engine/surface.h"
+#include "engine/price/kernel.h"
+#include "engine/price/surface.h"
 
 enum {
     SHAPES_MAX = 512,

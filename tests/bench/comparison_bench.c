@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "catalog/catalog.h"
-#include "engine/comparison.h"
+#include "engine/strategy/comparison.h"
 #include "llamas.h"
 #include "nodes.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "catalog/catalog.h"
-#include "engine/check.h"
-#include "engine/evaluate.h"
+#include "engine/answer/evaluate.h"
+#include "engine/check/check.h"
 #include "llamas.h"
 #include "nodes.h"
 #include "shardline/estimate.h"

@@ -4,7 +4,7 @@
  */
 #include "intake_bench.h"
 
-#include "codec/hosts.h"
+#include "codec/inventory/hosts.h"
 #include "json/reader.h"
 
 static void

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "catalog/catalog.h"
-#include "engine/limits.h"
+#include "engine/search/limits.h"
 #include "llamas.h"
 #include "nodes.h"
 

@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "codec/model_json.h"
+#include "codec/answer/model_json.h"
 #include "hf/config.h"
 
 enum { ROUNDS = 500, FILE_MAX = 1 << 20 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "codec/sharding_json.h"
+#include "codec/answer/sharding_json.h"
 #include "llamas.h"
 
 enum { ROUNDS = 5, PAGE_MAX_BYTES = 64 << 20 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "engine/pipeline.h"
+#include "engine/schedule/pipeline.h"
 
 enum { ROUNDS = 15, STAGES = 64, HELD_MAX = 4 };
 

@@ -207,7 +207,7 @@ function property(schema, pointer) {
 
 test('the terms of the engine are in the vocabulary, and its figures in the answer', () => {
     const { Estimate, MemoryTerm, TimeTerm } = components.schemas;
-    const rows = [...source('server/engine/terms.c')
+    const rows = [...source('server/engine/answer/terms.c')
         .matchAll(/\{"(\w+)",\s*(NULL|"[^"]+"),\s*SL_LIFETIME_(\w+)/g)];
     assert.ok(rows.length > 30);
     for (const [, name, pointer, lifetime] of rows) {

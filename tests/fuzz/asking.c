@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-#include "codec/layers_json.h"
+#include "codec/question/layers_json.h"
 #include "hf/config.h"
 #include "json/reader.h"
 

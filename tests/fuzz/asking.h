@@ -3,8 +3,8 @@
 #define SL_TESTS_FUZZ_ASKING_H
 
 #include "catalog/catalog.h"
-#include "codec/answer.h"
-#include "codec/question.h"
+#include "codec/answer/answer.h"
+#include "codec/question/question.h"
 #include "json/writer.h"
 
 enum { SL_ASKING_BYTES_MAX = 1 << 20 }; /* of a document */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "asking.h"
-#include "codec/comparison_ask.h"
-#include "codec/comparison_json.h"
-#include "codec/names.h"
+#include "codec/comparison/comparison_ask.h"
+#include "codec/comparison/comparison_json.h"
+#include "codec/question/names.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
 

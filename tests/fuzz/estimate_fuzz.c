@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "asking.h"
-#include "codec/choices_json.h"
-#include "codec/estimate_json.h"
+#include "codec/answer/estimate_json.h"
+#include "codec/question/choices_json.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "codec/answer/model_json.h"
 #include "hf/config.h"
 #include "hf/quantization.h"
-#include "codec/model_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

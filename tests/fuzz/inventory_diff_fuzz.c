@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "codec/inventory.h"
-#include "codec/inventory_diff.h"
+#include "codec/inventory/inventory.h"
+#include "codec/inventory/inventory_diff.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024, ARENA_BYTES = 64 * 1024 * 1024 };
 

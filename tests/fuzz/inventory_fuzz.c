@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "codec/inventory.h"
+#include "codec/inventory/inventory.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "asking.h"
-#include "codec/limits_clusters.h"
-#include "codec/limits_json.h"
+#include "codec/search/limits_clusters.h"
+#include "codec/search/limits_json.h"
 
 enum { OUTPUT_BYTES = 16 * 1024 * 1024, ARENA_BYTES = 64 * 1024 * 1024 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "asking.h"
-#include "codec/search.h"
+#include "codec/search/search.h"
 
 enum { OUTPUT_BYTES = 64 * 1024 * 1024, ARENA_BYTES = 32 << 20, UNITS = 2, REVIEWED = 3 };
 

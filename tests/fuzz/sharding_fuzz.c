@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/sharding_json.h"
+#include "codec/answer/sharding_json.h"
 #include "json/reader.h"
 
 enum { PAGE_MAX_BYTES = 64 << 20, PAGES = 3, TEXT_MAX = 96, SPECS = 5, MODELS = SPECS + 1 };

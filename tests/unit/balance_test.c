@@ -1,11 +1,11 @@
 /* Blocks dealt out over the stages: to which rank each goes, and when recomputation makes no difference. */
-#include "engine/balance.h"
+#include "engine/placement/balance.h"
 
 #include <string.h>
 
-#include "engine/evaluate.h"
-#include "engine/schedule.h"
-#include "engine/step_parts.h"
+#include "engine/answer/evaluate.h"
+#include "engine/answer/step_parts.h"
+#include "engine/schedule/schedule.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

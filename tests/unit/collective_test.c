@@ -1,6 +1,6 @@
-#include "engine/collective.h"
+#include "engine/links/collective.h"
 
-#include "engine/links.h"
+#include "engine/links/links.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

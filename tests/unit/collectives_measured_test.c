@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "catalog/catalog.h"
-#include "engine/collective.h"
+#include "engine/links/collective.h"
 #include "harness.h"
 #include "measured_table.h"
 #include "shardline/units.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "drawn_question.h"
-#include "engine/check.h"
+#include "engine/check/check.h"
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/sharding.h"

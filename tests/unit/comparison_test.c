@@ -1,7 +1,7 @@
 /* Strategies and ways of fine-tuning side by side: what must hold between them whatever the model. */
 #include <string.h>
 
-#include "engine/comparison.h"
+#include "engine/strategy/comparison.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

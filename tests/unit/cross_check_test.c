@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "codec/cross_check.h"
+#include "codec/answer/cross_check.h"
 #include "harness.h"
 
 /* A model of one million parameters: 100,000 of embedding, 100,000 of head. */

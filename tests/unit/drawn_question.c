@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "engine/price.h"
+#include "engine/price/price.h"
 #include "engine_fixture.h"
 #include "reading.h"
 

@@ -1,4 +1,4 @@
-#include "codec/estimate_json.h"
+#include "codec/answer/estimate_json.h"
 
 #include <assert.h>
 #include <stdlib.h>

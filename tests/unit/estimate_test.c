@@ -389,7 +389,7 @@ input(const sl_term *term, const char *name)
     return 0.0;
 }
 
-/* The formulas of engine/terms.c, worked from nothing but the inputs that are shown. */
+/* The formulas of engine/answer/terms.c, worked from nothing but the inputs that are shown. */
 static void
 shown_inputs_give_the_shown_values(void)
 {

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/evaluate.h"
-#include "engine/gather.h"
+#include "engine/answer/evaluate.h"
+#include "engine/placement/gather.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/collective.h"
-#include "engine/schedule.h"
+#include "engine/links/collective.h"
+#include "engine/schedule/schedule.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

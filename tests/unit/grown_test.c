@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/grown.h"
+#include "engine/model/grown.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 /* What tools observe, as it is kept and joined with a spec: drained, down, missing, not expected,
  * contradicting, stale. */
-#include "codec/host_status.h"
+#include "codec/inventory/host_status.h"
 
 #include <string.h>
 

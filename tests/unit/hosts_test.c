@@ -1,4 +1,4 @@
-#include "codec/hosts.h"
+#include "codec/inventory/hosts.h"
 
 #include <stdlib.h>
 #include <string.h>

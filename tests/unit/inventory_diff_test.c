@@ -1,7 +1,7 @@
 /* What a diff of two specs says: hosts by name, fields by meaning, and the same in words. */
 #include <string.h>
 
-#include "codec/inventory_diff.h"
+#include "codec/inventory/inventory_diff.h"
 #include "harness.h"
 
 #define NODE "\"node\":{\"accelerator\":\"x\",\"accelerators\":8}"

@@ -1,4 +1,4 @@
-#include "codec/inventory.h"
+#include "codec/inventory/inventory.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Plain lists of layers as they come in requests, and the networks that are kept as examples. */
-#include "codec/layers_json.h"
+#include "codec/question/layers_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

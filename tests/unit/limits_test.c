@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "drawn_question.h"
-#include "engine/grown.h"
-#include "engine/limits.h"
-#include "engine/schedule.h"
+#include "engine/model/grown.h"
+#include "engine/schedule/schedule.h"
+#include "engine/search/limits.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

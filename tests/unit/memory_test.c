@@ -1,6 +1,6 @@
 #include <math.h>
 
-#include "engine/evaluate.h"
+#include "engine/answer/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

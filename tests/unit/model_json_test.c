@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "codec/model_json.h"
+#include "codec/answer/model_json.h"
 #include "reading.h"
 
 /* The answer of a model, parsed again; the caller frees it. */

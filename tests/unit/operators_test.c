@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/csv.h"
 #include "catalog/catalog.h"
-#include "engine/collective.h"
-#include "engine/kernel.h"
+#include "engine/links/collective.h"
+#include "engine/price/kernel.h"
 #include "harness.h"
 #include "measured_table.h"
 

@@ -1,5 +1,5 @@
 /* What each rank of a pipeline runs, pass after pass. */
-#include "engine/order.h"
+#include "engine/schedule/order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

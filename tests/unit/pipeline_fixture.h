@@ -2,7 +2,7 @@
 #ifndef SL_TESTS_PIPELINE_FIXTURE_H
 #define SL_TESTS_PIPELINE_FIXTURE_H
 
-#include "engine/pipeline.h"
+#include "engine/schedule/pipeline.h"
 
 enum {
     SL_PIPELINE_RANKS_MAX = 12,

@@ -1,5 +1,5 @@
 /* One step of a pipeline, simulated: what runs when, and what is alive. */
-#include "engine/pipeline.h"
+#include "engine/schedule/pipeline.h"
 
 #include "harness.h"
 #include "pipeline_fixture.h"

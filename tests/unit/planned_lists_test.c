@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/kernel.h"
-#include "engine/price.h"
+#include "engine/price/kernel.h"
+#include "engine/price/price.h"
 #include "engine_fixture.h"
 #include "hf/recipe.h"
 #include "reading.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/pools.h"
+#include "engine/placement/pools.h"
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/sharding.h"

@@ -1,5 +1,5 @@
 /* What a question asks of: clusters, inventories, and the checks and choices that need them. */
-#include "codec/choices_json.h"
+#include "codec/question/choices_json.h"
 #include "question_reading.h"
 
 #include <assert.h>

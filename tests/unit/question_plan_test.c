@@ -1,5 +1,5 @@
 /* What a question says of its plan: sharding, schedule, placement, recomputation, offload, types. */
-#include "codec/names.h"
+#include "codec/question/names.h"
 #include "question_reading.h"
 
 static void

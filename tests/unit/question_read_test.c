@@ -1,5 +1,5 @@
 /* What a question says: each field read, assumed, refused by name or warned of. */
-#include "codec/names.h"
+#include "codec/question/names.h"
 #include "question_reading.h"
 
 static void

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "catalogued.h"
-#include "codec/question.h"
+#include "codec/question/question.h"
 #include "harness.h"
 
 static sl_catalog *catalog; /* of main */

@@ -1,5 +1,5 @@
 /* Where ranks stand: both orders, against the definition. */
-#include "engine/ranks.h"
+#include "engine/placement/ranks.h"
 
 #include "engine_fixture.h"
 #include "harness.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/recipe.h"
+#include "engine/model/recipe.h"
 
 static sl_scope
 scope_of_three(void)

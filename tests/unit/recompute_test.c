@@ -1,10 +1,10 @@
 /* Recomputation of some blocks, of several at a time, of parts of each: what is kept and run again. */
-#include "engine/recompute.h"
+#include "engine/placement/recompute.h"
 
 #include <string.h>
 
-#include "engine/evaluate.h"
-#include "engine/holding.h"
+#include "engine/answer/evaluate.h"
+#include "engine/placement/holding.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

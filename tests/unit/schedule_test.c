@@ -1,5 +1,5 @@
 /* Schedules of a pipeline: who holds which chunk, what is alive, how long the step spans. */
-#include "engine/schedule.h"
+#include "engine/schedule/schedule.h"
 
 #include "engine_fixture.h"
 #include "harness.h"

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "catalogued.h"
-#include "codec/search.h"
+#include "codec/search/search.h"
 #include "harness.h"
 #include "hf/config.h"
 #include "json/patch.h"

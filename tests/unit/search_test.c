@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "drawn_question.h"
-#include "engine/evaluate.h"
+#include "engine/answer/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
 #include "shardline/search.h"

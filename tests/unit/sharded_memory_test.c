@@ -1,8 +1,8 @@
 /* ZeRO and FSDP: what each rank holds at rest, what it gathers, and which moment is the peak. */
 #include <math.h>
 
-#include "engine/evaluate.h"
-#include "engine/rank_memory.h"
+#include "engine/answer/evaluate.h"
+#include "engine/memory/rank_memory.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

@@ -1,5 +1,5 @@
 /* Who holds what, by hand: slices, flat units, buckets, groups. */
-#include "engine/schedule.h"
+#include "engine/schedule/schedule.h"
 #include "sharded.h"
 
 /* Megatron's buckets of a stage, tensor and expert rank hold what stands there, each parameter once. */

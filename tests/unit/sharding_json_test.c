@@ -1,5 +1,5 @@
 /* Sharding maps as JSON: texts of ranks, and what no plan of the API asks for yet. */
-#include "codec/sharding_json.h"
+#include "codec/answer/sharding_json.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engine/schedule.h"
+#include "engine/schedule/schedule.h"
 #include "sharded.h"
 
 static uint64_t

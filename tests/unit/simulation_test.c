@@ -1,5 +1,5 @@
 /* Tasks on lanes: when they begin and end. */
-#include "engine/simulation.h"
+#include "engine/schedule/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "engine/kernel.h"
-#include "engine/schedule.h"
+#include "engine/price/kernel.h"
+#include "engine/schedule/schedule.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 /* What measured products differ by from their law, and what of it a product is given. */
-#include "engine/kernel.h"
-#include "engine/surface.h"
+#include "engine/price/kernel.h"
+#include "engine/price/surface.h"
 #include "engine_fixture.h"
 #include "harness.h"
 

@@ -1,6 +1,6 @@
 /* Saved plans: which documents are taken, what an answer boils down to, and why a plan that fitted
  * does not any more. */
-#include "codec/verdict.h"
+#include "codec/inventory/verdict.h"
 
 #include <string.h>
 

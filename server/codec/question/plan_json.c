@@ -1,0 +1,559 @@
+#include "codec/question/plan_json.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "codec/question/names.h"
+#include "codec/question/operating.h"
+#include "codec/question/placement.h"
+#include "codec/question/profile.h"
+#include "engine/placement/pools.h"
+
+void
+sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
+{
+    sl_write_key(writer, "adapter");
+    if (adapter->method == SL_ADAPTER_NONE) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "method", sl_name(&sl_adapter_names, adapter->method - 1));
+    sl_put_known_uint(writer, "rank", adapter->rank);
+    sl_put_known_uint(writer, "block_size", adapter->block_size);
+    sl_put_known_uint(writer, "virtual_tokens", adapter->virtual_tokens);
+    sl_put_text(writer, "dtype", adapter->half ? "bf16" : "fp32");
+    sl_put_bool(writer, "fused", adapter->fused);
+    sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
+    sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
+    sl_put_double(writer, "dropout", adapter->dropout_ratio);
+    sl_put_bool(writer, "sequence_parallel_input_regather", adapter->regathers);
+    sl_write_key(writer, "targets");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < adapter->target_count; i++)
+        sl_write_text(writer, adapter->targets[i]);
+    sl_write_array_end(writer);
+    sl_write_object_end(writer);
+}
+
+static const char *
+place_of(bool off, bool nvme)
+{
+    if (!off)
+        return "none";
+    return nvme ? "nvme" : "cpu";
+}
+
+void
+sl_offload_write(sl_writer *writer, const sl_offload *offload)
+{
+    sl_write_key(writer, "offload");
+    sl_write_object(writer);
+    sl_put_text(writer, "optimizer", place_of(offload->optimizer, offload->optimizer_on_nvme));
+    sl_put_text(writer, "parameters", place_of(offload->parameters, offload->parameters_on_nvme));
+    sl_put_text(writer, "activations", offload->activations ? "cpu" : "none");
+    if (offload->activations && offload->activation_layers > 0)
+        sl_put_uint(writer, "activation_layers", offload->activation_layers);
+    sl_write_object_end(writer);
+}
+
+/* A word where one says it all. */
+void
+sl_recompute_write(sl_writer *writer, const sl_workload *w)
+{
+    sl_write_key(writer, "recompute");
+    if (w->recompute < SL_RECOMPUTE_WORDS && w->recompute_method == SL_RECOMPUTE_EACH) {
+        sl_write_text(writer, sl_name(&sl_recompute_names, w->recompute));
+        return;
+    }
+    sl_write_object(writer);
+    if (w->recompute == SL_RECOMPUTE_FULL) {
+        sl_put_text(writer, "mode", "full");
+        sl_put_text(writer, "method", sl_name(&sl_method_names, (uint32_t)w->recompute_method - 1));
+        sl_put_uint(writer, "layers", w->recompute_layers);
+    } else {
+        sl_put_text(writer, "mode", "modules");
+        sl_write_key(writer, "modules");
+        sl_write_array(writer);
+        for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+            if ((w->recompute_modules >> m & 1) != 0)
+                sl_write_text(writer, sl_name(&sl_module_names, m));
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
+/* Bytes per parameter that the request says in place of its framework's, in the order it takes them. */
+static void
+state_layout_write(sl_writer *writer, const sl_layout *layout)
+{
+    static const char *const names[] = {"parameter_bytes", "gradient_bytes", "master_weight_bytes",
+                                        "optimizer_bytes"};
+    const double bytes[] = {layout->parameter_bytes, layout->gradient_bytes, layout->master_bytes,
+                            layout->optimizer_bytes};
+    bool said = false;
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++)
+        said = said || bytes[i] >= 0;
+    sl_write_key(writer, "layout");
+    if (!said) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    for (size_t i = 0; i < sizeof bytes / sizeof bytes[0]; i++) {
+        if (bytes[i] >= 0)
+            sl_put_double(writer, names[i], bytes[i]);
+        else
+            sl_put_null(writer, names[i]);
+    }
+    sl_write_object_end(writer);
+}
+
+/* bf16_layers is a number of last blocks or a list of them, as in the request. */
+static void
+fp8_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    sl_write_key(writer, "fp8");
+    if (!sl_precision_is_low(w->precision)) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "recipe",
+                w->fp8.recipe == SL_RECIPE_DEFAULT
+                    ? NULL
+                    : sl_name(&sl_recipe_names, w->fp8.recipe - SL_RECIPE_DELAYED));
+    sl_put_bool(writer, "primary_weights", w->fp8.primary_weights);
+    sl_put_bool(writer, "all_gather", w->gather == SL_WIRE_FP8);
+    sl_write_key(writer, "bf16_layers");
+    if (request->half_count == 0) {
+        sl_write_uint(writer, request->half_last);
+    } else {
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < request->half_count; i++)
+            if (request->half_blocks[i])
+                sl_write_uint(writer, i);
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
+static void
+documents_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w)
+{
+    const bool packed = w->document_length > 0;
+    sl_write_key(writer, "documents");
+    if (!packed && request->padded_length == 0) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_uint(writer, "mean_length", packed ? w->document_length : request->padded_length);
+    sl_put_bool(writer, "packed", packed);
+    sl_write_object_end(writer);
+}
+
+static void
+moe_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
+          const sl_plan *plan)
+{
+    sl_write_key(writer, "moe");
+    if (!w->routing_said) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_object(writer);
+    sl_put_text(writer, "balance", request->balance);
+    sl_put_known_double(writer, "imbalance", w->imbalance);
+    sl_put_known_double(writer, "capacity_factor", w->capacity);
+    sl_put_text(writer, "dispatcher", request->dispatcher);
+    sl_put_bool(writer, "overlap", plan->overlap_experts);
+    sl_write_object_end(writer);
+}
+
+static void
+workload_write(sl_writer *writer, const sl_estimate_request *request, const sl_workload *w,
+               const sl_plan *plan, const sl_software *software)
+{
+    sl_write_object(writer);
+    sl_put_text(writer, "kind", sl_name(&sl_kind_names, request->kind));
+    sl_put_text(writer, "framework", sl_name(&sl_framework_names, w->framework));
+    sl_put_text(writer, "software", software != NULL ? software->name : NULL);
+    sl_profile_write(writer, software);
+    sl_put_known_uint(writer, "sequence_length", w->sequence_length);
+    sl_put_known_uint(writer, "global_batch_size", w->global_batch);
+    sl_put_known_uint(writer, "micro_batch_size", w->micro_batch);
+    const uint64_t per_round = w->micro_batch * plan->data;
+    const bool divides = per_round > 0 && w->global_batch % per_round == 0;
+    sl_put_known_uint(writer, "gradient_accumulation", divides ? w->global_batch / per_round : 0);
+    sl_put_text(writer, "precision", sl_name(&sl_precision_names, w->precision));
+    sl_put_text(writer, "optimizer", sl_name(&sl_optimizer_names, w->optimizer));
+    sl_recompute_write(writer, w);
+    sl_put_text(writer, "attention", sl_name(&sl_attention_names, w->attention));
+    sl_put_bool(writer, "dropout", w->dropout);
+    sl_put_text(writer, "loss", sl_name(&sl_loss_names, w->loss));
+    sl_put_bool(writer, "compile", w->compile);
+    sl_put_text(writer, "activation_profile", sl_name(&sl_profile_names, w->activations));
+    sl_put_uint(writer, "mtp", request->mtp);
+    sl_put_text(writer, "cuda_graphs", sl_name(&sl_graph_names, w->graphs));
+    sl_put_bool(writer, "optimizer_in_backward", w->optimizer_in_backward);
+    documents_write(writer, request, w);
+    fp8_write(writer, request, w);
+    moe_write(writer, request, w, plan);
+    sl_adapter_write(writer, &w->adapter);
+    sl_offload_write(writer, &w->offload);
+    state_layout_write(writer, &w->layout);
+    sl_put_known_uint(writer, "tokens", w->tokens);
+    sl_write_object_end(writer);
+}
+
+static void
+layout_write(sl_writer *writer, const sl_plan *plan)
+{
+    sl_write_key(writer, "pipeline_layout");
+    if (plan->layout_chunks == 0) {
+        sl_write_null(writer);
+        return;
+    }
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < plan->layout_chunks; i++)
+        sl_write_uint(writer, plan->layout[i]);
+    sl_write_array_end(writer);
+}
+
+void
+sl_degrees_write(sl_writer *writer, const sl_plan *plan)
+{
+    sl_put_uint(writer, "pipeline", plan->pipeline);
+    sl_put_uint(writer, "virtual_pipeline", plan->virtual_pipeline);
+    layout_write(writer, plan);
+    sl_put_uint(writer, "context", plan->context);
+    sl_put_text(writer, "context_kind", sl_name(&sl_context_names, plan->context_kind));
+    sl_put_uint(writer, "expert", plan->expert);
+    sl_put_known_uint(writer, "expert_tensor", plan->expert_tensor);
+    sl_put_uint(writer, "data", plan->data);
+    sl_put_uint(writer, "zero_stage", plan->zero_stage);
+    sl_put_known_uint(writer, "shard_group", plan->shard_group);
+}
+
+static void
+wire_write(sl_writer *writer, const char *key, sl_wire wire)
+{
+    sl_put_text(writer, key,
+                wire == SL_WIRE_DEFAULT ? NULL : sl_name(&sl_wire_names, wire - SL_WIRE_BF16));
+}
+
+static void
+unit_write(sl_writer *writer, const sl_unit *unit)
+{
+    sl_write_key(writer, "fsdp_unit");
+    switch (unit->kind) {
+    case SL_UNIT_BLOCK:
+        sl_write_text(writer, "block");
+        break;
+    case SL_UNIT_ROOT:
+        sl_write_text(writer, "root");
+        break;
+    case SL_UNIT_BY_SIZE:
+        sl_write_uint(writer, unit->least);
+        break;
+    case SL_UNIT_BY_MODULE:
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < unit->module_count; i++)
+            sl_write_text(writer, unit->modules[i]);
+        sl_write_array_end(writer);
+        break;
+    }
+}
+
+/* As the software profile does it, or as the request says instead; dp has no choice. */
+static void
+overlap_write(sl_writer *writer, const sl_workload *workload, const sl_software *software)
+{
+    sl_write_key(writer, "overlap");
+    if (software == NULL || workload->framework == SL_FRAMEWORK_DP) {
+        sl_write_null(writer);
+        return;
+    }
+    const sl_overlap_word tensor = software->overlap_tensor_forward    ? SL_OVERLAP_USERBUFFER
+                                   : software->overlap_tensor_backward ? SL_OVERLAP_BULK
+                                                                       : SL_OVERLAP_NONE;
+    sl_write_object(writer);
+    sl_put_bool(writer, "grad_reduce", software->overlap_gradient_reduce);
+    sl_put_bool(writer, "param_gather", software->overlap_parameter_gather);
+    sl_put_text(writer, "tensor", sl_name(&sl_overlap_names, tensor));
+    sl_put_bool(writer, "p2p", software->overlap_pipeline);
+    sl_write_object_end(writer);
+}
+
+static void
+plan_write(sl_writer *writer, const sl_workload *workload, const sl_plan *plan,
+           const sl_software *software)
+{
+    sl_write_object(writer);
+    sl_put_uint(writer, "tensor", plan->tensor);
+    sl_put_bool(writer, "sequence", plan->sequence);
+    sl_degrees_write(writer, plan);
+    if (plan->reshard != SL_RESHARD_DEFAULT)
+        sl_put_bool(writer, "reshard_after_forward", plan->reshard == SL_RESHARD_ALWAYS);
+    else
+        sl_put_null(writer, "reshard_after_forward");
+    sl_put_text(writer, "gradient_sync",
+                sl_name(&sl_gradient_sync_names,
+                        sl_plan_gradient_sync(workload, plan) - SL_GRADIENT_SYNC_EACH));
+    unit_write(writer, &plan->unit);
+    sl_put_text(writer, "order", sl_name(&sl_order_names, plan->order));
+    overlap_write(writer, workload, software);
+    wire_write(writer, "grad_reduce_dtype", workload->reduce);
+    wire_write(writer, "gather_dtype", workload->gather);
+    sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, plan->schedule));
+    sl_placement_write(writer, plan);
+    sl_write_object_end(writer);
+}
+
+void
+sl_nics_write(sl_writer *writer, const sl_cluster *cluster)
+{
+    sl_write_key(writer, "nics");
+    sl_write_array(writer);
+    if (cluster->nics_per_node > 0) {
+        sl_write_object(writer);
+        sl_put_uint(writer, "count", cluster->nics_per_node);
+        sl_put_double(writer, "bytes_per_s", cluster->nic_bytes_per_s);
+        sl_put_text(writer, "kind", cluster->fabric.kind);
+        sl_write_object_end(writer);
+    }
+    sl_write_array_end(writer);
+}
+
+/* Equal nodes, into an object that is open. */
+static void
+nodes_write(sl_writer *writer, const sl_cluster *cluster)
+{
+    const sl_accelerator *const a = &cluster->accelerator;
+    sl_put_text(writer, "accelerator", a->id);
+    sl_put_text(writer, "accelerator_name", a->name);
+    sl_put_text(writer, "node_type", *cluster->node_type != '\0' ? cluster->node_type : NULL);
+    sl_put_uint(writer, "nodes", cluster->nodes);
+    sl_put_uint(writer, "accelerators_per_node", cluster->accelerators_per_node);
+    sl_put_uint(writer, "accelerators", (uint64_t)cluster->nodes * cluster->accelerators_per_node);
+    sl_put_uint(writer, "memory_bytes", a->memory_bytes);
+    sl_put_uint(writer, "reserved_bytes", a->reserved_bytes);
+    sl_put_double(writer, "memory_bandwidth_bytes_per_s", a->memory_bytes_per_s);
+    sl_put_double(writer, "scale_up_bytes_per_s", a->scale_up_bytes_per_s);
+    sl_put_uint(writer, "scale_up_domain", a->scale_up_domain);
+    sl_put_known_uint(writer, "host_memory_bytes", cluster->host_memory_bytes);
+    sl_nics_write(writer, cluster);
+    sl_put_double(writer, "oversubscription", cluster->oversubscription_ratio);
+    sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    sl_operating_write(writer, &cluster->operation);
+    sl_write_key(writer, "rates");
+    sl_write_object(writer);
+    sl_put_text(writer, "matrix_products", sl_name(&sl_origin_names, a->gemm_origin));
+    sl_put_text(writer, "attention", sl_name(&sl_origin_names, a->attention_origin));
+    sl_put_text(writer, "collectives", sl_name(&sl_origin_names, a->collective_origin));
+    sl_put_text(writer, "measured_on", a->law_part);
+    sl_write_key(writer, "sustained_ratio");
+    sl_write_object(writer);
+    sl_put_double(writer, "value", a->sustained_ratio);
+    sl_put_double(writer, "low", a->sustained_low_ratio);
+    sl_put_double(writer, "high", a->sustained_high_ratio);
+    sl_write_object_end(writer);
+    sl_write_object_end(writer);
+}
+
+static void
+pools_write(sl_writer *writer, const sl_cluster *cluster, const sl_plan *plan)
+{
+    uint64_t first_rank = 0;
+    sl_put_uint(writer, "nodes", cluster->nodes);
+    sl_put_uint(writer, "accelerators", sl_cluster_accelerators(cluster));
+    sl_put_known_double(writer, "price_per_node_hour", cluster->price_per_node_hour);
+    sl_operating_write(writer, &cluster->operation);
+    sl_write_key(writer, "pools");
+    sl_write_array(writer);
+    for (uint32_t i = 0; i < cluster->pool_count; i++) {
+        const sl_cluster *const pool = &cluster->pools[i];
+        uint32_t first = 0, end = 0;
+        sl_pools_stages(cluster, plan, i, &first, &end);
+        sl_write_object(writer);
+        sl_put_text(writer, "name", pool->pool);
+        sl_put_uint(writer, "first_rank", first_rank);
+        sl_put_uint(writer, "first_stage", first);
+        sl_put_uint(writer, "stages", end - first);
+        nodes_write(writer, pool);
+        sl_write_object_end(writer);
+        first_rank += sl_cluster_accelerators(pool);
+    }
+    sl_write_array_end(writer);
+}
+
+static void
+cluster_write(sl_writer *writer, const sl_cluster *cluster, const sl_plan *plan)
+{
+    sl_write_object(writer);
+    if (cluster->pool_count > 0)
+        pools_write(writer, cluster, plan);
+    else
+        nodes_write(writer, cluster);
+    sl_write_object_end(writer);
+}
+
+void
+sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
+                  const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
+                  const sl_software *software)
+{
+    assert(writer != NULL && request != NULL && workload != NULL && plan != NULL);
+
+    sl_write_object(writer);
+    sl_write_key(writer, "workload");
+    workload_write(writer, request, workload, plan, software);
+    sl_write_key(writer, "parallelism");
+    plan_write(writer, workload, plan, software);
+    sl_write_key(writer, "cluster");
+    if (cluster != NULL)
+        cluster_write(writer, cluster, plan);
+    else
+        sl_write_null(writer);
+    sl_write_object_end(writer);
+}
+
+/* A fix was evaluated with one value for each open field: the patch pins those that the software
+ * does not fix, or the patched request would be answered with another median. */
+static bool
+is_open(const sl_estimate_request *request, sl_unknown field)
+{
+    return (request->unknown & (uint32_t)field) != 0;
+}
+
+static void
+workload_patch_write(sl_writer *writer, const sl_estimate_request *request,
+                     const sl_estimate *estimate, const sl_fix *fix)
+{
+    const sl_workload *const from = &estimate->workload;
+    const sl_workload *const to = &fix->workload;
+    const uint64_t steps = sl_plan_microbatches(to, &fix->plan);
+    const bool micro_batch =
+        from->micro_batch != to->micro_batch || is_open(request, SL_UNKNOWN_MICRO_BATCH);
+    const bool recompute = from->recompute != to->recompute ||
+                           from->recompute_method != to->recompute_method ||
+                           is_open(request, SL_UNKNOWN_RECOMPUTE);
+    const bool attention =
+        from->attention != to->attention ||
+        (is_open(request, SL_UNKNOWN_ATTENTION) && estimate->software->attention < 0);
+    const bool accumulation =
+        request->gradient_accumulation > 0 && request->gradient_accumulation != steps;
+    const bool software = is_open(request, SL_UNKNOWN_SOFTWARE);
+    const bool offload = from->offload.optimizer != to->offload.optimizer ||
+                         from->offload.parameters != to->offload.parameters ||
+                         from->offload.activations != to->offload.activations;
+    const bool dropout = is_open(request, SL_UNKNOWN_DROPOUT) && estimate->software->dropout < 0;
+    const bool sizes = from->sequence_length != to->sequence_length || /* of limits alone */
+                       from->global_batch != to->global_batch;
+
+    if (!(micro_batch || recompute || attention || accumulation || software || dropout || offload ||
+          sizes))
+        return;
+    sl_write_key(writer, "workload");
+    sl_write_object(writer);
+    if (software)
+        sl_put_text(writer, "software", estimate->software->name);
+    if (from->sequence_length != to->sequence_length)
+        sl_put_uint(writer, "sequence_length", to->sequence_length);
+    if (from->global_batch != to->global_batch)
+        sl_put_uint(writer, "global_batch_size", to->global_batch);
+    if (micro_batch)
+        sl_put_uint(writer, "micro_batch_size", to->micro_batch);
+    if (accumulation)
+        sl_put_uint(writer, "gradient_accumulation", steps);
+    if (recompute)
+        sl_recompute_write(writer, to);
+    if (attention)
+        sl_put_text(writer, "attention", sl_name(&sl_attention_names, to->attention));
+    if (dropout)
+        sl_put_bool(writer, "dropout", to->dropout);
+    if (offload)
+        sl_offload_write(writer, &to->offload);
+    sl_write_object_end(writer);
+}
+
+static void
+put_changed(sl_writer *writer, const char *key, uint32_t from, uint32_t to, bool open)
+{
+    if (from != to || open)
+        sl_put_uint(writer, key, to);
+}
+
+static bool
+same_layout(const sl_plan *a, const sl_plan *b)
+{
+    return a->layout_chunks == b->layout_chunks &&
+           memcmp(a->layout, b->layout, a->layout_chunks * sizeof *a->layout) == 0;
+}
+
+static void
+plan_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_plan *from,
+                 const sl_plan *to)
+{
+    const bool data = from->data != to->data && !request->data_auto;
+    const bool schedule = from->schedule != to->schedule && request->schedule_said;
+    /* A request that does not say it leaves it open once there is more than one tensor rank. */
+    const bool sequence = from->sequence != to->sequence || is_open(request, SL_UNKNOWN_SEQUENCE) ||
+                          (to->tensor > 1 && from->tensor == 1 && !request->sequence_said);
+    /* Words, copies and hybrid groups are read again with the changed plan: numbers take their place. */
+    const bool worded = request->sharding_said || request->copies > 0;
+    const bool zero_open = is_open(request, SL_UNKNOWN_ZERO_STAGE);
+    const bool layout = to->layout_chunks > 0 && !same_layout(from, to);
+    if (from->tensor == to->tensor && from->pipeline == to->pipeline &&
+        from->virtual_pipeline == to->virtual_pipeline && from->zero_stage == to->zero_stage &&
+        from->shard_group == to->shard_group && from->gradient_sync == to->gradient_sync &&
+        !(sequence || zero_open || data || schedule || layout))
+        return;
+    sl_write_key(writer, "parallelism");
+    sl_write_object(writer);
+    put_changed(writer, "tensor", from->tensor, to->tensor, false);
+    if (sequence)
+        sl_put_bool(writer, "sequence", to->sequence);
+    put_changed(writer, "pipeline", from->pipeline, to->pipeline, false);
+    put_changed(writer, "virtual_pipeline", from->virtual_pipeline, to->virtual_pipeline, false);
+    if (data)
+        sl_put_uint(writer, "data", to->data);
+    put_changed(writer, "zero_stage", from->zero_stage, to->zero_stage, zero_open || worded);
+    if (worded) {
+        sl_put_null(writer, "sharding");
+        sl_put_null(writer, "replicate");
+        sl_put_known_uint(writer, "shard_group", to->shard_group);
+    }
+    if (from->gradient_sync != to->gradient_sync)
+        sl_put_text(writer, "gradient_sync",
+                    sl_name(&sl_gradient_sync_names, to->gradient_sync - SL_GRADIENT_SYNC_EACH));
+    if (schedule)
+        sl_put_text(writer, "schedule", sl_name(&sl_schedule_names, to->schedule));
+    if (layout) {
+        sl_write_key(writer, "pipeline_layout");
+        sl_write_array(writer);
+        for (uint32_t i = 0; i < to->layout_chunks; i++)
+            sl_write_uint(writer, to->layout[i]);
+        sl_write_array_end(writer);
+    }
+    sl_write_object_end(writer);
+}
+
+void
+sl_patch_write(sl_writer *writer, const sl_estimate_request *request, const sl_estimate *estimate,
+               const sl_fix *fix)
+{
+    assert(writer != NULL && request != NULL && estimate != NULL && fix != NULL);
+
+    sl_write_object(writer);
+    workload_patch_write(writer, request, estimate, fix);
+    plan_patch_write(writer, request, &estimate->plan, &fix->plan);
+    if (fix->nodes != request->cluster.nodes) {
+        sl_write_key(writer, "cluster");
+        sl_write_object(writer);
+        sl_put_uint(writer, "nodes", fix->nodes);
+        sl_write_object_end(writer);
+    }
+    sl_write_object_end(writer);
+}

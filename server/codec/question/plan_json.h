@@ -1,0 +1,31 @@
+/** What was evaluated, and changes to it, in the words of a request. */
+#ifndef SL_CODEC_PLAN_JSON_H
+#define SL_CODEC_PLAN_JSON_H
+
+#include "codec/question/question.h"
+#include "shardline/estimate.h"
+#include "json/writer.h"
+
+/** {"workload", "parallelism", "cluster"} after every default and every median. cluster and
+ * software may be NULL. */
+void sl_resolved_write(sl_writer *writer, const sl_estimate_request *request,
+                       const sl_workload *workload, const sl_plan *plan, const sl_cluster *cluster,
+                       const sl_software *software);
+
+/** Members "adapter", "offload" and "recompute" of a workload. */
+void sl_adapter_write(sl_writer *writer, const sl_adapter *adapter);
+void sl_offload_write(sl_writer *writer, const sl_offload *offload);
+void sl_recompute_write(sl_writer *writer, const sl_workload *workload);
+
+/** Members of a plan from its pipeline to its shard group. */
+void sl_degrees_write(sl_writer *writer, const sl_plan *plan);
+
+/** Member "nics" of a cluster: none, or one kind. */
+void sl_nics_write(sl_writer *writer, const sl_cluster *cluster);
+
+/** A fix as a merge patch of the request: only the fields that differ from what was evaluated and
+ * that the request does not derive by itself. */
+void sl_patch_write(sl_writer *writer, const sl_estimate_request *request,
+                    const sl_estimate *estimate, const sl_fix *fix);
+
+#endif

@@ -1,0 +1,66 @@
+#include "codec/question/profile.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "codec/question/figures.h"
+
+#define FIELD(name, member, least, most)                                                           \
+    {                                                                                              \
+        name, offsetof(sl_software, member), least, most                                           \
+    }
+
+/* Figures of a software profile that a request may replace. */
+static const sl_figure_field fields[] = {
+    FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
+    FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
+    FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
+    FIELD("norm_ratio", streaming.norm_ratio, 0.01, 1.0),
+    FIELD("activation_ratio", streaming.activation_ratio, 0.01, 1.0),
+    FIELD("rotary_ratio", streaming.rotary_ratio, 0.01, 1.0),
+    FIELD("softmax_ratio", streaming.softmax_ratio, 0.01, 1.0),
+    FIELD("residual_ratio", streaming.residual_ratio, 0.01, 1.0),
+};
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+sl_software *
+sl_profile_own(sl_estimate_request *request)
+{
+    assert(request->software_count <= SL_SOFTWARE_OPEN_MAX);
+    if (request->software != request->own_software && request->software != NULL)
+        for (uint32_t i = 0; i < request->software_count; i++)
+            request->own_software[i] = request->software[i];
+    if (request->software != NULL)
+        request->software = request->own_software;
+    return request->own_software;
+}
+
+sl_code
+sl_profile_read(sl_estimate_request *request, sl_errors *warnings, sl_errors *err)
+{
+    sl_software read = {.host_operator_s = 0.0};
+    uint32_t said = 0;
+    sl_node profile;
+
+    if (!sl_node_member(&request->workload_object, "profile", &profile))
+        return SL_OK;
+    const sl_code code = sl_figures_read(&profile, fields, FIELDS, &read, &said, warnings, err);
+    if (code != SL_OK || request->software == NULL)
+        return code;
+
+    sl_software *const own = sl_profile_own(request);
+    for (uint32_t k = 0; k < request->software_count; k++)
+        sl_figures_copy(fields, FIELDS, said, &read, &own[k]);
+    return SL_OK;
+}
+
+void
+sl_profile_write(sl_writer *writer, const sl_software *software)
+{
+    if (software != NULL) {
+        sl_figures_write(writer, "profile", fields, FIELDS, software);
+        return;
+    }
+    sl_write_key(writer, "profile");
+    sl_write_null(writer);
+}

@@ -1,0 +1,94 @@
+/** One combination of fully known values, evaluated; and what would help it. */
+#ifndef SL_ENGINE_EVALUATE_H
+#define SL_ENGINE_EVALUATE_H
+
+#include "engine/answer/step.h"
+
+/** A question with every unknown field given a value. */
+typedef struct sl_combination {
+    const sl_software *software;
+    sl_workload workload;
+    sl_plan plan;
+} sl_combination;
+
+/** The clock that kernels are priced at. */
+typedef enum sl_clock {
+    SL_CLOCK_COOL, /* of short runs, which the laws come from */
+    SL_CLOCK_LOW,  /* the range of what is held over hours ... */
+    SL_CLOCK_HELD, /* ... and within it what is the likeliest */
+    SL_CLOCK_HIGH
+} sl_clock;
+
+/** Prices hold for every optimizer sharding of a combination, and after sl_evaluate_reprice for another
+ * recomputation of it that is not by modules. */
+typedef struct sl_priced {
+    sl_slice slice;                     /* on the first pool */
+    sl_slice others[SL_POOLS_MAX - 1];  /* ... and on those after it */
+    sl_kind_price prices[SL_KINDS_MAX]; /* of all kinds, pool after pool (sl_check_pools) */
+    sl_pool_prices pools;
+} sl_priced;
+
+void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced);
+
+void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
+                       sl_clock clock, sl_priced *out);
+
+/** A case without holdings, for what needs none. */
+sl_memory_case sl_evaluate_bare_case(const sl_question *question, const sl_combination *combination,
+                                     const sl_priced *priced);
+
+/** What memory and step are computed from; it points into all four, the last of which it fills. */
+sl_memory_case sl_evaluate_case(const sl_question *question, const sl_combination *combination,
+                                const sl_priced *priced, sl_holdings *holdings);
+
+/** The step, on one pool or several; sl_memory_evaluate goes before. */
+void sl_evaluate_time(const sl_memory_case *c, sl_time *out);
+
+/** Everything that one estimate was computed from, for as long as it is looked at again. */
+typedef struct sl_known {
+    sl_combination combination; /* the slice of the prices points into it */
+    sl_priced priced;
+    sl_holdings holdings;
+    sl_memory_case c; /* points into this, the question and the estimate */
+} sl_known;
+
+void sl_evaluate_know(const sl_question *question, const sl_estimate *estimate, sl_known *out);
+
+/** Memory of the ranks that may need most, and the step: bytes and seconds of every term without what
+ * they are made of, and nothing else of *out, so that many plans can be tried. False when no device
+ * could hold the bytes (sl_memory_evaluate); *out is then good for nothing. */
+bool sl_evaluate(const sl_question *question, const sl_combination *combination,
+                 const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
+
+/** The same bytes and seconds, of every rank and with inputs, traffic, throughput and what binds;
+ * intervals, fixes and notes are left alone. */
+bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
+                           const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
+
+/** The step of a combination, which some device holds, at the end of the range of clocks and links; it is
+ * evaluated in `scratch`. */
+double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,
+                           bool slow, sl_estimate *scratch);
+
+/** What published runs lie beside that range: noise between machines and releases; of what the host issues,
+ * which jitters and waits for other hosts; of traffic in the open, which shares its links with others. Of
+ * a step that was explained. */
+double sl_evaluate_spread_ratio(const sl_time *time);
+
+/** The values that stand for a question whose open fields are software, attention and dropout at most,
+ * where one will do: of its plausible combinations one of the newest release, with the newest kernel.
+ * False when none is legal: *refused, empty before, says why. */
+bool sl_evaluate_plausible(const sl_question *question, sl_combination *out,
+                           sl_errors *refused) SL_MUST_CHECK;
+
+/**
+ * Single changes to the plan, each evaluated: those that free memory when it does not fit, those
+ * that save time when it does. Best first, into out->fixes. `scratch` is overwritten.
+ */
+void sl_evaluate_fixes(const sl_question *question, sl_estimate *scratch, sl_estimate *out);
+
+/** What was assumed and what is not modelled, into out->notes. Needs out->evaluated and the
+ * plan evaluated. */
+void sl_evaluate_notes(const sl_question *question, sl_estimate *out);
+
+#endif

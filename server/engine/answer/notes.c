@@ -1,0 +1,547 @@
+#include "engine/answer/notes.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/answer/evaluate.h"
+#include "engine/placement/adapter.h"
+#include "engine/placement/recompute.h"
+#include "engine/placement/states.h"
+
+void
+sl_note_add(sl_estimate *out, bool warning, const char *code, const char *text)
+{
+    for (uint32_t i = 0; i < out->note_count; i++)
+        if (out->notes[i].text == text)
+            return;
+    assert(out->note_count < SL_NOTES_MAX);
+    out->notes[out->note_count++] = (sl_note){code, warning, text};
+}
+
+static void
+note_unknown(const sl_question *question, sl_estimate *out)
+{
+    static const struct {
+        sl_unknown field;
+        const char *code, *text;
+    } fields[] = {
+        {SL_UNKNOWN_SOFTWARE, "software_open",
+         "software was not given: every profile of the framework was evaluated"},
+        {SL_UNKNOWN_ATTENTION, "attention_open",
+         "attention was not given: the kernels the software may pick were evaluated"},
+        {SL_UNKNOWN_DROPOUT, "dropout_open",
+         "dropout was not given: what the software profile or the config says, or both, was "
+         "evaluated"},
+        {SL_UNKNOWN_MICRO_BATCH, "micro_batch_size_open",
+         "micro_batch_size was not given: 1, 2, 4 and 8 were evaluated where they divide"},
+        {SL_UNKNOWN_SEQUENCE, "sequence_open",
+         "parallelism.sequence was not given: off and on were evaluated"},
+        {SL_UNKNOWN_ZERO_STAGE, "zero_stage_open",
+         "zero_stage was not given: the stages that the framework is taken for were evaluated"},
+    };
+
+    if ((question->unknown & (uint32_t)SL_UNKNOWN_RECOMPUTE) != 0)
+        sl_note_add(out, false, "recompute_open",
+                    sl_model_is_plain(question->model)
+                        ? "recompute was not given: none and full were evaluated"
+                        : "recompute was not given: every mode of the framework was evaluated");
+    for (uint32_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        if ((question->unknown & (uint32_t)fields[i].field) != 0)
+            sl_note_add(out, false, fields[i].code, fields[i].text);
+    if (out->evaluated > 1)
+        sl_note_add(
+            out, false, "median_of_open_fields",
+            "the answer is the combination with the median step among those that fit (all, when "
+            "none fits); the interval spans them");
+}
+
+/* Buffers that some code has and some has not: said, not counted. */
+static void
+note_buffers(sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+    const bool stepped = out->workload.optimizer == SL_OPTIMIZER_ADAMW &&
+                         (framework == SL_FRAMEWORK_DDP || sl_framework_is_fsdp(framework));
+
+    if (framework == SL_FRAMEWORK_MEGATRON && out->plan.zero_stage >= 2)
+        sl_note_add(
+            out, true, "megatron_fsdp",
+            "stages 2 and 3 of megatron are Megatron-FSDP: gathered and reduced by blocks as "
+            "fully_shard does it, double buffers not counted");
+    if (framework == SL_FRAMEWORK_DEEPSPEED && out->plan.data > 1 &&
+        (out->plan.zero_stage == 1 || out->plan.zero_stage == 2))
+        sl_note_add(out, false, "allgather_bucket",
+                    "updated parameters are gathered into their place after the step: copies of "
+                    "allgather_bucket_size (5e8 elements) are not counted");
+    if (stepped && !out->workload.offload.optimizer)
+        sl_note_add(
+            out, false, "foreach_temporaries",
+            "AdamW is counted as fused: PyTorch's foreach implementation, its default on a device, "
+            "holds a list as large as a rank's parameters beside them while it steps");
+}
+
+/* Why adapters may need more memory than all of the weights would. */
+static void
+note_adapter(const sl_question *question, sl_estimate *out)
+{
+    const sl_adapter *adapter = &out->workload.adapter;
+    const double spread = out->plan.sequence ? out->plan.tensor : 1.0;
+
+    if (!sl_adapter_on(adapter))
+        return;
+    sl_note_add(out, true, "adapter_time",
+                "adapters' own products and the unpacking of quantised weights are not priced, and "
+                "model FLOPs count frozen weights as if they trained");
+    if (adapter->method == SL_ADAPTER_LORA_FA)
+        sl_note_add(
+            out, true, "lora_fa_input",
+            "by its definition lora_fa need not keep the inputs of its frozen half; the published "
+            "PEFT run needs as much as lora does, so they are counted: an upper bound");
+    if (question->model->experts > 0 && out->workload.framework == SL_FRAMEWORK_MEGATRON &&
+        sl_adapter_has_targets(adapter->method))
+        sl_note_add(
+            out, false, "adapter_experts_shared",
+            "the experts of a rank share one adapter for each of their modules, as Megatron-Bridge "
+            "makes them by default (share_expert_adapters)");
+    if (sl_adapter_gathers(adapter, out->workload.framework, spread))
+        sl_note_add(
+            out, true, "adapter_inputs_gathered",
+            "with sequence parallelism Megatron's adapters keep the inputs of linear_qkv and "
+            "linear_fc1 gathered over the tensor ranks, in every layer: activations of LoRA may "
+            "exceed those of full fine-tuning; adapter.sequence_parallel_input_regather keeps a "
+            "rank's "
+            "part, and the gathers that take its place are not priced");
+    if (sl_adapter_casts(adapter, sl_precision_kept_bytes(out->workload.precision)))
+        sl_note_add(
+            out, false, "adapter_inputs_copied",
+            "adapters in another precision than the base keep a copy of the input for each of "
+            "their matrices: activations may exceed those of full fine-tuning; adapter.dtype bf16 "
+            "keeps one input");
+}
+
+static void
+note_offload(const sl_question *question, sl_estimate *out)
+{
+    const sl_offload *offload = &out->workload.offload;
+
+    if (question->cluster->accelerator.host_bytes_per_s <= 0.0 &&
+        (offload->optimizer || offload->parameters || offload->activations))
+        sl_note_add(
+            out, true, "host_link_unknown",
+            "the link of this part to its host is not known: what goes over it is not priced");
+    else if (offload->optimizer || offload->parameters)
+        sl_note_add(
+            out, true, "offload_time",
+            "the optimizer's step on the host is taken as 4e9 updates a second and node, and what "
+            "goes "
+            "over the host's link at its datasheet rate: no measured run decides either");
+    if (offload->optimizer_on_nvme || offload->parameters_on_nvme)
+        sl_note_add(
+            out, true, "nvme_time",
+            "reading and writing the disks is not priced: the step takes longer; buffers in the "
+            "host's "
+            "memory are DeepSpeed's defaults");
+}
+
+/* Megatron refuses some of these, and lets others pass. */
+static void
+note_modules(const sl_question *question, sl_estimate *out)
+{
+    const sl_model *model = question->model;
+    const uint32_t asked = out->workload.recompute_modules;
+    uint32_t found = out->workload.attention == SL_ATTENTION_UNFUSED
+                         ? UINT32_C(1) << SL_MODULE_CORE_ATTENTION
+                         : 0;
+
+    if (out->workload.recompute != SL_RECOMPUTE_MODULES)
+        return;
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++)
+            for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+                if (sl_recompute_runs(&model->kinds[k], i, (sl_recompute_module)m))
+                    found |= UINT32_C(1) << m;
+    if ((asked & ~found) != 0)
+        sl_note_add(
+            out, true, "recompute_module_absent",
+            "one or more of recompute.modules change nothing: the model has no such part, or a "
+            "fused kernel never keeps it");
+}
+
+/* What the sharding frameworks add, and how little of their time was measured. */
+static void
+note_sharding(const sl_question *question, sl_estimate *out)
+{
+    const sl_framework framework = out->workload.framework;
+
+    if (sl_framework_is_fsdp(framework) || framework == SL_FRAMEWORK_DEEPSPEED)
+        sl_note_add(
+            out, true, "sharded_time_unvalidated",
+            "gathers and reductions of fsdp and deepspeed hide under forward and backward as a "
+            "whole, but for the first and the last piece; of deepspeed only stage 3 was held "
+            "against measured runs");
+    if (framework == SL_FRAMEWORK_DEEPSPEED)
+        sl_note_add(
+            out, true, "deepspeed_memory_unvalidated",
+            "buffers of deepspeed are its defaults (buckets of 5e8, at most 1e9 live elements); "
+            "no complete measured run decides them");
+    if (out->workload.recompute == SL_RECOMPUTE_OPERATORS)
+        sl_note_add(
+            out, false, "op_sac_policy",
+            "op_sac keeps every other product and the attention, as torchtitan does; half of the "
+            "rest of forward is priced as run again");
+    note_offload(question, out);
+    note_adapter(question, out);
+    if (out->workload.graphs != SL_GRAPHS_NONE)
+        sl_note_add(
+            out, true, "cuda_graphs_coarse",
+            out->workload.graphs == SL_GRAPHS_LAYER
+                ? "what captured blocks read from is counted as two hidden states for each; no "
+                  "measured run decides it"
+                : "a graph of the whole step is counted as no buffers of its own; no measured run "
+                  "decides it");
+    if (out->workload.optimizer_in_backward)
+        sl_note_add(
+            out, false, "optimizer_in_backward",
+            "gradients cannot be clipped by their norm or summed over micro-batches when each is "
+            "stepped on at once");
+    if (out->workload.compile)
+        sl_note_add(
+            out, true, "compile_time",
+            "generated pointwise kernels are priced as fused ones, and the host is taken to be "
+            "ahead of "
+            "the device");
+    if (out->workload.optimizer == SL_OPTIMIZER_MUON)
+        sl_note_add(out, true, "muon_time",
+                    "the products of Muon's orthogonalisation are not priced");
+    if (out->plan.shard_group > 0 && out->plan.shard_group < out->plan.data)
+        sl_note_add(out, false, "hybrid_copies",
+                    "states are divided within shard_group and held once by every such group");
+}
+
+/* Whether what a layer passes on had to be guessed from what it keeps. */
+static bool
+has_open_outputs(const sl_model *model)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        if (model->kinds[k].operators[0].sample_output_bytes == 0)
+            return true;
+    return false;
+}
+
+static void
+note_plain(const sl_model *model, sl_estimate *out)
+{
+    if (!sl_model_is_plain(model))
+        return;
+    sl_note_add(
+        out, false, "per_sample",
+        "layers are counted per sample: sequence_length is 1, and what is said of tokens holds for "
+        "samples");
+    sl_note_add(
+        out, false, "plain_bytes",
+        "activation_bytes hold in the precision that runs; forward writes and reads them once, "
+        "backward takes twice the forward's FLOPs and bytes");
+    sl_note_add(
+        out, true, "layers_unmeasured",
+        "a plain layer takes the slower of its FLOPs at the rate of large matrix products and its "
+        "bytes at that of streaming kernels, a lower bound: published ResNet-50 runs on A100 take "
+        "2.2 to 2.6 times as long");
+    if (has_open_outputs(model))
+        sl_note_add(
+            out, true, "outputs_assumed",
+            "a layer without output_bytes counts as passing on all it keeps: an upper bound of "
+            "what "
+            "stages send, and full recomputation frees nothing of it");
+    if (out->workload.framework == SL_FRAMEWORK_MEGATRON)
+        sl_note_add(
+            out, false, "framework_borrowed",
+            "layers are cut, scheduled and stored as Megatron would: as many in every stage, "
+            "whatever they take");
+}
+
+static void
+note_experts(const sl_question *question, sl_estimate *out)
+{
+    bool latent = false;
+
+    for (uint32_t k = 0; k < question->model->kind_count; k++) {
+        const sl_cache *cache = &question->model->kinds[k].cache;
+        latent = latent || cache->naive_per_token != cache->per_token;
+    }
+    if (latent)
+        sl_note_add(
+            out, true, "latent_attention",
+            "latent attention is priced with keys and values expanded for every head, its kernel "
+            "as "
+            "one of heads as wide as the mean of keys and values");
+    if (question->model->experts == 0) {
+        if (out->workload.routing_said)
+            sl_note_add(out, true, "no_experts",
+                        "workload.moe changes nothing: this model has no experts");
+        return;
+    }
+    sl_note_add(
+        out, true, "experts_coarse",
+        "routed experts are priced as one product for all of a rank; how far off published runs of "
+        "such models come out is in tests/accuracy/limits.md");
+    if (!out->plan.overlap_experts && out->plan.expert > 1 &&
+        out->workload.framework == SL_FRAMEWORK_MEGATRON)
+        sl_note_add(out, false, "experts_exposed",
+                    "nothing hides the tokens' way to their experts: moe.overlap says otherwise");
+    if (out->workload.imbalance <= 1.0 && out->workload.capacity <= 0.0)
+        sl_note_add(out, false, "experts_balanced",
+                    "tokens are spread evenly over the experts: moe.imbalance says otherwise");
+    if (out->plan.expert_tensor == 0 && out->plan.tensor > 1)
+        sl_note_add(out, false, "expert_tensor_assumed",
+                    "expert_tensor was not given: routed experts are cut as the rest, by tensor");
+}
+
+static void
+note_encoder(const sl_model *model, sl_estimate *out)
+{
+    if (model->across)
+        sl_note_add(
+            out, false, "source_length_assumed",
+            "encoder and decoder are given sequence_length tokens each; tokens per second count "
+            "them once");
+    if (model->biased)
+        sl_note_add(
+            out, false, "bias_unfused",
+            "a learned bias is added to every score: attention is unfused, as the classes of the "
+            "Hugging Face library compute it");
+    if (model->unmasked)
+        sl_note_add(
+            out, true, "encoder_unvalidated",
+            "one run decides on an encoder's step time, which comes out 24 % too short: BERT-large "
+            "on one A100; fused attention was fitted under a causal mask. Published peaks of "
+            "BERT-large on one V100, fp32 or autocast, come out up to 15 % too low");
+}
+
+static void
+note_scan(const sl_model *model, sl_estimate *out)
+{
+    if (sl_model_does(model, SL_OPERATOR_SCAN))
+        sl_note_add(
+            out, true, "state_space_unmeasured",
+            "a state space takes the slower of its FLOPs at the rate of large matrix products and "
+            "its bytes at that of streaming kernels, a lower bound; what it keeps is what the "
+            "fused kernels of mamba_ssm and flash-linear-attention keep");
+}
+
+/* What the framework does of itself with gradients that add up, where it has a choice. */
+static void
+note_gradient_sync(sl_estimate *out)
+{
+    const sl_plan *plan = &out->plan;
+    const sl_framework framework = out->workload.framework;
+    const bool said = plan->gradient_sync != SL_GRADIENT_SYNC_DEFAULT;
+
+    if (said || sl_plan_microbatches(&out->workload, plan) <= 1)
+        return;
+    if (framework == SL_FRAMEWORK_DDP || (framework == SL_FRAMEWORK_FSDP1 && plan->zero_stage == 0))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients are reduced once per step: micro-batches before the last run under no_sync, "
+            "as trainers do it; gradient_sync each reduces with every one");
+    else if (sl_states_wait(&out->workload, plan))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients wait whole for the last micro-batch: with its parameters in the host's "
+            "memory, FSDP 1 can add them up under no_sync alone");
+    else if (framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1)
+        sl_note_add(
+            out, true, "gradient_sync_of_pipelining",
+            "gradients are counted as reduced with every micro-batch: torch.distributed.pipelining "
+            "keeps fully_shard's whole until after the last backward, which gradient_sync last "
+            "counts");
+    else if (sl_framework_is_fsdp(framework))
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients are reduced with every micro-batch, as FSDP does unless told otherwise; "
+            "gradient_sync last (no_sync) keeps them whole and reduces once");
+}
+
+static void
+note_plan(const sl_question *question, sl_estimate *out)
+{
+    const sl_model *model = question->model;
+    const sl_plan *plan = &out->plan;
+
+    if (model->position_limit > 0 && question->workload.sequence_length > model->position_limit)
+        sl_note_add(out, true, "beyond_declared_context",
+                    "the sequence is longer than the context the config declares");
+    if (!model->has_head && !sl_model_is_plain(model))
+        sl_note_add(out, true, "no_head",
+                    "this class has no language-model head: logits and loss are not counted");
+    if (sl_schedule_split(model, plan) == SL_SPLIT_UNEVEN)
+        sl_note_add(
+            out, true, "uneven_stages",
+            "the layers do not divide by the stages, embedding and head counted or not: the first "
+            "chunks hold one more each; pipeline_layout says otherwise");
+    if (sl_schedule_split(model, plan) == SL_SPLIT_LAYERS)
+        sl_note_add(
+            out, false, "embedding_and_head_are_layers",
+            "the layers do not divide by the stages, but with embedding and head they do: each "
+            "counts as a layer (account_for_embedding_in_pipeline_split and its twin for the "
+            "loss)");
+    if (plan->context > 1)
+        sl_note_add(
+            out, true, "context_unvalidated",
+            "the time of context parallelism is a closed form: a ring hides under the attention, "
+            "exchanges and gathers do not; torchtitan runs from 131072 tokens on come out 15 to "
+            "20 % too fast");
+    if (!sl_recompute_matters(&out->workload))
+        sl_note_add(
+            out, false, "selective_changes_nothing",
+            "selective recomputation drops the attention scores, which fused kernels never keep");
+    if (plan->sequence && plan->tensor == 1)
+        sl_note_add(
+            out, false, "sequence_needs_tensor",
+            "sequence parallelism splits over the tensor group: with tensor 1 it does nothing");
+    if (model->kv_heads % plan->tensor != 0)
+        sl_note_add(
+            out, false, "key_values_gathered",
+            out->workload.framework == SL_FRAMEWORK_MEGATRON
+                ? "fewer key-value heads than tensor ranks: as in Megatron the projection is cut "
+                  "evenly, its output gathered over the tensor ranks, and each keeps a whole "
+                  "key-value head"
+                : "fewer key-value heads than tensor ranks: torchtitan refuses such a plan; it is "
+                  "counted as Megatron does it, the projection cut evenly and its output gathered");
+    note_gradient_sync(out);
+    if (out->workload.framework == SL_FRAMEWORK_DP)
+        sl_note_add(
+            out, true, "dp_first_device",
+            "dp computes the loss of the whole batch on its first device and replicates the "
+            "model's "
+            "modules in Python at every pass: neither is priced; links are taken as NCCL's ring");
+    if (out->software->eager_activations && !out->workload.compile)
+        sl_note_add(
+            out, true, "eager_host",
+            "what the host takes to issue an eager operator (the step's term launch) is coarse, "
+            "and "
+            "decides how long small layers take");
+    if (out->software->overlap_tensor_forward)
+        sl_note_add(
+            out, true, "userbuffers",
+            "tensor collectives in pieces under their products are priced as hidden as any other: "
+            "what the pieces cost and the buffers of the library are not counted");
+    if (!out->fits)
+        sl_note_add(
+            out, true, "does_not_fit",
+            "the plan needs more device memory than is usable: times are those of a run that "
+            "cannot start");
+}
+
+static void
+note_host(const sl_question *question, sl_estimate *out)
+{
+    const uint64_t room = question->cluster->host_memory_bytes;
+
+    if (room > 0 && out->memory.host_bytes_per_node > room)
+        sl_note_add(
+            out, true, "host_memory_exceeded",
+            "a node's memory is smaller than what the plan keeps there: fits speaks of devices "
+            "only");
+    if (out->plan.host_run_count == 0)
+        return;
+    sl_note_add(
+        out, true, "host_blocks_coarse",
+        "blocks on the cpu take the slower of their FLOPs and their bytes at the host's rates, and "
+        "the device waits: coarse, held against no measured run");
+    for (uint32_t i = 0; i < out->plan.host_run_count; i++)
+        if (out->plan.host_runs[i].flops_per_s <= 0.0 ||
+            out->plan.host_runs[i].memory_bytes_per_s <= 0.0) {
+            sl_note_add(
+                out, false, "host_rates_assumed",
+                "rates of the host were not given: 7.2e12 FLOP/s and 4.9e11 bytes/s, shares of two "
+                "56-core processors' datasheet, are assumed");
+            return;
+        }
+}
+
+/* Where a schedule comes from, what it asks of the release, and what of it is not counted. */
+static void
+note_schedule(sl_estimate *out)
+{
+    if (!sl_schedule_splits_backward(&out->plan))
+        return;
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        sl_note_add(
+            out, true, "schedule_support",
+            "dualpipe is DeepSeek's own and, as DualPipeV, in torchtitan: other releases lack it; "
+            "its time was held against no measured run yet");
+    else
+        sl_note_add(
+            out, true, "schedule_support",
+            "zero-bubble schedules are in the zero-bubble fork of Megatron-LM and, as "
+            "ZBVZeroBubble and a variant of ZB-H1, in PyTorch: other releases may lack them; their "
+            "time was held against no measured run yet");
+    sl_note_add(
+        out, false, "weight_gradients_wait",
+        "gradients of the weights of blocks wait, those of embedding and head do not; what they "
+        "wait "
+        "with is the products' inputs and output gradients, and collectives stay with the other "
+        "half of backward");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_H2 || out->plan.schedule == SL_SCHEDULE_ZB_V)
+        sl_note_add(
+            out, true, "no_optimizer_barrier",
+            "the span is that of one rank, from its own first pass on: it needs an optimizer that "
+            "does not wait for the norm of all gradients (post-validation)");
+    if (out->plan.schedule == SL_SCHEDULE_ZB_V)
+        sl_note_add(
+            out, true, "zb_v_approximate",
+            "zb_v has no published closed form but for passes of equal length, where nothing is "
+            "idle: the bubble is a lower bound of what its authors' scheduler finds, 1 % of 1f1b's "
+            "below it on average");
+    if (out->plan.schedule == SL_SCHEDULE_DUALPIPE)
+        sl_note_add(
+            out, false, "two_copies",
+            "both copies of the model have their own gradients and optimizer states, sharded over "
+            "their own data ranks; gradients of the two are added up once a step");
+}
+
+/* The closed form is what a search goes by; where it is coarse the step simulated is the figure. */
+static void
+note_coarse(sl_estimate *out)
+{
+    static const char *const texts[] = {
+        [SL_COARSE_TRAFFIC] =
+            "more than a tenth of the step is traffic that nothing hides, or sends come late; both "
+            "are added up by stage: "
+            "simulated layer by layer and link by link, as timelines do, the step may be more than "
+            "5 % off this figure",
+        [SL_COARSE_FEW] = "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as "
+                          "timelines do, the step "
+                          "may be more than 5 % off this figure",
+        [SL_COARSE_CHUNKS] = "chunks of interleaved stages differ in length: simulated, as "
+                             "timelines do, the step may be "
+                             "more than 5 % off this figure",
+    };
+
+    if (out->time.coarse != SL_COARSE_NONE)
+        sl_note_add(out, true, "closed_form_coarse", texts[out->time.coarse]);
+}
+
+void
+sl_evaluate_notes(const sl_question *question, sl_estimate *out)
+{
+    out->note_count = 0;
+    note_unknown(question, out);
+    sl_note_hardware(question, out);
+    sl_note_pools(question, out);
+    note_sharding(question, out);
+    note_modules(question, out);
+    note_buffers(out);
+    note_plan(question, out);
+    note_schedule(out);
+    note_coarse(out);
+    note_host(question, out);
+    note_experts(question, out);
+    note_encoder(question->model, out);
+    note_scan(question->model, out);
+    note_plain(question->model, out);
+    sl_note_add(
+        out, true, "not_modelled",
+        "data loading and contention between collectives are not modelled yet, nor ranks that are "
+        "slower than the usual spread");
+}

@@ -1,0 +1,207 @@
+/* What is said of the machines: their rates, links and memory, and of several pools of them. */
+#include "engine/answer/notes.h"
+
+#include "engine/answer/evaluate.h"
+#include "engine/links/collective.h"
+#include "engine/placement/pools.h"
+#include "engine/placement/ranks.h"
+#include "engine/price/kernel.h"
+#include "engine/price/low_precision.h"
+
+static void
+note_low_precision(const sl_workload *workload, sl_estimate *out)
+{
+    sl_note_add(
+        out, true, "low_precision",
+        "low precisions are for the linear layers of blocks, all else runs and is kept in 16 bits; "
+        "the casts of weights are not priced");
+    if (sl_low_keeps_operands(workload))
+        sl_note_add(
+            out, true, "low_precision_operands",
+            "weights and inputs of linear layers are kept quantised as TransformerEngine does by "
+            "its "
+            "documents; no complete measured run decides it");
+    else if (workload->precision == SL_PRECISION_NVFP4 &&
+             workload->recompute != SL_RECOMPUTE_OPERATORS)
+        sl_note_add(
+            out, true, "nvfp4_inputs",
+            "linear layers are counted as keeping 16-bit inputs: under nvfp4 only op_sac was held "
+            "against measured runs");
+    else
+        sl_note_add(
+            out, false, "low_precision_casts",
+            "inputs and weights are kept in 16 bits and cast again in backward, as torchao does");
+}
+
+static bool
+has_low_law(const sl_accelerator *part, sl_precision precision)
+{
+    const sl_low_product low =
+        precision == SL_PRECISION_NVFP4 ? SL_LOW_PRODUCT_NVFP4 : SL_LOW_PRODUCT_FP8;
+
+    return sl_precision_is_low(precision) && part->low_gemm[low].peak_flops_per_s > 0.0;
+}
+
+static void
+note_rates(const sl_question *question, sl_estimate *out)
+{
+    const sl_accelerator *part = &question->cluster->accelerator;
+    const bool half = out->workload.precision == SL_PRECISION_BF16 ||
+                      out->workload.precision == SL_PRECISION_FP16;
+    const bool fused = out->workload.attention != SL_ATTENTION_UNFUSED;
+
+    if (part->gemm_origin == SL_ORIGIN_SCALED)
+        sl_note_add(
+            out, true, "products_scaled",
+            "matrix products of this part were not measured: the law of the nearest measured part "
+            "was scaled by the datasheets");
+    else if (part->gemm_origin == SL_ORIGIN_DATASHEET)
+        sl_note_add(out, true, "products_from_datasheet",
+                    "matrix products of this part are a generic share of the datasheet peak");
+    if (out->guess_count > 0)
+        sl_note_add(
+            out, false, "shapes_guessed",
+            "guessed_shapes lists the products that no kernel table has near: larger, smaller, or "
+            "several at once");
+    if (sl_precision_is_low(out->workload.precision))
+        note_low_precision(&out->workload, out);
+    if (!half && !has_low_law(part, out->workload.precision))
+        sl_note_add(
+            out, true, "precision_scaled",
+            "matrix products were measured in 16 bits: this precision is scaled by the ratio of "
+            "the datasheet peaks");
+    if (fused && part->attention_origin != SL_ORIGIN_MEASURED)
+        sl_note_add(out, true, "attention_scaled",
+                    "fused attention of this part was not measured: the nearest law was scaled");
+    if (fused && sl_model_does(question->model, SL_OPERATOR_ATTENTION) &&
+        !sl_kernel_attention_fits(part, out->workload.attention, question->model->head_dim))
+        sl_note_add(
+            out, true, "attention_width",
+            "fused attention was not measured at this head width: the nearest width was taken");
+    sl_note_add(
+        out, false, "sustained_clock",
+        "kernels are priced at the clock held over hours, a stated share of what short runs reach; "
+        "the interval spans the range of that share");
+}
+
+static void
+note_links(const sl_question *question, sl_estimate *out)
+{
+    const sl_cluster *cluster = question->cluster;
+    const sl_plan *plan = &out->plan;
+    const sl_group groups[] = {
+        sl_group_of(cluster, plan->tensor, 1),
+        sl_group_of(cluster, plan->data, sl_ranks_strides(plan).data),
+        sl_group_of(cluster, plan->context, plan->tensor),
+        sl_group_of(cluster, plan->expert, sl_plan_expert_tensor(plan)),
+    };
+    bool host = false, straddles = false, large = false;
+
+    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        const bool inside = groups[i].level != SL_LEVEL_NETWORK;
+        host = host || (groups[i].level == SL_LEVEL_HOST && groups[i].ranks > 1.0);
+        straddles = straddles || groups[i].straddles;
+        large = large || (inside && groups[i].ranks > 8.0);
+    }
+    if (cluster->accelerator.collective_origin != SL_ORIGIN_MEASURED &&
+        cluster->accelerators_per_node > 1)
+        sl_note_add(
+            out, true, "collectives_scaled",
+            "collectives inside a node of this part were not measured: the nearest law was scaled "
+            "by the link rate");
+    if (host)
+        sl_note_add(
+            out, true, "pcie_collectives",
+            "a group communicates through the host's PCIe: what it reaches depends on the box, and "
+            "one box was measured at most; eight ranks on two sockets that cannot reach each other "
+            "directly got 1 GB/s, where they can 25");
+    if (large)
+        sl_note_add(
+            out, true, "group_extrapolated",
+            "a group inside one scale-up domain has more than the 8 ranks that were measured (72 "
+            "for "
+            "the all-reduce of one GB200 rack): scaled, and in the interval 15 % shorter to 30 % "
+            "longer");
+    if (sl_collective_domain(cluster) < cluster->accelerator.scale_up_domain)
+        sl_note_add(
+            out, false, "domain_segments",
+            "the job is larger than a scale-up domain and takes as many nodes of each, the most "
+            "that "
+            "divide it: the others of a domain are left to other jobs");
+    if (cluster->oversubscription_ratio > 1.0 && cluster->nodes > 1)
+        sl_note_add(
+            out, false, "oversubscription_everywhere",
+            "which nodes share a leaf is not said: oversubscription slows all that leaves a node");
+    if (straddles)
+        sl_note_add(
+            out, true, "groups_straddle_nodes",
+            "some groups cross a node boundary that others do not: all are priced as the worst");
+    if (groups[0].level == SL_LEVEL_NETWORK)
+        sl_note_add(
+            out, true, "tensor_crosses_nodes",
+            "the tensor group crosses nodes: its collectives run over the network every layer");
+    if (cluster->nics_assumed && cluster->nodes > 1)
+        sl_note_add(
+            out, false, "nics_assumed",
+            "network cards were not given: those of the accelerator's reference node are assumed");
+}
+
+static void
+note_memory(const sl_question *question, sl_estimate *out)
+{
+    if (question->cluster->accelerator.reserved_assumed)
+        sl_note_add(
+            out, false, "reserved_assumed",
+            "what the driver reserves was not read for this part: 1 % of its memory is assumed");
+    sl_note_add(
+        out, false, "fragmentation_assumed",
+        "reserved over allocated is the software profile's: 1.05 with static shapes (published "
+        "Megatron runs 1.028 to 1.093, one that ran out of memory 1.19), 1.25 for FSDP 1 and "
+        "DeepSpeed; variable shapes fragment more");
+    if (out->fits && !out->fits_certain)
+        sl_note_add(
+            out, true, "little_room",
+            "the plan fits by less than its reserved memory may be larger than predicted, "
+            "interval.peak_reserved_bytes: a published run of Megatron-Bridge (Llama 3 70B on 32 "
+            "H100) that should have fitted ended so, and went on with expandable_segments");
+    if (out->fits && out->memory.ranks[out->memory.binding].returned_bytes > 0)
+        sl_note_add(
+            out, true, "device_full",
+            "the device is full: the allocator has to return cached segments and ask for others "
+            "(num_alloc_retries), and each time waits for the device, which is not priced; less "
+            "memory, or expandable_segments, takes that away");
+}
+
+void
+sl_note_hardware(const sl_question *question, sl_estimate *out)
+{
+    sl_question of_pool = *question;
+
+    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
+        of_pool.cluster = sl_pools_at(question->cluster, i);
+        note_rates(&of_pool, out);
+        note_links(&of_pool, out);
+        note_memory(&of_pool, out);
+    }
+}
+
+void
+sl_note_pools(const sl_question *question, sl_estimate *out)
+{
+    if (question->cluster->pool_count == 0)
+        return;
+    if (out->plan.pipeline > 1)
+        sl_note_add(
+            out, false, "pools_staged",
+            "stages fill the pools in the order given, each wholly in one: it has the memory, the "
+            "rates and the links of its own, and between pools the slower cards count");
+    else
+        sl_note_add(
+            out, true, "pools_uneven",
+            "replicas on several pools have equal batches: every step waits for the slowest pool "
+            "and goes at the pace of the slowest links, and each rank has the memory of its own");
+    sl_note_add(
+        out, false, "pools_alike",
+        "all pools run the same software and the same kernels, and share one fabric: what joins "
+        "them is taken to carry what the slower side sends");
+}

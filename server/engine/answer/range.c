@@ -1,0 +1,50 @@
+/* How far a step may lie from what is predicted: clocks, links, and what nobody knows of machines. */
+#include "engine/answer/evaluate.h"
+
+#include <assert.h>
+#include <math.h>
+
+/* Groups inside a domain beyond what was measured: one rack was, of one part, in one collective. */
+static const double wide_low_ratio = -0.15;
+static const double wide_high_ratio = 0.30;
+
+static sl_excess
+excess_of(const sl_fabric *fabric, bool slow)
+{
+    return slow ? (sl_excess){fabric->high_ratio - 1.0, wide_high_ratio}
+                : (sl_excess){fabric->low_ratio - 1.0, wide_low_ratio};
+}
+
+double
+sl_evaluate_step_at(const sl_question *question, const sl_combination *combination, bool slow,
+                    sl_estimate *scratch)
+{
+    sl_cluster cluster = *question->cluster;
+    sl_cluster pools[SL_POOLS_MAX];
+    sl_question asked = *question;
+    sl_priced priced;
+
+    cluster.excess = excess_of(&cluster.fabric, slow);
+    for (uint32_t p = 0; p < cluster.pool_count; p++) {
+        pools[p] = cluster.pools[p];
+        pools[p].excess = excess_of(&pools[p].fabric, slow);
+    }
+    cluster.pools = pools;
+    asked.cluster = &cluster;
+    sl_evaluate_price(&asked, combination, slow ? SL_CLOCK_LOW : SL_CLOCK_HIGH, &priced);
+    const bool possible = sl_evaluate(&asked, combination, &priced, scratch);
+    assert(possible); /* bytes do not depend on the clock */
+    (void)possible;
+    return scratch->time.step_s;
+}
+
+static const double spread_ratio = 0.04;
+static const double spread_issued_ratio = 0.15;
+static const double spread_exposed_ratio = 0.30;
+
+double
+sl_evaluate_spread_ratio(const sl_time *time)
+{
+    return spread_ratio + spread_issued_ratio * fmin(1.0, time->issued_s / time->step_s) +
+           spread_exposed_ratio * fmin(1.0, time->exposed_communication_s / time->step_s);
+}

@@ -1,0 +1,377 @@
+#include "engine/answer/step_parts.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/extremes.h"
+#include "engine/placement/ranks.h"
+#include "engine/placement/recompute.h"
+#include "engine/price/host.h"
+
+/* Relative standard deviation of the ranks of one job, coarse. */
+static const double rank_sigma = 0.005;
+
+/* Forward, backward and what runs again, together. */
+static sl_pass_time
+all_passes(const sl_rank_time *t)
+{
+    const sl_pass_time *f = &t->forward;
+    const sl_pass_time *b = &t->backward;
+    const sl_pass_time *a = &t->again;
+
+    return (sl_pass_time){
+        .computing_s = f->computing_s + b->computing_s + a->computing_s,
+        .tensor_s = f->tensor_s + b->tensor_s + a->tensor_s,
+        .context_s = f->context_s + b->context_s + a->context_s,
+        .expert_s = f->expert_s + b->expert_s + a->expert_s,
+        .launch_s = f->launch_s + b->launch_s + a->launch_s,
+        .copied_s = f->copied_s + b->copied_s + a->copied_s,
+        .issued_s = f->issued_s + b->issued_s + a->issued_s,
+    };
+}
+
+/* Of what routing takes the part that is visible. */
+static double
+visible_of(const sl_rank_time *t)
+{
+    const double routed_s = all_passes(t).expert_s;
+
+    return routed_s > 0.0 ? t->visible_expert_s / routed_s : 0.0;
+}
+
+static sl_busy
+busy_of(const sl_rank_time *t)
+{
+    const sl_pass_time all = all_passes(t);
+    const double visible = visible_of(t);
+
+    return (sl_busy){
+        .all_s = sl_pass_dense_s(&all) + t->visible_expert_s,
+        .backward_s = sl_pass_dense_s(&t->backward) + sl_pass_dense_s(&t->again) +
+                      visible * (t->backward.expert_s + t->again.expert_s),
+        .weight_s = t->weight_s,
+    };
+}
+
+/* Tokens of one direction travel while the other computes (DeepSeek-V3 section 3.2.1), but for the
+ * micro-batches that fill the pipeline, which have no other beside them. */
+static double
+visible_experts_s(const sl_memory_case *c, uint32_t r, const sl_rank_time *t)
+{
+    const bool both_ways = c->plan->schedule == SL_SCHEDULE_DUALPIPE;
+    const double routed_s = t->forward.expert_s + t->backward.expert_s + t->again.expert_s;
+
+    if (!both_ways && !c->plan->overlap_experts)
+        return routed_s;
+
+    const double hidden_s = sl_price_visible_s(
+        c->software, routed_s, t->forward.computing_s + t->backward.computing_s, true);
+    if (both_ways)
+        return hidden_s;
+
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const double filling = sl_schedule_in_flight(c->plan, m, r).whole / (double)m;
+    return filling * routed_s + (1.0 - filling) * hidden_s;
+}
+
+/* How much longer passes take through the second of a rank's two chunks than through the first. */
+static sl_chunk_pass
+skew_of(const sl_memory_case *c, uint32_t r, const sl_busy *all, double visible)
+{
+    const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
+    const sl_held held = {.rank = r, .first = 0, .count = 1};
+    sl_memory_case space;
+    sl_stage stage;
+
+    sl_schedule_part(c->question->model, c->plan, &held, &stage);
+    sl_rank_time t = sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
+    t.visible_expert_s = visible * all_passes(&t).expert_s;
+    const sl_busy first = busy_of(&t);
+    const double weight_s = all->weight_s - 2.0 * first.weight_s;
+    const double backward_s = all->backward_s - 2.0 * first.backward_s;
+    return (sl_chunk_pass){
+        .forward_s = copies * (all->all_s - 2.0 * first.all_s - backward_s),
+        .input_s = copies * (backward_s - weight_s),
+        .weight_s = copies * weight_s,
+    };
+}
+
+static void
+measure_rank(const sl_memory_case *c, uint32_t r, sl_rank_time *out)
+{
+    const sl_held held = sl_schedule_all_held(c->plan, r);
+    sl_memory_case space;
+
+    sl_step_measure_rank(sl_case_of_stage(c, r, &space), &held,
+                         &sl_holding_of(c->holdings, r)->stage, out);
+    out->visible_expert_s = visible_experts_s(c, r, out);
+}
+
+sl_term *
+sl_step_set_term(sl_time *out, sl_term_id id, double seconds)
+{
+    assert(id >= SL_TERM_FORWARD && id <= SL_TERM_OVERHEAD);
+
+    sl_term *term = &out->terms[id - SL_TERM_FORWARD];
+    term->id = id;
+    term->value = seconds;
+    term->input_count = 0;
+    out->step_s += seconds;
+    return term;
+}
+
+void
+sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
+                          sl_collective kind, sl_level level, double bytes, double seconds,
+                          double exposed)
+{
+    if (!c->explained || seconds <= 0.0)
+        return;
+    assert(out->communication_count < SL_COMMUNICATION_MAX);
+    out->communication[out->communication_count++] = (sl_communication){
+        .group = group,
+        .collective = kind,
+        .level = sl_level_name(level),
+        .bytes_per_step = ceil(bytes), /* widths cut over ranks may leave a fraction */
+        .seconds = seconds,
+        .exposed_s = exposed,
+    };
+    out->exposed_communication_s += exposed;
+}
+
+static void
+add_runs(sl_traffic *sum, double runs, const sl_traffic *of)
+{
+    sum->calls += runs * of->calls;
+    sum->bytes += runs * of->bytes;
+    sum->busy_s += runs * of->busy_s;
+    sum->exposed_s += runs * of->exposed_s;
+}
+
+/* What the ranks that share experts or sequences send each other over the step, on the slowest
+ * stage. */
+static void
+add_shared_rows(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                double microbatches, sl_time *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_cluster *cluster = c->cluster;
+    const sl_group experts = sl_group_of(cluster, c->plan->expert, sl_plan_expert_tensor(c->plan));
+    const sl_group sequence = sl_group_of(cluster, c->plan->context, c->plan->tensor);
+    sl_collective collective = SL_COLLECTIVE_SEND_RECEIVE;
+    sl_traffic routed = {0};
+    sl_traffic shared = {0};
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_kind_price *price = &c->prices[k];
+        const double runs = microbatches * stage->layers[k];
+        const double again = microbatches * sl_step_layers_again(c, held, stage, k);
+        add_runs(&routed, runs, &price->expert_forward);
+        add_runs(&routed, again, &price->again.expert);
+        add_runs(&routed, runs, &price->expert_backward);
+        add_runs(&shared, runs, &price->context_forward);
+        add_runs(&shared, again, &price->again.context);
+        add_runs(&shared, runs, &price->context_backward);
+        if (price->context_forward.busy_s > 0.0)
+            collective = price->context_collective;
+    }
+    /* The schedule may hide more than a layer of its own does. */
+    const sl_term *exposed = &out->terms[SL_TERM_EXPERT_COMMUNICATION - SL_TERM_FORWARD];
+    sl_step_add_communication(c, out, "expert", SL_COLLECTIVE_ALL_TO_ALL, experts.level,
+                              routed.bytes, routed.busy_s, exposed->value);
+    sl_step_add_communication(c, out, "context", collective, sequence.level, shared.bytes,
+                              shared.busy_s, shared.exposed_s);
+}
+
+/* One row per kind of collective of the tensor group, over the step and the slowest stage. */
+static void
+add_tensor_rows(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_group group = sl_group_of(c->cluster, c->plan->tensor, 1);
+    const sl_held held = sl_schedule_all_held(c->plan, rank);
+    const sl_stage *stage = &sl_holding_of(c->holdings, rank)->stage;
+
+    for (uint32_t kind = 0; kind < SL_COLLECTIVE_COUNT; kind++) {
+        sl_traffic sum = {0};
+        for (uint32_t k = 0; k < model->kind_count; k++) {
+            const double runs = microbatches * stage->layers[k];
+            const double again = microbatches * sl_step_layers_again(c, &held, stage, k);
+            add_runs(&sum, runs, &c->prices[k].tensor_forward[kind]);
+            add_runs(&sum, again, &c->prices[k].again.tensor[kind]);
+            add_runs(&sum, runs, &c->prices[k].tensor_backward[kind]);
+        }
+        sl_step_add_communication(c, out, "tensor", (sl_collective)kind, group.level, sum.bytes,
+                                  sum.busy_s, sum.exposed_s);
+    }
+    add_shared_rows(c, &held, stage, microbatches, out);
+}
+
+/* Hidden states of blocks that the host runs, there and back. */
+static void
+add_host_row(const sl_memory_case *c, uint32_t rank, double microbatches, sl_time *out)
+{
+    if (c->plan->host_run_count == 0)
+        return;
+    const sl_held held = sl_schedule_all_held(c->plan, rank);
+    const sl_host_time host = sl_host_measure(c, &held);
+    sl_step_add_communication(c, out, "host", SL_COLLECTIVE_SEND_RECEIVE, SL_LEVEL_HOST,
+                              microbatches * host.sent_bytes, microbatches * host.sent_s,
+                              microbatches * host.sent_s);
+}
+
+static void
+evaluate_slowest(const sl_memory_case *c, const sl_rank_time *t, const sl_pipeline_span *span,
+                 double busy_s, uint64_t m, sl_time *out)
+{
+    const double count = (double)m;
+    const double forward_s = t->forward.computing_s;
+    const double backward_s = t->backward.computing_s;
+    const double again_s = t->again.computing_s;
+    const sl_pass_time all = all_passes(t);
+
+    out->issued_s = count * all.issued_s;
+    SL_SET_TERM(c, out, SL_TERM_FORWARD, count * forward_s, {"microbatches", count},
+                {"microbatch_forward_s", forward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->forward.host_s});
+    SL_SET_TERM(c, out, SL_TERM_BACKWARD, count * backward_s, {"microbatches", count},
+                {"microbatch_backward_s", backward_s}, {"slowest_stage", span->slowest},
+                {"microbatch_host_s", t->backward.host_s});
+    SL_SET_TERM(c, out, SL_TERM_RECOMPUTE, count * again_s, {"microbatches", count},
+                {"microbatch_recompute_s", again_s});
+    SL_SET_TERM(c, out, SL_TERM_LAUNCH, count * all.launch_s, {"microbatches", count},
+                {"microbatch_wait_s", all.launch_s},
+                {"host_operator_s", c->slice->host_operator_s});
+    SL_SET_TERM(c, out, SL_TERM_TENSOR_COMMUNICATION, count * all.tensor_s, {"microbatches", count},
+                {"microbatch_exposed_s", all.tensor_s}, {"tensor", c->plan->tensor});
+    SL_SET_TERM(c, out, SL_TERM_CONTEXT_COMMUNICATION, count * all.context_s,
+                {"microbatches", count}, {"microbatch_exposed_s", all.context_s},
+                {"context", c->plan->context});
+    SL_SET_TERM(c, out, SL_TERM_EXPERT_COMMUNICATION, count * t->visible_expert_s,
+                {"microbatches", count}, {"microbatch_exposed_s", t->visible_expert_s},
+                {"expert", c->plan->expert});
+    SL_SET_TERM(c, out, SL_TERM_ACTIVATION_OFFLOAD, count * all.copied_s, {"microbatches", count},
+                {"microbatch_forward_wait_s", t->forward.copied_s},
+                {"microbatch_backward_wait_s", t->backward.copied_s},
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
+    SL_SET_TERM(c, out, SL_TERM_BUBBLE, span->bubble_s, {"busy_sum_s", span->sum_s},
+                {"slowest_busy_s", busy_s}, {"slowest_weight_s", t->weight_s},
+                {"chunks_per_rank", c->plan->virtual_pipeline});
+    if (c->explained) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, span->slowest, &space);
+        add_host_row(at, span->slowest, count, out);
+        add_tensor_rows(at, span->slowest, count / sl_schedule_copies(c->plan), out);
+    }
+}
+
+/* All ranks wait for the slowest: of n that differ by sigma it is sigma sqrt(2 ln n) behind the mean. */
+static double
+waited_s(const sl_memory_case *c, double step_s)
+{
+    return rank_sigma * sqrt(2.0 * log((double)sl_plan_world(c->plan))) * step_s;
+}
+
+double
+sl_step_overhead_s(const sl_memory_case *c, double step_s)
+{
+    return c->software->step_overhead_s + waited_s(c, step_s);
+}
+
+static void
+set_overhead(const sl_memory_case *c, sl_time *out)
+{
+    const double without_s = out->step_s;
+
+    SL_SET_TERM(c, out, SL_TERM_OVERHEAD, sl_step_overhead_s(c, without_s),
+                {"step_overhead_s", c->software->step_overhead_s},
+                {"ranks", (double)sl_plan_world(c->plan)}, {"rank_sigma", rank_sigma},
+                {"slowest_rank_s", waited_s(c, without_s)});
+}
+
+void
+sl_step_evaluate(const sl_memory_case *c, sl_time *out)
+{
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    sl_rank_time measured[SL_PIPELINE_MAX]; /* of ranks that differ */
+    const sl_rank_time *times[SL_PIPELINE_MAX];
+    sl_busy busy[SL_PIPELINE_MAX];
+    uint32_t count = 0;
+
+    /* What fills the pipeline is not hidden, and is more on the first ranks. */
+    const bool skips = !c->plan->overlap_experts;
+    double flops_again = 0.0;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        const bool alike =
+            skips && r > 0 && sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r);
+        if (alike) {
+            times[r] = times[r - 1];
+            busy[r] = busy[r - 1];
+        } else {
+            measure_rank(c, r, &measured[count]);
+            times[r] = &measured[count++];
+            busy[r] = busy_of(times[r]);
+            if (sl_schedule_directions(c->plan) == 2)
+                busy[r].skew = skew_of(c, r, &busy[r], visible_of(times[r]));
+        }
+        flops_again += times[r]->flops_again;
+    }
+
+    const bool paced = sl_step_data_pace(c, times, busy);
+    const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
+
+    /* Not the whole struct: every term is set below, and of a plan that is not explained no inputs. */
+    out->step_s = out->ideal_s = out->exposed_communication_s = 0.0;
+    out->slowest_pool = out->slowest_links = 0;
+    out->communication_count = 0;
+    out->bubble_ratio = span.idle_ratio;
+    out->flops_again = flops_again;
+    evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
+    const bool late = sl_step_sends(c, m, busy, &span, out);
+    sl_step_data(c, times, paced ? &span.slowest : NULL, out);
+    sl_step_optimizer(c, times[span.slowest], out);
+    set_overhead(c, out);
+    if (c->explained)
+        out->coarse = sl_step_coarse(c, late, busy[span.slowest].all_s, out);
+}
+
+void
+sl_step_throughput(const sl_memory_case *c, const sl_time *time, sl_throughput *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_workload *workload = c->workload;
+    const double world = (double)sl_plan_world(c->plan);
+    const double microbatches =
+        (double)sl_plan_microbatches(workload, c->plan) * (double)c->plan->data * c->plan->context;
+    const double peak = c->question->cluster->accelerator.peak_flops_per_s[workload->precision];
+    double full = 0.0;
+    double causal = 0.0;
+
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        const sl_kind_price *price = &c->prices[model->layers[i]];
+        full += price->matmul_flops + price->attention_flops;
+        causal += price->matmul_flops + price->causal_flops;
+    }
+
+    const double tokens = (double)workload->global_batch * (double)workload->sequence_length;
+    const double available = time->step_s * world * peak;
+    const double model_flops = 3.0 * full * microbatches;
+    const double causal_flops = 3.0 * causal * microbatches;
+    const double hardware_flops = model_flops + time->flops_again * microbatches;
+
+    *out = (sl_throughput){
+        .tokens_per_s = tokens / time->step_s,
+        .tokens_per_s_per_accelerator = tokens / time->step_s / world,
+        .samples_per_s = (double)workload->global_batch / time->step_s,
+        .model_flops_per_s_per_accelerator = model_flops / time->step_s / world,
+        .mfu_full = model_flops / available,
+        .mfu_causal = causal_flops / available,
+        .hfu = hardware_flops / available,
+        .peak_flops_per_s = peak,
+        .model_flops = model_flops,
+        .causal_flops = causal_flops,
+        .hardware_flops = hardware_flops,
+    };
+}

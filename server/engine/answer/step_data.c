@@ -1,0 +1,547 @@
+/* What a step does with gradients, parameters and states: over the data ranks, and by the optimizer. */
+#include "engine/answer/step_parts.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/extremes.h"
+#include "engine/links/lists.h"
+#include "engine/memory/offload.h"
+#include "engine/placement/adapter.h"
+#include "engine/placement/gather.h"
+#include "engine/placement/lent.h"
+#include "engine/placement/ranks.h"
+#include "engine/placement/unit.h"
+#include "engine/price/host.h"
+
+static const double optimizer_bandwidth_ratio = 0.85;
+
+/* Gradients are reduced with each micro-batch or once (sl_plan_gradient_sync). Divided parameters are
+ * gathered for each forward, and for each backward where they were let go, or once where they stay;
+ * whole ones once, after the optimizer wrote its part. */
+static sl_data_rounds
+count_rounds(const sl_memory_case *c)
+{
+    const double m =
+        (double)sl_plan_microbatches(c->workload, c->plan) / sl_schedule_copies(c->plan);
+    const sl_shards *shards = &c->holdings->shards;
+    const bool divided = shards->parameters.dense > 1.0;
+    const bool each = sl_plan_gradient_sync(c->workload, c->plan) == SL_GRADIENT_SYNC_EACH;
+    const double starts = sl_states_keeps_gathered(c->workload, c->plan) ? 1.0 : m;
+
+    return (sl_data_rounds){
+        .reduces = each && c->plan->data * c->plan->context > 1 ? m : 1.0,
+        .gathers = divided ? (sl_states_reshards(c->workload, c->plan) ? 2.0 * m : starts)
+                   : c->plan->zero_stage >= 1 ? 1.0
+                                              : 0.0,
+        .starts = divided ? starts : 1.0,
+    };
+}
+
+static void
+find_groups(const sl_memory_case *c, sl_data_groups *out)
+{
+    const sl_cluster *cluster = c->cluster;
+    const sl_plan *plan = c->plan;
+    const sl_strides strides = sl_ranks_strides(plan);
+    const uint64_t copies = plan->shard_group > 0 ? plan->data / plan->shard_group : 1;
+    const uint64_t shard = (uint64_t)plan->data / copies * plan->context;
+    const uint64_t spread = (uint64_t)plan->expert * sl_plan_expert_tensor(plan);
+    const bool has_experts = c->question->model->experts > 0;
+    const uint64_t alike = has_experts ? shard * plan->tensor / spread : 1;
+    const bool sharded = plan->zero_stage >= 1;
+
+    out->shard = sl_group_of(cluster, shard, strides.replica);
+    out->experts = alike > 1 ? sl_group_of(cluster, alike, spread * strides.replica / plan->tensor)
+                             : sl_group_of(cluster, 1, 1);
+    out->replicas = sl_group_of(cluster, copies, strides.replica * shard);
+    out->rounds = count_rounds(c);
+    out->reduce = sharded ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE;
+    assert(sharded || out->rounds.gathers == 0.0); /* else one way would not do for both */
+    sl_transfer_prepare(cluster, &out->shard, !sharded, &out->dense);
+    if (has_experts)
+        sl_transfer_prepare(cluster, &out->experts, !sharded, &out->routed);
+}
+
+sl_data_groups
+sl_step_data_groups(const sl_memory_case *c)
+{
+    sl_data_groups out;
+
+    find_groups(c, &out);
+    return out;
+}
+
+/* Collectives over the data ranks, of what is dense and of what is routed, each in pieces. */
+static double
+over_data_s(const sl_data_groups *groups, sl_collective kind, double pieces, double dense,
+            double routed)
+{
+    const double routed_s =
+        routed > 0.0 ? sl_transfer_s(&groups->routed, kind, routed / pieces) : 0.0;
+
+    return pieces * (sl_transfer_s(&groups->dense, kind, dense / pieces) + routed_s);
+}
+
+/* Two copies of the model in one pipeline add up their gradients: the ranks that hold the same
+ * stages, each the part of them that its data group left it. */
+static void
+measure_copies(const sl_memory_case *c, uint32_t r, double part, double rounds, sl_data_time *d)
+{
+    const uint32_t mirror = c->plan->pipeline - 1 - r;
+    const uint32_t low = r < mirror ? r : mirror;
+    const uint32_t high = r < mirror ? mirror : r;
+
+    if (sl_schedule_copies(c->plan) == 1)
+        return;
+    d->copy_bytes = rounds * part;
+    d->copy_s =
+        rounds * sl_step_pair_s(c, low, high, SL_COLLECTIVE_ALL_REDUCE, part, &d->copy_level);
+}
+
+/* What a rank computes of one micro-batch [s], which hides what travels meanwhile. */
+typedef struct cover {
+    double forward_s, backward_s;
+} cover;
+
+static cover
+cover_of(const sl_memory_case *c, const sl_rank_time *t)
+{
+    const double copies = sl_schedule_copies(c->plan);
+
+    return (cover){.forward_s = copies * t->forward.computing_s,
+                   .backward_s = copies * (t->backward.computing_s + t->again.computing_s)};
+}
+
+/* Of `seconds` in so many rounds what nothing hides: `beside_s` of each does, and `between_s` before the next
+ * one. What is left of the last has nothing after it. */
+static double
+visible_s(const sl_software *software, double seconds, double rounds, double beside_s,
+          double between_s)
+{
+    return sl_larger(
+        sl_price_visible_s(software, seconds, rounds * beside_s + (rounds - 1.0) * between_s, true),
+        sl_price_visible_s(software, seconds / rounds, beside_s, true));
+}
+
+/* Of `seconds` once in a step what nothing hides: `edge_s` lies under nothing. Interleaved, a chunk's part is
+ * wanted a group of micro-batches after that of the one before. */
+static double
+once_s(const sl_memory_case *c, double seconds, double edge_s, double cover_s)
+{
+    const sl_plan *plan = c->plan;
+    const bool apart = sl_schedule_of(plan) == SL_SCHEDULE_INTERLEAVED_1F1B;
+    const double chunks = apart ? plan->virtual_pipeline : 1.0;
+    const double group =
+        sl_smaller(plan->pipeline, (double)sl_plan_microbatches(c->workload, plan));
+    const double part_s = seconds / chunks;
+    const double covers_s = ((chunks - 1.0) * group + 1.0) * cover_s / chunks;
+    const double own_s =
+        sl_smaller(edge_s, part_s) + sl_larger(0.0, part_s - edge_s - cover_s / chunks);
+    const double open_s = sl_larger(own_s, seconds - covers_s);
+
+    return sl_price_visible_s(c->software, seconds, seconds - open_s, true);
+}
+
+/* Of reductions what nothing hides. The last lies under nothing; the others run under backward, beside what
+ * is gathered for it over the same links, and while the next micro-batch runs forward unless that is
+ * gathered for. Copies of the states that have links of their own are summed while the next part is
+ * reduced. */
+static double
+reductions_s(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+             double last, const sl_data_time *d)
+{
+    const sl_software *software = c->software;
+    const bool beside = software->overlap_gradient_reduce && !d->whole &&
+                        !sl_states_reduces_after(c->workload, c->plan);
+    const cover one = cover_of(c, t);
+    const double rounds = d->rounds.reduces;
+    const double early = 1.0 - last / rounds;
+    const double reduce_s = early * d->reduce_s;
+    const double others_s = early * (d->replica_s + d->copy_s);
+    const double gather_s = d->gathered > 0.0 ? d->gather_s / d->gathered : 0.0;
+    const bool gathers = software->overlap_parameter_gather && d->rounds.gathers > d->rounds.starts;
+    const double backward_s = gathers ? sl_larger(0.0, one.backward_s - gather_s) : one.backward_s;
+    const double between_s = d->rounds.starts > 1.0 && gather_s > 0.0 ? 0.0 : one.forward_s;
+
+    const bool apart = others_s > 0.0 && (groups->replicas.level == SL_LEVEL_NETWORK) !=
+                                             (groups->shard.level == SL_LEVEL_NETWORK);
+
+    if (!beside)
+        return d->last_s + reduce_s + others_s;
+    if (apart)
+        return d->last_s +
+               sl_larger(visible_s(software, reduce_s, rounds, backward_s, between_s),
+                         visible_s(software, others_s, rounds, one.backward_s, one.forward_s));
+    if (rounds == 1.0)
+        return once_s(c, d->last_s + reduce_s + others_s, d->last_s, backward_s);
+    return d->last_s + visible_s(software, reduce_s + others_s, rounds, backward_s, between_s);
+}
+
+/* Of the elements `routed` are shared over fewer ranks [ratio]. */
+static void
+measure_gathers(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+                const sl_holding *holding, const sl_edges *edges, double routed, sl_data_time *d)
+{
+    const sl_data_rounds rounds = groups->rounds;
+    const sl_elements *elements = &holding->elements;
+    const double bytes = sl_states_gathered_bytes(c->workload, &holding->layouts.all, elements);
+    const sl_lists lists = sl_lists_count(c, &holding->stage);
+    const double again = 1.0 + lists.again_ratio * rounds.starts / rounds.gathers;
+    const double one_s = over_data_s(groups, SL_COLLECTIVE_ALL_GATHER, edges->gathers,
+                                     (1.0 - routed) * bytes, routed * bytes) +
+                         sl_lists_gather_s(c, lists.gathered, groups->shard.ranks, bytes);
+
+    /* What is gathered first stays from forward to backward, which needs it last. */
+    const double first = edges->first / sl_larger(1.0, elements->all);
+    d->gathered = rounds.gathers - (rounds.gathers - rounds.starts) * first;
+    d->gather_bytes = d->gathered * again * bytes;
+    d->fetch_s = d->gathered * sl_offload_fetch_s(c->cluster, c->workload, c->plan, elements);
+    d->gather_s = d->fetch_s + d->gathered * again * one_s;
+    d->first_s = first * d->gather_s * rounds.starts / d->gathered;
+    const cover covered = cover_of(c, t);
+    const bool beside = c->software->overlap_parameter_gather && !d->whole;
+    if (beside && rounds.gathers == 1.0) {
+        d->gather_exposed_s = once_s(c, d->gather_s, d->first_s, covered.forward_s);
+        return;
+    }
+    const double rest_s = d->gather_s - d->first_s;
+    const double again_s = rest_s * (rounds.gathers - rounds.starts) / rounds.gathers;
+    d->gather_exposed_s =
+        d->first_s +
+        sl_price_visible_s(c->software, rest_s - again_s, rounds.starts * covered.forward_s,
+                           beside) +
+        sl_price_visible_s(c->software, again_s,
+                           (rounds.gathers - rounds.starts) * covered.backward_s, beside);
+}
+
+static void
+measure_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+             uint32_t r, double drained_s, sl_data_time *d)
+{
+    const sl_cluster *cluster = c->cluster;
+    const bool sharded = c->plan->zero_stage >= 1;
+    const sl_data_rounds rounds = groups->rounds;
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    const sl_elements *elements = &holding->elements;
+    const sl_layout *layout = &holding->layouts.all;
+    const sl_edges edges = sl_gather_edges(c, holding);
+
+    d->rounds = rounds;
+    d->replica_s = d->replica_bytes = d->copy_s = d->copy_bytes = 0.0;
+    d->gather_s = d->gather_bytes = d->gather_exposed_s = d->first_s = d->fetch_s = d->gathered =
+        0.0;
+    d->copy_level = SL_LEVEL_SCALE_UP;
+    const double routed = elements->all > 0.0 ? elements->routed / elements->all : 0.0;
+    const double reduce_bytes =
+        elements->all * sl_states_reduce_bytes(c->workload, layout) +
+        sl_adapter_element_bytes(&c->workload->adapter) * elements->adapters;
+    d->reduce_bytes = rounds.reduces * reduce_bytes;
+    d->reduce_s =
+        rounds.reduces * (over_data_s(groups, groups->reduce, edges.reduces,
+                                      (1.0 - routed) * reduce_bytes, routed * reduce_bytes) +
+                          sl_lists_reduce_s(c, sl_lists_count(c, &holding->stage).reduced,
+                                            groups->shard.ranks, reduce_bytes));
+    if (groups->replicas.ranks > 1.0) {
+        const double part = reduce_bytes / groups->shard.ranks;
+        d->replica_bytes = rounds.reduces * part;
+        d->replica_s = rounds.reduces * edges.reduces *
+                       sl_collective_s(cluster, SL_COLLECTIVE_ALL_REDUCE, &groups->replicas,
+                                       part / edges.reduces);
+    }
+    measure_copies(c, r, sharded ? reduce_bytes / groups->shard.ranks : reduce_bytes,
+                   rounds.reduces, d);
+    /* What is one unit is gathered before it runs, and reduced after; a graph has none. */
+    d->whole = !c->software->traced_sharding &&
+               sl_unit_is_whole(c->question->model, &c->plan->unit, c->slice, c->prices);
+    const double all = sl_larger(1.0, elements->all);
+    d->last_s = edges.last / all * (d->reduce_s + d->replica_s + d->copy_s) / rounds.reduces;
+    if (rounds.gathers > 0.0)
+        measure_gathers(c, groups, t, holding, &edges, routed, d);
+    d->reduce_exposed_s =
+        sl_larger(0.0, reductions_s(c, groups, t, edges.last / all, d) - drained_s);
+}
+
+sl_data_time
+sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups, const sl_rank_time *t,
+                  uint32_t r, double drained_s)
+{
+    sl_data_time d;
+
+    measure_rank(c, groups, t, r, drained_s, &d);
+    return d;
+}
+
+/* First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
+ * gradients. */
+double
+sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level)
+{
+    const sl_model *model = c->question->model;
+    const sl_plan *plan = c->plan;
+
+    if (!model->tied || !sl_schedule_ends_apart(plan))
+        return 0.0;
+
+    const sl_layer_kind *embedding = &model->kinds[model->layers[0]];
+
+    assert(embedding->tensor_count >= 1);
+    const sl_elements table = {.all = sl_slice_elements(c->slice, &embedding->tensors[0])};
+    *bytes = table.all * sl_states_layout(c->workload, &table).gradient_bytes;
+    return sl_step_pair_s(c, 0, plan->pipeline - 1, SL_COLLECTIVE_ALL_REDUCE, *bytes, level);
+}
+
+/* DataParallel: parameters and inputs out, outputs and gradients in, of every micro-batch and in the open. */
+static void
+evaluate_lent(const sl_memory_case *c, sl_time *out)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_lent_traffic sent = sl_lent_send(c);
+    const sl_group group = sl_group_of(c->cluster, c->plan->data, 1);
+    const double rest_s = m * (sent.input_s + sent.output_s);
+    const double total_s = m * (sent.parameter_s + sent.gradient_s) + rest_s;
+
+    SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", c->plan->data},
+                {"gradient_bytes", m * sent.gradient_bytes},
+                {"gradient_exposed_s", m * sent.gradient_s},
+                {"parameter_bytes", m * sent.parameter_bytes},
+                {"parameter_exposed_s", m * sent.parameter_s},
+                {"input_bytes", m * sent.input_bytes}, {"input_exposed_s", m * sent.input_s},
+                {"output_bytes", m * sent.output_bytes}, {"output_exposed_s", m * sent.output_s});
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_BROADCAST, group.level,
+                              m * sent.parameter_bytes, m * sent.parameter_s, m * sent.parameter_s);
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_REDUCE, group.level,
+                              m * sent.gradient_bytes, m * sent.gradient_s, m * sent.gradient_s);
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_SEND_RECEIVE, group.level,
+                              m * (sent.input_bytes + sent.output_bytes), rest_s, rest_s);
+}
+
+/* Whether a rank has the same traffic as the one before it. */
+static bool
+repeats(const sl_memory_case *c, uint32_t r)
+{
+    return r > 0 && sl_case_goes_on(c, r) && sl_schedule_copies(c->plan) == 1 &&
+           sl_holding_repeats(c->holdings, r);
+}
+
+bool
+sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                  sl_busy busy[SL_PIPELINE_MAX])
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan);
+    const sl_data_rounds rounds = count_rounds(c);
+    double forward_s = 0.0;
+    double backward_s = 0.0;
+
+    if (c->plan->pipeline == 1 || sl_lent_devices(c->workload, c->plan) > 0 ||
+        (rounds.gathers <= 1.0 && rounds.reduces <= 1.0))
+        return false;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        if (!repeats(c, r)) {
+            sl_memory_case space;
+            const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+            sl_data_groups groups;
+            sl_data_time d;
+            find_groups(at, &groups);
+            measure_rank(at, &groups, times[r], r, 0.0, &d);
+            forward_s = rounds.gathers > 1.0 ? d.gather_exposed_s / m : 0.0;
+            backward_s = rounds.reduces > 1.0 ? d.reduce_exposed_s / m : 0.0;
+        }
+        busy[r].all_s += forward_s + backward_s;
+        busy[r].backward_s += backward_s;
+    }
+    return true;
+}
+
+/* The rank that shows most: what is behind the others when all have ended their passes. */
+static void
+find_worst(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+           sl_data_groups *groups, sl_data_time *out)
+{
+    const sl_plan *plan = c->plan;
+    sl_data_time at_hand;
+    uint32_t worst = 0;
+    double drained_s = 0.0;
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, r, &space);
+        sl_data_time *d = r == 0 ? out : &at_hand;
+        if (r == 0 || !sl_case_goes_on(c, r))
+            find_groups(at, groups);
+        /* What repeats the rank before drains longer, and shows less of the same traffic. */
+        if (!repeats(c, r)) {
+            measure_rank(at, groups, times[r], r, drained_s, d);
+            if (r > 0 && d->reduce_exposed_s + d->gather_exposed_s >
+                             out->reduce_exposed_s + out->gather_exposed_s) {
+                *out = *d;
+                worst = r;
+            }
+        }
+        const sl_busy busy = {.backward_s =
+                                  times[r]->backward.computing_s + times[r]->again.computing_s,
+                              .weight_s = times[r]->weight_s};
+        drained_s += sl_schedule_drain_s(plan, &busy);
+    }
+    if (c->pools != NULL) { /* those of the last rank are at hand */
+        sl_memory_case space;
+        find_groups(sl_case_of_stage(c, worst, &space), groups);
+    }
+}
+
+void
+sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+             const uint32_t *paced, sl_time *out)
+{
+    const sl_plan *plan = c->plan;
+
+    if (sl_lent_devices(c->workload, plan) > 0) {
+        evaluate_lent(c, out);
+        return;
+    }
+
+    sl_data_groups groups;
+    sl_data_time worst;
+    double tied_bytes = 0.0;
+
+    if (paced != NULL) {
+        sl_memory_case space;
+        const sl_memory_case *at = sl_case_of_stage(c, *paced, &space);
+        find_groups(at, &groups);
+        measure_rank(at, &groups, times[*paced], *paced, 0.0, &worst);
+    } else {
+        find_worst(c, times, &groups, &worst);
+    }
+    const double all_s = worst.reduce_s + worst.replica_s + worst.copy_s;
+    const double exposed = all_s > 0.0 ? worst.reduce_exposed_s / all_s : 0.0;
+    sl_level tied_level = SL_LEVEL_NETWORK;
+    const double tied_s = sl_step_tied_s(c, &tied_bytes, &tied_level);
+    const double total_s = worst.reduce_exposed_s + worst.gather_exposed_s + tied_s;
+
+    SL_SET_TERM(c, out, SL_TERM_DATA_COMMUNICATION, total_s, {"data", plan->data},
+                {"gradient_bytes", worst.reduce_bytes}, {"gradient_s", worst.reduce_s},
+                {"gradient_exposed_s", worst.reduce_exposed_s},
+                {"parameter_bytes", worst.gather_bytes}, {"parameter_s", worst.gather_s},
+                {"parameter_exposed_s", worst.gather_exposed_s}, {"tied_embedding_s", tied_s},
+                {"members_per_node", groups.shard.members_per_node}, {"nodes", groups.shard.nodes},
+                {"gradient_last_s", worst.last_s}, {"parameter_first_s", worst.first_s});
+    if (!c->explained)
+        return;
+    sl_step_add_communication(
+        c, out, "data",
+        plan->zero_stage >= 1 ? SL_COLLECTIVE_REDUCE_SCATTER : SL_COLLECTIVE_ALL_REDUCE,
+        groups.shard.level, worst.reduce_bytes, worst.reduce_s, exposed * worst.reduce_s);
+    sl_step_add_communication(c, out, "data", SL_COLLECTIVE_ALL_GATHER, groups.shard.level,
+                              worst.gather_bytes, worst.gather_s, worst.gather_exposed_s);
+    sl_step_add_communication(c, out, "replicas", SL_COLLECTIVE_ALL_REDUCE, groups.replicas.level,
+                              worst.replica_bytes, worst.replica_s, exposed * worst.replica_s);
+    sl_step_add_communication(c, out, "copies", SL_COLLECTIVE_ALL_REDUCE, worst.copy_level,
+                              worst.copy_bytes, worst.copy_s, exposed * worst.copy_s);
+    sl_step_add_communication(c, out, "embedding", SL_COLLECTIVE_ALL_REDUCE, tied_level, tied_bytes,
+                              tied_s, tied_s);
+}
+
+/* Seconds of one byte of each parameter that hosts have: those of one node work one by one. */
+static double
+host_sweep_s(const sl_memory_case *c)
+{
+    double seconds = 0.0;
+
+    for (uint32_t r = 0; c->plan->host_run_count > 0 && r < c->plan->pipeline; r++) {
+        const sl_held held = sl_schedule_all_held(c->plan, r);
+        seconds += sl_host_measure(c, &held).sweep_s;
+    }
+    return seconds;
+}
+
+/* How often gradients go down. */
+static double
+host_rounds(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : count_rounds(c).reduces;
+}
+
+sl_host_step
+sl_step_on_host(const sl_memory_case *c, const sl_elements *elements)
+{
+    return sl_offload_step(c->question, c->workload, c->plan, elements, host_rounds(c));
+}
+
+/* On the host: gradients go down under backward as they are reduced, Megatron's when all are summed;
+ * then the update, and the parameters up again. */
+static void
+evaluate_host_step(const sl_memory_case *c, const sl_elements *most, double trained,
+                   double backward_s, sl_time *out)
+{
+    const bool summed = c->workload->framework == SL_FRAMEWORK_MEGATRON;
+    const sl_host_step step = sl_step_on_host(c, most);
+    const double sent_s =
+        sl_price_visible_s(c->software, step.gradients_s, host_rounds(c) * backward_s, !summed);
+
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP, step.update_s + sent_s + step.parameters_s,
+                {"parameters", trained}, {"host_update_s", step.update_s},
+                {"gradients_s", step.gradients_s}, {"gradients_exposed_s", sent_s},
+                {"parameters_s", step.parameters_s},
+                {"host_bytes_per_s", c->cluster->accelerator.host_bytes_per_s});
+}
+
+/* What the stage holds whose update takes longest, and the rate of the memory there. */
+static const sl_holding *
+find_slowest_update(const sl_memory_case *c, double *rate)
+{
+    const sl_holding *most = sl_holding_of(c->holdings, 0);
+
+    *rate = c->slice->accelerator->memory_bytes_per_s;
+    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+        sl_memory_case space;
+        const double own = sl_case_of_stage(c, r, &space)->slice->accelerator->memory_bytes_per_s;
+        const sl_holding *holding = sl_holding_of(c->holdings, r);
+        if (holding->elements.all * *rate <= most->elements.all * own)
+            continue;
+        most = holding;
+        *rate = own;
+    }
+    return most;
+}
+
+/* The sharded part: the gradient is read for its norm, read and written by the clip, read by the
+ * update, which reads and writes states and master weights and writes the parameters. Zeroing
+ * sweeps the whole local gradient. */
+void
+sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out)
+{
+    const sl_shards *shards = &c->holdings->shards;
+    double rate = 0.0;
+    const sl_holding *most = find_slowest_update(c, &rate);
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    sl_layout adapters;
+    const sl_elements trained =
+        frozen ? sl_states_trained(c->workload, &most->elements, &adapters) : most->elements;
+    const sl_layout layout = frozen ? adapters : most->layouts.all;
+
+    if (c->workload->offload.optimizer) {
+        evaluate_host_step(c, &most->elements, trained.all, slowest->backward.computing_s, out);
+        return;
+    }
+
+    const double g = layout.gradient_bytes;
+    /* Ranks that each hold a part, on average over dense parameters and routed ones. */
+    const double all = sl_larger(1.0, trained.all);
+    const double shard = all / sl_larger(1.0, sl_states_at_rest(&trained, &shards->optimizer));
+    const double zeroed = g * sl_states_at_rest(&trained, &shards->gradients) / all;
+    /* Without a master copy the update reads the parameters themselves. */
+    const double weights = layout.master_bytes > 0.0
+                               ? 2.0 * layout.master_bytes + layout.parameter_bytes
+                               : 2.0 * layout.parameter_bytes;
+    const double sharded = 4.0 * g + 2.0 * layout.optimizer_bytes + weights;
+    const double bandwidth = optimizer_bandwidth_ratio * rate;
+
+    /* The host steps on its blocks after the device on its own, and sweeps what the device does. */
+    const double host_s = host_sweep_s(c) * (sharded + g);
+
+    SL_SET_TERM(c, out, SL_TERM_OPTIMIZER_STEP,
+                trained.all * (sharded / shard + zeroed) / bandwidth + host_s,
+                {"parameters", trained.all}, {"host_s", host_s}, {"bytes_per_parameter", sharded},
+                {"shards", shard}, {"zeroed_bytes_per_parameter", zeroed},
+                {"bandwidth_bytes_per_s", bandwidth});
+}

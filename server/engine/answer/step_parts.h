@@ -1,0 +1,141 @@
+/** Parts of a step, in files of their own: step.c puts them together. */
+#ifndef SL_ENGINE_STEP_PARTS_H
+#define SL_ENGINE_STEP_PARTS_H
+
+#include "engine/answer/step.h"
+#include "engine/links/collective.h"
+#include "engine/links/transfer.h"
+#include "engine/memory/offload.h"
+#include "engine/placement/states.h"
+
+/** One pass of a micro-batch through chunks of a pipeline rank [s]. */
+typedef struct sl_pass_time {
+    double computing_s; /* with what the host runs of it */
+    double tensor_s;    /* exposed, as the next two */
+    double context_s;
+    double expert_s; /* of routing, as far as a layer itself hides none of it */
+    double launch_s; /* waiting for the host, which has not issued what is next */
+    double copied_s; /* waiting for the host's link, which brings or takes what blocks keep */
+    double issued_s; /* what the host takes to issue it, waited for or not */
+    double host_s;   /* of computing_s, what it runs */
+} sl_pass_time;
+
+/** All of one pass but for its tokens' way to experts and back, and with it [s]. */
+double sl_pass_dense_s(const sl_pass_time *pass);
+double sl_pass_s(const sl_pass_time *pass);
+
+typedef struct sl_rank_time {
+    sl_pass_time forward, backward, again; /* again: what recomputation runs for backward */
+    double weight_s;                       /* of backward, gradients of weights of blocks */
+    double visible_expert_s; /* of routing in all passes, what the schedule does not hide either */
+    double flops_again;      /* what recomputation runs [FLOPs] */
+} sl_rank_time;
+
+/** The chunks `held`, which are `stage`; visible_expert_s is left 0. */
+sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage);
+void sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                          sl_rank_time *out);
+
+/** One layer of a kind; `again` where it recomputes. */
+sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
+
+/** Layers of a kind there, those of all copies, that run a part of their forward again. */
+double sl_step_layers_again(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
+                            uint32_t kind);
+
+/** How often in a step all gradients are reduced and all parameters gathered. */
+typedef struct sl_data_rounds {
+    double reduces, gathers;
+    double starts; /* gathers that a first layer waits for: those of forwards */
+} sl_data_rounds;
+
+/** The ranks that share one copy of the states, those of them that have the same experts, and the ranks
+ * that hold the same part of other copies; and what they do together. */
+typedef struct sl_data_groups {
+    sl_group shard, experts, replicas; /* experts: one rank where the model has none */
+    sl_data_rounds rounds;
+    sl_collective reduce; /* of gradients; parameters are gathered */
+    sl_transfer dense;
+    sl_transfer routed; /* set where the model has experts */
+} sl_data_groups;
+
+sl_data_groups sl_step_data_groups(const sl_memory_case *c);
+
+/** What parameters and gradients of one rank take over the step; seconds hidden or not. */
+typedef struct sl_data_time {
+    sl_data_rounds rounds;
+    bool whole; /* one unit: nothing of it is hidden */
+    double reduce_s, gather_s, replica_s, copy_s;
+    double gathered; /* how often, of all parameters: rounds.gathers but for what stays gathered */
+    double fetch_s;  /* of gather_s, up from the host */
+    double reduce_bytes, gather_bytes, replica_bytes, copy_bytes;
+    double reduce_exposed_s,
+        gather_exposed_s; /* that of the reduction with replicas' and copies' */
+    double first_s,
+        last_s; /* of those, what nothing could hide: first gathers, the last reduction */
+    sl_level copy_level;
+} sl_data_time;
+
+/** drained_s: how much earlier than the first rank it ends its last backward. */
+sl_data_time sl_step_data_rank(const sl_memory_case *c, const sl_data_groups *groups,
+                               const sl_rank_time *t, uint32_t rank, double drained_s);
+
+/** First and last stage, where they are apart, hold one copy each of a tied embedding and add up its
+ * gradients: seconds, 0 where they do not. */
+double sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level);
+
+/** An output of `whole` bytes between pipeline ranks low < high, over the slowest links between them;
+ * *bytes of it are sent by each rank. Between pools the slower side counts. */
+double sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole,
+                     double *bytes, sl_level *level);
+
+/** A collective of two ranks, one of each of two stages. */
+double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
+                      double bytes, sl_level *level);
+
+/** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
+ * much longer the step spans with what a rank sends in its passes. Returns whether sends come late, or
+ * may not be hidden that count as such. */
+bool sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+                   const sl_pipeline_span *span, sl_time *out);
+
+/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. late: of
+ * sl_step_sends; slowest_s: of the slowest rank, one micro-batch. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time);
+
+/** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
+double sl_step_overhead_s(const sl_memory_case *c, double step_s);
+
+/** The one term of the step with this id, without inputs; its seconds are added to the step's. */
+sl_term *sl_step_set_term(sl_time *out, sl_term_id id, double seconds);
+
+#define SL_SET_TERM(c, out, id, seconds, ...)                                                      \
+    do {                                                                                           \
+        sl_term *set = sl_step_set_term(out, id, seconds);                                         \
+        if ((c)->explained)                                                                        \
+            SL_TERM_SET_INPUTS(set, __VA_ARGS__);                                                  \
+    } while (0)
+
+/** A row of the communication table, and what of it is exposed; none when it takes no time, nor when
+ * nothing is explained. */
+void sl_step_add_communication(const sl_memory_case *c, sl_time *out, const char *group,
+                               sl_collective kind, sl_level level, double bytes, double seconds,
+                               double exposed);
+
+/** Adds to each rank of a pipeline what a micro-batch waits there for gradients or parameters that
+ * travel with each: others wait for it in turn. False where they travel once in a step. */
+bool sl_step_data_pace(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                       sl_busy busy[SL_PIPELINE_MAX]);
+
+/** Gradients reduced, parameters gathered, copies added up: of the rank that shows most of it, or of
+ * *paced where sl_step_data_pace put it into the passes. */
+void sl_step_data(const sl_memory_case *c, const sl_rank_time *const times[SL_PIPELINE_MAX],
+                  const uint32_t *paced, sl_time *out);
+
+/** The update of a rank with these elements where the host's optimizer makes it. */
+sl_host_step sl_step_on_host(const sl_memory_case *c, const sl_elements *elements);
+
+/** The update, on the device or the host, which hides some of it under the backward of the slowest. */
+void sl_step_optimizer(const sl_memory_case *c, const sl_rank_time *slowest, sl_time *out);
+
+#endif

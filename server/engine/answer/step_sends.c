@@ -1,0 +1,252 @@
+/* What stages of a pipeline send each other, and how much longer a step takes for it. */
+#include <stddef.h>
+
+#include "engine/answer/step_parts.h"
+#include "engine/extremes.h"
+#include "engine/placement/ranks.h"
+
+/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone. */
+static const double hidden_ratio = 0.01;
+
+/* What crosses the stage boundaries, one micro-batch in one direction. */
+typedef struct hops {
+    double bytes;     /* per rank, of the slowest hop */
+    double slowest_s; /* and what it takes */
+    double sum_s;     /* of them all */
+    sl_level level;
+    double after_s[SL_PIPELINE_MAX]; /* of each, by the rank before it; of the last one 0 */
+    sl_level after[SL_PIPELINE_MAX];
+} hops;
+
+/* The slowest links between two stages of several pools, which have the network between them. */
+static sl_group
+between_pools(const sl_memory_case *c, uint32_t low, uint32_t high)
+{
+    const sl_group apart = {
+        .ranks = 2.0, .nodes = 2.0, .members_per_node = 1.0, .level = SL_LEVEL_NETWORK};
+
+    for (uint32_t i = 0; i < c->pools->count; i++) {
+        const sl_pool_price *pool = &c->pools->list[i];
+        if (low >= pool->first_stage && high < pool->end_stage)
+            return sl_ranks_between(pool->cluster, c->plan, low - pool->first_stage,
+                                    high - pool->first_stage);
+    }
+    return apart;
+}
+
+double
+sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
+               double bytes, sl_level *level)
+{
+    sl_memory_case spaces[2];
+    const sl_memory_case *one = sl_case_of_stage(c, low, &spaces[0]);
+    const sl_group pair = c->pools == NULL ? sl_ranks_between(c->cluster, c->plan, low, high)
+                                           : between_pools(c, low, high);
+    const double seconds = sl_collective_s(one->cluster, kind, &pair, bytes);
+
+    *level = pair.level;
+    if (c->pools == NULL)
+        return seconds;
+    const sl_memory_case *other = sl_case_of_stage(c, high, &spaces[1]);
+    return sl_larger(seconds, sl_collective_s(other->cluster, kind, &pair, bytes));
+}
+
+/* With the gather that follows it where the release splits the hidden state over the tensor group for
+ * the wire only (Narayanan 2021 section 4.1): of the outputs by the later stage, of gradients by the
+ * other. */
+double
+sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole, double *bytes,
+              sl_level *level)
+{
+    const bool scattered = c->software->scatter_sends && c->slice->spread < c->slice->tensor;
+
+    *bytes = whole / (scattered ? c->slice->tensor : c->slice->spread);
+    const double send_s = sl_step_pair_s(c, low, high, SL_COLLECTIVE_SEND_RECEIVE, *bytes, level);
+    if (!scattered)
+        return send_s;
+
+    sl_memory_case spaces[2];
+    const sl_cluster *const sides[] = {sl_case_of_stage(c, low, &spaces[0])->cluster,
+                                       sl_case_of_stage(c, high, &spaces[1])->cluster};
+    double gather_s = 0.0;
+    for (uint32_t i = 0; i < (sides[0] == sides[1] ? 1 : 2); i++) {
+        const sl_group group = sl_group_of(sides[i], c->plan->tensor, 1);
+        gather_s =
+            sl_larger(gather_s, sl_collective_s(sides[i], SL_COLLECTIVE_ALL_GATHER, &group, whole));
+    }
+    return send_s + gather_s;
+}
+
+static hops
+measure_hops(const sl_memory_case *c)
+{
+    const bool alike = c->pools == NULL && !sl_model_is_plain(c->question->model) &&
+                       sl_ranks_stages_alike(c->cluster, c->plan);
+    hops h = {.level = SL_LEVEL_SCALE_UP};
+    sl_level level = SL_LEVEL_SCALE_UP;
+    double bytes = 0.0;
+    double seconds = 0.0;
+
+    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
+        if (r == 0 || !alike)
+            seconds = sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
+        h.sum_s += seconds;
+        h.after_s[r] = seconds;
+        h.after[r] = level;
+        if (seconds > h.slowest_s) {
+            h.slowest_s = seconds;
+            h.bytes = bytes;
+            h.level = level;
+        }
+    }
+    return h;
+}
+
+/* The output of a chunk, to the rank that holds the next. */
+static double
+send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t to)
+{
+    const uint32_t end = sl_schedule_begin(&c->holdings->cut, chunk + 1);
+    const uint32_t kind = c->question->model->layers[end - 1];
+    double bytes = 0.0;
+    sl_level level = SL_LEVEL_SCALE_UP;
+
+    return sl_step_hop_s(c, from < to ? from : to, from < to ? to : from,
+                         c->prices[kind].output_bytes, &bytes, &level);
+}
+
+/* How much longer a step spans where a rank computes nothing while it sends: outputs on, gradients back. */
+static double
+open_sends_s(const sl_memory_case *c, uint64_t m, const sl_busy *busy, const sl_pipeline_span *span)
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t copies = sl_schedule_copies(plan); /* which share the micro-batches */
+    sl_busy sending[SL_PIPELINE_MAX];
+
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        sending[r] = busy[r];
+    for (uint32_t copy = 0; copy < copies; copy++)
+        for (uint32_t chunk = 0; chunk + 1 < sl_schedule_chunks(plan); chunk++) {
+            const uint32_t from = sl_schedule_rank(plan, chunk, copy);
+            const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
+            const double sent_s = from == to ? 0.0 : send_s(c, chunk, from, to) / copies;
+            sending[from].all_s += sent_s;
+            sending[to].all_s += sent_s;
+            sending[to].backward_s += sent_s;
+        }
+    return sl_schedule_span(plan, m, sending).span_s - span->span_s;
+}
+
+/* What a rank is on the way of a micro-batch to a later rank and back. */
+static double
+trip_part_s(bool splits, const sl_busy *busy)
+{
+    return busy->all_s - (splits ? busy->weight_s : 0.0); /* gradients of weights wait */
+}
+
+/* A rank of 1F1B has one micro-batch more under way than the next: from one rank to the n-th after it and
+ * back passes one in n + 1 of them. Of all such trips those between neighbours, from the first rank and to
+ * the last. */
+static double
+round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
+              double slowest_s)
+{
+    const bool splits = sl_schedule_splits_backward(c->plan);
+    const sl_schedule schedule = sl_schedule_of(c->plan);
+    const uint32_t last = c->plan->pipeline - 1;
+    double from_first_s = trip_part_s(splits, &busy[0]);
+    double to_last_s = trip_part_s(splits, &busy[last]);
+    double most_s = 0.0;
+
+    if (schedule != SL_SCHEDULE_1F1B && schedule != SL_SCHEDULE_ZB_H1)
+        return 0.0;
+    for (uint32_t n = 1; n <= last; n++) {
+        const double before_s = trip_part_s(splits, &busy[n - 1]);
+        const double after_s = trip_part_s(splits, &busy[n]);
+        const double sends_s = 2.0 * h->after_s[n - 1];
+        from_first_s += sends_s + after_s;
+        to_last_s += 2.0 * h->after_s[last - n] + trip_part_s(splits, &busy[last - n]);
+        const double longest_s = sl_larger(from_first_s, to_last_s) / (n + 1.0) - slowest_s;
+        const double next_s = (before_s + sends_s + after_s) / 2.0 - slowest_s;
+        most_s = sl_larger(most_s, sl_larger(0.0, m - (n + 1.0)) * longest_s);
+        most_s = sl_larger(most_s, sl_larger(0.0, m - 2.0) * next_s);
+    }
+    return most_s;
+}
+
+/* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends outputs
+ * to the next and gradients to the one before over the same links. */
+static double
+late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *busy,
+             double slowest_s)
+{
+    const double chunks = c->plan->virtual_pipeline;
+    double most_s = h->slowest_s;
+
+    for (uint32_t r = 1; r + 1 < c->plan->pipeline; r++)
+        if (h->after[r - 1] == h->after[r])
+            most_s = sl_larger(most_s, h->after_s[r - 1] + h->after_s[r]);
+    return sl_larger(round_trips_s(c, m, h, busy, slowest_s), m * (chunks * most_s - slowest_s));
+}
+
+/* Sends that nothing is beside while the pipeline fills and drains. Interleaved, ranks wait at every chunk but
+ * the first until the first micro-batch has gone around, while which each of them runs p passes: what the
+ * slowest takes longer for those than all of them for one hides sends: *hidden_s, if it is the slowest with
+ * every chunk. */
+static double
+filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, double *hidden_s)
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t last = plan->pipeline - 1;
+    const double chunks = plan->virtual_pipeline;
+    double forward_sum_s = 0.0, backward_sum_s = 0.0;
+    double forward_most_s = 0.0, backward_most_s = 0.0;
+
+    if (sl_schedule_of(plan) != SL_SCHEDULE_INTERLEAVED_1F1B)
+        return 2.0 * h->sum_s * sl_schedule_fill_boundaries(plan) / last;
+    for (uint32_t r = 0; r <= last; r++) {
+        const double forward_s = (busy[r].all_s - busy[r].backward_s) / chunks;
+        const double backward_s = busy[r].backward_s / chunks;
+        forward_sum_s += forward_s;
+        backward_sum_s += backward_s;
+        forward_most_s = sl_larger(forward_most_s, forward_s);
+        backward_most_s = sl_larger(backward_most_s, backward_s);
+    }
+    const double around_s = h->sum_s + send_s(c, last, last, 0);
+    const double open_s =
+        sl_larger(0.0, forward_sum_s + around_s - plan->pipeline * forward_most_s) +
+        sl_larger(0.0, backward_sum_s + around_s - plan->pipeline * backward_most_s);
+    *hidden_s = (chunks - 1.0) * (2.0 * around_s - open_s);
+    return 2.0 * h->sum_s + (chunks - 1.0) * open_s;
+}
+
+bool
+sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+              const sl_pipeline_span *span, sl_time *out)
+{
+    const sl_plan *plan = c->plan;
+
+    if (plan->pipeline == 1) {
+        SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
+        return false;
+    }
+    const double boundaries = plan->pipeline - 1.0;
+    const hops h = measure_hops(c);
+    /* One stage at a time has nothing beside its sends. */
+    const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
+    double hidden_s = 0.0;
+    const double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
+    const double late_s =
+        beside ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s) : 0.0;
+    const double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
+    const double exposed_s = fill_s + late_s + open_s;
+    const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
+
+    SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, exposed_s, {"bytes_per_send", h.bytes},
+                {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", open_s},
+                {"late_sends_s", late_s}, {"fill_and_drain_s", fill_s});
+    if (c->explained)
+        sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
+                                  transfers * h.bytes, transfers * h.slowest_s, exposed_s);
+    return late_s > 0.0 || hidden_s > hidden_ratio * span->span_s;
+}

@@ -1,0 +1,389 @@
+/*
+ * Fields the user did not say: the plausible values of each are evaluated together, and the answer
+ * is the combination with the median step, between the extremes of them all. When some combinations
+ * fit, only those count: nobody runs the others.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/answer/evaluate.h"
+#include "engine/answer/operating.h"
+#include "engine/placement/states.h"
+#include "engine/price/guesses.h"
+
+enum { COMBINATIONS_MAX = 4096, MICRO_BATCHES = 4 };
+
+/* Where a walk through all values stands; each counter below its limit. */
+typedef struct walk {
+    uint32_t software, attention, dropout, micro_batch, sequence; /* change the prices */
+    uint32_t recompute, zero_stage;                               /* do not */
+} walk;
+
+typedef struct outline {
+    double step_s;
+    uint64_t reserved_low_bytes, reserved_high_bytes;
+    bool fits;
+    walk at;
+} outline;
+
+typedef struct survey {
+    const sl_question *question;
+    sl_estimate *scratch;
+    uint32_t count;
+    uint32_t fitting;
+    uint32_t too_large; /* combinations that no device could hold */
+    sl_errors refused;  /* why the first plausible one that is not legal is not */
+    outline seen[COMBINATIONS_MAX];
+} survey;
+
+static bool
+is_unknown(const sl_question *question, sl_unknown field)
+{
+    return (question->unknown & (uint32_t)field) != 0;
+}
+
+/* A release that fixes a choice makes the others implausible; without one, fused kernels are the
+ * choice wherever there are any. */
+static bool
+attention_plausible(const sl_question *question, const sl_software *software,
+                    sl_attention_kernel kernel)
+{
+    const sl_accelerator *part = &question->cluster->accelerator;
+    const sl_precision precision = question->workload.precision;
+    bool fused = false;
+
+    if (question->model->biased) /* nothing else is modelled for it */
+        return kernel == SL_ATTENTION_UNFUSED;
+    if (software->attention >= 0 &&
+        sl_attention_possible(part, (sl_attention_kernel)software->attention, precision))
+        return kernel == (sl_attention_kernel)software->attention;
+    for (uint32_t other = SL_ATTENTION_UNFUSED + 1; other < SL_ATTENTION_KERNEL_COUNT; other++)
+        fused = fused || sl_attention_possible(part, (sl_attention_kernel)other, precision);
+    return (kernel != SL_ATTENTION_UNFUSED) == fused && kernel != SL_ATTENTION_FLASH1 &&
+           sl_attention_possible(part, kernel, precision);
+}
+
+/* Nobody runs a release that is older than the part, unless it was asked for by name or there is no
+ * other; nor sharding traced into a graph, an experiment, without saying so. */
+static bool
+software_plausible(const sl_question *question, const sl_software *software)
+{
+    const uint32_t released = question->cluster->accelerator.release_year;
+    uint32_t newest = 0;
+
+    if (!is_unknown(question, SL_UNKNOWN_SOFTWARE))
+        return true;
+    if (software->traced_sharding)
+        return false;
+    if (software->year >= released)
+        return true;
+    for (uint32_t i = 0; i < question->software_count; i++)
+        if (question->software[i].year > newest)
+            newest = question->software[i].year;
+    return newest < released;
+}
+
+/* Sharding is what these are for: nobody takes them to hold everything whole. */
+static uint32_t
+least_stage(sl_framework framework)
+{
+    if (sl_framework_is_fsdp(framework))
+        return 2;
+    return framework == SL_FRAMEWORK_DEEPSPEED ? 1 : 0;
+}
+
+static bool
+stage_plausible(const sl_question *asked)
+{
+    /* Megatron-FSDP is a choice of its own: nobody means it without saying so. */
+    return asked->plan.zero_stage >= least_stage(asked->workload.framework) &&
+           (asked->workload.framework != SL_FRAMEWORK_MEGATRON || asked->plan.zero_stage <= 1);
+}
+
+/* The values at `w`, or false when they are implausible, or not legal for what `refused`, empty before,
+ * says. */
+static bool
+combine(const sl_question *question, const walk *w, sl_combination *out, sl_errors *refused)
+{
+    const sl_software *software = &question->software[w->software];
+    sl_question asked = *question;
+    sl_errors found;
+
+    if (!software_plausible(question, software))
+        return false;
+    asked.unknown = 0;
+    if (is_unknown(question, SL_UNKNOWN_ATTENTION)) {
+        if (!attention_plausible(question, software, (sl_attention_kernel)w->attention))
+            return false;
+        asked.workload.attention = (sl_attention_kernel)w->attention;
+    }
+    if (is_unknown(question, SL_UNKNOWN_DROPOUT)) {
+        /* The config of a model says more of it than a release that was made for others. */
+        const int dropout = question->model->drops ? 1 : software->dropout;
+        if (dropout >= 0 && (uint32_t)dropout != w->dropout)
+            return false;
+        asked.workload.dropout = w->dropout != 0;
+    }
+    if (is_unknown(question, SL_UNKNOWN_MICRO_BATCH))
+        asked.workload.micro_batch = (uint64_t)1 << w->micro_batch;
+    if (is_unknown(question, SL_UNKNOWN_SEQUENCE))
+        asked.plan.sequence = w->sequence != 0;
+    if (is_unknown(question, SL_UNKNOWN_RECOMPUTE))
+        asked.workload.recompute = (sl_recompute)w->recompute;
+    if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE))
+        asked.plan.zero_stage = w->zero_stage;
+    /* The same run under another name would count twice in the median. */
+    if (is_unknown(question, SL_UNKNOWN_RECOMPUTE) && !sl_recompute_matters(&asked.workload))
+        return false;
+    if (is_unknown(question, SL_UNKNOWN_ZERO_STAGE) && !stage_plausible(&asked))
+        return false;
+    if (is_unknown(question, SL_UNKNOWN_SEQUENCE) && asked.plan.sequence &&
+        !software->splits_sequence)
+        return false;
+    /* A single rank has nothing to split: the second value would be the first again. */
+    if ((asked.plan.sequence && asked.plan.tensor == 1 &&
+         is_unknown(question, SL_UNKNOWN_SEQUENCE)) ||
+        (asked.plan.zero_stage > least_stage(asked.workload.framework) &&
+         asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
+        return false;
+
+    sl_errors_begin(&found, false);
+    if (sl_question_check(&asked, &found) != SL_OK) {
+        if (refused->count == 0)
+            *refused = found;
+        return false;
+    }
+    *out = (sl_combination){software, asked.workload, asked.plan};
+    return true;
+}
+
+bool
+sl_evaluate_plausible(const sl_question *question, sl_combination *out, sl_errors *refused)
+{
+    const uint32_t kernels =
+        is_unknown(question, SL_UNKNOWN_ATTENTION) ? SL_ATTENTION_KERNEL_COUNT : 1;
+    const uint32_t dropouts = is_unknown(question, SL_UNKNOWN_DROPOUT) ? 2 : 1;
+    bool found = false;
+    walk w = {0};
+
+    for (w.software = 0; w.software < question->software_count; w.software++)
+        for (w.attention = 0; w.attention < kernels; w.attention++)
+            for (uint32_t d = dropouts; d > 0; d--) {
+                sl_combination tried;
+                w.dropout = d - 1;
+                if (!combine(question, &w, &tried, refused) ||
+                    (found && strcmp(tried.software->date, out->software->date) < 0))
+                    continue;
+                found = true;
+                *out = tried;
+            }
+    return found;
+}
+
+static void
+note_outline(survey *s, const walk *w)
+{
+    const sl_memory *memory = &s->scratch->memory;
+
+    if (s->count == COMBINATIONS_MAX)
+        return;
+    s->seen[s->count++] = (outline){
+        .step_s = s->scratch->time.step_s,
+        .reserved_low_bytes = memory->reserved_low_bytes,
+        .reserved_high_bytes = memory->reserved_high_bytes,
+        .fits = s->scratch->fits,
+        .at = *w,
+    };
+    s->fitting += s->scratch->fits;
+}
+
+/* All values of what leaves the prices alone. */
+static void
+survey_priced(survey *s, walk w)
+{
+    const sl_question *question = s->question;
+    const uint32_t modes = is_unknown(question, SL_UNKNOWN_RECOMPUTE) ? SL_RECOMPUTE_WORDS : 1;
+    const uint32_t stages = is_unknown(question, SL_UNKNOWN_ZERO_STAGE) ? 4 : 1;
+    sl_priced priced;
+    bool fresh = true;
+
+    for (w.recompute = 0; w.recompute < modes; w.recompute++)
+        for (w.zero_stage = 0; w.zero_stage < stages; w.zero_stage++) {
+            sl_combination combination;
+            if (!combine(question, &w, &combination, &s->refused))
+                continue;
+            if (fresh)
+                sl_evaluate_price(question, &combination, SL_CLOCK_HELD, &priced);
+            else if (combination.workload.recompute != priced.slice.recompute)
+                sl_evaluate_reprice(question, combination.workload.recompute, &priced);
+            fresh = false;
+            if (sl_evaluate(question, &combination, &priced, s->scratch))
+                note_outline(s, &w);
+            else
+                s->too_large++;
+        }
+}
+
+static void
+survey_all(survey *s)
+{
+    const sl_question *q = s->question;
+    const walk limits = {
+        .software = q->software_count,
+        .attention = is_unknown(q, SL_UNKNOWN_ATTENTION) ? SL_ATTENTION_KERNEL_COUNT : 1,
+        .dropout = is_unknown(q, SL_UNKNOWN_DROPOUT) ? 2 : 1,
+        .micro_batch = is_unknown(q, SL_UNKNOWN_MICRO_BATCH) ? MICRO_BATCHES : 1,
+        .sequence = is_unknown(q, SL_UNKNOWN_SEQUENCE) ? 2 : 1,
+    };
+    walk w = {0};
+
+    for (w.software = 0; w.software < limits.software; w.software++)
+        for (w.attention = 0; w.attention < limits.attention; w.attention++)
+            for (w.dropout = 0; w.dropout < limits.dropout; w.dropout++)
+                for (w.micro_batch = 0; w.micro_batch < limits.micro_batch; w.micro_batch++)
+                    for (w.sequence = 0; w.sequence < limits.sequence; w.sequence++)
+                        survey_priced(s, w);
+}
+
+static bool
+counts(const survey *s, uint32_t i)
+{
+    return s->fitting == 0 || s->seen[i].fits;
+}
+
+/* Ties go to the combination met first, so that the answer never depends on anything else. */
+static bool
+comes_before(const survey *s, uint32_t a, uint32_t b)
+{
+    return s->seen[a].step_s < s->seen[b].step_s ||
+           (s->seen[a].step_s == s->seen[b].step_s && a < b);
+}
+
+static uint32_t
+by_rank(const survey *s, uint32_t rank)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t smaller = 0;
+        if (!counts(s, i))
+            continue;
+        for (uint32_t j = 0; j < s->count; j++)
+            smaller += counts(s, j) && comes_before(s, j, i);
+        if (smaller == rank)
+            return i;
+    }
+    assert(false);
+    return 0;
+}
+
+/* A combination at the end of the range of clocks and links. */
+static double
+step_at(const survey *s, uint32_t i, bool slow)
+{
+    sl_combination combination;
+    sl_errors none = {0};
+    const bool possible = combine(s->question, &s->seen[i].at, &combination, &none);
+
+    assert(possible);
+    (void)possible;
+    return sl_evaluate_step_at(s->question, &combination, slow, s->scratch);
+}
+
+/* From the fastest combination at the highest clock and on the fastest links to the slowest at the
+ * lowest, on the slowest. */
+static void
+set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *out)
+{
+    out->reserved_low_bytes = UINT64_MAX;
+    out->reserved_high_bytes = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (!counts(s, i))
+            continue;
+        if (s->seen[i].reserved_low_bytes < out->reserved_low_bytes)
+            out->reserved_low_bytes = s->seen[i].reserved_low_bytes;
+        if (s->seen[i].reserved_high_bytes > out->reserved_high_bytes)
+            out->reserved_high_bytes = s->seen[i].reserved_high_bytes;
+    }
+    out->step_low_s = step_at(s, fastest, false);
+    out->step_high_s = step_at(s, slowest, true);
+}
+
+/* What is outside the allocator is as large at either end. */
+static bool
+is_certain(const sl_estimate *out)
+{
+    const sl_rank_memory *fullest = &out->memory.ranks[out->memory.binding];
+    const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
+    const uint64_t least = outside + out->reserved_low_bytes;
+    const uint64_t most = outside + out->reserved_high_bytes;
+
+    return out->fits ? most <= out->memory.usable_bytes : least > out->memory.usable_bytes;
+}
+
+/* Every value of the open fields breaks a rule: the first one met stands for them. */
+static sl_code
+refuse_all(const survey *s, sl_errors *err)
+{
+    const sl_error *fault = &s->refused.list[0];
+
+    if (s->refused.count == 0)
+        return sl_fail(err, SL_E_RANGE, "no_valid_combination", "",
+                       "no value of the fields left open makes this plan legal; give them");
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "no_valid_combination", fault->pointer,
+                "no value of the fields left open makes this plan legal: %s", fault->message);
+    sl_hint(err, "%s", fault->hint);
+    return code;
+}
+
+sl_code
+sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimate *out,
+                   sl_errors *err)
+{
+    survey s;
+    sl_combination median;
+    sl_priced priced;
+
+    assert(question->software_count >= 1);
+    assert(!sl_model_is_plain(question->model) ||
+           (question->unknown &
+            (uint32_t)(SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT | SL_UNKNOWN_SEQUENCE)) == 0);
+    s.question = question;
+    s.scratch = scratch;
+    s.count = s.fitting = s.too_large = 0;
+    sl_errors_begin(&s.refused, false);
+    survey_all(&s);
+    if (s.count == 0 && s.too_large > 0)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", "/workload",
+                       "one device would need more than 9 PB, beyond what is counted here");
+    if (s.count == 0)
+        return refuse_all(&s, err);
+
+    const uint32_t counted = s.fitting > 0 ? s.fitting : s.count;
+    const uint32_t fastest = by_rank(&s, 0);
+    const uint32_t middle = by_rank(&s, (counted - 1) / 2);
+    const uint32_t slowest = by_rank(&s, counted - 1);
+    bool possible = combine(question, &s.seen[middle].at, &median, &s.refused);
+
+    assert(possible);
+    set_intervals(&s, fastest, slowest, out);
+    sl_evaluate_price(question, &median, SL_CLOCK_HELD, &priced);
+    possible = sl_evaluate_explained(question, &median, &priced, out);
+    assert(possible);
+    (void)possible;
+    out->fits_certain = is_certain(out);
+    sl_holdings holdings;
+    const sl_memory_case c = sl_evaluate_case(question, &median, &priced, &holdings);
+    sl_operating_set(&c, out);
+    sl_guesses_set(&c, out);
+    /* Slower products hide more traffic: the step at a clock's end can lie on the wrong side. */
+    const double spread = sl_evaluate_spread_ratio(&out->time);
+    out->step_low_s = fmin(out->step_low_s, out->time.step_s) * (1.0 - spread);
+    out->step_high_s = fmax(out->step_high_s, out->time.step_s) * (1.0 + spread);
+    out->evaluated = s.count;
+    sl_evaluate_fixes(question, scratch, out);
+    sl_evaluate_notes(question, out);
+    return SL_OK;
+}

@@ -1,0 +1,544 @@
+#include "engine/check/check.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/check/check_adapter.h"
+#include "engine/check/check_hardware.h"
+#include "engine/check/check_host.h"
+#include "engine/check/check_operators.h"
+#include "engine/check/check_plain.h"
+#include "engine/check/check_schedule.h"
+#include "engine/check/check_traffic.h"
+#include "engine/links/collective.h"
+#include "engine/memory/offload.h"
+#include "engine/placement/lent.h"
+#include "engine/placement/pools.h"
+#include "engine/placement/ranks.h"
+#include "engine/placement/states.h"
+#include "engine/placement/unit.h"
+#include "engine/schedule/schedule.h"
+
+static bool
+is_known(const sl_question *question, sl_unknown field)
+{
+    return (question->unknown & (uint32_t)field) == 0;
+}
+
+static sl_code
+check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, uint64_t most,
+              sl_errors *err)
+{
+    if (whole % part == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", pointer, "must divide the %llu %s, got %llu",
+                (unsigned long long)whole, what, (unsigned long long)part);
+    sl_hint_divisors(err, whole, whole, most);
+    return code;
+}
+
+static sl_code
+check_world(const sl_question *question, sl_errors *err)
+{
+    const uint64_t available = sl_cluster_accelerators(question->cluster);
+    const uint64_t world = sl_plan_world(&question->plan);
+
+    if (world == available)
+        return SL_OK;
+
+    /* When data alone can mend it, it is what is wrong. */
+    const uint64_t rest = world / question->plan.data;
+    const bool divides = available % rest == 0;
+    const sl_code code = sl_fail(
+        err, SL_E_RANGE, "world_size_mismatch", divides ? "/parallelism/data" : "/parallelism",
+        "tensor x pipeline x context x data must be the cluster's %llu accelerators, got %llu",
+        (unsigned long long)available, (unsigned long long)world);
+    if (divides)
+        sl_hint(err, "%llu", (unsigned long long)(available / rest));
+    else
+        sl_hint(err, "tensor x pipeline x context must divide %llu", (unsigned long long)available);
+    return code;
+}
+
+/* A width of some MLP that its cut does not divide, or the widest one. */
+static uint64_t
+hardest_width(const sl_model *model, const sl_plan *plan)
+{
+    for (uint32_t k = 0; k < model->kind_count; k++)
+        for (uint32_t i = 0; i < model->kinds[k].operator_count; i++) {
+            const sl_operator *op = &model->kinds[k].operators[i];
+            if (op->kind != SL_OPERATOR_ACTIVATION)
+                continue;
+            const uint32_t ranks = op->experts > 0 ? sl_plan_expert_tensor(plan) : plan->tensor;
+            if (op->outputs % ranks != 0)
+                return op->outputs;
+        }
+    return model->ffn;
+}
+
+static sl_code
+check_tensor(const sl_question *question, sl_errors *err)
+{
+    const sl_model *model = question->model;
+    const sl_plan *plan = &question->plan;
+    const uint64_t most = sl_cluster_accelerators(question->cluster);
+    const char *pointer = "/parallelism/tensor";
+    sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", most, err);
+
+    /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly
+     * and gathers. */
+    if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
+        code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
+    if (code == SL_OK)
+        code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
+                             "feed-forward width", most, err);
+    if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
+        question->workload.sequence_length % plan->tensor != 0)
+        code = check_divides(plan->tensor, question->workload.sequence_length,
+                             "/parallelism/sequence", "positions of a sequence", most, err);
+    return code;
+}
+
+/* A rank's chunk is at least one layer. */
+static sl_code
+refuse_split(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const bool chunked = plan->virtual_pipeline > 1;
+    const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
+    const uint32_t layers = question->model->layer_count;
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "too_few_layers", pointer,
+                "pipeline x virtual_pipeline must be at most the %u layers, embedding "
+                "and head counted; got %u x %u",
+                layers, plan->pipeline, plan->virtual_pipeline);
+    sl_hint(err, "at most %u", chunked ? layers / plan->pipeline : layers);
+    return code;
+}
+
+/* A given layout has a number for each chunk, and all blocks. */
+static sl_code
+check_layout_numbers(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t chunks = plan->pipeline * plan->virtual_pipeline;
+    const char *pointer = "/parallelism/pipeline_layout";
+    uint32_t sum = 0;
+
+    if (plan->layout_chunks == 0)
+        return SL_OK;
+    if (plan->layout_chunks != chunks)
+        return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                       "must have a number for each of pipeline x virtual_pipeline chunks, %u; got "
+                       "%u",
+                       chunks, plan->layout_chunks);
+    for (uint32_t i = 0; i < chunks; i++) {
+        sum += plan->layout[i];
+        if (plan->layout[i] == 0 &&
+            (sl_model_is_plain(question->model) || (i > 0 && i + 1 < chunks)))
+            return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                           "chunk %u has no layer: only those of embedding and head may", i);
+    }
+    if (sum != question->model->block_count)
+        return sl_fail(err, SL_E_RANGE, "layout_mismatch", pointer,
+                       "must add up to the %u blocks of the model, got %u",
+                       question->model->block_count, sum);
+    return SL_OK;
+}
+
+static sl_code
+check_layout(const sl_question *question, sl_errors *err)
+{
+    const sl_code code = check_layout_numbers(question, err);
+
+    if (code != SL_OK)
+        sl_hint(err, "%u numbers that add up to %u",
+                question->plan.pipeline * question->plan.virtual_pipeline,
+                question->model->block_count);
+    return code;
+}
+
+static sl_code
+check_pipeline(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+
+    if (plan->pipeline > SL_PIPELINE_MAX)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
+                       "at most %d stages are modelled, got %u", SL_PIPELINE_MAX, plan->pipeline);
+
+    const sl_code code = sl_check_schedule(plan, err);
+    if (code != SL_OK)
+        return code;
+    if (sl_schedule_split(question->model, plan) == SL_SPLIT_NONE)
+        return refuse_split(question, err);
+    return check_layout(question, err);
+}
+
+static sl_code
+check_batch(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const uint64_t batch = workload->global_batch;
+    sl_code code = check_divides(plan->data, batch, "/parallelism/data",
+                                 "sequences of a global batch", SL_CHOICES_MAX, err);
+
+    if (code != SL_OK || !is_known(question, SL_UNKNOWN_MICRO_BATCH))
+        return code;
+    code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
+                         "sequences of a replica", batch / plan->data, err);
+    return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
+}
+
+static sl_code
+check_framework(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const char *name = question->workload.framework == SL_FRAMEWORK_DP ? "dp" : "ddp";
+    sl_code code = SL_OK;
+
+    if (!sl_framework_replicates(question->workload.framework))
+        return code;
+
+    if (plan->tensor > 1 || plan->pipeline > 1) {
+        code = sl_fail(err, SL_E_RANGE, "framework_replicates",
+                       plan->tensor > 1 ? "/parallelism/tensor" : "/parallelism/pipeline",
+                       "%s holds the whole model on every rank, got %u", name,
+                       plan->tensor > 1 ? plan->tensor : plan->pipeline);
+        sl_hint(err, "1, or framework megatron");
+    }
+    if (plan->zero_stage > 0 && is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
+                       "%s shards nothing, got %u", name, plan->zero_stage);
+        sl_hint(err, "0, or framework megatron with 1");
+    }
+    return code;
+}
+
+/* Which stages a framework has, and what they go with. */
+static sl_code
+check_sharding(const sl_question *question, sl_errors *err)
+{
+    static const struct {
+        uint32_t first, last;
+        const char *rule;
+    } stages[SL_FRAMEWORK_COUNT] = {
+        [SL_FRAMEWORK_MEGATRON] = {0, 3, "megatron has stages 0 and 1, Megatron-FSDP 2 and 3"},
+        [SL_FRAMEWORK_DDP] = {0, 0, "ddp shards nothing: 0"},
+        [SL_FRAMEWORK_DP] = {0, 0, "dp shards nothing: 0"},
+        [SL_FRAMEWORK_FSDP1] = {0, 3, "fsdp has no_shard (0), shard_grad_op (2), full_shard (3)"},
+        [SL_FRAMEWORK_FSDP2] = {2, 3, "fsdp2 has shard_grad_op (2) and full_shard (3)"},
+        [SL_FRAMEWORK_DEEPSPEED] = {0, 3, "deepspeed has stages 0 to 3"},
+    };
+    const sl_plan *plan = &question->plan;
+    const sl_framework framework = question->workload.framework;
+    const bool whole = plan->shard_group == 0 || plan->shard_group == plan->data;
+    sl_code code = SL_OK;
+
+    if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
+        (plan->zero_stage < stages[framework].first || plan->zero_stage > stages[framework].last ||
+         (sl_framework_is_fsdp(framework) && plan->zero_stage == 1))) {
+        code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
+                       "%s; got %u", stages[framework].rule, plan->zero_stage);
+        sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, 2, 3"
+                     : framework == SL_FRAMEWORK_FSDP1  ? "0, 2, 3"
+                                                        : "2, 3");
+    }
+    if (framework == SL_FRAMEWORK_MEGATRON && plan->pipeline > 1 && plan->zero_stage > 1 &&
+        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
+                    "Megatron-FSDP (stages 2 and 3) is modelled without a pipeline; got stage %u",
+                    plan->zero_stage);
+        sl_hint(err, "0, 1, or pipeline 1");
+    }
+    if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
+        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
+                       "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
+        sl_hint(err, "0, 1");
+    }
+    if (!whole && !sl_framework_is_fsdp(framework)) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
+                       "a shard group below the data group is modelled for fsdp only");
+        sl_hint(err, "leave it out, or framework fsdp1 or fsdp2");
+    } else if (!whole && plan->data % plan->shard_group != 0)
+        code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
+                             "data-parallel ranks", plan->data, err);
+    if (plan->reshard != SL_RESHARD_DEFAULT &&
+        (!sl_framework_is_fsdp(framework) ||
+         (plan->reshard == SL_RESHARD_ALWAYS && plan->zero_stage == 2 &&
+          is_known(question, SL_UNKNOWN_ZERO_STAGE)))) {
+        code = sl_fail(err, SL_E_RANGE, "reshard_not_of_framework",
+                       "/parallelism/reshard_after_forward",
+                       "is a choice of fsdp with full_shard: megatron and ddp gather nothing, "
+                       "deepspeed goes by its live parameters, shard_grad_op keeps them");
+        sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
+    }
+    if (question->workload.offload.parameters && is_known(question, SL_UNKNOWN_ZERO_STAGE) &&
+        sl_states_shards(&question->workload, plan).parameters.dense <= 1.0 && plan->data > 1) {
+        code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
+                       "parameters are kept by the host where they are sharded: deepspeed stage 3 "
+                       "or fsdp");
+        sl_hint(err, "none, or zero_stage 3 with framework deepspeed or fsdp2");
+    }
+    if (question->workload.recompute == SL_RECOMPUTE_MODULES &&
+        framework != SL_FRAMEWORK_MEGATRON) {
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute/mode",
+                       "modules of a block are rebuilt apart by megatron only");
+        sl_hint(err, "none, core_attention, full");
+    }
+    if (question->workload.recompute == SL_RECOMPUTE_OPERATORS &&
+        is_known(question, SL_UNKNOWN_RECOMPUTE) && !sl_framework_is_fsdp(framework)) {
+        code = sl_fail(err, SL_E_RANGE, "recompute_not_of_framework", "/workload/recompute",
+                       "op_sac is selective checkpointing of fsdp training code");
+        sl_hint(err, "none, selective, full");
+    }
+    return code;
+}
+
+/* What a workload asks for beyond words: an optimizer that steps early has one micro-batch to step
+ * on, and a document is part of a sequence. */
+static sl_code
+check_workload(const sl_question *question, sl_errors *err)
+{
+    const sl_workload *workload = &question->workload;
+    const sl_plan *plan = &question->plan;
+    const char *early = "/workload/optimizer_in_backward";
+    const uint64_t round = workload->micro_batch * plan->data;
+    sl_code code = SL_OK;
+
+    if (workload->document_length > workload->sequence_length) {
+        code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/documents/mean_length",
+                       "must be at most the sequence of %llu positions, got %llu",
+                       (unsigned long long)workload->sequence_length,
+                       (unsigned long long)workload->document_length);
+        sl_hint(err, "1 to %llu", (unsigned long long)workload->sequence_length);
+    }
+    if (!workload->optimizer_in_backward)
+        return code;
+    assert(plan->data > 0); /* the degrees were judged before */
+    if (!sl_framework_is_fsdp(workload->framework) &&
+        (workload->framework != SL_FRAMEWORK_DDP || plan->data > 1)) {
+        code = sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
+                       "goes with fsdp and with one device: %s keeps gradients in buffers",
+                       workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
+        sl_hint(err, "false, or framework fsdp2");
+        return code;
+    }
+    if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
+        code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
+                       "steps on each gradient once: %llu micro-batches would have to be summed",
+                       (unsigned long long)(workload->global_batch / round));
+        sl_hint(err, "micro_batch_size %llu",
+                (unsigned long long)(workload->global_batch / plan->data));
+    }
+    return code;
+}
+
+static bool
+has_fused_attention(const sl_question *question)
+{
+    for (uint32_t kernel = SL_ATTENTION_UNFUSED + 1; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
+        if (sl_attention_possible(&question->cluster->accelerator, (sl_attention_kernel)kernel,
+                                  question->workload.precision))
+            return true;
+    return false;
+}
+
+/* An exchange deals the heads of a tensor rank out over the ranks that share the sequence. */
+static sl_code
+check_exchange(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    assert(plan->tensor != 0);
+
+    const uint64_t heads = question->model->heads / plan->tensor;
+    const uint64_t kv_heads = question->model->kv_heads / plan->tensor;
+
+    if (kv_heads > 0 && heads % plan->context == 0 && kv_heads % plan->context == 0)
+        return SL_OK;
+
+    const sl_code code =
+        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
+                "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
+                (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
+    if (kv_heads > 0)
+        sl_hint_divisors(err, heads, kv_heads, SL_CHOICES_MAX);
+    else
+        sl_hint(err, "1, or context_kind p2p or allgather");
+    return code;
+}
+
+/* Ranks that share a sequence: a causal mask is balanced by giving each two pieces of it. */
+static sl_code
+check_context(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const sl_framework framework = question->workload.framework;
+    const uint64_t s = question->workload.sequence_length;
+    const char *pointer = "/parallelism/context";
+    sl_code code = SL_OK;
+
+    if (plan->context == 1)
+        return SL_OK;
+    if (sl_model_is_plain(question->model))
+        return sl_fail(err, SL_E_RANGE, "no_sequence", pointer,
+                       "a list of layers is counted per sample: there is no sequence to share");
+    if (framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
+        code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                       "context parallelism is modelled for megatron and fsdp2, got %u",
+                       plan->context);
+        sl_hint(err, "1, or framework megatron or fsdp2");
+    }
+    if (!has_fused_attention(question)) {
+        const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention",
+                       wide ? "/workload/precision" : pointer,
+                       "a sequence shared by ranks needs a fused attention kernel, of which %s has "
+                       "none in this precision",
+                       question->cluster->accelerator.id);
+        sl_hint(err, wide ? "bf16, fp16; or context 1" : "1");
+    } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
+               question->workload.attention == SL_ATTENTION_UNFUSED) {
+        code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
+                       "a sequence shared by ranks needs a fused attention kernel");
+        sl_hint(err, "flash2, flash3, cudnn");
+    }
+    if (s % (2ull * plan->context) != 0) {
+        code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                       "2 x context must divide the %llu positions of a sequence, got %u",
+                       (unsigned long long)s, plan->context);
+        /* An odd number of positions is cut by nobody. */
+        if (s % 2 == 0)
+            sl_hint_divisors(err, s / 2, s / 2, SL_CHOICES_MAX);
+        else
+            sl_hint(err, "1");
+    }
+    if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
+        const sl_code exchange = check_exchange(question, err);
+        code = code == SL_OK ? exchange : code;
+    }
+    return code;
+}
+
+/* Experts are dealt out whole, over the ranks of one stage that share one copy of the states
+ * (torchtitan's parallel_dims: ep divides dp_shard x cp x tp). */
+static sl_code
+check_expert(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *plan = &question->plan;
+    const uint32_t experts = question->model->experts;
+    const uint32_t cut = sl_plan_expert_tensor(plan);
+    const uint64_t copy = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint64_t ranks = (uint64_t)plan->tensor * plan->context * copy;
+    const sl_framework framework = question->workload.framework;
+    const char *pointer = "/parallelism/expert";
+    sl_code code = SL_OK;
+
+    assert(plan->expert >= 1 && cut >= 1);
+    if (experts == 0 && plan->expert > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
+                       plan->expert);
+        sl_hint(err, "1");
+        return code;
+    }
+    if (experts == 0 && plan->expert_tensor > 1) {
+        code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
+                       "this model has no experts to cut, got %u", plan->expert_tensor);
+        sl_hint(err, "1");
+    }
+    if (experts == 0)
+        return code;
+    if (plan->expert > 1 && framework != SL_FRAMEWORK_MEGATRON && framework != SL_FRAMEWORK_FSDP2) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
+                    "expert parallelism is modelled for megatron and fsdp2, got %u", plan->expert);
+        sl_hint(err, "1, or framework megatron or fsdp2");
+    }
+    if (cut != 1 && cut != plan->tensor) {
+        code =
+            sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/expert_tensor",
+                    "a cut of experts that is neither 1 nor tensor is not modelled, got %u", cut);
+        sl_hint(err, plan->tensor > 1 ? "1, %u" : "1", plan->tensor);
+    }
+    if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
+        return code;
+    code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+                   "must divide the %u routed experts and the %llu ranks of tensor x context x %s "
+                   "over expert_tensor, got %u",
+                   experts, (unsigned long long)(ranks / cut),
+                   plan->shard_group > 0 ? "shard_group" : "data", plan->expert);
+    sl_hint_divisors(err, experts, ranks / cut, ranks);
+    return code;
+}
+
+static sl_code
+check_sequence(const sl_question *question, sl_errors *err)
+{
+    const sl_model *model = question->model;
+
+    /* Learned positions are a table with an end; rotary ones only get worse. */
+    if (!model->learned_positions || model->position_limit == 0 ||
+        question->workload.sequence_length <= model->position_limit)
+        return SL_OK;
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "out_of_range", "/workload/sequence_length",
+                                 "the model has %llu learned positions, got %llu",
+                                 (unsigned long long)model->position_limit,
+                                 (unsigned long long)question->workload.sequence_length);
+    sl_hint(err, "at most %llu", (unsigned long long)model->position_limit);
+    return code;
+}
+
+typedef sl_code (*rule)(const sl_question *question, sl_errors *err);
+
+/* All of them are asked: the first code counts, and every fault is named. */
+static sl_code
+ask_all(const rule *rules, uint32_t count, const sl_question *question, sl_errors *err)
+{
+    sl_code first = SL_OK;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const sl_code code = rules[i](question, err);
+        if (first == SL_OK)
+            first = code;
+    }
+    return first;
+}
+
+sl_code
+sl_question_check(const sl_question *question, sl_errors *err)
+{
+    static const rule rules[] = {
+        check_framework,   check_sharding, check_workload,   check_expert,     check_context,
+        check_world,       check_tensor,   check_pipeline,   check_batch,      check_sequence,
+        sl_check_hardware, sl_check_plain, sl_check_host,    sl_check_adapter, sl_check_operators,
+        sl_check_traffic,  sl_check_lent,  sl_check_offload, sl_check_unit,    sl_check_order,
+        sl_check_pools,
+    };
+
+    /* What follows reads operators, which such a model has only in part. */
+    if (question->model->unpriced != NULL)
+        return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/model",
+                       "time and memory of %s are not modelled yet; models:inspect counts this "
+                       "model",
+                       question->model->unpriced);
+    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+}
+
+sl_code
+sl_question_check_cut(const sl_question *question, sl_errors *err)
+{
+    /* In the order of the whole check, less what goes by tensors, sequences and the hardware alone. */
+    static const rule rules[] = {
+        check_framework,  check_sharding, check_workload,   check_expert,   check_world,
+        check_pipeline,   check_batch,    sl_check_plain,   sl_check_host,  sl_check_across,
+        sl_check_traffic, sl_check_lent,  sl_check_offload, sl_check_order, sl_check_pools,
+    };
+
+    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+}

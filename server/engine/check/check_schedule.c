@@ -1,0 +1,88 @@
+#include "engine/check/check_schedule.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+static sl_code
+check_chunks(const sl_plan *plan, sl_errors *err)
+{
+    const uint32_t v = plan->virtual_pipeline;
+    const bool two = plan->schedule == SL_SCHEDULE_ZB_V;
+    const bool interleaved = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
+
+    if (two && v != 2) {
+        const sl_code code =
+            sl_fail(err, SL_E_RANGE, "schedule_mismatch", "/parallelism/virtual_pipeline",
+                    "zb_v gives each rank 2 chunks, got %u", v);
+        sl_hint(err, "2, or schedule interleaved_1f1b");
+        return code;
+    }
+    if (two || interleaved == (v > 1))
+        return SL_OK;
+
+    const sl_code code = sl_fail(
+        err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
+        "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u", v);
+    sl_hint(err, "%s", v == 1 ? "1f1b" : v == 2 ? "interleaved_1f1b, zb_v" : "interleaved_1f1b");
+    return code;
+}
+
+sl_code
+sl_check_schedule(const sl_plan *plan, sl_errors *err)
+{
+    assert(plan != NULL && err != NULL);
+
+    const uint32_t p = plan->pipeline;
+    sl_code code = SL_OK;
+
+    if (p == 1 && (plan->schedule == SL_SCHEDULE_ZB_V || plan->schedule == SL_SCHEDULE_DUALPIPE)) {
+        code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/pipeline",
+                       "this schedule needs more than one stage, got %u", p);
+        sl_hint(err, "2, or schedule 1f1b");
+        return code;
+    }
+    if (p == 1 && plan->virtual_pipeline > 1) {
+        code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
+                       "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
+        sl_hint(err, "1, or pipeline 2");
+        return code;
+    }
+    if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0) {
+        code = sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
+                       "dualpipe needs an even number of stages, got %u", p);
+        sl_hint(err, "%u, %u", p - 1, p + 1);
+        return code;
+    }
+    return check_chunks(plan, err);
+}
+
+sl_code
+sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_errors *err)
+{
+    assert(workload != NULL && plan != NULL && err != NULL);
+
+    const uint64_t m = sl_plan_microbatches(workload, plan);
+    const uint64_t least = 2 * (uint64_t)plan->pipeline;
+
+    const uint64_t replicas = plan->data * workload->micro_batch; /* sequences of a micro-batch */
+
+    if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B && m % plan->pipeline != 0) {
+        const sl_code code = sl_fail(
+            err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
+            "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
+            (unsigned long long)m, plan->pipeline);
+        sl_hint(err, "1, or global_batch_size %llu",
+                (unsigned long long)((m / plan->pipeline + 1) * plan->pipeline * replicas));
+        return code;
+    }
+    if (plan->schedule != SL_SCHEDULE_DUALPIPE || (m >= least && m % 2 == 0))
+        return SL_OK;
+
+    const uint64_t nearest = (m < least ? least : m + 1) * replicas;
+    const sl_code code = sl_fail(
+        err, SL_E_RANGE, "too_few_microbatches", "/workload/global_batch_size",
+        "dualpipe needs an even number of micro-batches, at least 2 x pipeline (%llu), got %llu",
+        (unsigned long long)least, (unsigned long long)m);
+    sl_hint(err, "%llu", (unsigned long long)nearest);
+    return code;
+}

@@ -1,0 +1,326 @@
+/* What one rank allocates, and the moment of the step when that is most. */
+#include "engine/memory/rank_memory.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/extremes.h"
+#include "engine/memory/offload.h"
+#include "engine/placement/adapter.h"
+#include "engine/placement/lent.h"
+#include "engine/placement/recompute.h"
+#include "engine/placement/shapes.h"
+
+/* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
+ * and its gradient. Other losses are the profile's. */
+static const double eager_logit_bytes = 14.0;
+
+/* Whole hidden states alive in the head's backward where they are split: the gathered input and its
+ * gradient. Read off published Megatron peaks on B200. */
+static const double head_whole_copies = 2.0;
+
+/* A head that is cut leaves each rank its part of the vocabulary; code that is not told to compute
+ * the loss in parts gathers it (torchtitan's fsdp2 is, by default). */
+static double
+logit_bytes(const sl_memory_case *c)
+{
+    switch (c->workload->loss) {
+    case SL_LOSS_EAGER:
+        return eager_logit_bytes *
+               (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
+    case SL_LOSS_FUSED:
+        return c->software->fused_logits_peak_bytes;
+    case SL_LOSS_CHUNKED:
+        return c->software->chunked_logits_peak_bytes;
+    case SL_LOSS_PARALLEL:
+        return eager_logit_bytes;
+    case SL_LOSS_CUT: /* Wijmans 2024: a row keeps its log-sum-exp, which is nothing beside it */
+        return 0.0;
+    default:
+        return c->workload->compile && c->software->loss_compiled
+                   ? c->software->fused_logits_peak_bytes
+                   : c->software->logits_peak_bytes;
+    }
+}
+
+static sl_recomputed
+rebuilt_of(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t kind)
+{
+    const sl_rerun *again = &c->prices[kind].again;
+
+    if (sl_recompute_each(c->workload))
+        return (sl_recomputed){stage->layers[kind], again->kept_bytes, again->live_bytes};
+
+    const sl_held held = sl_schedule_all_held(c->plan, r);
+    return sl_recompute_of(c->question->model, c->workload, c->plan, &c->holdings->cut, c->prices,
+                           &held, stage, kind);
+}
+
+/* What the blocks of one kind add to their rank; returns what those of them that are not rebuilt keep
+ * of one micro-batch. */
+static double
+add_blocks(const sl_memory_case *c, const sl_stage *stage, uint32_t r, uint32_t kind,
+           sl_rank_bytes *b)
+{
+    const sl_kind_price *price = &c->prices[kind];
+    const sl_recomputed again = rebuilt_of(c, stage, r, kind);
+    const double whole = stage->layers[kind] - again.layers;
+
+    b->blocks_saved += b->in_flight * sl_recompute_saved_bytes(&again, price, stage->layers[kind]);
+    b->operands +=
+        b->deferred * stage->layers[kind] * price->operand_bytes +
+        b->turning * (again.layers * sl_larger(0.0, price->operand_bytes - again.kept_bytes) +
+                      whole * sl_larger(0.0, price->operand_bytes - price->saved_bytes));
+    b->widest_gradient =
+        sl_larger(b->widest_gradient, price->largest_gradient_bytes + price->foreign_bytes);
+    b->largest_matrix = sl_larger(b->largest_matrix, price->largest_matrix);
+    b->largest_block = sl_larger(b->largest_block, price->saved_bytes);
+    if (again.layers > 0.0 && again.live_bytes > b->rebuilt) {
+        b->rebuilt = again.live_bytes;
+        b->kept = again.kept_bytes;
+    }
+    return whole * price->saved_bytes;
+}
+
+/* The hidden state of one micro-batch, this rank's part. */
+static double
+hidden_bytes(const sl_memory_case *c)
+{
+    return c->slice->element_bytes * (double)c->question->model->hidden * c->slice->tokens /
+           c->slice->spread;
+}
+
+/* The layer with the loss. */
+static void
+add_head(const sl_memory_case *c, const sl_kind_price *price, sl_rank_bytes *b)
+{
+    const double copies = c->slice->spread > 1.0 ? head_whole_copies * c->slice->tensor + 1.0 : 1.0;
+
+    /* Backward follows its last forward at once, but for GPipe's. */
+    b->ends_saved +=
+        (c->plan->schedule == SL_SCHEDULE_GPIPE ? b->in_flight : 1.0) * price->saved_bytes;
+    b->logits_width = sl_lent_logits(c, price->logits);
+    b->logit_bytes = sl_lent_logit_bytes(c, logit_bytes(c));
+    b->head_transient = hidden_bytes(c) * copies;
+    /* A head in fp32 is multiplied with in 16 bits: autocast keeps that copy for backward. */
+    if (sl_adapter_stream_bytes(c->slice) > c->slice->element_bytes)
+        b->head_transient += c->slice->element_bytes * price->logits / c->slice->tokens *
+                             (double)c->question->model->hidden;
+}
+
+/* What no kind has added to yet. */
+static void
+begin(const sl_memory_case *c, const sl_holding *holding, const sl_in_flight *in_flight, uint32_t r,
+      sl_rank_bytes *b)
+{
+    b->elements = &holding->elements;
+    b->layouts = &holding->layouts;
+    b->shards = &c->holdings->shards;
+    b->gathered = sl_gather_measure(c, &holding->stage);
+    b->in_flight = in_flight->whole;
+    b->deferred = in_flight->deferred;
+    b->turning = in_flight->turning;
+    b->received = r > 0 ? sl_memory_sent_bytes(c, r - 1) : 0.0;
+    b->sent = r + 1 < c->plan->pipeline ? sl_memory_sent_bytes(c, r) : 0.0;
+    b->blocks_saved = b->operands = b->ends_saved = 0.0;
+    b->logits_width = b->logit_bytes = b->head_transient = 0.0;
+    b->widest_gradient = b->largest_matrix = b->largest_block = 0.0;
+    b->rebuilt = b->kept = 0.0;
+    b->graph_buffers = b->offloaded = 0.0;
+}
+
+/* Two blocks at least are there: what is on its way, where all leave. */
+static double
+offloaded_bytes(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b)
+{
+    const double block = b->blocks_saved / stage->blocks;
+    const double leaving = sl_offload_leaving(c->workload, stage->blocks);
+
+    return sl_larger(0.0,
+                     sl_smaller(leaving * block, b->blocks_saved - 2.0 * block / b->in_flight));
+}
+
+void
+sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
+                sl_rank_bytes *out)
+{
+    const sl_model *model = c->question->model;
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    const sl_stage *stage = &holding->stage;
+    double whole_saved = 0.0;
+    sl_shapes distinct = {0.0, false};
+
+    begin(c, holding, in_flight, r, out);
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        if (stage->layers[k] == 0)
+            continue;
+        sl_shapes_add(&c->prices[k], &distinct);
+        if (sl_schedule_is_block(model, k))
+            whole_saved += add_blocks(c, stage, r, k, out);
+        else if (k == model->layers[0])
+            out->ends_saved += out->in_flight * c->prices[k].saved_bytes;
+        else
+            add_head(c, &c->prices[k], out);
+    }
+    out->dummy_elements =
+        distinct.shared ? sl_shapes_elements(model, c->slice, stage) : distinct.elements;
+    /* Copies into each captured block and micro-batch, and of the gradient out of it. */
+    if (c->workload->graphs == SL_GRAPHS_LAYER)
+        out->graph_buffers = 2.0 * hidden_bytes(c) * out->in_flight * stage->blocks;
+    /* Blocks that keep everything come last in a chunk: backward is through with them by then. */
+    out->freed = whole_saved / sl_schedule_held(c->plan);
+    if (c->workload->offload.activations && out->blocks_saved > 0.0)
+        out->offloaded = offloaded_bytes(c, stage, out);
+}
+
+static double
+phase_bytes(const sl_rank_phase *p)
+{
+    return p->gradients + p->gathered + p->unreduced + p->waiting + p->stepped + p->activations +
+           p->operands + p->rebuilt + p->logits + p->transient + p->copies;
+}
+
+/* Gradients that are tensors of their own are set to none after a step, and come back as each unit
+ * is reduced; Megatron and DDP keep theirs in buffers. */
+static bool
+gradients_persist(const sl_memory_case *c)
+{
+    return c->workload->framework == SL_FRAMEWORK_MEGATRON ||
+           (c->workload->framework == SL_FRAMEWORK_DDP && c->plan->data > 1) ||
+           (sl_plan_microbatches(c->workload, c->plan) > 1 &&
+            !sl_states_wait(c->workload, c->plan));
+}
+
+/* Those of the micro-batches before the last, where it alone reduces. */
+static double
+waiting_gradients(const sl_memory_case *c, const sl_rank_bytes *b)
+{
+    sl_layout layout;
+
+    if (!sl_states_wait(c->workload, c->plan))
+        return 0.0;
+    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+    return own.all * sl_states_waiting_bytes(c->workload, &layout);
+}
+
+/* The ends of backward, where most of what waited is reduced by now; but those of micro-batches before
+ * the last reduce nothing, and an embedding may be larger than all that blocks need earlier. */
+static void
+set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_rank_phase *root)
+{
+    const double each = waiting / sl_larger(1.0, b->elements->all);
+
+    later->waiting = each * (b->gathered.unit_elements + b->gathered.root_elements);
+    root->waiting = each * b->gathered.root_elements;
+    if (waiting + b->gathered.root_made <= root->gradients + root->waiting + root->unreduced)
+        return;
+    root->gradients = 0.0;
+    root->waiting = waiting;
+    root->unreduced = b->gathered.root_made;
+}
+
+enum { PHASE_BACKWARD, PHASE_HEAD, PHASE_LATER, PHASE_ROOT, PHASE_OPTIMIZER, PHASES };
+
+/* Of phases, the first backward's, the second the head's, where there is a loss. */
+static void
+pick_peak(const sl_rank_phase phases[PHASES], bool has_loss, sl_rank_phase *out)
+{
+    double bytes[PHASES], held = 0.0;
+    uint32_t peak = PHASE_BACKWARD;
+
+    for (uint32_t i = 0; i < PHASES; i++)
+        bytes[i] = i != PHASE_HEAD || has_loss ? phase_bytes(&phases[i]) : 0.0;
+    /* Of equal ones the head is named: it comes first. */
+    if (has_loss && bytes[PHASE_HEAD] >= bytes[PHASE_BACKWARD])
+        peak = PHASE_HEAD;
+    for (uint32_t i = PHASE_LATER; i < PHASES; i++)
+        if (bytes[i] > bytes[peak])
+            peak = i;
+    /* Segments stay: what a smaller phase took of them, with what idled beside it, is there. Nothing
+     * idles beside later ones. */
+    for (uint32_t i = 0; i < (has_loss ? PHASE_LATER : PHASE_HEAD); i++)
+        held = sl_larger(held, bytes[i] + phases[i].idle - bytes[peak]);
+
+    *out = phases[peak];
+    out->idle = sl_larger(out->idle, held);
+}
+
+void
+sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out)
+{
+    const sl_layout *layout = &b->layouts->all;
+    const sl_shards *shards = b->shards;
+    const sl_offload *offload = &c->workload->offload;
+    /* ZeRO-Offload sends gradients to the host as they are reduced; Megatron's stay where they add
+     * up. */
+    const bool sent = offload->optimizer && c->workload->framework != SL_FRAMEWORK_MEGATRON;
+    const double gradients =
+        sent || c->workload->optimizer_in_backward
+            ? 0.0
+            : layout->gradient_bytes * sl_states_at_rest(b->elements, &shards->gradients);
+    const double early = gradients_persist(c) ? gradients : 0.0;
+    const double waiting = waiting_gradients(c, b);
+    /* What is reduced then becomes the gradient itself, where it else is added to one. */
+    const bool appear = gradients > early;
+    /* Reduced on a stream of their own, they leave segments that computing cannot take. */
+    const double idle = c->software->traced_sharding ? 0.0 : gradients - early;
+    const double activations = b->blocks_saved - b->offloaded + b->ends_saved;
+    /* DeepSpeed casts the gradients it reduced in 16 bits for its fp32 step, and so does Megatron with
+     * those it reduced in bf16. */
+    const bool half =
+        c->workload->framework == SL_FRAMEWORK_DEEPSPEED ||
+        (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
+    const bool casts = !offload->optimizer && half && layout->gradient_bytes < layout->master_bytes;
+    const double logits = b->logits_width * b->logit_bytes;
+    sl_rank_phase
+        phases[PHASES]; /* one by one: cleared as a whole they are the dearest of it all */
+
+    phases[PHASE_BACKWARD] =
+        (sl_rank_phase){.name = "backward",
+                        .gradients = early,
+                        .idle = idle,
+                        .gathered = b->gathered.backward_bytes,
+                        .unreduced = b->gathered.backward_gradients + b->gathered.backward_reduced,
+                        .waiting = waiting,
+                        .stepped = b->gathered.stepped_block,
+                        .activations = activations,
+                        .operands = b->operands,
+                        .rebuilt = sl_larger(0.0, b->rebuilt - b->freed),
+                        .transient = b->widest_gradient};
+    phases[PHASE_HEAD] = (sl_rank_phase){.name = "head",
+                                         .gradients = early,
+                                         .idle = idle,
+                                         .gathered = b->gathered.head_bytes,
+                                         .unreduced = b->gathered.head_gradients,
+                                         .waiting = waiting,
+                                         .stepped = b->gathered.stepped_head,
+                                         .activations = activations,
+                                         .operands = b->operands,
+                                         .logits = logits,
+                                         .transient = b->head_transient};
+    phases[PHASE_LATER] = (sl_rank_phase){
+        .name = "last_backward",
+        .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
+        .gathered = b->gathered.backward_bytes,
+        .unreduced = b->gathered.backward_gradients + (appear ? 0.0 : b->gathered.backward_reduced),
+        .activations = b->largest_block,
+        .operands = b->operands,
+        .transient = b->widest_gradient};
+    phases[PHASE_ROOT] = (sl_rank_phase){.name = "last_backward",
+                                         .gradients = gradients,
+                                         .gathered = b->gathered.root_bytes,
+                                         .unreduced = b->gathered.root_gradients +
+                                                      (appear ? 0.0 : b->gathered.root_reduced),
+                                         .stepped = b->gathered.stepped_root,
+                                         .activations = b->ends_saved,
+                                         .operands = b->operands};
+    if (waiting > 0.0)
+        set_waiting(b, waiting, &phases[PHASE_LATER], &phases[PHASE_ROOT]);
+    phases[PHASE_OPTIMIZER] = (sl_rank_phase){
+        .name = "optimizer",
+        .gradients = gradients,
+        .copies = casts ? layout->master_bytes * sl_states_at_rest(b->elements, &shards->optimizer)
+                        : 0.0};
+
+    pick_peak(phases, logits > 0.0, out);
+}

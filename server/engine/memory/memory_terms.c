@@ -1,0 +1,280 @@
+/* The peak of one rank as terms, each with the inputs it was computed from. */
+#include "engine/memory/rank_memory.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/extremes.h"
+#include "engine/placement/adapter.h"
+#include "engine/price/low_precision.h"
+#include "shardline/units.h"
+
+/* CUDA context (0.47 GiB, loaded lazily, on A100) and the kernels and library handles of a training
+ * process that has run (0.7 GiB more: stas00/ml-engineering; 1.31 GiB together on a V100, Hugging
+ * Face's guide), then NCCL buffers by communicator (nccl issues 864, 964). All coarse. */
+static const double context_bytes = 1.20 * SL_GIB_BYTES;
+static const double pair_communicator_bytes = 0.55 * SL_GIB_BYTES;
+static const double exchange_peer_bytes = 0.41 * SL_GIB_BYTES;
+static const double exchange_bytes_max = 3.3 * SL_GIB_BYTES;
+static const double group_communicator_bytes = 0.70 * SL_GIB_BYTES;
+
+/* Reserved over allocated of ranks whose memory was not full, the least that the fullest rank of a
+ * Megatron run was measured with (SimuMax, B200): taken for what no returned segment wins back. */
+static const double held_ratio_least = 1.028;
+
+/* Doubles hold every integer up to here: 9 PB on one device is no plan. */
+static const double bytes_max = 9007199254740992.0;
+
+_Static_assert((int)SL_TERM_FORWARD <= (int)SL_RANK_TERMS_MAX, "room for each term of memory once");
+
+/* The terms of a rank as they are added up, each once at most. */
+typedef struct terms {
+    const sl_memory_case *c;
+    sl_term *next;
+    double bytes; /* of those that are there */
+} terms;
+
+/* The next term, without inputs; not the whole struct is set, most terms have few of them. */
+static inline sl_term *
+next_term(terms *to, sl_term_id id, double bytes)
+{
+    sl_term *term = to->next++;
+    term->id = id;
+    term->value = sl_rounded_up(bytes);
+    term->input_count = 0;
+    to->bytes += term->value;
+    return term;
+}
+
+/* A term of no bytes is none: then its inputs are not looked at. */
+#define ADD_TERM(to, id, bytes, ...)                                                               \
+    do {                                                                                           \
+        if ((bytes) > 0.0) {                                                                       \
+            sl_term *next = next_term(to, id, bytes);                                              \
+            if ((to)->c->explained)                                                                \
+                SL_TERM_SET_INPUTS(next, __VA_ARGS__);                                             \
+        }                                                                                          \
+    } while (0)
+
+static double
+communicator_bytes(const sl_plan *plan, double *count)
+{
+    const uint32_t shard = plan->shard_group > 0 ? plan->shard_group : plan->data;
+    const uint32_t groups[] = {plan->tensor,       plan->pipeline, shard,
+                               plan->data / shard, plan->context,  plan->expert};
+    double bytes = 0.0;
+
+    *count = 0.0;
+    for (uint32_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        if (groups[i] <= 1)
+            continue;
+        *count += 1.0;
+        bytes += groups[i] == 2 ? pair_communicator_bytes : group_communicator_bytes;
+    }
+    /* An all-to-all has channels to every peer. */
+    return bytes + sl_smaller(exchange_bytes_max, exchange_peer_bytes * (plan->expert - 1.0));
+}
+
+sl_rank_outside
+sl_rank_outside_of(const sl_plan *plan)
+{
+    sl_rank_outside out;
+
+    out.bytes = context_bytes + ceil(communicator_bytes(plan, &out.communicators));
+    out.whole_bytes = ceil(out.bytes);
+    return out;
+}
+
+static void
+add_optimizer(const sl_memory_case *c, const sl_rank_bytes *b, terms *to)
+{
+    const sl_degree *degree = &b->shards->optimizer;
+    const double own = sl_states_at_rest(b->elements, degree);
+    const double states = sl_states_optimizer_bytes(b->elements, b->layouts, degree);
+    const double n = b->elements->all;
+
+    if (c->workload->offload.optimizer)
+        return;
+    ADD_TERM(to, SL_TERM_MASTER_WEIGHTS, b->layouts->all.master_bytes * own, {"parameters", n},
+             {"bytes_per_parameter", b->layouts->all.master_bytes}, {"shards", degree->dense},
+             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed});
+    ADD_TERM(to, SL_TERM_OPTIMIZER_STATES, states, {"parameters", n},
+             {"bytes_per_parameter", states / own}, {"shards", degree->dense},
+             {"routed_parameters", b->elements->routed}, {"routed_shards", degree->routed});
+}
+
+static void
+add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p, terms *to)
+{
+    const sl_layout *layout = &b->layouts->all;
+    const sl_shards *shards = b->shards;
+    const double n = b->elements->all;
+    const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
+    const bool replicated = sl_framework_replicates(c->workload->framework);
+    /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    const bool autocast =
+        replicated && !frozen && layout->parameter_bytes > c->slice->element_bytes;
+
+    const sl_offload *offload = &c->workload->offload;
+    const double directions = sl_schedule_directions(c->plan);
+    const double parameters =
+        sl_states_parameter_bytes(b->elements, b->layouts, &shards->parameters);
+
+    if (!offload->parameters)
+        ADD_TERM(to, SL_TERM_PARAMETERS, parameters, {"parameters", n},
+                 {"bytes_per_parameter",
+                  parameters / sl_states_at_rest(b->elements, &shards->parameters)},
+                 {"shards", shards->parameters.dense}, {"routed_parameters", b->elements->routed},
+                 {"routed_shards", shards->parameters.routed});
+    const double scales = sl_states_scale_bytes(c->workload, b->elements);
+    ADD_TERM(to, SL_TERM_WEIGHT_SCALES, scales, {"quantised_parameters", b->elements->matrices},
+             {"bytes_per_parameter", scales / b->elements->matrices});
+    ADD_TERM(to, SL_TERM_GRADIENTS, p->gradients, {"parameters", n},
+             {"bytes_per_parameter", layout->gradient_bytes}, {"shards", shards->gradients.dense},
+             {"routed_parameters", b->elements->routed},
+             {"routed_shards", shards->gradients.routed});
+    add_optimizer(c, b, to);
+    if (frozen)
+        ADD_TERM(to, SL_TERM_ADAPTERS, sl_states_adapter_bytes(c->workload, b->elements, shards),
+                 {"parameters", b->elements->adapters}, {"frozen", b->elements->frozen_adapters},
+                 {"element_bytes", sl_adapter_element_bytes(&c->workload->adapter)},
+                 {"shards", shards->optimizer.dense});
+    if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
+        ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
+                 {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
+    if (autocast)
+        ADD_TERM(to, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
+                 {"bytes_per_parameter", c->slice->element_bytes});
+    const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
+    ADD_TERM(to, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements->low,
+             {"linear_parameters", b->elements->low}, {"bytes_per_parameter", low});
+    if (ddp && c->plan->data > 1)
+        ADD_TERM(to, SL_TERM_GRADIENT_BUCKETS, n * layout->gradient_bytes, {"parameters", n},
+                 {"bytes_per_parameter", layout->gradient_bytes});
+    ADD_TERM(to, SL_TERM_REDUCE_BUFFERS, b->gathered.reduce_buffers,
+             {"element_bytes", c->slice->element_bytes},
+             {"elements", b->gathered.reduce_buffers / c->slice->element_bytes});
+    ADD_TERM(to, SL_TERM_GRAPH_BUFFERS, b->graph_buffers, {"microbatches_in_flight", b->in_flight},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
+    ADD_TERM(to, SL_TERM_DUMMY_WEIGHT_GRADIENTS, b->dummy_elements * c->slice->element_bytes,
+             {"elements", b->dummy_elements}, {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(to, SL_TERM_PIPELINE_BUFFERS,
+             2.0 * directions * (b->received + b->sent) / c->slice->spread,
+             {"directions", directions}, {"received_bytes", b->received}, {"sent_bytes", b->sent},
+             {"hidden", (double)c->question->model->hidden}, {"tokens", c->slice->tokens},
+             {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
+}
+
+/* What a block keeps of one micro-batch, on average. */
+static double
+block_bytes(const sl_stage *stage, const sl_rank_bytes *b)
+{
+    return stage->blocks > 0 && b->in_flight > 0.0 ? b->blocks_saved / b->in_flight / stage->blocks
+                                                   : 0.0;
+}
+
+/* What is alive at the peak; the states are alive in every phase. */
+static void
+add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_bytes *b,
+               const sl_rank_phase *p, terms *to)
+{
+    const sl_layout *layout = &b->layouts->all;
+    const sl_shards *shards = b->shards;
+    const double n = b->elements->all;
+
+    ADD_TERM(to, SL_TERM_GATHERED_PARAMETERS, p->gathered,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"root_parameters", b->gathered.root_elements},
+             {"element_bytes", c->slice->element_bytes});
+    ADD_TERM(to, SL_TERM_UNSHARDED_GRADIENTS, p->unreduced,
+             {"unit_parameters", b->gathered.unit_elements},
+             {"element_bytes", c->slice->element_bytes},
+             {"reduced_bytes_per_parameter", layout->gradient_bytes});
+    const double trained = sl_adapter_on(&c->workload->adapter) ? b->elements->adapters : n;
+    ADD_TERM(to, SL_TERM_WAITING_GRADIENTS, p->waiting, {"parameters", trained},
+             {"bytes_per_parameter", p->waiting / sl_larger(1.0, trained)},
+             {"microbatches", (double)sl_plan_microbatches(c->workload, c->plan)});
+    ADD_TERM(to, SL_TERM_STEPPED_GRADIENT, p->stepped,
+             {"elements", p->stepped / sl_larger(1.0, layout->gradient_bytes)},
+             {"bytes_per_parameter", layout->gradient_bytes});
+    ADD_TERM(to, SL_TERM_ACTIVATIONS, p->activations, {"microbatches_in_flight", b->in_flight},
+             {"blocks", stage->blocks}, {"bytes_per_block", block_bytes(stage, b)},
+             {"embedding_and_head_bytes", b->ends_saved}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor}, {"ranks_sharing_norms", c->slice->spread});
+    ADD_TERM(to, SL_TERM_WEIGHT_OPERANDS, p->operands, {"microbatches_deferred", b->deferred},
+             {"microbatches_turning", b->turning}, {"blocks", stage->blocks},
+             {"kept_bytes_per_block", block_bytes(stage, b)}, {"tokens", c->slice->tokens},
+             {"tensor", c->slice->tensor});
+    ADD_TERM(to, SL_TERM_LOGITS, p->logits, {"logits", b->logits_width},
+             {"bytes_per_logit", b->logit_bytes});
+    ADD_TERM(to, SL_TERM_RECOMPUTED_BLOCK, p->rebuilt, {"block_bytes", b->rebuilt + b->kept},
+             {"kept_bytes", b->kept}, {"freed_bytes", b->freed});
+    ADD_TERM(to, SL_TERM_BACKWARD_TRANSIENT, p->transient,
+             {"element_bytes", c->slice->element_bytes}, {"tokens", c->slice->tokens},
+             {"width", p->transient / (c->slice->element_bytes * c->slice->tokens)});
+    ADD_TERM(to, SL_TERM_GRADIENT_COPY, p->copies, {"parameters", n},
+             {"bytes_per_parameter", layout->master_bytes}, {"shards", shards->optimizer.dense},
+             {"routed_parameters", b->elements->routed},
+             {"routed_shards", shards->optimizer.routed});
+}
+
+uint64_t
+sl_rank_usable_bytes(const sl_accelerator *part)
+{
+    return part->memory_bytes > part->reserved_bytes ? part->memory_bytes - part->reserved_bytes
+                                                     : 0;
+}
+
+/* Bytes of segments beyond what is allocated. Before the allocator fails, it returns to the driver the
+ * segments that nothing lives in (CUDA memory management, PyTorch's notes): on a full device only
+ * what lies between living blocks remains. All bytes here are whole ones. */
+static double
+left_apart(const sl_memory_case *c, double allocated, double apart, double outside)
+{
+    const sl_software *software = c->software;
+    const double usable = (double)sl_rank_usable_bytes(&c->cluster->accelerator);
+    const double held_ratio =
+        sl_smaller(software->fragmentation_ratio,
+                   sl_larger(software->fragmentation_low_ratio, held_ratio_least));
+    const double held = sl_rounded_up(allocated * (held_ratio - 1.0));
+    const double room = usable - outside - allocated;
+
+    return sl_smaller(apart, sl_larger(held, room));
+}
+
+bool
+sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outside *outside,
+              const sl_rank_bytes *b, const sl_rank_phase *peak, sl_rank_memory *rank)
+{
+    terms sum = {.c = c, .next = rank->terms};
+    terms *const to = &sum;
+
+    rank->phase = peak->name;
+    add_states(c, b, peak, to);
+    add_peak_phase(c, stage, b, peak, to);
+
+    const double allocated = sum.bytes;
+    const double apart =
+        sl_rounded_up(allocated * (c->software->fragmentation_ratio - 1.0) + peak->idle);
+    const double lost = left_apart(c, allocated, apart, outside->whole_bytes);
+    const double reserved = allocated + lost;
+    ADD_TERM(to, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
+             {"idle_gradient_bytes", peak->idle},
+             {"reserved_over_allocated", c->software->fragmentation_ratio},
+             {"returned_segments_bytes", apart - lost});
+    rank->returned_bytes = (uint64_t)(apart - lost);
+    ADD_TERM(to, SL_TERM_CONTEXT, outside->bytes, {"context_bytes", context_bytes},
+             {"communicators", outside->communicators},
+             {"communicator_bytes", outside->bytes - context_bytes});
+    rank->term_count = (uint32_t)(sum.next - rank->terms);
+
+    if (reserved + outside->bytes > bytes_max)
+        return false;
+    rank->peak_allocated_bytes = (uint64_t)allocated;
+    rank->peak_reserved_bytes = (uint64_t)reserved;
+    rank->device_total_bytes = (uint64_t)(reserved + outside->whole_bytes);
+    return true;
+}

@@ -1,0 +1,153 @@
+#include "engine/memory/offload.h"
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/extremes.h"
+#include "engine/links/links.h"
+#include "engine/placement/adapter.h"
+
+/* DeepSpeed's defaults. */
+static const double sub_group_elements = 1e9;
+static const double optimizer_buffers = 4.0;
+static const double parameter_elements_in_host = 1e9;
+static const double parameter_buffer_elements = 5.0 * 1e8;
+
+/* CPU Adam of one node (DeepSpeed, Ren 2021, arXiv 2101.06840), coarse. */
+static const double host_updates_per_s = 4e9;
+static const double float_bytes = 4.0;
+
+sl_offloaded
+sl_offload_states(const sl_workload *workload, const sl_plan *plan, const sl_elements *elements)
+{
+    const sl_offload *offload = &workload->offload;
+    sl_offloaded out = {0.0, 0.0};
+
+    if (!offload->optimizer && !offload->parameters)
+        return out;
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layouts layouts = sl_states_layouts(workload, elements);
+    const bool frozen = sl_adapter_on(&workload->adapter);
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+
+    if (offload->optimizer) {
+        const bool sent =
+            layout.gradient_bytes > 0.0 && workload->framework != SL_FRAMEWORK_MEGATRON;
+        const double own = sl_states_at_rest(&trained, &shards.optimizer);
+        const double states =
+            frozen ? layout.optimizer_bytes * own
+                   : sl_states_optimizer_bytes(elements, &layouts, &shards.optimizer);
+        const double bytes = (layout.master_bytes + (sent ? float_bytes : 0.0)) * own + states;
+        if (offload->optimizer_on_nvme) {
+            out.nvme_bytes += bytes;
+            out.host_bytes += optimizer_buffers * float_bytes * sl_smaller(own, sub_group_elements);
+        } else {
+            out.host_bytes += bytes;
+        }
+    }
+    if (offload->parameters) {
+        const double own = sl_states_at_rest(elements, &shards.parameters);
+        const double kept =
+            offload->parameters_on_nvme ? sl_smaller(own, parameter_elements_in_host) : own;
+        const double bytes = sl_states_parameter_bytes(elements, &layouts, &shards.parameters);
+        const double each = own > 0.0 ? bytes / own : 0.0;
+        out.host_bytes += each * kept;
+        out.nvme_bytes += bytes - each * kept;
+        if (offload->parameters_on_nvme)
+            out.host_bytes += each * parameter_buffer_elements;
+    }
+    return out;
+}
+
+sl_host_step
+sl_offload_step(const sl_question *question, const sl_workload *workload, const sl_plan *plan,
+                const sl_elements *elements, double rounds)
+{
+    const sl_cluster *cluster = question->cluster;
+    const double link = cluster->accelerator.host_bytes_per_s;
+    const sl_shards shards = sl_states_shards(workload, plan);
+    sl_layout layout;
+    const sl_elements trained = sl_states_trained(workload, elements, &layout);
+    const double own = sl_states_at_rest(&trained, &shards.optimizer);
+    const double back = workload->offload.parameters ? 0.0 : layout.parameter_bytes * own;
+
+    if (link <= 0.0)
+        return (sl_host_step){0.0, 0.0, 0.0};
+    return (sl_host_step){
+        .update_s = own * cluster->accelerators_per_node / host_updates_per_s,
+        .gradients_s = sl_states_reduce_bytes(workload, &layout) * own * rounds / link,
+        .parameters_s = back / link,
+    };
+}
+
+double
+sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload, const sl_plan *plan,
+                   const sl_elements *elements)
+{
+    const double link = cluster->accelerator.host_bytes_per_s;
+
+    if (!workload->offload.parameters || link <= 0.0)
+        return 0.0;
+
+    const sl_shards shards = sl_states_shards(workload, plan);
+    const sl_layout layout = sl_states_layout(workload, elements);
+    return layout.parameter_bytes * sl_states_at_rest(elements, &shards.parameters) / link;
+}
+
+uint32_t
+sl_offload_leaving(const sl_workload *workload, uint32_t blocks)
+{
+    const uint32_t said = workload->offload.activation_layers;
+
+    return said > 0 && said < blocks ? said : blocks;
+}
+
+double
+sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes)
+{
+    const sl_accelerator *part = &cluster->accelerator;
+
+    return workload->offload.activations && part->host_bytes_per_s > 0.0
+               ? sl_links_host_s(part, bytes)
+               : 0.0;
+}
+
+static sl_code
+check_leaving(const sl_question *question, sl_errors *err)
+{
+    static const char pointer[] = "/workload/offload/activation_layers";
+    const sl_offload *offload = &question->workload.offload;
+    const uint32_t layers = question->model->layer_count;
+
+    if (offload->activation_layers > layers)
+        return sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
+                       "must be at most the %u layers of the model, got %u", layers,
+                       offload->activation_layers);
+    return SL_OK;
+}
+
+sl_code
+sl_check_offload(const sl_question *question, sl_errors *err)
+{
+    assert(question != NULL && err != NULL);
+
+    const sl_workload *workload = &question->workload;
+    const sl_offload *offload = &workload->offload;
+    const bool stage_open = (question->unknown & (uint32_t)SL_UNKNOWN_ZERO_STAGE) != 0;
+    const sl_code leaving = check_leaving(question, err);
+
+    if (leaving != SL_OK)
+        return leaving;
+    if ((!offload->optimizer_on_nvme && !offload->parameters_on_nvme) ||
+        (workload->framework == SL_FRAMEWORK_DEEPSPEED &&
+         (stage_open || question->plan.zero_stage == 3)))
+        return SL_OK;
+
+    const sl_code code = sl_fail(err, SL_E_RANGE, "nvme_not_of_framework",
+                                 offload->optimizer_on_nvme ? "/workload/offload/optimizer"
+                                                            : "/workload/offload/parameters",
+                                 "only deepspeed's stage 3 keeps states on disks (ZeRO-Infinity)");
+    sl_hint(err, "cpu, or framework deepspeed with zero_stage 3");
+    return code;
+}

@@ -1,0 +1,76 @@
+/** One rank's memory, between memory.c's parts: what it allocates, when most, and as which terms. */
+#ifndef SL_ENGINE_RANK_MEMORY_H
+#define SL_ENGINE_RANK_MEMORY_H
+
+#include "engine/memory/memory.h"
+#include "engine/placement/gather.h"
+
+/** What one rank allocates, before it becomes terms. */
+typedef struct sl_rank_bytes {
+    const sl_elements *elements; /* borrowed of the case's holdings, like the next two */
+    const sl_layouts *layouts;
+    const sl_shards *shards;
+    sl_gathered gathered;
+    double in_flight; /* micro-batches */
+    double deferred;  /* micro-batches whose gradients of weights wait beside them */
+    double turning;   /* micro-batches in flight that come down to that */
+    double blocks_saved;
+    double operands;   /* of blocks, what those gradients wait with */
+    double ends_saved; /* embedding and head */
+    double logits_width;
+    double logit_bytes;
+    double head_transient;
+    double widest_gradient;
+    double dummy_elements;
+    double largest_matrix; /* elements, on this rank */
+    double received, sent; /* of one micro-batch, from and to the stages beside it */
+    double rebuilt, kept;  /* beside and by the block that rebuilds most */
+    double freed;          /* before it, of the same micro-batch */
+    double largest_block;  /* what one block saves */
+    double graph_buffers;
+    double offloaded; /* of blocks_saved, what is in the host's memory */
+} sl_rank_bytes;
+
+/** What lives beside states and buffers at one moment of the step. */
+typedef struct sl_rank_phase {
+    const char *name;
+    double gradients; /* at rest, reduced */
+    double gathered;
+    double unreduced; /* gradients whole, on their way to be reduced */
+    double waiting;   /* ... and until the last micro-batch is, those of the ones before */
+    double stepped;   /* gradients that the optimizer is stepping on */
+    double activations;
+    double operands; /* of gradients of weights that wait */
+    double rebuilt;
+    double logits;
+    double transient;
+    double copies; /* of gradients, for the optimizer */
+    double idle;   /* not alive, but in segments too small for what is: kept reserved */
+} sl_rank_phase;
+
+/** What lies outside the allocator, the same on every rank. */
+typedef struct sl_rank_outside {
+    double communicators; /* [count] */
+    double bytes;
+    double whole_bytes; /* rounded up */
+} sl_rank_outside;
+
+sl_rank_outside sl_rank_outside_of(const sl_plan *plan);
+
+/** What pipeline rank `r` allocates of one micro-batch and of those in flight. */
+void sl_rank_measure(const sl_memory_case *c, const sl_in_flight *in_flight, uint32_t r,
+                     sl_rank_bytes *out);
+
+/** The phase with the largest sum (sl_memory_evaluate says which there are). */
+void sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out);
+
+/** Of a device's memory, what the driver leaves: bytes. */
+uint64_t sl_rank_usable_bytes(const sl_accelerator *part);
+
+/** Terms of the peak and of the states, what the allocator loses and what lies outside it, and their
+ * sums. False above 2^53 bytes. */
+bool sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outside *outside,
+                   const sl_rank_bytes *b, const sl_rank_phase *peak,
+                   sl_rank_memory *rank) SL_MUST_CHECK;
+
+#endif

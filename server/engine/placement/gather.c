@@ -1,0 +1,249 @@
+#include "engine/placement/gather.h"
+
+#include <math.h>
+
+#include "engine/extremes.h"
+#include "engine/links/lists.h"
+#include "engine/placement/adapter.h"
+#include "engine/placement/lent.h"
+#include "engine/placement/unit.h"
+
+/* Defaults of DeepSpeed's zero_optimization. */
+static const double bucket_elements = 5e8;
+static const double live_elements_max = 1e9;
+
+static const double megatron_bucket_elements = 4e7;
+static const double megatron_bucket_elements_per_rank = 1e6;
+static const double ddp_bucket_bytes = 25.0 * 1048576.0;
+
+typedef struct units {
+    double largest, root, head, all;
+    double routed; /* of the largest */
+    double ends;   /* of the root, embedding and head */
+} units;
+
+static units
+measure_units(const sl_memory_case *c, const sl_stage *stage)
+{
+    const sl_model *model = c->question->model;
+    const sl_kind_price *prices = c->prices;
+    static const sl_unit blocks = {.kind = SL_UNIT_BLOCK}; /* a graph wraps nothing else */
+    const sl_unit *unit = c->software->traced_sharding ? &blocks : &c->plan->unit;
+    units u = {0};
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const double elements = stage->layers[k] * prices[k].elements;
+        if (stage->layers[k] == 0)
+            continue;
+        u.all += elements;
+        if (sl_schedule_is_block(model, k)) {
+            const sl_unit_split split =
+                sl_unit_of(unit, c->slice, &model->kinds[k], prices[k].elements);
+            u.root += stage->layers[k] * split.root;
+            if (split.largest > u.largest) {
+                u.largest = split.largest;
+                u.routed = sl_smaller(split.largest, prices[k].routed_elements);
+            }
+        } else {
+            u.root += elements;
+            u.ends += elements;
+        }
+        if (!sl_schedule_is_block(model, k) && k != model->layers[0])
+            u.head += elements;
+    }
+    return u;
+}
+
+/* A rank that holds both ends of a tied pair has one table: the head's gradient is as wide as it. */
+static double
+head_elements(const sl_memory_case *c, const sl_stage *stage, const units *u)
+{
+    const bool one_table = c->question->model->tied && stage->first && stage->last;
+
+    return one_table ? u->ends : stage->last ? u->head : 0.0;
+}
+
+static void
+measure_fsdp(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = c->holdings->shards;
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double wire = sl_states_gather_bytes(c->workload, &layout, true);
+    const bool frozen = sl_adapter_on(&c->workload->adapter);
+    /* Quantised layers are gathered as they are stored, and unpacked one by one. */
+    const double element = frozen ? sl_smaller(wire, sl_states_base_bytes(c->workload)) : wire;
+    const double copies = c->workload->framework == SL_FRAMEWORK_FSDP2 ? 1.0 : 0.0;
+    const double prefetched = u->all - u->root > u->largest ? u->largest : 0.0;
+    const double head = head_elements(c, stage, u);
+
+    if (sl_states_reshards(c->workload, c->plan)) {
+        out->head_bytes = kept * u->root + element * u->largest;
+        out->backward_bytes = kept * u->root + element * (u->largest + (1.0 + copies) * prefetched);
+    } else {
+        out->head_bytes = out->backward_bytes = kept * u->root + element * (u->all - u->root);
+    }
+    /* A block's whole gradient as it was gathered and the reduce's input; then its output. */
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    /* fully_shard copies into the reduction's input in any case (_fsdp_collectives.py). */
+    const bool copied = width != kept || c->workload->framework == SL_FRAMEWORK_FSDP2;
+    const double reduced = copied ? width : 0.0;
+    const double whole =
+        sl_states_wait(c->workload, c->plan) ? sl_larger(kept, reduced) : kept + reduced;
+    if (layout.gradient_bytes <= 0.0) /* frozen: adapters' are too few to matter here */
+        return;
+    out->head_gradients = kept * head;
+    out->backward_gradients = kept * head + u->largest * whole;
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
+    out->root_bytes = kept * u->root;
+    out->root_gradients = u->root * whole;
+    out->root_reduced = layout.gradient_bytes * u->root / shards.gradients.dense;
+    out->root_made = kept * u->root;
+}
+
+/* Inside one graph a parameter is gathered where it is used and its gradient reduced where it is
+ * made: no unit stays, none is fetched early, nothing is copied out of a flat buffer. Gathering
+ * again is recomputation: where nothing is recomputed all stay. */
+static void
+measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const sl_shards shards = c->holdings->shards;
+    const double kept = sl_states_gather_bytes(c->workload, &layout, false);
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+    const double reduced = width != kept ? width : 0.0;
+    const double head = head_elements(c, stage, u);
+    const sl_elements block = {.all = u->largest, .routed = u->routed};
+    const bool reshards =
+        sl_states_reshards(c->workload, c->plan) &&
+        (c->plan->reshard != SL_RESHARD_DEFAULT || c->workload->recompute != SL_RECOMPUTE_NONE);
+
+    out->head_bytes = kept * (reshards ? head : u->all);
+    out->backward_bytes = kept * (reshards ? u->largest : u->all);
+    if (layout.gradient_bytes <= 0.0)
+        return;
+    out->head_gradients = kept * head;
+    out->backward_gradients = u->largest * (kept + reduced);
+    out->backward_reduced = width * sl_states_at_rest(&block, &shards.gradients);
+    out->root_gradients = (u->root - head) * (kept + reduced);
+    out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
+}
+
+static void
+measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const sl_layout layout = sl_states_layout(c->workload, &elements);
+    const double element = c->slice->element_bytes;
+
+    const double width = sl_states_reduce_bytes(c->workload, &layout);
+
+    if (c->plan->zero_stage >= 1) {
+        out->reduce_buffers =
+            element * bucket_elements * (c->software->overlap_gradient_reduce ? 2.0 : 1.0);
+        /* A bucket that is reduced in another type is cast into one of that. */
+        if (width != layout.gradient_bytes)
+            out->reduce_buffers += width * bucket_elements;
+    }
+    if (c->plan->zero_stage < 3)
+        return;
+    out->head_bytes = out->backward_bytes = element * sl_smaller(u->all, live_elements_max);
+    if (layout.gradient_bytes > 0.0)
+        out->backward_gradients = element * u->largest;
+}
+
+/* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
+ * would hold on to it. */
+static void
+measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const sl_elements elements = {.all = u->all};
+    const double gradient = sl_states_layout(c->workload, &elements).gradient_bytes;
+
+    out->stepped_head = gradient * head_elements(c, stage, u);
+    out->stepped_root = gradient * u->root;
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
+        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
+            out->stepped_block =
+                sl_larger(out->stepped_block, gradient * c->prices[k].largest_matrix);
+}
+
+/* Whether a rank has anything beside its parameters, which it holds whole, and its gradients, which it
+ * reduces in place. */
+static bool
+is_bare(const sl_memory_case *c)
+{
+    return c->workload->framework != SL_FRAMEWORK_DEEPSPEED &&
+           !c->workload->optimizer_in_backward && c->plan->zero_stage < 2 &&
+           sl_lent_devices(c->workload, c->plan) == 0;
+}
+
+sl_gathered
+sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
+{
+    if (is_bare(c))
+        return (sl_gathered){0};
+
+    const units u = measure_units(c, stage);
+    sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
+
+    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
+        measure_deepspeed(c, &u, &out);
+    else if (sl_lent_devices(c->workload, c->plan) > 0)
+        sl_lent_measure(c, u.all, &out);
+    else if (c->software->traced_sharding && c->plan->zero_stage >= 2)
+        measure_traced(c, stage, &u, &out);
+    else if (sl_states_gathers_units(c->workload, c->plan))
+        measure_fsdp(c, stage, &u, &out);
+    else if (c->workload->optimizer_in_backward)
+        measure_stepped(c, stage, &u, &out);
+    return out;
+}
+
+static double
+embedding_elements(const sl_memory_case *c, const sl_stage *stage)
+{
+    return stage->first ? c->prices[c->question->model->layers[0]].elements : 0.0;
+}
+
+static sl_edges
+edges_of(const sl_memory_case *c, const sl_holding *holding)
+{
+    const double all = holding->elements.all;
+    const double bytes = holding->layouts.all.gradient_bytes;
+    double bucket = all;
+
+    if (sl_states_gathers_units(c->workload, c->plan)) {
+        const units u = measure_units(c, &holding->stage);
+        const double root =
+            c->software->traced_sharding ? embedding_elements(c, &holding->stage) : u.root;
+        const double pieces = u.largest > 0.0 ? 1.0 + ceil((all - u.root) / u.largest) : 1.0;
+        return (sl_edges){root, root, pieces, pieces};
+    }
+    if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED) {
+        const sl_lists lists = sl_lists_count(c, &holding->stage);
+        return (sl_edges){embedding_elements(c, &holding->stage), bucket_elements, lists.gathered,
+                          lists.reduced};
+    }
+    if (c->workload->framework == SL_FRAMEWORK_MEGATRON)
+        bucket = sl_larger(megatron_bucket_elements, megatron_bucket_elements_per_rank *
+                                                         (double)c->plan->data * c->plan->context);
+    else if (bytes > 0.0)
+        bucket = ddp_bucket_bytes / bytes;
+
+    const double pieces = sl_rounded_up(all / bucket);
+    return (sl_edges){bucket, bucket, pieces, pieces};
+}
+
+sl_edges
+sl_gather_edges(const sl_memory_case *c, const sl_holding *holding)
+{
+    const sl_edges edges = edges_of(c, holding);
+    const double all = holding->elements.all;
+
+    return (sl_edges){sl_smaller(all, edges.first), sl_smaller(all, edges.last),
+                      sl_larger(1.0, edges.gathers), sl_larger(1.0, edges.reduces)};
+}

@@ -1,0 +1,65 @@
+/** What sharded parameters cost while they are in use: gathered copies and whole gradients. */
+#ifndef SL_ENGINE_GATHER_H
+#define SL_ENGINE_GATHER_H
+
+#include "engine/memory/memory.h"
+
+/**
+ * Bytes on one rank beside its shards. A unit is a block, or what else the plan wraps (unit.h);
+ * embedding, final norm, head and what is wrapped nowhere else are the root unit, which stays gathered
+ * from forward to backward.
+ */
+typedef struct sl_gathered {
+    double unit_elements;      /* of the largest but the root */
+    double root_elements;      /* of the root unit on this rank */
+    double head_bytes;         /* gathered parameters when the loss is computed */
+    double backward_bytes;     /* ... and while the largest block runs backward */
+    double head_gradients;     /* gradients not yet reduced, when the loss is computed */
+    double backward_gradients; /* ... and in the backward of a block */
+    double backward_reduced;   /* what their reduction leaves on the rank */
+    double root_bytes;         /* the root unit gathered, at the very end of backward ... */
+    double root_gradients;     /* ... when its gradients are reduced */
+    double root_reduced;       /* ... to this */
+    double root_made;          /* ... and before, as autograd makes them */
+    double stepped_head;       /* the gradient that the optimizer steps on in backward: */
+    double stepped_block;      /* ... of the head, of a block's largest matrix, */
+    double stepped_root;       /* ... of embedding and head at the very end */
+    double reduce_buffers;     /* for as long as the process lives */
+} sl_gathered;
+
+/**
+ * FSDP, stage 3 with resharding: root + the unit in use + the one prefetched, and in FSDP2 the
+ * flat output that is copied out of; without resharding: all parameters of the rank.
+ * Quantised blocks under adapters are gathered as they are stored.
+ * Gradients of a block: in the type it is gathered in, the reduce's input where that is a copy (in
+ * another type, and always in FSDP2), and its output; the head's stay whole until the root's backward.
+ * Added to gradients that wait whole, a block's are gone when those are copied to be reduced.
+ * FSDP traced into one graph: the head or the block in use and its gradient, no unit longer than
+ * it is used; all parameters where nothing is recomputed, because gathering again is.
+ * DeepSpeed stage 3: at most stage3_max_live_parameters (1e9) elements; stages 1 to 3: a reduce
+ * bucket of 5e8 elements, two with overlap_comm.
+ * With optimizer_in_backward on one device: the gradient of one tensor at a time.
+ * DataParallel, whose replicas hold their copies for a step: see engine/placement/lent.h.
+ * All zero where every rank holds its parameters whole and reduces them in place.
+ * Source: PyTorch fully_shard and FullyShardedDataParallel; torchtitan experiments/simple_fsdp and
+ * graph_trainer; DeepSpeed zero/config.py.
+ */
+sl_gathered sl_gather_measure(const sl_memory_case *c, const sl_stage *stage);
+
+/** How a rank's parameters and gradients travel: in pieces, one of which nothing computes under. */
+typedef struct sl_edges {
+    double first;            /* elements gathered before the first layer can run */
+    double last;             /* ... reduced after the last gradient is there */
+    double gathers, reduces; /* pieces of all of them, about even */
+} sl_edges;
+
+/**
+ * FSDP: units; the root unit is first and last, in one graph the embedding. DeepSpeed: the embedding
+ * first, a reduce bucket of 5e8 elements last, and all in one but for early releases (lists.h). Megatron: buckets of max(4e7, 1e6 D)
+ * elements, D data x context ranks. DDP: buckets of 25 MiB. No more than all the rank has.
+ * Source: Megatron-LM distributed_data_parallel.py; DeepSpeed zero/config.py; torch.nn.parallel's
+ * DistributedDataParallel (bucket_cap_mb); fully_shard.
+ */
+sl_edges sl_gather_edges(const sl_memory_case *c, const sl_holding *holding);
+
+#endif

@@ -1,0 +1,293 @@
+#include "engine/placement/recompute.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "engine/extremes.h"
+
+/* torchtitan's op keeps every other product. */
+static const double operators_again_ratio = 0.5;
+
+static bool
+is_block_norm(const sl_operator *op)
+{
+    return op->kind == SL_OPERATOR_NORM && op->component == SL_COMPONENT_NORMS;
+}
+
+/* A norm before attention or MLP; one after them goes into the residual, which keeps nothing of it. */
+static bool
+is_pre_norm(const sl_layer_kind *kind, uint32_t index)
+{
+    return is_block_norm(&kind->operators[index]) && index + 1 < kind->operator_count &&
+           kind->operators[index + 1].kind == SL_OPERATOR_MATMUL;
+}
+
+/* Attention through latents has a norm of its own between the way down and the way up. */
+static bool
+has_latent(const sl_layer_kind *kind)
+{
+    for (uint32_t i = 0; i < kind->operator_count; i++)
+        if (kind->operators[i].kind == SL_OPERATOR_NORM &&
+            kind->operators[i].component == SL_COMPONENT_ATTENTION &&
+            kind->operators[i].cut == SL_CUT_REPLICATED)
+            return true;
+    return false;
+}
+
+static bool
+is_expert_part(const sl_operator *op)
+{
+    return op->component == SL_COMPONENT_ROUTER || op->component == SL_COMPONENT_ROUTED_EXPERTS ||
+           op->component == SL_COMPONENT_SHARED_EXPERTS;
+}
+
+static bool
+is_mlp_part(const sl_operator *op)
+{
+    return op->component == SL_COMPONENT_MLP;
+}
+
+/* Inside a part of a block: what begins the part keeps the input that it is rebuilt from. */
+static bool
+is_inside(const sl_layer_kind *kind, uint32_t index, bool (*is_part)(const sl_operator *op))
+{
+    return index > 0 && is_part(&kind->operators[index]) && is_part(&kind->operators[index - 1]);
+}
+
+bool
+sl_recompute_drops(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module)
+{
+    const sl_operator *op = &kind->operators[index];
+
+    assert(index < kind->operator_count);
+    switch (module) {
+    case SL_MODULE_NORMS:
+        return index > 0 && op->kind == SL_OPERATOR_MATMUL && is_pre_norm(kind, index - 1);
+    case SL_MODULE_LATENT_UP:
+        return op->kind == SL_OPERATOR_ATTENTION && has_latent(kind);
+    case SL_MODULE_MLP:
+        return is_inside(kind, index, is_mlp_part);
+    case SL_MODULE_EXPERT_ACTIVATION:
+        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_MATMUL &&
+               op->cut == SL_CUT_ROW;
+    case SL_MODULE_SHARED_EXPERTS:
+        return op->component == SL_COMPONENT_SHARED_EXPERTS;
+    case SL_MODULE_EXPERTS:
+        return is_inside(kind, index, is_expert_part);
+    case SL_MODULE_CORE_ATTENTION: /* of an attention only its scores, which are priced apart */
+    case SL_MODULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool
+sl_recompute_runs(const sl_layer_kind *kind, uint32_t index, sl_recompute_module module)
+{
+    const sl_operator *op = &kind->operators[index];
+
+    assert(index < kind->operator_count);
+    switch (module) {
+    case SL_MODULE_NORMS:
+        return is_pre_norm(kind, index);
+    case SL_MODULE_LATENT_UP:
+        return op->component == SL_COMPONENT_ATTENTION && op->cut == SL_CUT_COLUMN &&
+               (op->kind == SL_OPERATOR_MATMUL || op->kind == SL_OPERATOR_ROTARY) &&
+               has_latent(kind);
+    case SL_MODULE_MLP:
+        return is_mlp_part(op);
+    case SL_MODULE_EXPERT_ACTIVATION:
+        return op->component == SL_COMPONENT_ROUTED_EXPERTS && op->kind == SL_OPERATOR_ACTIVATION &&
+               !op->biased;
+    case SL_MODULE_SHARED_EXPERTS:
+        return op->component == SL_COMPONENT_SHARED_EXPERTS;
+    case SL_MODULE_EXPERTS:
+        return is_expert_part(op);
+    case SL_MODULE_CORE_ATTENTION:
+    case SL_MODULE_COUNT:
+        break;
+    }
+    return false;
+}
+
+/* Layers of a kind among the first `most` blocks of each chunk. alone: all of those blocks are of it. */
+static double
+count_first(const sl_model *model, const sl_plan *plan, const sl_chunking *cut, const sl_held *held,
+            bool alone, uint32_t kind, uint32_t most)
+{
+    uint32_t layers = 0;
+
+    for (uint32_t n = 0; n < held->count; n++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
+        const uint32_t blocks = sl_schedule_chunk_blocks(model, cut, chunk);
+        const uint32_t first = blocks < most ? blocks : most;
+        if (alone) {
+            layers += first;
+            continue;
+        }
+        uint32_t seen = 0;
+        for (uint32_t i = sl_schedule_begin(cut, chunk); seen < first; i++) {
+            const bool block = sl_schedule_is_block(model, model->layers[i]);
+            layers += block && model->layers[i] == kind;
+            seen += block;
+        }
+    }
+    return layers;
+}
+
+double
+sl_recompute_saved_bytes(const sl_recomputed *again, const sl_kind_price *price, double layers)
+{
+    return again->layers * again->kept_bytes + (layers - again->layers) * price->saved_bytes;
+}
+
+double
+sl_recompute_kept_bytes(sl_recompute recompute, const sl_kind_price *price)
+{
+    switch (recompute) {
+    case SL_RECOMPUTE_FULL:
+        return price->input_bytes;
+    case SL_RECOMPUTE_SELECTIVE:
+        return price->saved_bytes - price->core_bytes;
+    case SL_RECOMPUTE_OPERATORS:
+        return sl_smaller(price->saved_bytes, price->products_bytes);
+    case SL_RECOMPUTE_MODULES:
+        return price->saved_bytes - price->modules_bytes;
+    case SL_RECOMPUTE_NONE:
+    case SL_RECOMPUTE_COUNT:
+        break;
+    }
+    return price->saved_bytes;
+}
+
+/* Blocks that are rebuilt together from the input of the first of them. */
+typedef struct groups {
+    double begun;      /* by a block of the kind asked for [count] */
+    double live_bytes; /* of the largest, beyond the input it keeps */
+} groups;
+
+/* The blocks of each chunk, `most` at a time. */
+static groups
+find_groups(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+            const sl_chunking *cut, const sl_kind_price *prices, const sl_held *held, uint32_t kind)
+{
+    const uint32_t most = workload->recompute_layers;
+    groups out = {0.0, 0.0};
+
+    for (uint32_t n = 0; n < held->count; n++) {
+        const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
+        const uint32_t end = sl_schedule_begin(cut, chunk + 1);
+        uint32_t blocks = 0;
+        double live = 0.0;
+        for (uint32_t i = sl_schedule_begin(cut, chunk); i < end; i++) {
+            const sl_kind_price *price = &prices[model->layers[i]];
+            if (!sl_schedule_is_block(model, model->layers[i]))
+                continue;
+            const bool begins = blocks++ % most == 0;
+            out.begun += begins && model->layers[i] == kind;
+            live = begins ? price->saved_bytes - sl_recompute_kept_bytes(workload->recompute, price)
+                          : live + price->saved_bytes;
+            out.live_bytes = sl_larger(out.live_bytes, live);
+        }
+    }
+    return out;
+}
+
+sl_recomputed
+sl_recompute_of(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
+                const sl_chunking *cut, const sl_kind_price *prices, const sl_held *held,
+                const sl_stage *stage, uint32_t kind)
+{
+    const sl_kind_price *price = &prices[kind];
+    const double kept = price->again.kept_bytes;
+    sl_recomputed out = {
+        .layers = stage->layers[kind], .kept_bytes = kept, .live_bytes = price->again.live_bytes};
+
+    if (sl_recompute_each(workload))
+        return out;
+    assert(workload->recompute_layers >= 1);
+    if (workload->recompute_method == SL_RECOMPUTE_BLOCK) {
+        /* What a host takes is no part of the stage. */
+        const bool alone = plan->host_run_count == 0 && sl_schedule_is_block(model, kind) &&
+                           stage->layers[kind] == stage->blocks;
+        out.layers = count_first(model, plan, cut, held, alone, kind, workload->recompute_layers);
+        return out;
+    }
+    if (stage->layers[kind] == 0)
+        return out;
+
+    const groups of = find_groups(model, workload, plan, cut, prices, held, kind);
+    out.kept_bytes = kept * of.begun / stage->layers[kind];
+    out.live_bytes = of.live_bytes;
+    return out;
+}
+
+uint32_t
+sl_recompute_end(const sl_slice *slice, const sl_layer_kind *kind)
+{
+    uint32_t end = kind->operator_count;
+
+    if (!slice->software->rebuild_stops)
+        return end;
+    while (end > 0 && sl_slice_saved_bytes(slice, &kind->operators[end - 1]) <= 0.0)
+        end--;
+    return end > 0 && kind->operators[end - 1].kind == SL_OPERATOR_MATMUL ? end - 1 : end;
+}
+
+static sl_traffic
+less(const sl_traffic *all, const sl_traffic *part)
+{
+    return (sl_traffic){all->calls - part->calls, all->bytes - part->bytes,
+                        all->busy_s - part->busy_s, all->exposed_s - part->exposed_s};
+}
+
+/* The whole forward, but for the tail. */
+static sl_rerun
+whole_rerun(const sl_kind_price *price)
+{
+    const sl_rerun *tail = &price->tail;
+    sl_rerun again = {
+        .forward_s = price->forward_s - tail->forward_s,
+        .issued = price->forward_issued - tail->issued,
+        .awaited = price->forward_awaited - tail->awaited,
+        .matmul_flops = price->matmul_flops - tail->matmul_flops,
+        .attention_flops = price->attention_flops - tail->attention_flops,
+        .context = less(&price->context_forward, &tail->context),
+        .expert = less(&price->expert_forward, &tail->expert),
+    };
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        again.tensor[i] = less(&price->tensor_forward[i], &tail->tensor[i]);
+    return again;
+}
+
+sl_rerun
+sl_recompute_rerun(const sl_slice *slice, const sl_kind_price *price)
+{
+    sl_rerun again = {0};
+
+    switch (slice->recompute) {
+    case SL_RECOMPUTE_FULL:
+        again = whole_rerun(price);
+        break;
+    case SL_RECOMPUTE_OPERATORS:
+        again.forward_s = operators_again_ratio *
+                          (price->forward_s - price->core_forward_s - price->tail.forward_s);
+        again.issued = operators_again_ratio * (price->forward_issued - price->tail.issued);
+        again.awaited = operators_again_ratio * (price->forward_awaited - price->tail.awaited);
+        again.matmul_flops =
+            operators_again_ratio * (price->matmul_flops - price->tail.matmul_flops);
+        break;
+    case SL_RECOMPUTE_SELECTIVE:
+        if (slice->attention == SL_ATTENTION_UNFUSED) {
+            again.forward_s = price->core_forward_s;
+            again.attention_flops = price->attention_flops;
+        }
+        break;
+    case SL_RECOMPUTE_MODULES: /* counted operator by operator */
+    case SL_RECOMPUTE_NONE:
+    case SL_RECOMPUTE_COUNT:
+        break;
+    }
+    return again;
+}

@@ -1,0 +1,299 @@
+/* The boxes of one tensor: cut by tensor and expert rank, then by the data group. */
+#include "engine/placement/sharding.h"
+
+#include <assert.h>
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Part `number` of `length`, cut into ceil(length / ranks) each: the last ones may be short. */
+static sl_range
+even_cut(uint64_t length, uint64_t ranks, uint64_t number)
+{
+    const uint64_t each = sl_ceil_div(length, ranks);
+    const uint64_t begin = least(each * number, length);
+
+    return (sl_range){begin, least(begin + each, length)};
+}
+
+static uint64_t
+length_of(sl_range range)
+{
+    return range.end - range.begin;
+}
+
+static bool
+is_cut(const sl_sharded_tensor *tensor)
+{
+    return tensor->tensor->cut != SL_CUT_REPLICATED;
+}
+
+/* Experts of one rank where they share a tensor: blocks of the cut axis, or rows of a stack. */
+static sl_range
+experts_of(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t expert_rank)
+{
+    const bool stacked = tensor->blocks == 1;
+    const uint64_t all = stacked ? tensor->tensor->shape[0] : tensor->blocks;
+
+    if (!tensor->expert_placed || tensor->tensor->experts != 0)
+        return (sl_range){0, all};
+    return even_cut(all, sharding->question->plan.expert, expert_rank);
+}
+
+static uint32_t
+cut_ranks(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
+{
+    return sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor->tensor));
+}
+
+/* Of one block of the cut axis, what a tensor rank holds, all parts together; padding included. */
+static uint64_t
+block_length(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank)
+{
+    uint64_t length = 0;
+
+    for (uint32_t i = 0; i < tensor->part_count; i++)
+        length += length_of(even_cut(tensor->parts[i], cut_ranks(sharding, tensor), tensor_rank));
+    return length;
+}
+
+/* What a rank holds of one axis before the data group cuts it. */
+static uint64_t
+axis_length(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank,
+            uint32_t expert_rank, uint32_t axis)
+{
+    const bool cut = is_cut(tensor) && tensor->tensor->cut_axis == axis;
+    const uint64_t own = cut ? block_length(sharding, tensor, tensor_rank) : 0;
+
+    if (axis > 0)
+        return cut ? own : tensor->tensor->shape[axis];
+
+    const uint64_t experts = length_of(experts_of(sharding, tensor, expert_rank));
+
+    return !cut ? experts : own * (tensor->blocks == 1 ? 1 : experts);
+}
+
+static void
+measure(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t tensor_rank,
+        uint32_t expert_rank, uint32_t along, uint64_t *rows, uint64_t *row)
+{
+    *rows = axis_length(sharding, tensor, tensor_rank, expert_rank, along);
+    *row = 1;
+    for (uint32_t axis = 0; axis < tensor->tensor->axes; axis++)
+        if (axis != along)
+            *row *= axis_length(sharding, tensor, tensor_rank, expert_rank, axis);
+}
+
+uint64_t
+sl_sharding_allocated(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+                      uint32_t tensor_rank, uint32_t expert_rank)
+{
+    uint64_t rows = 0;
+    uint64_t row = 0;
+
+    measure(sharding, tensor, tensor_rank, expert_rank, 0, &rows, &row);
+    return rows * row;
+}
+
+uint32_t
+sl_sharding_part_count(const sl_sharded_tensor *tensor)
+{
+    return tensor->tensor_cut * tensor->expert_cut;
+}
+
+/* Over how many ranks the data group cuts the tensor itself. */
+static uint32_t
+degree_of(const sl_sharding *sharding, const sl_sharded_tensor *tensor)
+{
+    return sharding->mode.parameters
+               ? sl_sharding_degree(sharding, sl_sharding_routes(sharding, tensor->tensor))
+               : 1;
+}
+
+/* Experts that are dealt out are a stack of few: cut over more ranks than there are of them, it is
+ * cut along its second axis (torchtitan, apply_fsdp: Shard(1)). */
+static uint32_t
+sharded_axis(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t degree)
+{
+    const uint32_t ranks = sharding->question->plan.expert;
+    const bool stacked = tensor->expert_placed && tensor->tensor->experts == 0 &&
+                         tensor->blocks == 1 && tensor->tensor->axes > 1;
+
+    return stacked && ranks > 1 && sharding->mode.kind == SL_SHARDING_AXIS_0 &&
+           (uint64_t)degree * ranks > tensor->tensor->shape[0];
+}
+
+sl_tensor_part
+sl_sharding_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t number)
+{
+    assert(number < sl_sharding_part_count(tensor));
+
+    const uint32_t degree = degree_of(sharding, tensor);
+    sl_tensor_part part = {
+        .tensor_rank = number / tensor->expert_cut,
+        .expert_rank = tensor->expert_from + number % tensor->expert_cut,
+        .axis = sharded_axis(sharding, tensor, degree),
+        .shard_count = 1,
+    };
+
+    measure(sharding, tensor, part.tensor_rank, part.expert_rank, part.axis, &part.rows, &part.row);
+    if (degree == 1)
+        return part;
+    if (sharding->mode.kind == SL_SHARDING_AXIS_0) {
+        part.shard_rows = sl_ceil_div(part.rows, degree);
+        part.shard_count = degree;
+        return part;
+    }
+    uint64_t unit = 0;
+    const uint64_t size = part.rows * part.row;
+    part.flat_offset =
+        sl_sharding_flat_offset(sharding, tensor, part.tensor_rank, part.expert_rank, &unit);
+    part.shard_flat = sl_ceil_div(unit, degree);
+    part.first_shard = size == 0 ? 0 : part.flat_offset / part.shard_flat;
+    part.shard_count =
+        size == 0 ? 0 : (part.flat_offset + size - 1) / part.shard_flat - part.first_shard + 1;
+    return part;
+}
+
+/* Elements that the checkpoint has, of all boxes of a shard. */
+static uint64_t
+real_elements(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+              const sl_tensor_part *part, const sl_shard *shard)
+{
+    sl_range box[SL_TENSOR_AXES_MAX];
+    uint64_t elements = 0;
+
+    for (uint64_t i = 0; i < shard->pieces; i++) {
+        uint64_t volume = 1;
+        if (!sl_sharding_piece(sharding, tensor, part, shard, i, box))
+            continue;
+        for (uint32_t axis = 0; axis < tensor->tensor->axes; axis++)
+            volume *= length_of(box[axis]);
+        elements += volume;
+    }
+    return elements;
+}
+
+/* Boxes of a part: of every part of every block that is cut, or one where nothing is. */
+static uint64_t
+count_pieces(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t expert_rank)
+{
+    if (!is_cut(tensor) || cut_ranks(sharding, tensor) == 1)
+        return 1;
+    return tensor->part_count *
+           (tensor->blocks == 1 ? 1 : length_of(experts_of(sharding, tensor, expert_rank)));
+}
+
+sl_shard
+sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+                  const sl_tensor_part *part, uint64_t number)
+{
+    assert(number - part->first_shard < part->shard_count);
+
+    const sl_rank_place place = {
+        .stage = tensor->stage,
+        .tensor_rank = part->tensor_rank,
+        .expert_rank = part->expert_rank,
+        .degree = degree_of(sharding, tensor),
+        .whole_tensor = tensor->tensor_cut == 1,
+        .placed = tensor->expert_placed,
+        .shard = number,
+    };
+    const uint64_t size = part->rows * part->row;
+    sl_shard shard = {
+        .ranks = sl_sharding_ranks(sharding, &place),
+        .rows = {0, part->rows},
+        .flat = {0, size},
+        .pieces = count_pieces(sharding, tensor, part->expert_rank),
+    };
+    uint64_t allocated = size;
+
+    if (part->shard_rows != 0) {
+        shard.rows.begin = least(number * part->shard_rows, part->rows);
+        shard.rows.end = least(shard.rows.begin + part->shard_rows, part->rows);
+        shard.flat = (sl_range){shard.rows.begin * part->row, shard.rows.end * part->row};
+        allocated = part->shard_rows * part->row;
+    }
+    shard.elements = real_elements(sharding, tensor, part, &shard);
+    if (part->shard_flat != 0) {
+        const uint64_t begin = number * part->shard_flat;
+        const uint64_t offset = part->flat_offset;
+        shard.flat.begin = begin > offset ? begin - offset : 0;
+        shard.flat.end = least(begin + part->shard_flat - offset, size);
+        /* Padding rows are the last ones. */
+        allocated = length_of(shard.flat);
+        shard.elements =
+            least(shard.flat.end, shard.elements) - least(shard.flat.begin, shard.elements);
+    }
+    shard.padding_elements = allocated - shard.elements;
+    return shard;
+}
+
+/* Range of the cut axis that box `piece` is of; *at is where it begins in the rows of the part. */
+static sl_range
+cut_range(const sl_sharding *sharding, const sl_sharded_tensor *tensor, const sl_tensor_part *part,
+          uint64_t piece, uint64_t *at)
+{
+    const uint32_t t = cut_ranks(sharding, tensor);
+    const uint64_t nth = piece / tensor->part_count;
+    const sl_range experts =
+        tensor->blocks == 1 ? (sl_range){0, 1} : experts_of(sharding, tensor, part->expert_rank);
+    uint64_t block = 0;
+
+    for (uint32_t i = 0; i < tensor->part_count; i++)
+        block += tensor->parts[i];
+    *at = 0;
+    if (t == 1)
+        return (sl_range){experts.begin * block, experts.end * block};
+    uint64_t base = (experts.begin + nth) * block;
+    *at = nth * block_length(sharding, tensor, part->tensor_rank);
+    for (uint32_t i = 0; i < piece % tensor->part_count; i++) {
+        base += tensor->parts[i];
+        *at += length_of(even_cut(tensor->parts[i], t, part->tensor_rank));
+    }
+    const sl_range own = even_cut(tensor->parts[piece % tensor->part_count], t, part->tensor_rank);
+    return (sl_range){base + own.begin, base + own.end};
+}
+
+/* Of a range that begins at row `at` of the part, what the shard's rows hold. */
+static sl_range
+keep_rows(sl_range range, uint64_t at, sl_range rows)
+{
+    const uint64_t end = at + length_of(range);
+    const uint64_t first = rows.begin > at ? least(rows.begin, end) : at;
+    const uint64_t last = rows.end > first ? least(rows.end, end) : first;
+
+    return (sl_range){range.begin + (first - at), range.begin + (last - at)};
+}
+
+bool
+sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+                  const sl_tensor_part *part, const sl_shard *shard, uint64_t piece,
+                  sl_range out[SL_TENSOR_AXES_MAX])
+{
+    const sl_tensor *whole = tensor->tensor;
+    const bool by_rows = is_cut(tensor) && whole->cut_axis == 0;
+    uint64_t at = 0;
+    bool filled = true;
+
+    assert(piece < shard->pieces);
+    for (uint32_t axis = 0; axis < whole->axes; axis++)
+        out[axis] = (sl_range){0, whole->shape[axis]};
+    if (!by_rows)
+        out[0] = experts_of(sharding, tensor, part->expert_rank);
+    if (is_cut(tensor)) {
+        const sl_range range = cut_range(sharding, tensor, part, piece, &at);
+        out[whole->cut_axis] = range;
+    }
+    const bool along_cut = is_cut(tensor) && whole->cut_axis == part->axis;
+    out[part->axis] = keep_rows(out[part->axis], along_cut ? at : 0, shard->rows);
+    for (uint32_t axis = 0; axis < whole->axes; axis++) {
+        out[axis].begin = least(out[axis].begin, whole->shape[axis]);
+        out[axis].end = least(out[axis].end, whole->shape[axis]);
+        filled = filled && out[axis].begin < out[axis].end;
+    }
+    return filled;
+}

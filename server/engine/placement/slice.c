@@ -1,0 +1,414 @@
+#include "engine/placement/slice.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "engine/placement/adapter.h"
+#include "engine/placement/states.h"
+#include "engine/price/low_precision.h"
+#include "engine/schedule/schedule.h"
+
+double
+sl_precision_bytes(sl_precision precision)
+{
+    switch (precision) {
+    case SL_PRECISION_BF16:
+    case SL_PRECISION_FP16:
+        return 2.0;
+    case SL_PRECISION_FP8:
+    case SL_PRECISION_MXFP8:
+        return 1.0;
+    case SL_PRECISION_NVFP4:
+        return 0.5;
+    default:
+        return 4.0;
+    }
+}
+
+bool
+sl_precision_is_low(sl_precision precision)
+{
+    return precision == SL_PRECISION_FP8 || precision == SL_PRECISION_MXFP8 ||
+           precision == SL_PRECISION_NVFP4;
+}
+
+double
+sl_precision_kept_bytes(sl_precision precision)
+{
+    return sl_precision_is_low(precision) ? 2.0 : sl_precision_bytes(precision);
+}
+
+static bool
+keeps_pointwise(const sl_software *software, const sl_workload *workload)
+{
+    if (workload->activations != SL_ACTIVATIONS_PROFILE)
+        return workload->activations == SL_ACTIVATIONS_EAGER;
+    return software->eager_activations && !workload->compile && !workload->adapter.fused;
+}
+
+/* Autocast multiplies in 16 bits what is stored in 32; sums of both, norms and softmax stay in 32. Only
+ * replicas run so: sharding gathers in 16 bits. */
+static bool
+is_autocast(const sl_workload *workload)
+{
+    const double stored = workload->layout.parameter_bytes;
+
+    return sl_framework_replicates(workload->framework) && !sl_adapter_on(&workload->adapter) &&
+           (stored < 0.0 || stored >= 4.0);
+}
+
+/* Classes of fused kernels: generated code runs at their shares of the bandwidth (Vidur, LLMCompass
+ * timings of fused norms, activations and rotary embeddings). */
+static const sl_streaming generated = {
+    .norm_ratio = 0.70,
+    .activation_ratio = 0.85,
+    .rotary_ratio = 0.85,
+    .softmax_ratio = 0.70,
+    .residual_ratio = 0.88,
+};
+
+/* Whether the host issues every operator by itself. */
+static bool
+is_issued(const sl_workload *workload)
+{
+    return !workload->compile && workload->graphs == SL_GRAPHS_NONE;
+}
+
+static bool
+is_by_row(const sl_workload *workload)
+{
+    return workload->precision == SL_PRECISION_FP8 && workload->fp8.recipe == SL_RECIPE_ROWWISE &&
+           !sl_low_keeps_operands(workload);
+}
+
+sl_slice
+sl_slice_of(const sl_question *question, const sl_software *software, const sl_workload *workload,
+            const sl_plan *plan, double clock_ratio)
+{
+    assert(plan->tensor >= 1 && plan->context >= 1);
+
+    const double sequences = (double)workload->micro_batch;
+    const double sequence =
+        (double)workload->sequence_length + sl_adapter_prompt_tokens(&workload->adapter);
+
+    return (sl_slice){
+        .accelerator = &question->cluster->accelerator,
+        .software = software,
+        .clock_ratio = clock_ratio,
+        .sequence = sequence,
+        .document = workload->document_length > 0 ? (double)workload->document_length : sequence,
+        .tokens = sequences * sequence / plan->context,
+        .sequences = sequences,
+        .tensor = plan->tensor,
+        .context = plan->context,
+        .context_kind = plan->context_kind,
+        .expert = plan->expert,
+        .expert_tensor = sl_plan_expert_tensor(plan),
+        .capacity = workload->capacity,
+        .imbalance = workload->imbalance > 0.0 ? workload->imbalance : 1.0,
+        .spread = plan->sequence ? plan->tensor : 1.0,
+        .element_bytes = sl_precision_kept_bytes(workload->precision),
+        .stream_bytes = is_autocast(workload) ? 4.0 : sl_precision_kept_bytes(workload->precision),
+        .operand_bytes = sl_low_keeps_operands(workload) ? sl_low_value_bytes(workload) : 0.0,
+        .precision = workload->precision,
+        .by_row = is_by_row(workload),
+        .framework = workload->framework,
+        .attention = workload->attention,
+        .adapter = &workload->adapter,
+        .streaming = workload->compile ? generated : software->streaming,
+        .sends_once = workload->dispatch == SL_DISPATCH_DEFAULT
+                          ? software->sends_once
+                          : workload->dispatch == SL_DISPATCH_ONCE,
+        .generated = workload->compile,
+        .awaited_s = workload->compile ? 0.0 : software->host_operator_s,
+        .host_operator_s = is_issued(workload) ? software->host_operator_s : 0.0,
+        .recompute = workload->recompute,
+        .recompute_modules =
+            workload->recompute == SL_RECOMPUTE_MODULES ? workload->recompute_modules : 0,
+        .dropout = workload->dropout,
+        .eager = keeps_pointwise(software, workload),
+        .ends_apart = sl_schedule_ends_apart(plan),
+    };
+}
+
+double
+sl_slice_vocabulary(const sl_slice *slice, double vocabulary)
+{
+    if (slice->framework != SL_FRAMEWORK_MEGATRON)
+        return vocabulary;
+
+    const double multiple = 128.0 * slice->tensor;
+
+    return ceil(vocabulary / multiple) * multiple;
+}
+
+bool
+sl_slice_is_routed(const sl_tensor *tensor)
+{
+    return tensor->component == SL_COMPONENT_ROUTED_EXPERTS;
+}
+
+/* Experts are dealt out whole, each cut on its own: what is stored of them together does not matter. */
+static double
+routed_elements(const sl_slice *slice, const sl_tensor *tensor)
+{
+    double elements = tensor->experts > 0 ? tensor->experts : 1.0;
+
+    for (uint32_t i = 0; i < tensor->axes; i++)
+        elements *= (double)tensor->shape[i];
+    if (tensor->cut != SL_CUT_REPLICATED)
+        elements /= slice->expert_tensor;
+    return elements / slice->expert;
+}
+
+bool
+sl_slice_holds(const sl_slice *slice, const sl_tensor *tensor)
+{
+    return !tensor->buffer && (!tensor->tied || slice->ends_apart);
+}
+
+double
+sl_slice_elements(const sl_slice *slice, const sl_tensor *tensor)
+{
+    if (!sl_slice_holds(slice, tensor))
+        return 0.0;
+    if (sl_slice_is_routed(tensor))
+        return routed_elements(slice, tensor);
+
+    double elements = 1.0;
+    for (uint32_t i = 0; i < tensor->axes; i++) {
+        double length = (double)tensor->shape[i];
+        if (tensor->cut != SL_CUT_REPLICATED && i == tensor->cut_axis) {
+            if (tensor->cut == SL_CUT_VOCABULARY)
+                length = sl_slice_vocabulary(slice, length);
+            length = ceil(length / slice->tensor);
+        }
+        elements *= length;
+    }
+    return elements;
+}
+
+sl_precision
+sl_slice_precision(const sl_slice *slice, const sl_operator *op)
+{
+    const bool linear = op->kind == SL_OPERATOR_MATMUL && op->cut != SL_CUT_VOCABULARY &&
+                        (op->cut != SL_CUT_REPLICATED || op->component == SL_COMPONENT_ATTENTION);
+
+    if (!sl_precision_is_low(slice->precision) || (linear && !op->half))
+        return slice->precision;
+    return SL_PRECISION_BF16;
+}
+
+/* Over how many ranks an operator is cut. */
+static double
+cut_ranks(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->cut == SL_CUT_REPLICATED)
+        return 1.0;
+    return op->experts > 0 ? slice->expert_tensor : slice->tensor;
+}
+
+double
+sl_slice_positions(const sl_slice *slice, const sl_operator *op)
+{
+    return op->once ? slice->sequences : slice->tokens;
+}
+
+double
+sl_slice_rows(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->experts == 0)
+        return sl_slice_positions(slice, op);
+
+    const double most = fmin(slice->expert, (double)op->experts / op->visits);
+    const double load = slice->capacity > 0.0 ? slice->capacity : fmin(slice->imbalance, most);
+
+    return slice->tokens * op->visits * slice->expert_tensor / slice->tensor * fmax(1.0, load);
+}
+
+double
+sl_slice_experts(const sl_slice *slice, const sl_operator *op)
+{
+    return op->experts > 0 ? op->experts / slice->expert : 1.0;
+}
+
+double
+sl_slice_inputs(const sl_slice *slice, const sl_operator *op)
+{
+    return op->cut == SL_CUT_ROW ? (double)op->inputs / cut_ranks(slice, op) : (double)op->inputs;
+}
+
+double
+sl_slice_outputs(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->cut == SL_CUT_COLUMN)
+        return (double)op->outputs / cut_ranks(slice, op);
+    if (op->cut == SL_CUT_VOCABULARY)
+        return sl_slice_vocabulary(slice, (double)op->outputs) / slice->tensor;
+    return (double)op->outputs;
+}
+
+/* Scores of the unfused core, per element of the s x s matrix of one head: the softmax output, which
+ * eager code computes in fp32, and with dropout its mask; and what the product with the values reads,
+ * where that is not the softmax output itself. */
+static double
+unfused_score_bytes(const sl_slice *slice)
+{
+    const double e = slice->element_bytes;
+    const double softmax = slice->eager ? 4.0 : e;
+
+    return softmax + (slice->dropout ? 1.0 : 0.0) + (slice->dropout || softmax > e ? e : 0.0);
+}
+
+double
+sl_slice_core_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->kind != SL_OPERATOR_ATTENTION || slice->attention != SL_ATTENTION_UNFUSED)
+        return 0.0;
+
+    const double heads = op->heads / slice->tensor;
+
+    return heads * slice->tokens * slice->sequence * unfused_score_bytes(slice);
+}
+
+bool
+sl_slice_shares_kv_heads(const sl_slice *slice, const sl_operator *op)
+{
+    return op->kv_heads < slice->tensor;
+}
+
+double
+sl_slice_kv_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double heads = fmax(1.0, op->kv_heads / slice->tensor);
+
+    return 2.0 * slice->element_bytes * heads * op->head_dim * slice->tokens;
+}
+
+/* An exchange of sequences for heads keeps its output on both sides (TransformerEngine >= 2.8). What a
+ * ring passes on and a gather brings is not kept. */
+static double
+context_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    if (slice->context <= 1.0)
+        return 0.0;
+    if (slice->context_kind == SL_CONTEXT_EXCHANGE)
+        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+    return 0.0;
+}
+
+double
+sl_slice_qkv_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double even = slice->element_bytes * (double)op->inputs / slice->tensor * slice->tokens;
+    const double cut =
+        2.0 * slice->element_bytes * op->kv_heads * op->head_dim / slice->tensor * slice->tokens;
+
+    /* Keys and values of an earlier block are kept there: queries are as wide as the output. */
+    if (op->shares_input)
+        return slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+    return sl_slice_shares_kv_heads(slice, op) ? even - cut + sl_slice_kv_bytes(slice, op) : even;
+}
+
+/* Megatron gathers a product's input again in backward; PyTorch's tensor parallelism keeps it whole. */
+static bool
+keeps_gathered(const sl_slice *slice)
+{
+    return slice->framework != SL_FRAMEWORK_MEGATRON;
+}
+
+static double
+attention_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const double output = (double)op->outputs / slice->tensor;
+    /* Fused kernels keep what they gave, and eager code transposes it for the product after. */
+    const bool fused = slice->attention != SL_ATTENTION_UNFUSED;
+    const double copies = slice->eager && fused ? 2.0 : 1.0;
+    double bytes =
+        sl_slice_qkv_bytes(slice, op) + slice->element_bytes * copies * output * slice->tokens;
+
+    /* Fused kernels keep one fp32 log-sum-exp per row and head instead of the scores. */
+    if (fused)
+        bytes += 4.0 * op->heads / slice->tensor * slice->tokens;
+    return bytes + context_saved_bytes(slice, op) + sl_slice_core_bytes(slice, op);
+}
+
+/* The delta rule also keeps queries and keys of every head, values, and each chunk's inverse. */
+static double
+delta_kept(const sl_operator *op)
+{
+    return op->delta ? op->heads * (2.0 * op->state + op->head_dim + op->chunk) : 0.0;
+}
+
+/* Eager torchtitan multiplies tokens by their scores before the experts, in fp32 (moe.py,
+ * score_before_experts): the product keeps the wide copy. */
+static double
+scored_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    const bool wide = slice->eager && slice->framework == SL_FRAMEWORK_FSDP2;
+
+    return wide ? 4.0 * (double)op->inputs * sl_slice_rows(slice, op) : 0.0;
+}
+
+double
+sl_slice_saved_bytes(const sl_slice *slice, const sl_operator *op)
+{
+    /* A product of quantised operands keeps its own copy of an input, whoever else keeps it. */
+    const bool copied = slice->operand_bytes > 0.0 && op->kind == SL_OPERATOR_MATMUL &&
+                        sl_slice_precision(slice, op) == slice->precision;
+    const double e = copied ? slice->operand_bytes : slice->element_bytes;
+    const double tokens = sl_slice_positions(slice, op);
+
+    switch (op->kind) {
+    case SL_OPERATOR_LOOKUP: /* int64 token ids, and the mask of the embedding dropout */
+        return 8.0 * tokens + (slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0);
+    case SL_OPERATOR_NORM:
+        return slice->stream_bytes * (double)op->inputs * tokens /
+               (op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread);
+    case SL_OPERATOR_MATMUL:
+        if (op->shares_input && !copied)
+            return 0.0;
+        if (op->experts > 0) /* what arrived: already this rank's part */
+            return e * sl_slice_inputs(slice, op) * sl_slice_rows(slice, op);
+        return e * sl_slice_inputs(slice, op) * tokens /
+               (op->cut == SL_CUT_ROW || keeps_gathered(slice) ? 1.0 : slice->spread);
+    case SL_OPERATOR_ATTENTION:
+        return attention_saved_bytes(slice, op);
+    case SL_OPERATOR_ACTIVATION: {
+        if (op->shares_input)
+            return 0.0;
+        /* Unfused gated code also keeps silu(gate), as wide as its output. */
+        const bool gate_kept = slice->eager && op->inputs > op->outputs;
+        const double mask = op->drops && slice->dropout ? (double)op->outputs : 0.0;
+        const double width = (double)op->inputs + (gate_kept ? (double)op->outputs : 0.0);
+        return (e * width + mask) / cut_ranks(slice, op) * sl_slice_rows(slice, op);
+    }
+    case SL_OPERATOR_ROUTE: /* fp32 scores and probabilities, and the maps there and back */
+        return (2.0 * 4.0 * (double)op->outputs + 2.0 * 4.0 * op->visits) * tokens / slice->spread +
+               scored_bytes(slice, op);
+    case SL_OPERATOR_RESIDUAL:
+        return slice->dropout ? (double)op->outputs * tokens / slice->spread : 0.0;
+    case SL_OPERATOR_SCAN: /* what it read and what it gave before the gate; the rest is rebuilt */
+        return e * ((double)(op->inputs + op->outputs) + delta_kept(op)) / slice->tensor * tokens;
+    case SL_OPERATOR_PLAIN:
+        return (double)op->sample_kept_bytes * slice->sequences;
+    case SL_OPERATOR_LOSS:   /* logits are counted at the head, where they peak */
+    case SL_OPERATOR_ROTARY: /* backward rotates by the opposite angle: nothing is kept */
+    case SL_OPERATOR_KIND_COUNT:
+        break;
+    }
+    return 0.0;
+}
+
+double
+sl_slice_causal_keys(const sl_slice *slice, const sl_operator *op)
+{
+    const double s = slice->document;
+    const double w = op->window;
+
+    if (op->unmasked)
+        return s;
+    if (op->window == 0 || w >= s)
+        return (s + 1.0) / 2.0;
+    return w * (1.0 - w / (2.0 * s));
+}

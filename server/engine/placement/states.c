@@ -1,0 +1,392 @@
+#include "engine/placement/states.h"
+
+#include <assert.h>
+
+#include "engine/extremes.h"
+#include "engine/placement/adapter.h"
+#include "engine/price/low_precision.h"
+
+/* Values that share one fp32 scale. bitsandbytes takes 256 since 0.44, torchao's 4-bit AdamW 128. */
+static const double block_8bit = 256.0;
+static const double block_4bit = 128.0;
+
+sl_elements
+sl_states_stage(const sl_model *model, const sl_kind_price *prices, const sl_stage *stage)
+{
+    sl_elements sum = {0};
+    double shared = 0.0;
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const double layers = stage->layers[k];
+        if (stage->layers[k] == 0)
+            continue;
+        sum.all += layers * prices[k].elements;
+        sum.routed += layers * prices[k].routed_elements;
+        sum.adapters += layers * prices[k].adapter_elements;
+        sum.frozen_adapters += layers * prices[k].adapter_frozen;
+        shared = sl_larger(shared, prices[k].adapter_shared);
+        sum.factored += layers * prices[k].factored_elements;
+        sum.routed_factored += layers * prices[k].routed_factored;
+        sum.routed_matrices += layers * prices[k].routed_matrices;
+        if (!sl_schedule_is_block(model, k))
+            continue;
+        sum.matrices += layers * prices[k].matrix_elements;
+        sum.low += layers * prices[k].low_elements;
+        sum.routed_low += layers * sl_smaller(prices[k].low_elements, prices[k].routed_matrices);
+    }
+    sum.frozen_adapters += shared;
+    return sum;
+}
+
+sl_elements
+sl_states_part(const sl_elements *elements, double share)
+{
+    return (sl_elements){
+        .all = share * elements->all,
+        .routed = share * elements->routed,
+        .matrices = share * elements->matrices,
+        .low = share * elements->low,
+        .adapters = share * elements->adapters,
+        .frozen_adapters = share * elements->frozen_adapters,
+        .factored = share * elements->factored,
+        .routed_matrices = share * elements->routed_matrices,
+        .routed_low = share * elements->routed_low,
+        .routed_factored = share * elements->routed_factored,
+    };
+}
+
+static double
+optimizer_bytes(sl_optimizer optimizer, const sl_elements *e)
+{
+    switch (optimizer) {
+    case SL_OPTIMIZER_ADAMW:
+        return 8.0;
+    case SL_OPTIMIZER_SGD:
+        return 0.0;
+    case SL_OPTIMIZER_SGD_MOMENTUM:
+        return 4.0;
+    case SL_OPTIMIZER_ADAMW_8BIT:
+        return 2.0 * (1.0 + 4.0 / block_8bit);
+    case SL_OPTIMIZER_ADAMW_4BIT:
+        return 2.0 * (0.5 + 4.0 / block_4bit);
+    case SL_OPTIMIZER_ADAFACTOR:
+        return e->all > 0.0 ? 4.0 * e->factored / e->all : 0.0;
+    case SL_OPTIMIZER_MUON:
+        return e->all > 0.0 ? (4.0 * e->matrices + 8.0 * (e->all - e->matrices)) / e->all : 0.0;
+    case SL_OPTIMIZER_COUNT:
+        break;
+    }
+    assert(false);
+    return 0.0;
+}
+
+/* What the framework keeps of parameters that train. */
+static sl_layout
+framework_layout(const sl_workload *workload, const sl_elements *elements)
+{
+    const bool half = sl_precision_bytes(workload->precision) < 4.0;
+    const bool megatron = workload->framework == SL_FRAMEWORK_MEGATRON;
+    const bool deepspeed = workload->framework == SL_FRAMEWORK_DEEPSPEED;
+    const bool fp16 = workload->precision == SL_PRECISION_FP16;
+    const bool summed_fp16 = megatron && fp16 && workload->reduce != SL_WIRE_FP32;
+    const bool summed_half = summed_fp16 || (megatron && workload->reduce == SL_WIRE_BF16);
+
+    return (sl_layout){
+        .parameter_bytes = (megatron || deepspeed) && half ? 2.0 : 4.0,
+        .gradient_bytes = summed_half || (deepspeed && half) ? 2.0 : 4.0,
+        .master_bytes = (megatron || deepspeed) && half ? 4.0 : 0.0,
+        .optimizer_bytes =
+            optimizer_bytes(workload->optimizer, elements) + (summed_fp16 ? 4.0 : 0.0),
+    };
+}
+
+/* What scales of the base a rank holds whole, per weight of its linear layers. */
+static double
+whole_scale_bytes(const sl_workload *workload)
+{
+    const bool apart =
+        workload->framework == SL_FRAMEWORK_FSDP1 || workload->framework == SL_FRAMEWORK_DEEPSPEED;
+
+    return sl_adapter_on(&workload->adapter) && apart && workload->layout.parameter_bytes < 0.0
+               ? sl_adapter_scale_bytes(workload->adapter.base)
+               : 0.0;
+}
+
+double
+sl_states_base_bytes(const sl_workload *workload)
+{
+    return sl_adapter_base_bytes(workload->adapter.base) - whole_scale_bytes(workload);
+}
+
+double
+sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements)
+{
+    return whole_scale_bytes(workload) * elements->matrices;
+}
+
+sl_layout
+sl_states_layout(const sl_workload *workload, const sl_elements *elements)
+{
+    const sl_layout *asked = &workload->layout;
+    sl_layout layout = framework_layout(workload, elements);
+
+    if (workload->fp8.primary_weights && elements->all > 0.0)
+        layout.parameter_bytes =
+            (sl_low_value_bytes(workload) * elements->low + 2.0 * (elements->all - elements->low)) /
+            elements->all;
+    if (sl_adapter_on(&workload->adapter)) {
+        const double base = sl_states_base_bytes(workload);
+        const double rest = elements->all - elements->matrices;
+        layout = (sl_layout){
+            .parameter_bytes = elements->all > 0.0
+                                   ? (base * elements->matrices +
+                                      sl_adapter_rest_bytes(&workload->adapter) * rest) /
+                                         elements->all
+                                   : base,
+        };
+    }
+    if (asked->parameter_bytes >= 0.0)
+        layout.parameter_bytes = asked->parameter_bytes;
+    if (asked->gradient_bytes >= 0.0)
+        layout.gradient_bytes = asked->gradient_bytes;
+    if (asked->master_bytes >= 0.0)
+        layout.master_bytes = asked->master_bytes;
+    if (asked->optimizer_bytes >= 0.0)
+        layout.optimizer_bytes = asked->optimizer_bytes;
+    return layout;
+}
+
+bool
+sl_states_alike(const sl_workload *workload)
+{
+    return !workload->fp8.primary_weights && !sl_adapter_on(&workload->adapter) &&
+           workload->optimizer != SL_OPTIMIZER_ADAFACTOR &&
+           workload->optimizer != SL_OPTIMIZER_MUON;
+}
+
+static double
+wire_bytes(sl_wire wire)
+{
+    return wire == SL_WIRE_FP32 ? 4.0 : wire == SL_WIRE_FP8 ? 1.0 : 2.0;
+}
+
+double
+sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    if (workload->reduce == SL_WIRE_DEFAULT || layout->gradient_bytes <= 0.0 ||
+        workload->framework == SL_FRAMEWORK_MEGATRON)
+        return layout->gradient_bytes;
+    return wire_bytes(workload->reduce);
+}
+
+double
+sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear)
+{
+    const double half = sl_precision_kept_bytes(workload->precision);
+    /* Scales for a few values each are made anew of what was gathered in 16 bits. */
+    const bool rescaled = workload->fp8.primary_weights && workload->precision != SL_PRECISION_FP8;
+    const double own = rescaled ? half : sl_smaller(layout->parameter_bytes, half);
+
+    if (workload->gather == SL_WIRE_FP8)
+        return linear ? sl_smaller(own, 1.0) : own;
+    return workload->gather == SL_WIRE_DEFAULT ? own : wire_bytes(workload->gather);
+}
+
+double
+sl_states_gathered_bytes(const sl_workload *workload, const sl_layout *layout,
+                         const sl_elements *elements)
+{
+    const double linear = sl_states_gather_bytes(workload, layout, true);
+    const double other =
+        workload->gather == SL_WIRE_FP8 ? sl_states_gather_bytes(workload, layout, false) : linear;
+
+    return elements->matrices * linear + (elements->all - elements->matrices) * other;
+}
+
+bool
+sl_framework_replicates(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_DDP || framework == SL_FRAMEWORK_DP;
+}
+
+bool
+sl_framework_is_fsdp(sl_framework framework)
+{
+    return framework == SL_FRAMEWORK_FSDP1 || framework == SL_FRAMEWORK_FSDP2;
+}
+
+bool
+sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan)
+{
+    return plan->zero_stage >= 2 && (sl_framework_is_fsdp(workload->framework) ||
+                                     workload->framework == SL_FRAMEWORK_MEGATRON);
+}
+
+sl_shards
+sl_states_shards(const sl_workload *workload, const sl_plan *plan)
+{
+    const sl_degree whole = {1.0, 1.0};
+    const double ranks = plan->shard_group > 0 ? plan->shard_group : (double)plan->data;
+    const double shard = ranks * plan->context;
+    /* Ranks that share experts hold different ones, and ranks that do not cut them the same. */
+    const double alike = shard * plan->tensor / plan->expert / sl_plan_expert_tensor(plan);
+    const sl_degree divided = {shard, alike > 1.0 ? alike : 1.0};
+    const uint32_t whole_below = sl_framework_is_fsdp(workload->framework) ? 2 : 3;
+
+    return (sl_shards){
+        .parameters = plan->zero_stage >= whole_below ? divided : whole,
+        .gradients = plan->zero_stage >= 2 ? divided : whole,
+        .optimizer = plan->zero_stage >= 1 ? divided : whole,
+    };
+}
+
+sl_elements
+sl_states_trained(const sl_workload *workload, const sl_elements *elements, sl_layout *layout)
+{
+    if (!sl_adapter_on(&workload->adapter)) {
+        *layout = sl_states_layout(workload, elements);
+        return *elements;
+    }
+
+    const sl_elements own = {
+        .all = elements->adapters, .matrices = elements->adapters, .factored = elements->adapters};
+    /* Megatron's modules are made in the precision of the model and train like the rest of it;
+     * DeepSpeed casts the whole model (engine.py, _configure_distributed_model). */
+    if (workload->adapter.half && (workload->framework == SL_FRAMEWORK_MEGATRON ||
+                                   workload->framework == SL_FRAMEWORK_DEEPSPEED)) {
+        *layout = framework_layout(workload, &own);
+        return own;
+    }
+    const double each = sl_adapter_element_bytes(&workload->adapter);
+    const bool quantized = workload->optimizer == SL_OPTIMIZER_ADAMW_8BIT ||
+                           workload->optimizer == SL_OPTIMIZER_ADAMW_4BIT;
+    *layout = (sl_layout){
+        .parameter_bytes = each,
+        .gradient_bytes = each,
+        .optimizer_bytes =
+            optimizer_bytes(workload->optimizer, &own) * (quantized ? 1.0 : each / 4.0),
+    };
+    return own;
+}
+
+double
+sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
+                        const sl_shards *shards)
+{
+    const bool away = workload->offload.optimizer;
+    const bool sent = away && workload->framework != SL_FRAMEWORK_MEGATRON;
+    sl_layout layout;
+    const sl_elements own = sl_states_trained(workload, elements, &layout);
+
+    return layout.parameter_bytes * (own.all + elements->frozen_adapters) /
+               shards->parameters.dense +
+           own.all *
+               ((sent ? 0.0 : layout.gradient_bytes / shards->gradients.dense) +
+                (away ? 0.0
+                      : (layout.master_bytes + layout.optimizer_bytes) / shards->optimizer.dense));
+}
+
+bool
+sl_states_wait(const sl_workload *workload, const sl_plan *plan)
+{
+    return sl_framework_is_fsdp(workload->framework) && plan->zero_stage >= 2 &&
+           sl_plan_gradient_sync(workload, plan) == SL_GRADIENT_SYNC_LAST &&
+           sl_plan_microbatches(workload, plan) > 1;
+}
+
+double
+sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout)
+{
+    if (layout->gradient_bytes <= 0.0)
+        return 0.0;
+    return workload->framework == SL_FRAMEWORK_FSDP1
+               ? sl_states_gather_bytes(workload, layout, false)
+               : sl_states_reduce_bytes(workload, layout);
+}
+
+bool
+sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan)
+{
+    return workload->framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1 &&
+           sl_states_wait(workload, plan);
+}
+
+bool
+sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan)
+{
+    return !sl_states_reshards(workload, plan) &&
+           (workload->framework == SL_FRAMEWORK_FSDP1 || plan->pipeline > 1) &&
+           sl_states_wait(workload, plan);
+}
+
+static sl_elements
+routed_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->routed,
+                         .routed = e->routed,
+                         .matrices = e->routed_matrices,
+                         .low = e->routed_low,
+                         .factored = e->routed_factored};
+}
+
+static sl_elements
+dense_of(const sl_elements *e)
+{
+    return (sl_elements){.all = e->all - e->routed,
+                         .matrices = e->matrices - e->routed_matrices,
+                         .low = e->low - e->routed_low,
+                         .factored = e->factored - e->routed_factored};
+}
+
+sl_layouts
+sl_states_layouts(const sl_workload *workload, const sl_elements *elements)
+{
+    const sl_layout all = sl_states_layout(workload, elements);
+
+    if (elements->routed <= 0.0)
+        return (sl_layouts){all, all, all};
+    const sl_elements dense = dense_of(elements);
+    const sl_elements routed = routed_of(elements);
+    return (sl_layouts){all, sl_states_layout(workload, &dense),
+                        sl_states_layout(workload, &routed)};
+}
+
+static double
+divided_bytes(const sl_elements *elements, const sl_degree *degree, double dense, double routed)
+{
+    const double own = dense * (elements->all - elements->routed) / degree->dense;
+
+    return elements->routed > 0.0 ? own + routed * elements->routed / degree->routed : own;
+}
+
+double
+sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *layouts,
+                          const sl_degree *degree)
+{
+    return divided_bytes(elements, degree, layouts->dense.parameter_bytes,
+                         layouts->routed.parameter_bytes);
+}
+
+double
+sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
+                          const sl_degree *degree)
+{
+    return divided_bytes(elements, degree, layouts->dense.optimizer_bytes,
+                         layouts->routed.optimizer_bytes);
+}
+
+double
+sl_states_at_rest(const sl_elements *elements, const sl_degree *degree)
+{
+    return divided_bytes(elements, degree, 1.0, 1.0);
+}
+
+bool
+sl_states_reshards(const sl_workload *workload, const sl_plan *plan)
+{
+    if (plan->reshard != SL_RESHARD_DEFAULT)
+        return plan->reshard == SL_RESHARD_ALWAYS;
+    /* With a pipeline each micro-batch would gather again: torchtitan keeps them then. */
+    return plan->zero_stage >= 3 &&
+           (plan->pipeline == 1 || workload->framework == SL_FRAMEWORK_DEEPSPEED);
+}

@@ -1,0 +1,154 @@
+/** What a rank holds at rest: bytes per parameter, and over how many ranks each part is divided. */
+#ifndef SL_ENGINE_STATES_H
+#define SL_ENGINE_STATES_H
+
+#include "engine/price/price.h"
+#include "engine/schedule/schedule.h"
+
+/** Parameters a rank works with, before any sharding over data ranks [count]. */
+typedef struct sl_elements {
+    double all;
+    double routed;   /* of them, in routed experts, which are sharded over fewer ranks */
+    double matrices; /* of them, in the weights of linear layers of blocks (what Muon takes) */
+    double low;      /* of those, what low precisions quantise */
+    double adapters; /* beside them, what trains of a frozen model */
+    double frozen_adapters; /* ... and what adapters have that does not */
+    double factored; /* rows and columns of matrices, and whole vectors: Adafactor's moments */
+    double routed_matrices; /* of the matrices, in routed experts */
+    double routed_low;      /* ... and of what low precisions quantise */
+    double routed_factored; /* ... and of Adafactor's moments */
+} sl_elements;
+
+sl_elements sl_states_stage(const sl_model *model, const sl_kind_price *prices,
+                            const sl_stage *stage);
+
+/** So much of all of them: share [ratio], 1 = as they are. */
+sl_elements sl_states_part(const sl_elements *elements, double share);
+
+/**
+ * Bytes per parameter of framework, precision and optimizer, with the workload's overrides applied:
+ * parameter + gradient + master + AdamW states.
+ *   Megatron   bf16  2 + 4 + 4 + 8;  fp16  2 + 2 + 4 + 12 (fp32 gradient copy)
+ *   DDP, FSDP  16 bit under autocast or mixed precision  4 + 4 + 0 + 8
+ *   DeepSpeed  16 bit  2 + 2 + 4 + 8
+ *   fp32 and tf32 everywhere  4 + 4 + 0 + 8
+ * Linear layers that Megatron stores quantised take a byte or so in place of 2 (low_precision.h).
+ * Megatron's gradients take 2 bytes where they are reduced in bf16, 4 where in fp32.
+ * Optimizers in place of AdamW's 8: SGD 0, with momentum 4; 8-bit AdamW 2 + 8/256 (one fp32 scale
+ * for 256 values), 4-bit 1 + 8/128; Adafactor 4 for each row and column of a matrix; Muon 4 for
+ * the matrices of blocks and 8 for the rest.
+ * Source: Megatron-LM docs dist_optimizer.md; PyTorch AMP and FSDP docs; Rajbhandari 2020;
+ * bitsandbytes, torchao; Shazeer 2018.
+ */
+sl_layout sl_states_layout(const sl_workload *workload, const sl_elements *elements);
+
+/** Of a frozen base, bytes per weight of linear layers that are divided and gathered with it. */
+double sl_states_base_bytes(const sl_workload *workload);
+
+/**
+ * Scales of a quantised base that every rank has whole, in bytes: bitsandbytes keeps them in a
+ * quant_state beside the weight, which FSDP 1 and DeepSpeed neither divide nor offload. torchao's
+ * tensors, which fully_shard takes, have theirs in them.
+ * Source: AnswerDotAI/fsdp_qlora pull request 4; bitsandbytes 970; torchao dtypes/nf4tensor.py.
+ */
+double sl_states_scale_bytes(const sl_workload *workload, const sl_elements *elements);
+
+/** Whether those bytes are the same of any parameters. */
+bool sl_states_alike(const sl_workload *workload);
+
+/**
+ * Bytes per gradient while it is reduced: what the workload says (FSDP's reduce_dtype, DDP's bf16
+ * hook, DeepSpeed's communication_data_type), else as it is stored. Megatron reduces its main
+ * gradients where they lie: there the word says how they are stored (grad_reduce_in_bf16), and the
+ * fp32 step casts its part of them.
+ */
+double sl_states_reduce_bytes(const sl_workload *workload, const sl_layout *layout);
+
+/**
+ * Bytes per parameter while it is gathered: what the workload says (FSDP's param_dtype), else those
+ * of the precision that computes, or of storage where that is narrower. What is no linear layer's is
+ * never gathered in 8 bits.
+ */
+double sl_states_gather_bytes(const sl_workload *workload, const sl_layout *layout, bool linear);
+
+/** ... and of all that a rank has. */
+double sl_states_gathered_bytes(const sl_workload *workload, const sl_layout *layout,
+                                const sl_elements *elements);
+
+/** Over how many ranks a part is divided; 1 = every rank holds it whole. */
+typedef struct sl_degree {
+    double dense;
+    double routed; /* of routed experts, which fewer ranks have alike */
+} sl_degree;
+
+typedef struct sl_shards {
+    sl_degree parameters;
+    sl_degree gradients;
+    sl_degree optimizer; /* and master weights */
+} sl_shards;
+
+/**
+ * ZeRO stage 1 divides optimizer states, 2 gradients too, 3 parameters too (Rajbhandari 2020).
+ * FSDP keeps parameters divided outside of forward and backward in both its modes: SHARD_GRAD_OP
+ * (2) differs from FULL_SHARD (3) in when it lets go of what it gathered.
+ */
+sl_shards sl_states_shards(const sl_workload *workload, const sl_plan *plan);
+
+/** What the optimizer steps on: the elements themselves, or the adapters beside them, and its bytes
+ * per parameter. Adapters have weights and gradients in their precision; states that are no quantised
+ * ones follow it (torch.optim makes them like the weight). */
+sl_elements sl_states_trained(const sl_workload *workload, const sl_elements *elements,
+                              sl_layout *layout);
+
+/** Weights, gradients and optimizer states of adapters on one rank; where the optimizer is the host's,
+ * without its states, and without gradients but Megatron's, as of any parameter. */
+double sl_states_adapter_bytes(const sl_workload *workload, const sl_elements *elements,
+                               const sl_shards *shards);
+
+/** Whether divided gradients stay whole over the micro-batches of a step, to be reduced with the last. */
+bool sl_states_wait(const sl_workload *workload, const sl_plan *plan);
+
+/** ... and what each of a rank's then takes [bytes]: FSDP 1 adds up what autograd made, in the type
+ * it gathered, fully_shard in the type it reduces. */
+double sl_states_waiting_bytes(const sl_workload *workload, const sl_layout *layout);
+
+/** Whether they are reduced after the last backward and not under it: torch.distributed.pipelining
+ * runs the stages of fully_shard so. */
+bool sl_states_reduces_after(const sl_workload *workload, const sl_plan *plan);
+
+/** Whether parameters that were gathered stay from one micro-batch to the next: FSDP 1 lets those of
+ * shard_grad_op be under no_sync (_should_free_in_backward), and torch.distributed.pipelining those of
+ * fully_shard that backward finds gathered. */
+bool sl_states_keeps_gathered(const sl_workload *workload, const sl_plan *plan);
+
+/** Layouts of one rank's parameters: of all together, and of routed experts and the rest apart, whose
+ * bytes per parameter differ under Muon, Adafactor and a quantised base. */
+typedef struct sl_layouts {
+    sl_layout all, dense, routed;
+} sl_layouts;
+
+sl_layouts sl_states_layouts(const sl_workload *workload, const sl_elements *elements);
+
+/** Parameters and optimizer states of one rank at rest [bytes]: routed experts and the rest apart,
+ * because they are divided over other ranks. */
+double sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *layouts,
+                                 const sl_degree *degree);
+double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
+                                 const sl_degree *degree);
+
+/** Elements of a part on one rank at rest [count]. */
+double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
+
+/** DDP and DataParallel: the whole model on every device. */
+bool sl_framework_replicates(sl_framework framework);
+
+bool sl_framework_is_fsdp(sl_framework framework);
+
+/** Whether parameters are gathered and gradients reduced by units of FSDP: PyTorch's, or Megatron-FSDP,
+ * which stages 2 and 3 of Megatron are. */
+bool sl_states_gathers_units(const sl_workload *workload, const sl_plan *plan);
+
+/** Whether parameters gathered for forward are let go until backward. */
+bool sl_states_reshards(const sl_workload *workload, const sl_plan *plan);
+
+#endif

@@ -1,0 +1,33 @@
+/** What FSDP wraps: which parameters are gathered, and reduced, together. */
+#ifndef SL_ENGINE_UNIT_H
+#define SL_ENGINE_UNIT_H
+
+#include "engine/price/price.h"
+
+/** A block as its plan wraps it, in elements on this rank. */
+typedef struct sl_unit_split {
+    double largest; /* of its units; 0 = it is none */
+    double root;    /* what stays with the root unit */
+} sl_unit_split;
+
+/**
+ * elements  [count]  of the whole block
+ *   block    {elements, 0}
+ *   root     {0, elements}
+ *   size     {elements, 0} for blocks of at least so many, else {0, elements}
+ *   modules  the largest of those named, which hold what begins with their name; the rest is the
+ *            root's
+ * Source: PyTorch wrap.py (transformer, size-based and lambda policies); the size-based one looks into
+ * blocks and at the tables too, which is not followed.
+ */
+sl_unit_split sl_unit_of(const sl_unit *unit, const sl_slice *slice, const sl_layer_kind *kind,
+                         double elements);
+
+/** Whether no block is wrapped: the model is one unit. `prices` of its kinds. */
+bool sl_unit_is_whole(const sl_model *model, const sl_unit *unit, const sl_slice *slice,
+                      const sl_kind_price *prices);
+
+/** Of FSDP only (unit_not_of_framework); a module that no block has is an unknown_module. */
+sl_code sl_check_unit(const sl_question *question, sl_errors *err) SL_MUST_CHECK;
+
+#endif

@@ -1,0 +1,11 @@
+/** Products of a plan whose shapes no table has: their times are a law's beyond what it was fitted to. */
+#ifndef SL_ENGINE_GUESSES_H
+#define SL_ENGINE_GUESSES_H
+
+#include "engine/memory/memory.h"
+
+/** Fills out->guesses with one device's forward products of distinct shapes, the largest first, as many as
+ * there is room for. */
+void sl_guesses_set(const sl_memory_case *c, sl_estimate *out);
+
+#endif

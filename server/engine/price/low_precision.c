@@ -1,0 +1,48 @@
+#include "engine/price/low_precision.h"
+
+#include <string.h>
+
+/* Parts whose 8-bit products take operands of either layout. */
+static bool
+multiplies_any_layout(const sl_accelerator *part)
+{
+    static const char family[] = "Blackwell";
+
+    return strncmp(part->arch, family, sizeof family - 1) == 0;
+}
+
+double
+sl_low_value_bytes(const sl_workload *workload)
+{
+    if (workload->precision == SL_PRECISION_MXFP8)
+        return 1.0 + 1.0 / 32.0;
+    if (workload->precision == SL_PRECISION_NVFP4)
+        return 0.5 + 1.0 / 16.0;
+    return workload->fp8.recipe == SL_RECIPE_BLOCK ? 1.0 + 4.0 / 128.0 : 1.0;
+}
+
+static double
+weight_orientations(const sl_workload *workload, const sl_accelerator *part)
+{
+    const bool one_scale = workload->precision == SL_PRECISION_FP8 &&
+                           workload->fp8.recipe != SL_RECIPE_BLOCK &&
+                           workload->fp8.recipe != SL_RECIPE_ROWWISE;
+
+    return one_scale && multiplies_any_layout(part) ? 1.0 : 2.0;
+}
+
+bool
+sl_low_keeps_operands(const sl_workload *workload)
+{
+    return workload->framework == SL_FRAMEWORK_MEGATRON && sl_precision_is_low(workload->precision);
+}
+
+double
+sl_low_weight_bytes(const sl_workload *workload, const sl_accelerator *part)
+{
+    const double primary = workload->fp8.primary_weights ? 1.0 : 0.0;
+
+    if (!sl_low_keeps_operands(workload))
+        return 0.0;
+    return sl_low_value_bytes(workload) * (weight_orientations(workload, part) - primary);
+}

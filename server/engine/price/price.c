@@ -1,0 +1,576 @@
+#include <assert.h>
+#include <math.h>
+
+#include "engine/placement/adapter.h"
+#include "engine/placement/recompute.h"
+#include "engine/placement/shapes.h"
+#include "engine/price/price_parts.h"
+
+/* Main-gradient accumulation per weight and micro-batch, beyond the 2-byte write that the product's
+ * law already holds. Fused into the product: fp32 read and write, less those 2 bytes (Megatron-LM,
+ * fused_weight_gradient_mlp). Unfused, by hand: the 16-bit gradient read (2), the fp32 one read and
+ * written (8), and the autocast of the weight, fp32 read and 16-bit write (6). */
+static const double fused_accumulate_bytes = 6.0;
+static const double unfused_accumulate_bytes = 16.0;
+static const double copy_ratio = 0.85; /* plain streaming kernels, A100 and H100 tables */
+
+static double
+accumulate_s(const sl_slice *slice, double weights)
+{
+    const double bytes =
+        slice->software->weight_gradient_fused ? fused_accumulate_bytes : unfused_accumulate_bytes;
+
+    return weights * bytes / (slice->accelerator->memory_bytes_per_s * copy_ratio);
+}
+
+/* Operands that are kept quantised are written once, and once more transposed: an input by the fused
+ * kernel that makes it, an output gradient by a cast that reads it first (TransformerEngine,
+ * cast_transpose). */
+static const double input_cast_bytes = 2.0;
+static const double gradient_cast_bytes = 4.0;
+/* Scaled row by row, an operand is read for its maxima, read again and written for each way it is multiplied:
+ * an input forward, and by columns for the weights' gradient; an output gradient both ways (torchao). */
+static const double row_cast_bytes = 5.0;
+
+/* Where 16 bits are kept an input is cast forward and once more for the weights' gradient, an output gradient
+ * once for both of its products; what sequence parallelism gathers, before it is gathered (torchao,
+ * float8 tensor parallelism). */
+static void
+price_casts_again(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double rows = sl_slice_rows(slice, op);
+    const bool cut = op->cut != SL_CUT_REPLICATED && op->experts == 0;
+    const double inputs =
+        sl_slice_inputs(slice, op) / (cut && op->cut != SL_CUT_ROW ? slice->spread : 1.0);
+    const double outputs =
+        sl_slice_outputs(slice, op) / (cut && op->cut == SL_CUT_ROW ? slice->spread : 1.0);
+    const double input_s = sl_kernel_cast_s(slice, slice->precision, rows * inputs);
+
+    p->out->forward_s += input_s;
+    p->out->backward_s += sl_kernel_cast_s(slice, slice->precision, rows * outputs);
+    if (!sl_adapter_on(slice->adapter))
+        p->out->backward_s += input_s;
+}
+
+static void
+price_casts(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double rows = sl_slice_rows(slice, op);
+    const double rate = slice->accelerator->memory_bytes_per_s * copy_ratio;
+
+    if (sl_slice_precision(slice, op) != slice->precision)
+        return;
+    if (slice->operand_bytes <= 0.0 && !slice->by_row) {
+        price_casts_again(p, op);
+        return;
+    }
+
+    const double input_s = rows * sl_slice_inputs(slice, op) / rate;
+    const double gradient_s = rows * sl_slice_outputs(slice, op) / rate;
+
+    if (slice->by_row) {
+        p->out->forward_s += input_s * row_cast_bytes;
+        p->out->backward_s += (input_s + 2.0 * gradient_s) * row_cast_bytes;
+        return;
+    }
+    if (!op->shares_input)
+        p->out->forward_s += input_s * input_cast_bytes;
+    p->out->backward_s += gradient_s * gradient_cast_bytes;
+}
+
+sl_product
+sl_price_product(const sl_slice *slice, const sl_operator *op)
+{
+    const double batch = sl_slice_experts(slice, op);
+
+    return (sl_product){.batch = batch,
+                        .m = sl_slice_rows(slice, op) / batch,
+                        .n = sl_slice_outputs(slice, op),
+                        .k = sl_slice_inputs(slice, op),
+                        .precision = sl_slice_precision(slice, op)};
+}
+
+/* Products that an operator is issued as. */
+static uint32_t
+count_products(const sl_slice *slice, const sl_operator *op)
+{
+    uint32_t count = 0;
+
+    if (slice->software->splits_products)
+        while (count < sizeof op->parts / sizeof op->parts[0] && op->parts[count] > 0)
+            count++;
+    return count > 0 ? count : 1;
+}
+
+/* Gradients of an input that several products read are added up: two at a time, or all by one kernel of
+ * generated code. */
+static double
+sum_gradients_s(const sl_slice *slice, const sl_operator *op, uint32_t products)
+{
+    const double count = products;
+    const double passes = slice->generated ? count + 1.0 : 3.0 * (count - 1.0);
+    const double values = sl_slice_rows(slice, op) * sl_slice_inputs(slice, op);
+
+    return products > 1 ? sl_kernel_memory_s(slice, passes * values * slice->element_bytes,
+                                             slice->streaming.residual_ratio)
+                        : 0.0;
+}
+
+typedef struct product_time {
+    double forward_s, dgrad_s, wgrad_s;
+} product_time;
+
+static product_time
+time_products(const sl_slice *slice, const sl_operator *op)
+{
+    const sl_product whole = sl_price_product(slice, op);
+    const uint32_t count = count_products(slice, op);
+    product_time t = {.dgrad_s = sum_gradients_s(slice, op, count),
+                      .wgrad_s = accumulate_s(slice, whole.batch * whole.k * whole.n)};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const double share = count > 1 ? (double)op->parts[i] / (double)op->outputs : 1.0;
+        const double n = share * whole.n;
+        t.forward_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, whole.m, n, whole.k, whole.precision});
+        t.dgrad_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, whole.m, whole.k, n, whole.precision});
+        t.wgrad_s += sl_kernel_product_s(
+            slice, (sl_product){whole.batch, n, whole.k, whole.m, whole.precision});
+    }
+    return t;
+}
+
+static void
+price_product(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double tokens = sl_slice_positions(slice, op);
+    const double visits = op->experts > 0 ? op->visits : 1.0;
+    const product_time t = time_products(slice, op);
+    const double forward_s = t.forward_s, dgrad_s = t.dgrad_s, wgrad_s = t.wgrad_s;
+
+    p->out->forward_s += forward_s;
+    p->out->backward_s += sl_adapter_on(slice->adapter) ? dgrad_s : dgrad_s + wgrad_s;
+    p->out->weight_s += sl_adapter_on(slice->adapter) ? 0.0 : wgrad_s;
+    p->out->matmul_flops += 2.0 * tokens * visits * (double)op->inputs * (double)op->outputs;
+    price_casts(p, op);
+
+    if (op->experts > 0) /* what is cut of them is gathered and scattered with the routing */
+        return;
+    if (op->cut == SL_CUT_ROW)
+        sl_price_close_region(p, tokens * (double)op->outputs * slice->element_bytes, forward_s,
+                              dgrad_s);
+    else if (op->cut != SL_CUT_REPLICATED)
+        sl_price_open_region(p, tokens * (double)op->inputs * slice->element_bytes, forward_s,
+                             dgrad_s, wgrad_s);
+}
+
+static void
+add_context(const sl_pricing *p, sl_traffic *to, double times, double bytes, double cover_s)
+{
+    const double busy_s =
+        times * sl_collective_s(p->cluster, p->out->context_collective, &p->context_group, bytes);
+
+    to->calls += times;
+    to->bytes += times * bytes;
+    to->busy_s += busy_s;
+    to->exposed_s += sl_price_visible_s(p->slice->software, busy_s, cover_s, cover_s > 0.0);
+}
+
+/* A ring passes keys and values on context - 1 times under the attention, and in backward their
+ * gradients with them. An exchange moves queries, keys and values one way and the output the other,
+ * each there and back again in backward. A gather brings all keys and values, and backward scatters
+ * the sum of their gradients. */
+static void
+price_context(const sl_pricing *p, const sl_operator *op, double forward_s, double backward_s)
+{
+    const sl_slice *slice = p->slice;
+    const double kv = sl_slice_kv_bytes(slice, op);
+    const double query = slice->element_bytes * (double)op->outputs / slice->tensor * slice->tokens;
+    sl_kind_price *out = p->out;
+
+    if (slice->context <= 1.0)
+        return;
+    switch (slice->context_kind) {
+    case SL_CONTEXT_RING:
+        out->context_collective = SL_COLLECTIVE_SEND_RECEIVE;
+        add_context(p, &out->context_forward, slice->context - 1.0, kv, forward_s);
+        add_context(p, &out->context_backward, slice->context - 1.0, 2.0 * kv, backward_s);
+        break;
+    case SL_CONTEXT_EXCHANGE:
+        out->context_collective = SL_COLLECTIVE_ALL_TO_ALL;
+        add_context(p, &out->context_forward, 1.0, 2.0 * query + kv, 0.0);
+        add_context(p, &out->context_backward, 1.0, 2.0 * query + kv, 0.0);
+        break;
+    case SL_CONTEXT_GATHER:
+        out->context_collective = SL_COLLECTIVE_ALL_GATHER;
+        add_context(p, &out->context_forward, 1.0, kv * slice->context, 0.0);
+        add_context(p, &out->context_backward, 2.0, kv * slice->context, 0.0);
+        break;
+    case SL_CONTEXT_COUNT:
+        assert(false);
+    }
+}
+
+static void
+price_attention(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double width = (double)op->heads * op->head_dim;
+    const double forward_s = sl_kernel_attention_s(slice, op, SL_PASS_FORWARD);
+
+    p->out->forward_s += forward_s;
+    p->out->core_forward_s += forward_s;
+    const double backward_s = sl_kernel_attention_s(slice, op, SL_PASS_BACKWARD);
+    p->out->backward_s += backward_s;
+    price_context(p, op, forward_s, backward_s);
+    if (sl_slice_shares_kv_heads(slice, op)) {
+        /* Megatron cuts the projection evenly, gathers its output and takes its own heads of it. */
+        const double mixed = slice->tokens * (double)op->inputs * slice->element_bytes;
+        sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, mixed, 0.0);
+        sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, mixed, 0.0);
+    }
+    p->out->attention_flops += 4.0 * slice->tokens * slice->sequence * width;
+    p->out->causal_flops += 4.0 * slice->tokens * sl_slice_causal_keys(slice, op) * width;
+}
+
+/* Bytes per element forward and backward for 2-byte elements; wider elements scale. */
+static void
+price_streaming(const sl_pricing *p, double elements, double forward_bytes, double backward_bytes,
+                double ratio)
+{
+    const double width_ratio = p->slice->element_bytes / 2.0;
+
+    p->out->forward_s +=
+        sl_kernel_memory_s(p->slice, elements * forward_bytes * width_ratio, ratio);
+    p->out->backward_s +=
+        sl_kernel_memory_s(p->slice, elements * backward_bytes * width_ratio, ratio);
+}
+
+static void
+price_lookup(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double elements = slice->tokens * (double)op->outputs;
+    const double bytes = elements * slice->element_bytes;
+
+    price_streaming(p, elements, 4.0, 6.0, copy_ratio);
+    sl_price_close_region(p, bytes, 0.0, 0.0); /* each rank looked up its own rows only */
+}
+
+/* Of k copies of a token, one for each of the p (1 - (1 - 1/p)^k) places of p that its experts are
+ * expected in (DeepEP; HybridEP). */
+static double
+sent_ratio(const sl_slice *slice, const sl_operator *op, double places)
+{
+    if (!slice->sends_once || op->visits <= 1)
+        return 1.0;
+    return places * (1.0 - pow(1.0 - 1.0 / places, op->visits)) / op->visits;
+}
+
+/* Tokens are put in the order of their experts, sent, and brought back the same way; backward goes the
+ * other way round. A cut expert needs its tokens on every rank of the cut. */
+static void
+price_route(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double copies =
+        sl_slice_rows(slice, op) / slice->expert_tensor * (double)op->inputs * slice->element_bytes;
+    const double bytes = copies * sent_ratio(slice, op, slice->expert);
+    const double exchange_s = sl_collective_dispatch_s(
+        p->cluster, &p->expert_group, bytes, copies * sent_ratio(slice, op, p->expert_group.nodes));
+    sl_traffic *const both[] = {&p->out->expert_forward, &p->out->expert_backward};
+
+    price_streaming(p, 2.0 * sl_slice_rows(slice, op) * (double)op->inputs, 4.0, 4.0, copy_ratio);
+    for (uint32_t i = 0; i < 2; i++) {
+        both[i]->calls += 2.0;
+        both[i]->bytes += 2.0 * bytes;
+        both[i]->busy_s += 2.0 * exchange_s;
+        both[i]->exposed_s += 2.0 * exchange_s;
+    }
+    if (slice->expert_tensor <= 1.0)
+        return;
+
+    const double gathered = bytes * slice->expert_tensor;
+
+    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_ALL_GATHER, gathered, 0.0);
+    sl_price_add_traffic(p, p->out->tensor_backward, SL_COLLECTIVE_REDUCE_SCATTER, gathered, 0.0);
+}
+
+/* Vocabulary-parallel cross-entropy reduces maximum, sum and target logit: three fp32 scalars
+ * a token. */
+static void
+price_loss(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const sl_software *software = slice->software;
+    const bool cut = op->cut == SL_CUT_VOCABULARY; /* the few classes of a classifier are not */
+    const double width =
+        cut ? sl_slice_vocabulary(slice, (double)op->inputs) / slice->tensor : (double)op->inputs;
+    const double logits = sl_slice_positions(slice, op) * width;
+
+    p->out->logits += logits;
+    p->out->forward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_forward_bytes_per_logit, copy_ratio);
+    p->out->backward_s +=
+        sl_kernel_memory_s(slice, logits * software->loss_backward_bytes_per_logit, copy_ratio);
+    if (!cut)
+        return;
+    for (uint32_t i = 0; i < 3; i++)
+        sl_price_add_traffic(p, p->out->tensor_forward, SL_COLLECTIVE_ALL_REDUCE,
+                             4.0 * slice->tokens, 0.0);
+}
+
+/* What a layer keeps was written once and read once by the time it is kept, and the weights read;
+ * backward does the FLOPs of two products for one, the gradients of input and weights, and moves
+ * twice the bytes. */
+static void
+price_plain(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double weights = p->out->elements;
+    const double flops = (double)op->sample_flops * slice->sequences;
+    const double bytes = 2.0 * sl_slice_saved_bytes(slice, op) + weights * slice->element_bytes;
+
+    p->out->forward_s += sl_kernel_roofline_s(slice, flops, bytes, copy_ratio);
+    const double both_s = sl_kernel_roofline_s(slice, 2.0 * flops, 2.0 * bytes, copy_ratio);
+    p->out->backward_s += both_s + accumulate_s(slice, weights);
+    p->out->weight_s += both_s / 2.0 + accumulate_s(slice, weights);
+    p->out->matmul_flops += flops;
+}
+
+/* Model FLOPs are those of the recurrence, however it is computed: 7 for each number remembered, 8 with
+ * the delta rule, as Megatron-LM counts them (training.py). */
+static void
+price_scan(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+
+    p->out->forward_s += sl_kernel_scan_s(slice, op, SL_PASS_FORWARD, copy_ratio);
+    p->out->backward_s += sl_kernel_scan_s(slice, op, SL_PASS_BACKWARD, copy_ratio);
+    p->out->matmul_flops +=
+        (op->delta ? 8.0 : 7.0) * slice->tokens * (double)op->outputs * op->state;
+}
+
+static void
+price_activation(const sl_pricing *p, const sl_operator *op)
+{
+    const bool gated = op->inputs > op->outputs;
+    const double forward = op->forward_bytes > 0 ? op->forward_bytes : gated ? 6.0 : 4.0;
+    const double backward = op->backward_bytes > 0 ? op->backward_bytes : gated ? 10.0 : 6.0;
+
+    price_streaming(p, sl_slice_rows(p->slice, op) * sl_slice_outputs(p->slice, op), forward,
+                    backward, p->slice->streaming.activation_ratio);
+}
+
+static void
+price_operator(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const double spread_tokens = slice->tokens / slice->spread;
+
+    switch (op->kind) {
+    case SL_OPERATOR_LOOKUP:
+        price_lookup(p, op);
+        break;
+    case SL_OPERATOR_NORM:
+        price_streaming(p,
+                        op->cut == SL_CUT_COLUMN
+                            ? slice->tokens * (double)op->inputs / slice->tensor
+                            : spread_tokens * (double)op->inputs,
+                        4.0, 8.0, slice->streaming.norm_ratio);
+        break;
+    case SL_OPERATOR_MATMUL:
+        price_product(p, op);
+        break;
+    case SL_OPERATOR_ROTARY:
+        price_streaming(
+            p, slice->tokens * ((double)op->heads + op->kv_heads) * op->head_dim / slice->tensor,
+            4.0, 4.0, slice->streaming.rotary_ratio);
+        break;
+    case SL_OPERATOR_ATTENTION:
+        price_attention(p, op);
+        break;
+    case SL_OPERATOR_ACTIVATION:
+        price_activation(p, op);
+        break;
+    case SL_OPERATOR_RESIDUAL:
+        price_streaming(p, spread_tokens * (double)op->outputs, slice->dropout ? 7.0 : 6.0,
+                        slice->dropout ? 5.0 : 4.0, slice->streaming.residual_ratio);
+        break;
+    case SL_OPERATOR_LOSS:
+        price_loss(p, op);
+        break;
+    case SL_OPERATOR_ROUTE:
+        price_route(p, op);
+        break;
+    case SL_OPERATOR_SCAN:
+        price_scan(p, op);
+        break;
+    case SL_OPERATOR_PLAIN:
+        price_plain(p, op);
+        break;
+    case SL_OPERATOR_KIND_COUNT:
+        assert(false);
+    }
+}
+
+/* Grouped products take all experts at once where the part has kernels for them. */
+static bool
+are_apart(const sl_slice *slice)
+{
+    const bool grouped = slice->accelerator->peak_flops_per_s[SL_PRECISION_NVFP4] > 0.0;
+
+    return slice->software->experts_apart == SL_APART_ALWAYS ||
+           (slice->software->experts_apart == SL_APART_WITHOUT_FP4 && !grouped);
+}
+
+/* What the host issues of an operator: itself, and in backward a gradient of each operand of a product.
+ * Attention without a fused kernel is two products, a softmax and a dropout. Where experts are issued
+ * apart, their products and biases are, once for each of them, and after a wait: nothing then runs beside
+ * it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
+static void
+count_issued(const sl_pricing *p, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const bool frozen = sl_adapter_on(slice->adapter);
+    const bool unfused =
+        op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
+    const double drops = unfused && slice->dropout ? 1.0 : 0.0;
+    const double products = count_products(slice, op);
+    const double forward = unfused ? 3.0 + drops : products;
+    const double backward = unfused ? 5.0 + drops
+                            : op->kind == SL_OPERATOR_MATMUL
+                                ? (frozen ? products : 2.0 * products) + products - 1.0
+                                : 1.0;
+
+    if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
+        p->out->forward_awaited += forward * sl_slice_experts(slice, op);
+        p->out->backward_awaited += backward * sl_slice_experts(slice, op);
+    } else {
+        p->out->forward_issued += forward;
+        p->out->backward_issued += backward;
+    }
+}
+
+static bool
+runs_again(const sl_slice *slice, const sl_layer_kind *kind, uint32_t index)
+{
+    for (uint32_t m = 0; m < SL_MODULE_COUNT; m++)
+        if ((slice->recompute_modules >> m & 1) != 0 &&
+            sl_recompute_runs(kind, index, (sl_recompute_module)m))
+            return true;
+    return false;
+}
+
+static sl_traffic
+difference(const sl_traffic *after, const sl_traffic *before)
+{
+    return (sl_traffic){after->calls - before->calls, after->bytes - before->bytes,
+                        after->busy_s - before->busy_s, after->exposed_s - before->exposed_s};
+}
+
+static void
+add_traffics(sl_traffic *to, sl_traffic more)
+{
+    to->calls += more.calls;
+    to->bytes += more.bytes;
+    to->busy_s += more.busy_s;
+    to->exposed_s += more.exposed_s;
+}
+
+/* Adds what an operator added to its kind's forward to what its modules run again. */
+static void
+add_rerun(sl_rerun *again, const sl_kind_price *after, const sl_kind_price *before)
+{
+    again->forward_s += after->forward_s - before->forward_s;
+    again->issued += after->forward_issued - before->forward_issued;
+    again->awaited += after->forward_awaited - before->forward_awaited;
+    again->matmul_flops += after->matmul_flops - before->matmul_flops;
+    again->attention_flops += after->attention_flops - before->attention_flops;
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        add_traffics(&again->tensor[i],
+                     difference(&after->tensor_forward[i], &before->tensor_forward[i]));
+    add_traffics(&again->context, difference(&after->context_forward, &before->context_forward));
+    add_traffics(&again->expert, difference(&after->expert_forward, &before->expert_forward));
+}
+
+/* The operators from `begin` up to `end`. */
+static void
+price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, uint32_t end)
+{
+    const uint32_t stop = sl_recompute_end(p->slice, kind);
+    sl_kind_price *out = p->out;
+
+    for (uint32_t i = begin; i < end; i++) {
+        const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
+        const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
+        price_operator(p, &kind->operators[i]);
+        count_issued(p, &kind->operators[i]);
+        if (again)
+            add_rerun(&out->again, out, &before);
+        if (i >= stop)
+            add_rerun(&out->tail, out, &before);
+    }
+    /* Fused kernels rebuild their scores by themselves. */
+    if ((p->slice->recompute_modules >> SL_MODULE_CORE_ATTENTION & 1) != 0 &&
+        p->slice->attention == SL_ATTENTION_UNFUSED) {
+        out->again.forward_s += out->core_forward_s;
+        out->again.attention_flops += out->attention_flops;
+    }
+    if (p->slice->recompute != SL_RECOMPUTE_MODULES)
+        out->again = sl_recompute_rerun(p->slice, out);
+    sl_price_passes(p->slice, out);
+}
+
+static sl_pricing
+pricing_of(const sl_cluster *cluster, const sl_slice *slice)
+{
+    return (sl_pricing){
+        .cluster = cluster,
+        .slice = slice,
+        .tensor_group = sl_group_of(cluster, (uint64_t)slice->tensor, 1),
+        .expert_group =
+            sl_group_of(cluster, (uint64_t)slice->expert, (uint64_t)slice->expert_tensor),
+        .context_group = sl_group_of(cluster, (uint64_t)slice->context, (uint64_t)slice->tensor),
+    };
+}
+
+void
+sl_price_one(const sl_cluster *cluster, const sl_slice *slice, const sl_layer_kind *kind,
+             uint32_t index, sl_kind_price *out)
+{
+    sl_pricing p = pricing_of(cluster, slice);
+
+    assert(index < kind->operator_count);
+    *out = (sl_kind_price){0};
+    sl_price_memory(slice, kind, out);
+    p.out = out;
+    price_operators(&p, kind, index, index + 1);
+}
+
+void
+sl_price_kinds(const sl_model *model, const sl_cluster *cluster, const sl_slice *slice,
+               sl_kind_price out[SL_KINDS_MAX])
+{
+    sl_pricing p = pricing_of(cluster, slice);
+    const double hidden = (double)model->hidden * slice->tokens;
+    const double hidden_bytes = slice->element_bytes * hidden;
+    const double input_bytes =
+        fmax(slice->stream_bytes, sl_adapter_stream_bytes(slice)) * hidden / slice->spread;
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_layer_kind *kind = &model->kinds[k];
+
+        p.out = &out[k];
+        out[k] = (sl_kind_price){.output_bytes = hidden_bytes, .input_bytes = input_bytes};
+        sl_price_memory(slice, kind, &out[k]);
+        price_operators(&p, kind, 0, kind->operator_count);
+    }
+    sl_shapes_price(model, slice, out);
+}

@@ -1,0 +1,33 @@
+/** Parts of pricing a layer, in files of their own: price.c goes over its operators. */
+#ifndef SL_ENGINE_PRICE_PARTS_H
+#define SL_ENGINE_PRICE_PARTS_H
+
+#include "engine/links/collective.h"
+#include "engine/price/price.h"
+
+/** Where, how cut, and what it comes to so far. */
+typedef struct sl_pricing {
+    const sl_cluster *cluster;
+    const sl_slice *slice;
+    sl_group tensor_group;
+    sl_group expert_group;
+    sl_group context_group;
+    sl_kind_price *out;
+} sl_pricing;
+
+/** Adds one collective of the tensor group; cover_s of 0 leaves all of it visible. */
+void sl_price_add_traffic(const sl_pricing *p, sl_traffic traffic[SL_COLLECTIVE_COUNT],
+                          sl_collective kind, double bytes, double cover_s);
+
+/** Opens a tensor-parallel region. With sequence parallelism its input is gathered, and gathered
+ * again in backward (under dgrad) because only the shard was kept; the input's gradient is reduced
+ * under wgrad. In pieces (userbuffers) the gather of forward runs under the product too. Megatron-LM
+ * tensor_parallel/layers.py; TransformerEngine, overlap of communication and products. */
+void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s,
+                          double wgrad_s);
+
+/** Closes a region: partial sums are reduced forward; backward only gathers the scattered
+ * gradient. */
+void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
+
+#endif

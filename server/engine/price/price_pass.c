@@ -1,0 +1,46 @@
+/* What the passes of a layer come to, before any plan asks. */
+#include "engine/extremes.h"
+#include "engine/placement/recompute.h"
+
+/* late_s is left below 0 where the device is the slower. */
+static sl_pass_price
+pass_of(const sl_slice *slice, double computing_s, double issued,
+        const sl_traffic tensor[SL_COLLECTIVE_COUNT], const sl_traffic *context,
+        const sl_traffic *expert)
+{
+    const double tensor_s = sl_price_exposed_s(tensor);
+    double calls = context->calls + expert->calls;
+
+    for (uint32_t i = 0; i < SL_COLLECTIVE_COUNT; i++)
+        calls += tensor[i].calls;
+    const double issued_s = slice->host_operator_s * (issued + calls);
+    return (sl_pass_price){
+        .computing_s = computing_s,
+        .tensor_s = tensor_s,
+        .context_s = context->exposed_s,
+        .expert_s = expert->exposed_s,
+        .issued_s = issued_s,
+        .late_s = issued_s - computing_s - tensor_s - context->exposed_s - expert->exposed_s,
+    };
+}
+
+void
+sl_price_passes(const sl_slice *slice, sl_kind_price *out)
+{
+    sl_rerun *again = &out->again;
+    sl_pass_price *const passes[] = {&out->forward, &out->backward, &again->pass};
+
+    again->kept_bytes = sl_recompute_kept_bytes(slice->recompute, out);
+    again->live_bytes = slice->recompute == SL_RECOMPUTE_MODULES
+                            ? out->module_live_bytes
+                            : out->saved_bytes - again->kept_bytes;
+    out->forward = pass_of(slice, out->forward_s, out->forward_issued, out->tensor_forward,
+                           &out->context_forward, &out->expert_forward);
+    out->backward = pass_of(slice, out->backward_s, out->backward_issued, out->tensor_backward,
+                            &out->context_backward, &out->expert_backward);
+    again->pass = pass_of(slice, again->forward_s, again->issued, again->tensor, &again->context,
+                          &again->expert);
+    again->pass.late_s = out->backward.late_s + again->pass.late_s;
+    for (uint32_t i = 0; i < sizeof passes / sizeof passes[0]; i++)
+        passes[i]->late_s = sl_larger(0.0, passes[i]->late_s);
+}

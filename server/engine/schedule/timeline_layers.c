@@ -1,0 +1,506 @@
+/*
+ * One stage, layer by layer. Lanes: passes, then the optimizer; what comes up from the host, and what
+ * goes down to it; parameters and gradients of the ranks that share the states, or of DataParallel's
+ * devices; gradients of the copies of those.
+ */
+#include "engine/schedule/timeline_parts.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "engine/memory/offload.h"
+#include "engine/placement/lent.h"
+
+static const uint32_t none = UINT32_MAX;
+
+typedef struct parts {
+    uint64_t tasks;
+    size_t cost, kept, gathered, first, seconds, wait, wait_first, waits, microbatch, layer, kind;
+    size_t fetched, saved;
+    size_t start, end, simulation, bytes;
+} parts;
+
+typedef struct builder {
+    const sl_memory_case *c;
+    uint32_t layers;
+    uint32_t microbatches;
+    sl_data_time data;
+    bool gathers, again, reduces; /* with each micro-batch; for backward too; with each */
+    bool ahead, beside;           /* gathers before their layer runs; reductions under backward */
+    bool one_line;                /* reductions over copies take turns with those that made them */
+    sl_lent_traffic lent;         /* of DataParallel's devices, of which there are so many */
+    uint32_t lent_devices;
+    sl_layer_cost *cost;
+    uint32_t *lane_first;
+    double *seconds;
+    uint32_t (*wait)[2];
+    uint32_t *microbatch;
+    uint16_t *layer;
+    uint8_t *kind;
+    uint32_t *fetched; /* of each pass the task that brings its parameters from the host, or none */
+    uint32_t *saved;   /* of each forward the task that takes what it keeps there */
+    uint32_t blocks, leaving; /* of them the first so many send what they keep to the host */
+    uint32_t tasks;
+} builder;
+
+static size_t
+cut(parts *p, uint64_t count, size_t size)
+{
+    const size_t at = (p->bytes + 15) / 16 * 16;
+
+    p->bytes = at + count * size;
+    return at;
+}
+
+/* At most: two passes, two gathers and two reductions of each layer and micro-batch, or what is lent;
+ * what goes up or down for a forward and for a backward; the optimizer. */
+static parts
+parts_of(const sl_memory_case *c)
+{
+    const sl_offload *offload = &c->workload->offload;
+    const uint64_t layers = c->question->model->layer_count;
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    const uint64_t copied = (offload->parameters ? 2u : 0u) + (offload->activations ? 2u : 0u);
+    const uint64_t each = layers * (6 + copied) + SL_LENT_SPANS;
+    parts p = {.tasks = each * m + 1};
+
+    if (m > UINT32_MAX / each - 1) {
+        p.bytes = SIZE_MAX;
+        return p;
+    }
+    (void)cut(&p, 1, sizeof(sl_layers_run));
+    p.cost = cut(&p, layers, sizeof(sl_layer_cost));
+    p.kept = cut(&p, layers, sizeof(double));
+    p.gathered = cut(&p, layers, sizeof(double));
+    p.first = cut(&p, SL_LAYERS_LANES + 1, sizeof(uint32_t));
+    p.seconds = cut(&p, p.tasks, sizeof(double));
+    p.wait = cut(&p, p.tasks, 2 * sizeof(uint32_t));
+    p.wait_first = cut(&p, p.tasks + 1, sizeof(uint32_t));
+    p.waits = cut(&p, p.tasks, 2 * sizeof(uint32_t));
+    p.microbatch = cut(&p, p.tasks, sizeof(uint32_t));
+    p.layer = cut(&p, p.tasks, sizeof(uint16_t));
+    p.kind = cut(&p, p.tasks, sizeof(uint8_t));
+    p.fetched = cut(&p, 2 * layers * m, sizeof(uint32_t));
+    p.saved = cut(&p, layers * m, sizeof(uint32_t));
+    p.start = cut(&p, p.tasks, sizeof(double));
+    p.end = cut(&p, p.tasks, sizeof(double));
+    p.simulation = cut(&p, 1, sl_simulation_bytes(SL_LAYERS_LANES));
+    return p;
+}
+
+sl_pipeline_size
+sl_layers_size(const sl_memory_case *c)
+{
+    const parts p = parts_of(c);
+
+    return (sl_pipeline_size){.tasks = p.tasks,
+                              .bytes = p.bytes == SIZE_MAX ? UINT64_MAX : p.bytes};
+}
+
+static uint32_t
+add_task(builder *b, sl_span_kind kind, uint32_t microbatch, uint32_t layer, double seconds)
+{
+    const uint32_t task = b->tasks++;
+
+    b->kind[task] = (uint8_t)kind;
+    b->microbatch[task] = microbatch;
+    b->layer[task] = (uint16_t)layer;
+    b->seconds[task] = seconds;
+    b->wait[task][0] = b->wait[task][1] = none;
+    return task;
+}
+
+/* What computing loses to the collective that runs beside it. */
+static double
+slowed_s(const builder *b, double seconds, double collective_s)
+{
+    return seconds + sl_timeline_loss_s(b->c, fmin(seconds, collective_s));
+}
+
+static double
+parameters_s(const builder *b, uint32_t layer)
+{
+    return b->cost[layer].gather_s + b->cost[layer].fetch_s;
+}
+
+/* Beside a backward: one after the other, or over two kinds of links together. */
+static double
+reductions_s(const builder *b, uint32_t layer)
+{
+    const sl_layer_cost *cost = &b->cost[layer];
+
+    return b->one_line ? cost->reduce_s + cost->replicas_s : fmax(cost->reduce_s, cost->replicas_s);
+}
+
+static void
+lay_passes(builder *b, double optimizer_s)
+{
+    b->lane_first[SL_LAYERS_PASSES] = 0;
+    for (uint32_t i = 0; i < b->microbatches; i++) {
+        const bool gathers = b->gathers || i == 0;
+        const bool reduces = b->reduces || i + 1 == b->microbatches;
+        for (uint32_t l = 0; l < b->layers; l++)
+            (void)add_task(
+                b, SL_SPAN_FORWARD, i, l,
+                slowed_s(b, b->cost[l].forward_s, gathers && b->ahead ? parameters_s(b, l) : 0.0));
+        for (uint32_t l = b->layers; l-- > 0;) {
+            const double gathered_s = b->again && b->ahead ? parameters_s(b, l) : 0.0;
+            const double reduced_s = reduces && b->beside ? reductions_s(b, l) : 0.0;
+            (void)add_task(b, SL_SPAN_BACKWARD, i, l,
+                           slowed_s(b, b->cost[l].backward_s, gathered_s + reduced_s));
+        }
+    }
+    (void)add_task(b, SL_SPAN_OPTIMIZER, 0, UINT16_MAX, optimizer_s);
+}
+
+static uint32_t
+pass_of(const builder *b, uint32_t microbatch, bool forward, uint32_t layer)
+{
+    return (2 * microbatch + !forward) * b->layers + (forward ? layer : b->layers - 1 - layer);
+}
+
+/* Its parameters come before a pass of a layer, no earlier than the pass before it begins; without
+ * prefetching, than that ends; what is one unit, or all at once, before anything else runs. */
+static void
+wait_for_turn(builder *b, uint32_t task, uint32_t pass)
+{
+    const uint32_t early = b->ahead ? 2 : 1;
+
+    if (pass >= early)
+        b->wait[task][0] = pass - early;
+}
+
+static void
+fetch(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
+{
+    const uint32_t pass = pass_of(b, microbatch, forward, layer);
+
+    if (b->cost[layer].fetch_s <= 0.0)
+        return;
+    b->fetched[pass] =
+        add_task(b, SL_SPAN_PARAMETERS_UP, microbatch, layer, b->cost[layer].fetch_s);
+    wait_for_turn(b, b->fetched[pass], pass);
+    b->wait[pass][0] = b->fetched[pass];
+}
+
+static void
+gather(builder *b, uint32_t microbatch, bool forward, uint32_t layer)
+{
+    const uint32_t pass = pass_of(b, microbatch, forward, layer);
+
+    if (b->cost[layer].gather_s <= 0.0)
+        return;
+    const uint32_t task = add_task(b, SL_SPAN_GATHER, microbatch, layer, b->cost[layer].gather_s);
+    wait_for_turn(b, task, pass);
+    if (b->fetched[pass] != none)
+        b->wait[task][0] = b->fetched[pass];
+    b->wait[pass][0] = task;
+}
+
+static bool
+gathers_in(const builder *b, uint32_t microbatch)
+{
+    return b->data.rounds.gathers > 0.0 && (b->gathers || microbatch == 0);
+}
+
+/* Down to the host: what a block keeps, once its forward has run. */
+static void
+lay_down(builder *b)
+{
+    b->lane_first[SL_LAYERS_DOWN] = b->tasks;
+    for (uint32_t i = 0; i < b->microbatches; i++)
+        for (uint32_t l = 0; l < b->layers; l++) {
+            uint32_t *saved = &b->saved[i * b->layers + l];
+            *saved = none;
+            if (b->cost[l].copy_s <= 0.0)
+                continue;
+            *saved = add_task(b, SL_SPAN_ACTIVATIONS_DOWN, i, l, b->cost[l].copy_s);
+            b->wait[*saved][0] = pass_of(b, i, true, l);
+        }
+}
+
+/* Behind a block by how many of those that leave: their copies are spread over the passes of all
+ * (TransformerEngine, layer_window_map), and where all leave two are on the device at a time. */
+static uint32_t
+copies_behind(const builder *b)
+{
+    return b->leaving == b->blocks ? 2 : 1;
+}
+
+/* A forward waits until those that should have left by then have. */
+static void
+wait_for_room(builder *b, uint32_t microbatch, uint32_t layer)
+{
+    const uint32_t block = layer - 1; /* after the embedding */
+    const uint64_t due = layer > 0 ? (uint64_t)block * b->leaving / b->blocks : 0;
+    const uint32_t behind = copies_behind(b);
+    const uint32_t saved =
+        due < behind ? none : b->saved[microbatch * b->layers + 1 + (uint32_t)due - behind];
+
+    if (saved != none)
+        b->wait[pass_of(b, microbatch, true, layer)][1] = saved;
+}
+
+/* Before its backward, and no earlier than the backward of the block that waited for it to leave has run. */
+static void
+bring_back(builder *b, uint32_t microbatch, uint32_t layer)
+{
+    const uint32_t pass = pass_of(b, microbatch, false, layer);
+
+    if (b->cost[layer].copy_s <= 0.0)
+        return;
+    const uint32_t task =
+        add_task(b, SL_SPAN_ACTIVATIONS_UP, microbatch, layer, b->cost[layer].copy_s);
+    b->wait[task][0] = b->saved[microbatch * b->layers + layer];
+    const uint64_t waited = ((uint64_t)layer - 1 + copies_behind(b)) * b->blocks;
+    const uint64_t later = 1 + (waited + b->leaving - 1) / b->leaving;
+    if (later < b->layers)
+        b->wait[task][1] = pass_of(b, microbatch, false, (uint32_t)later);
+    b->wait[pass][1] = task;
+}
+
+/* Up from it: parameters before they are gathered, and what blocks kept. */
+static void
+lay_up(builder *b)
+{
+    b->lane_first[SL_LAYERS_UP] = b->tasks;
+    for (uint32_t i = 0; i < b->microbatches; i++) {
+        for (uint32_t l = 0; l < b->layers; l++) {
+            if (gathers_in(b, i))
+                fetch(b, i, true, l);
+            wait_for_room(b, i, l);
+        }
+        for (uint32_t l = b->layers; l-- > 0;) {
+            if (b->again && l > 0)
+                fetch(b, i, false, l);
+            bring_back(b, i, l);
+        }
+    }
+}
+
+static void
+reduce(builder *b, uint32_t microbatch, uint32_t layer)
+{
+    const sl_layer_cost *cost = &b->cost[layer];
+    const bool last = microbatch + 1 == b->microbatches;
+    const double reduce_s = last ? cost->last_reduce_s : cost->reduce_s;
+    const double replicas_s = last ? cost->last_replicas_s : cost->replicas_s;
+    /* Not overlapped, all go when the last gradient is there. */
+    const uint32_t pass = pass_of(b, microbatch, false, b->beside ? layer : 0);
+
+    if (reduce_s > 0.0)
+        b->wait[add_task(b, SL_SPAN_REDUCE, microbatch, layer, reduce_s)][0] = pass;
+    if (b->one_line && replicas_s > 0.0)
+        b->wait[add_task(b, SL_SPAN_REDUCE_REPLICAS, microbatch, layer, replicas_s)][0] = pass;
+}
+
+/* In the order of one stream: what the next layer needs, then what the last one made. */
+static void
+lay_data(builder *b)
+{
+    const uint32_t data_first = b->tasks;
+
+    b->lane_first[SL_LAYERS_DATA] = data_first;
+    for (uint32_t i = 0; i < b->microbatches; i++) {
+        const bool reduces = b->reduces || i + 1 == b->microbatches;
+        for (uint32_t l = 0; gathers_in(b, i) && l < b->layers; l++)
+            gather(b, i, true, l);
+        for (uint32_t l = b->layers; l-- > 0;) {
+            /* The root stays gathered from forward to backward. */
+            if (b->again && l > 0)
+                gather(b, i, false, l);
+            if (reduces && b->beside && l + 1 < b->layers)
+                reduce(b, i, l + 1);
+        }
+        for (uint32_t l = b->beside ? 1 : b->layers; reduces && l-- > 0;)
+            reduce(b, i, l);
+        /* What does not overlap holds up the next micro-batch. */
+        if (reduces && !b->beside && i + 1 < b->microbatches && b->tasks > data_first)
+            b->wait[pass_of(b, i + 1, true, 0)][1] = b->tasks - 1;
+    }
+}
+
+/* DataParallel: before a pass, or none, and after another, or none. */
+static void
+lend(builder *b, sl_span_kind kind, uint32_t microbatch, double seconds, uint32_t after,
+     uint32_t before)
+{
+    if (seconds <= 0.0)
+        return;
+    const uint32_t task = add_task(b, kind, microbatch, UINT16_MAX, seconds);
+    b->wait[task][0] = after;
+    if (before != none)
+        b->wait[before][0] = task;
+}
+
+/* One after another, and nothing of it beside a pass: the first device sends out parameters and inputs,
+ * has all outputs for the loss, which is the last layer's, sends their gradients out and adds up those of
+ * the parameters. */
+static void
+lay_lent(builder *b)
+{
+    const sl_lent_traffic *t = &b->lent;
+
+    b->lane_first[SL_LAYERS_DATA] = b->tasks;
+    for (uint32_t i = 0; i < b->microbatches; i++) {
+        const uint32_t first = pass_of(b, i, true, 0);
+        const uint32_t turn = pass_of(b, i, true, b->layers - 1);
+        const uint32_t last = pass_of(b, i, false, 0);
+        lend(b, SL_SPAN_BROADCAST, i, t->parameter_s, none, first);
+        lend(b, SL_SPAN_SCATTER_INPUTS, i, t->input_s, none, first);
+        lend(b, SL_SPAN_GATHER_OUTPUTS, i, t->output_s / 2.0, turn, turn + 1);
+        lend(b, SL_SPAN_SCATTER_GRADIENTS, i, t->output_s / 2.0, none, turn + 1);
+        lend(b, SL_SPAN_REDUCE, i, t->gradient_s, last, none);
+    }
+}
+
+/* Over links of their own, each after the reduction that made it. */
+static void
+lay_replicas(builder *b)
+{
+    const uint32_t data_first = b->lane_first[SL_LAYERS_DATA];
+    const uint32_t end = b->tasks;
+
+    b->lane_first[SL_LAYERS_REPLICAS] = end;
+    for (uint32_t task = data_first; !b->one_line && task < end; task++) {
+        const uint32_t layer = b->layer[task];
+        const bool last = b->microbatch[task] + 1 == b->microbatches;
+        if (b->kind[task] != SL_SPAN_REDUCE || layer >= b->layers)
+            continue;
+        const sl_layer_cost *cost = &b->cost[layer];
+        const double seconds = last ? cost->last_replicas_s : cost->replicas_s;
+        if (seconds <= 0.0)
+            continue;
+        const uint32_t sum =
+            add_task(b, SL_SPAN_REDUCE_REPLICAS, b->microbatch[task], layer, seconds);
+        b->wait[sum][0] = task;
+    }
+    b->lane_first[SL_LAYERS_LANES] = b->tasks;
+    /* The optimizer is the last pass; the reductions of a stream end one after another. */
+    const uint32_t optimizer = b->lane_first[SL_LAYERS_DOWN] - 1;
+    if (end > data_first)
+        b->wait[optimizer][0] = end - 1;
+    if (b->tasks > end)
+        b->wait[optimizer][1] = b->tasks - 1;
+}
+
+/* Waits of all tasks, one after another. */
+static void
+collect(const builder *b, uint32_t *first, uint32_t *waits)
+{
+    uint32_t count = 0;
+
+    for (uint32_t task = 0; task < b->tasks; task++) {
+        first[task] = count;
+        for (uint32_t i = 0; i < 2; i++)
+            if (b->wait[task][i] != none)
+                waits[count++] = b->wait[task][i];
+    }
+    first[b->tasks] = count;
+}
+
+static sl_stream
+stream_of(const sl_group *group)
+{
+    return group->level == SL_LEVEL_NETWORK ? SL_STREAM_NETWORK : SL_STREAM_SCALE_UP;
+}
+
+static builder
+builder_of(const sl_memory_case *c, const parts *p, char *scratch)
+{
+    const sl_data_groups groups = sl_step_data_groups(c);
+    const sl_held held = sl_schedule_all_held(c->plan, 0);
+    const sl_rank_time t = sl_step_rank(c, &held, &sl_holding_of(c->holdings, 0)->stage);
+    builder b = {
+        .c = c,
+        .layers = c->question->model->layer_count,
+        .microbatches = (uint32_t)sl_plan_microbatches(c->workload, c->plan),
+        .lent_devices = sl_lent_devices(c->workload, c->plan),
+        .cost = (sl_layer_cost *)(void *)(scratch + p->cost),
+        .lane_first = (uint32_t *)(void *)(scratch + p->first),
+        .seconds = (double *)(void *)(scratch + p->seconds),
+        .wait = (uint32_t(*)[2])(void *)(scratch + p->wait),
+        .microbatch = (uint32_t *)(void *)(scratch + p->microbatch),
+        .layer = (uint16_t *)(void *)(scratch + p->layer),
+        .kind = (uint8_t *)(scratch + p->kind),
+        .fetched = (uint32_t *)(void *)(scratch + p->fetched),
+        .saved = (uint32_t *)(void *)(scratch + p->saved),
+    };
+    b.blocks = sl_holding_of(c->holdings, 0)->stage.blocks;
+    b.leaving = sl_offload_leaving(c->workload, b.blocks);
+
+    for (uint32_t pass = 0; pass < 2 * b.layers * b.microbatches; pass++)
+        b.fetched[pass] = none;
+    if (b.lent_devices > 0) { /* whose traffic is not that of groups */
+        b.lent = sl_lent_send(c);
+        b.data.rounds = (sl_data_rounds){.reduces = 1.0};
+        return b;
+    }
+    b.data = sl_step_data_rank(c, &groups, &t, 0, 0.0);
+    b.gathers = b.data.rounds.starts > 1.0;
+    b.again = b.data.rounds.gathers > b.data.rounds.starts;
+    b.reduces = b.data.rounds.reduces > 1.0;
+    b.ahead = c->software->overlap_parameter_gather && !b.data.whole;
+    b.beside = c->software->overlap_gradient_reduce && !b.data.whole;
+    b.one_line = !b.beside || groups.shard.ranks <= 1.0 ||
+                 stream_of(&groups.shard) == stream_of(&groups.replicas);
+    return b;
+}
+
+void
+sl_layers_simulate(const sl_memory_case *c, const sl_time *time, double slowness, void *scratch,
+                   const sl_layers_run **out)
+{
+    const sl_data_groups groups = sl_step_data_groups(c);
+    const parts p = parts_of(c);
+    char *at = scratch;
+    sl_layers_run *run = scratch;
+    builder b = builder_of(c, &p, at);
+    double *start_s = (double *)(void *)(at + p.start);
+    double *end_s = (double *)(void *)(at + p.end);
+    uint32_t *first = (uint32_t *)(void *)(at + p.wait_first);
+    uint32_t *waits = (uint32_t *)(void *)(at + p.waits);
+    double *kept = (double *)(void *)(at + p.kept);
+    double *gathered = (double *)(void *)(at + p.gathered);
+
+    sl_layers_costs(c, &b.data, b.cost);
+    for (uint32_t l = 0; l < b.layers; l++) {
+        b.cost[l].forward_s *= slowness;
+        b.cost[l].backward_s *= slowness;
+        kept[l] = b.cost[l].kept_bytes;
+        gathered[l] = b.cost[l].gathered_bytes;
+    }
+    lay_passes(&b, time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value);
+    lay_down(&b);
+    lay_up(&b);
+    if (b.lent_devices > 0)
+        lay_lent(&b);
+    else
+        lay_data(&b);
+    lay_replicas(&b);
+    assert(b.tasks <= p.tasks);
+    collect(&b, first, waits);
+    *run = (sl_layers_run){
+        .tasks = {SL_LAYERS_LANES, b.lane_first, b.seconds, first, waits},
+        .task_count = b.tasks,
+        .passes = b.lane_first[SL_LAYERS_DOWN] - 1,
+        .start_s = start_s,
+        .end_s = end_s,
+        .microbatch = b.microbatch,
+        .layer = b.layer,
+        .kind = b.kind,
+        .data = stream_of(&groups.shard),
+        .replicas = stream_of(&groups.replicas),
+        .kept_bytes = kept,
+        .gathered_bytes = gathered,
+        .reshards = b.again,
+        .stays = sl_states_keeps_gathered(c->workload, c->plan),
+        .microbatches = b.microbatches,
+    };
+    const bool done = sl_simulate(&run->tasks, at + p.simulation, start_s, end_s);
+    assert(done); /* gathers wait for earlier passes only, reductions for passes alone */
+    (void)done;
+    for (uint32_t task = 0; task < b.tasks; task++)
+        run->step_s = fmax(run->step_s, end_s[task]);
+    *out = run;
+}

@@ -1,0 +1,224 @@
+/* What each chunk of a plan with several stages takes and keeps, and the step that comes of it. */
+#include "engine/schedule/timeline_parts.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "engine/placement/ranks.h"
+#include "engine/placement/recompute.h"
+
+static size_t
+aligned(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16;
+}
+
+static size_t
+costs_bytes(const sl_plan *plan)
+{
+    return aligned((size_t)plan->pipeline * sl_schedule_held(plan) * sizeof(sl_chunk_cost));
+}
+
+sl_pipeline_size
+sl_stages_size(const sl_memory_case *c)
+{
+    const uint64_t m = sl_plan_microbatches(c->workload, c->plan);
+    sl_pipeline_size size = sl_pipeline_measure(c->plan, m);
+
+    if (size.bytes != UINT64_MAX)
+        size.bytes += aligned(sizeof(sl_stages_run)) + costs_bytes(c->plan) +
+                      aligned(c->plan->pipeline * sizeof(double));
+    return size;
+}
+
+/* Times of a chunk: the parts of the rank's that fall to it. */
+static void
+set_work(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl_chunk_cost *cost)
+{
+    const sl_rank_time t = sl_step_rank(c, held, stage);
+    const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
+
+    cost->work = (sl_work_seconds){
+        .forward_s = copies * sl_pass_s(&t.forward),
+        .backward_input_s = copies * (sl_pass_s(&t.backward) + sl_pass_s(&t.again) - t.weight_s),
+        .backward_weight_s = copies * t.weight_s,
+    };
+    cost->forward_exchange_s = copies * t.forward.expert_s;
+    cost->backward_exchange_s = copies * (t.backward.expert_s + t.again.expert_s);
+}
+
+static void
+set_kept(const sl_memory_case *c, const sl_held *held, const sl_stage *stage, sl_chunk_cost *cost)
+{
+    const sl_model *model = c->question->model;
+    double kept = 0.0;
+    double deferred = 0.0;
+
+    for (uint32_t k = 0; k < model->kind_count; k++) {
+        const sl_kind_price *price = &c->prices[k];
+        if (stage->layers[k] == 0)
+            continue;
+        if (!sl_schedule_is_block(model, k)) {
+            kept += stage->layers[k] * price->saved_bytes;
+            continue;
+        }
+        const sl_recomputed again = sl_recompute_of(model, c->workload, c->plan, &c->holdings->cut,
+                                                    c->prices, held, stage, k);
+        kept += sl_recompute_saved_bytes(&again, price, stage->layers[k]);
+        deferred += stage->layers[k] * price->operand_bytes;
+    }
+    cost->kept_bytes = (uint64_t)ceil(kept);
+    cost->deferred_bytes = (uint64_t)ceil(fmin(kept, deferred));
+}
+
+static void
+set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t copy = sl_schedule_copies(plan) > 1 ? held->first : 0;
+    const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first);
+
+    if (chunk + 1 == sl_schedule_chunks(plan))
+        return;
+    const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
+    if (to == held->rank)
+        return;
+    const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
+    sl_level level = SL_LEVEL_SCALE_UP;
+    double bytes = 0.0;
+    cost->send_s =
+        sl_step_hop_s(c, to < held->rank ? to : held->rank, to < held->rank ? held->rank : to,
+                      c->prices[kind].output_bytes, &bytes, &level);
+    cost->send_scale_up = level != SL_LEVEL_NETWORK;
+}
+
+/* What computing loses to `seconds` of traffic that is hidden but for `exposed_s`, which holds that loss. */
+static double
+lost_s(const sl_memory_case *c, double seconds, double exposed_s)
+{
+    const double ratio = c->software->overlap_loss_ratio;
+
+    return ratio < 1.0 ? ratio * fmax(0.0, seconds - exposed_s) / (1.0 - ratio) : 0.0;
+}
+
+/* What of a rank's traffic over its data group falls to one of its chunks; to the first, whose parameters
+ * are wanted first and whose gradients end last, what passes of all of them lose to it. */
+static void
+set_data(const sl_memory_case *c, const sl_data_time *d, double part, const sl_held *held,
+         sl_chunk_cost *cost)
+{
+    const double m = (double)sl_plan_microbatches(c->workload, c->plan) /
+                     sl_schedule_copies(c->plan); /* of each copy */
+    const double reduce_s = d->reduce_s + d->replica_s + d->copy_s;
+
+    /* With each micro-batch: what computing does not hide lengthens its passes. */
+    if (d->rounds.gathers > 1.0)
+        cost->work.forward_s += part * d->gather_exposed_s / m;
+    if (d->rounds.reduces > 1.0)
+        cost->work.backward_input_s += part * d->reduce_exposed_s / m;
+    const bool first = held->first == 0;
+    const double gather_s = d->rounds.gathers == 1.0 ? part * d->gather_s : 0.0;
+    const double reduced_s = d->rounds.reduces == 1.0 ? part * reduce_s : 0.0;
+    const double needed_s = first && !d->whole ? fmin(d->first_s, gather_s) : gather_s;
+    const double last_s = first && !d->whole ? fmin(d->last_s, reduced_s) : reduced_s;
+    cost->gather_beside_s = gather_s - needed_s;
+    cost->reduce_beside_s = reduced_s - last_s;
+    cost->gather_s = needed_s;
+    cost->reduce_s = last_s;
+    const double lost = sl_schedule_directions(c->plan) == 2 ? part : 1.0; /* the other's is open */
+    if (first && d->rounds.gathers == 1.0)
+        cost->gather_s += lost * lost_s(c, d->gather_s, d->gather_exposed_s);
+    if (first && d->rounds.reduces == 1.0)
+        cost->reduce_s += lost * lost_s(c, reduce_s, d->reduce_exposed_s);
+}
+
+static void
+set_rank(const sl_memory_case *c, uint32_t r, sl_chunk_cost *costs)
+{
+    const sl_model *model = c->question->model;
+    const sl_data_groups groups = sl_step_data_groups(c);
+    const sl_holding *holding = sl_holding_of(c->holdings, r);
+    const sl_held all = sl_schedule_all_held(c->plan, r);
+    const sl_rank_time t = sl_step_rank(c, &all, &holding->stage);
+    const sl_data_time d = sl_step_data_rank(c, &groups, &t, r, 0.0);
+
+    for (uint32_t i = 0; i < all.count; i++) {
+        const sl_held held = {.rank = r, .first = i, .count = 1};
+        sl_stage stage;
+        sl_schedule_part(model, c->plan, &held, &stage);
+        const sl_elements elements = sl_states_stage(model, c->prices, &stage);
+        costs[i] = (sl_chunk_cost){0};
+        set_work(c, &held, &stage, &costs[i]);
+        set_kept(c, &held, &stage, &costs[i]);
+        set_send(c, &held, &costs[i]);
+        set_data(c, &d, elements.all / fmax(1.0, holding->elements.all), &held, &costs[i]);
+    }
+}
+
+/* The longest optimizer step is the term's; others go with their elements. Both ends add up what they
+ * share before theirs. */
+static void
+set_optimizers(const sl_memory_case *c, const sl_time *time, double *out)
+{
+    const uint32_t last = c->plan->pipeline - 1;
+    double most = 0.0;
+    double takes[SL_PIPELINE_MAX]; /* elements over the rate they are stepped on at */
+    double bytes = 0.0;
+    sl_level level = SL_LEVEL_NETWORK;
+    const double tied_s = sl_step_tied_s(c, &bytes, &level);
+
+    for (uint32_t r = 0; r <= last; r++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
+        takes[r] = sl_holding_of(c->holdings, r)->elements.all;
+        if (here->cluster != c->cluster)
+            takes[r] *= c->cluster->accelerator.memory_bytes_per_s /
+                        here->cluster->accelerator.memory_bytes_per_s;
+        most = fmax(most, takes[r]);
+    }
+    for (uint32_t r = 0; r <= last; r++)
+        out[r] = time->terms[SL_TERM_OPTIMIZER_STEP - SL_TERM_FORWARD].value * takes[r] /
+                     fmax(1.0, most) +
+                 (r == 0 || r == last ? tied_s : 0.0);
+}
+
+void
+sl_stages_simulate(const sl_memory_case *c, const sl_time *time, const double *slowness,
+                   const double *sizes, void *scratch, const sl_stages_run **out)
+{
+    const sl_plan *plan = c->plan;
+    char *at = scratch;
+    sl_stages_run *run = (sl_stages_run *)(void *)at;
+    sl_chunk_cost *costs = (sl_chunk_cost *)(void *)(at += aligned(sizeof *run));
+    double *optimizer_s = (double *)(void *)(at += costs_bytes(plan));
+
+    at += aligned(plan->pipeline * sizeof *optimizer_s);
+    bool scale_up = true;
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sl_memory_case space;
+        const sl_memory_case *here = sl_case_of_stage(c, r, &space);
+        set_rank(here, r, &costs[(size_t)r * sl_schedule_held(plan)]);
+        scale_up = scale_up && sl_step_data_groups(here).shard.level != SL_LEVEL_NETWORK;
+    }
+    set_optimizers(c, time, optimizer_s);
+    run->pipeline = (sl_pipeline){
+        .plan = plan,
+        .microbatches = sl_plan_microbatches(c->workload, plan),
+        .chunks = costs,
+        .slowness = slowness,
+        .sizes = sizes,
+        .optimizer_s = optimizer_s,
+        /* The norm of all gradients, but where the step is validated after it (Qi 2023 section 4). */
+        .barrier = plan->schedule != SL_SCHEDULE_ZB_H2 && plan->schedule != SL_SCHEDULE_ZB_V,
+        .overlaps_sends = c->software->overlap_pipeline,
+        .data_scale_up = scale_up,
+        .gathers_first = !c->software->overlap_parameter_gather,
+        .reduces_last =
+            !c->software->overlap_gradient_reduce || sl_states_reduces_after(c->workload, plan),
+    };
+    const bool done = sl_pipeline_simulate(&run->pipeline, at, &run->run);
+    assert(done); /* an order that exists ends */
+    (void)done;
+    *out = run;
+}
