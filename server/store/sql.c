@@ -57,13 +57,7 @@
 #define NAME_KEY "left(name, 100) COLLATE \"C\""
 #define TIME_KEY(time) "to_char(" time " AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
 #define UPDATE_KEY TIME_KEY("updated_at")
-
-/* When an inventory was observed last; in the year 1 where it never was. Without an index of
- * its own: observations come every minute, lists in this order seldom, and the primary key finds the
- * few of each inventory. */
-#define OBSERVED                                                                                   \
-    "coalesce((SELECT max(observed_at) FROM observations o WHERE o.slug = inventories.slug),"      \
-    " timestamptz '0001-01-01 00:00:00Z')"
+#define OBSERVED_KEY TIME_KEY("observed_at")
 
 /* Whether an observation, under the name o, no longer counts. */
 #define STALE "o.observed_at + o.stale_after_s * interval '1 second' <= statement_timestamp()"
@@ -284,10 +278,9 @@ static const sl_sql statements[] = {
                                     9},
     [SL_SQL_INVENTORIES_BY_OBSERVATION] =
         {"inventories_by_observation",
-         "SELECT " ROW ", " TIME_KEY(OBSERVED) " FROM inventories"
-                                               " WHERE (" OBSERVED
-                                               ", slug) > ($1::timestamptz, $9::text)" FILTERS
-                                               " ORDER BY " OBSERVED ", slug LIMIT $2::bigint",
+         "SELECT " ROW ", " OBSERVED_KEY " FROM inventories"
+         " WHERE (observed_at, slug) > ($1::timestamptz, $9::text)" FILTERS
+         " ORDER BY observed_at, slug LIMIT $2::bigint",
          9},
 
     [SL_SQL_OBSERVATION_NOTE] = {"observation_note",

@@ -97,7 +97,7 @@ const fill = (database) => database.query(`
 
 async function measureList(server, database) {
     await fill(database);
-    for (const query of ['', '&sort=-slug', '&sort=updated_at', '&sort=-updated_at', '&sort=name',
+    for (const query of ['', '&sort=-slug', '&sort=updated_at', '&sort=-updated_at', '&sort=name', '&sort=observed_at',
         '&gpu=part-7', '&label=site:s7', '&name=99', '&name=cluster%209', '&name=zq',
         '&name=nowhere', '&sort=-updated_at&name=nowhere', '&deleted=true',
         '&sort=name&gpu=part-7&label=site:s7']) {
