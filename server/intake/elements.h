@@ -34,7 +34,7 @@ sl_code sl_json_elements(const char *text, size_t size, const char *list, sl_ele
  * that has no such list is itself one element when `list` is not found in it. *found: whether any
  * document has the list.
  * unread: names of members that no reader asks for, NULL behind the last, or NULL. Wherever one
- * stands, it is left out of what is visited and of its value only the YAML is checked; a name that
+ * stands, it is left out of what is visited and its value is checked but for its keys; a name that
  * ends in "/" is of all that begin with it.
  * Plain scalars are values by the core schema, see yaml_scalar.h. SL_E_SYNTAX malformed_yaml.
  */

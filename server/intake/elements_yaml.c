@@ -195,32 +195,46 @@ static const char *const text_tags[] = {YAML_STR_TAG, "!vault", "!unsafe", NULL}
 static const char *const value_tags[] = {YAML_NULL_TAG, YAML_BOOL_TAG, YAML_INT_TAG, YAML_FLOAT_TAG,
                                          NULL};
 
+/* *is_value: its tag says that it is one, however it is written. */
+static sl_code
+check_scalar(const yaml_event_t *event, bool *is_value, sl_errors *err)
+{
+    const yaml_char_t *const tag = event->data.scalar.tag;
+
+    if (event->data.scalar.anchor != NULL)
+        return refuse(event, "anchors are not read", err);
+    *is_value =
+        tag != NULL && strcmp((const char *)tag, "!") != 0 && odd_tag(tag, value_tags) == NULL;
+    if (!*is_value && odd_tag(tag, text_tags) != NULL)
+        return refuse_tag(event, (const char *)tag, err);
+    return SL_OK;
+}
+
 static sl_code
 put_scalar(walk *w, const yaml_event_t *event, sl_errors *err)
 {
     const char *const text = (const char *)event->data.scalar.value;
     const size_t size = event->data.scalar.length;
-    const yaml_char_t *const tag = event->data.scalar.tag;
+    bool is_value = false;
 
-    if (event->data.scalar.anchor != NULL)
-        return refuse(event, "anchors are not read", err);
-    const bool is_value =
-        tag != NULL && strcmp((const char *)tag, "!") != 0 && odd_tag(tag, value_tags) == NULL;
-    if (!is_value && odd_tag(tag, text_tags) != NULL)
-        return refuse_tag(event, (const char *)tag, err);
+    const sl_code code = check_scalar(event, &is_value, err);
+    if (code != SL_OK)
+        return code;
     if (key_is_next(w))
         return put_key(w, event);
     begin_node(w, event);
     w->wanted = false;
-    const bool plain = tag == NULL && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    const bool plain =
+        event->data.scalar.tag == NULL && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     if ((!plain && !is_value) || !sl_yaml_plain(target(w), text, size))
         sl_yaml_quoted(target(w), text, size);
     return end_node(w, err);
 }
 
 static sl_code
-open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
+check_level(const yaml_event_t *event, sl_errors *err)
 {
+    const bool mapping = event->type == YAML_MAPPING_START_EVENT;
     static const char *const tags[] = {YAML_MAP_TAG, YAML_SEQ_TAG, NULL};
     const yaml_char_t *const anchor =
         mapping ? event->data.mapping_start.anchor : event->data.sequence_start.anchor;
@@ -231,6 +245,15 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
         return refuse(event, "anchors are not read", err);
     if (odd_tag(tag, tags) != NULL)
         return refuse_tag(event, (const char *)tag, err);
+    return SL_OK;
+}
+
+static sl_code
+open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
+{
+    const sl_code code = check_level(event, err);
+    if (code != SL_OK)
+        return code;
     if (key_is_next(w))
         return refuse(event, "a key must be a text", err);
     if (w->depth == SL_ELEMENTS_DEPTH_MAX)
@@ -249,19 +272,28 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
     return SL_OK;
 }
 
-/* Of a value that nobody reads: it is YAML and not too deep, and that is all that is asked of it. */
+/* Of a value that nobody reads: its nodes are checked as others are, its keys are not. */
 static sl_code
 pass_event(walk *w, const yaml_event_t *event, sl_errors *err)
 {
-    if (event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT) {
-        if (w->depth + w->passed == SL_ELEMENTS_DEPTH_MAX)
-            return too_deep(event, err);
+    sl_code code = SL_OK;
+    bool is_value = false;
+
+    if (event->type == YAML_ALIAS_EVENT)
+        return refuse(event, "aliases are not read", err);
+    if (event->type == YAML_SCALAR_EVENT) {
+        code = check_scalar(event, &is_value, err);
+    } else if (event->type == YAML_MAPPING_START_EVENT ||
+               event->type == YAML_SEQUENCE_START_EVENT) {
+        code = check_level(event, err);
+        if (code == SL_OK && w->depth + w->passed == SL_ELEMENTS_DEPTH_MAX)
+            code = too_deep(event, err);
         w->passed++;
-    } else if (event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT) {
-        w->passed--;
+    } else {
+        w->passed--; /* the end of a level */
     }
     w->passing = w->passed > 0;
-    return SL_OK;
+    return code;
 }
 
 static sl_code

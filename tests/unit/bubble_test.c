@@ -130,13 +130,12 @@ add_pass(sl_busy *busy, const sl_work_seconds *work, double share)
     busy->weight_s += share * work->backward_weight_s;
 }
 
-/* Passes that differ by up to a fifth either way, each kind by itself: of ranks, and of chunks where a
- * rank holds one of each direction. */
+/* Passes that differ by up to a fifth either way, each kind by itself: of ranks, and `apart` also of the
+ * chunks of a rank, which holds one of each direction. */
 static void
-draw_costs(const sl_plan *plan, sl_busy busy[SL_PIPELINE_MAX])
+draw_costs(const sl_plan *plan, bool apart, sl_busy busy[SL_PIPELINE_MAX])
 {
     const uint32_t held = sl_schedule_held(plan);
-    const bool apart = sl_schedule_directions(plan) == 2;
     const double input_s = sl_pipeline_draw(1.0, 1.5);
     const double weight_s = sl_pipeline_draw(0.5, 1.0);
     sl_work_seconds works[SL_PIPELINE_RANKS_MAX * SL_PIPELINE_CHUNKS_MAX];
@@ -160,46 +159,71 @@ draw_costs(const sl_plan *plan, sl_busy busy[SL_PIPELINE_MAX])
     }
 }
 
+static sl_plan
+draw_plan(sl_schedule schedule, uint32_t *m)
+{
+    const bool interleaved = schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
+    const uint32_t p = 2 * sl_pipeline_draw_count(1, SL_PIPELINE_RANKS_MAX / 2);
+    const uint32_t v = interleaved                    ? sl_pipeline_draw_count(2, 4)
+                       : schedule == SL_SCHEDULE_ZB_V ? 2
+                                                      : 1;
+
+    *m = (schedule == SL_SCHEDULE_DUALPIPE ? 2 : 1) * p * sl_pipeline_draw_count(1, 3) +
+         (interleaved ? 0 : 2 * sl_pipeline_draw_count(0, p / 2));
+    return sl_pipeline_plan(schedule, p, v);
+}
+
+/* The step, or of what the formula is of each rank by itself, the longest of a rank. */
+static double
+drawn_span_s(const sl_plan *plan, uint32_t m)
+{
+    double span_s = sl_pipeline_step_s(plan, m);
+
+    if (plan->schedule == SL_SCHEDULE_ZB_H2 || plan->schedule == SL_SCHEDULE_ZB_V) {
+        span_s = 0.0;
+        for (uint32_t r = 0; r < plan->pipeline; r++)
+            span_s =
+                fmax(span_s, sl_pipeline_last.ranks[r].end_s - sl_pipeline_last.ranks[r].begin_s);
+    }
+    return span_s;
+}
+
+/* most: of a plan that has too few micro-batches, 0.07. */
+static void
+expect_near(sl_schedule schedule, bool apart, double most, double mean)
+{
+    double sum = 0.0;
+
+    for (uint32_t i = 0; i < DRAWS; i++) {
+        uint32_t m = 0;
+        sl_busy busy[SL_PIPELINE_MAX];
+        const sl_plan plan = draw_plan(schedule, &m);
+        draw_costs(&plan, apart, busy);
+        const double span_s = drawn_span_s(&plan, m);
+        const double error = fabs(sl_schedule_span(&plan, m, busy).span_s / span_s - 1.0);
+        CU_ASSERT_TRUE(error <= (has_too_few(&plan, m) ? 0.07 : most));
+        sum += error / DRAWS;
+    }
+    CU_ASSERT_TRUE(sum <= mean);
+}
+
 static void
 closed_forms_are_near_what_uneven_stages_come_to(void)
 {
-    static const double means[SL_SCHEDULE_COUNT] = {
-        [SL_SCHEDULE_1F1B] = 1e-3,   [SL_SCHEDULE_INTERLEAVED_1F1B] = 2e-3,
-        [SL_SCHEDULE_NAIVE] = 1e-12, [SL_SCHEDULE_GPIPE] = 1e-12,
-        [SL_SCHEDULE_ZB_H1] = 2e-3,  [SL_SCHEDULE_ZB_H2] = 1e-3,
-        [SL_SCHEDULE_ZB_V] = 8e-3,   [SL_SCHEDULE_DUALPIPE] = 2e-3,
+    static const struct {
+        double most, mean;
+    } bounds[SL_SCHEDULE_COUNT] = {
+        [SL_SCHEDULE_1F1B] = {0.01, 1e-3},    [SL_SCHEDULE_INTERLEAVED_1F1B] = {0.05, 2e-3},
+        [SL_SCHEDULE_NAIVE] = {1e-12, 1e-12}, [SL_SCHEDULE_GPIPE] = {1e-12, 1e-12},
+        [SL_SCHEDULE_ZB_H1] = {0.02, 2e-3},   [SL_SCHEDULE_ZB_H2] = {0.03, 1e-3},
+        [SL_SCHEDULE_ZB_V] = {0.05, 8e-3},    [SL_SCHEDULE_DUALPIPE] = {0.02, 2e-3},
     };
 
-    for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++) {
-        double sum = 0.0;
-        double most = 0.0;
-        for (uint32_t i = 0; i < DRAWS; i++) {
-            const bool v = schedule == SL_SCHEDULE_ZB_V;
-            const bool dual = schedule == SL_SCHEDULE_DUALPIPE;
-            const bool interleaved = schedule == SL_SCHEDULE_INTERLEAVED_1F1B;
-            const uint32_t p = 2 * sl_pipeline_draw_count(1, SL_PIPELINE_RANKS_MAX / 2);
-            const sl_plan plan = sl_pipeline_plan((sl_schedule)schedule, p,
-                                                  interleaved ? sl_pipeline_draw_count(2, 4)
-                                                  : v         ? 2
-                                                              : 1);
-            const uint32_t m = (dual || v ? 2 : 1) * p * sl_pipeline_draw_count(1, 3) +
-                               (interleaved ? 0 : 2 * sl_pipeline_draw_count(0, p / 2));
-            sl_busy busy[SL_PIPELINE_MAX];
-            draw_costs(&plan, busy);
-            double span_s = sl_pipeline_step_s(&plan, m);
-            if (schedule == SL_SCHEDULE_ZB_H2 || v) {
-                span_s = 0.0; /* of each rank by itself */
-                for (uint32_t r = 0; r < p; r++)
-                    span_s = fmax(span_s, sl_pipeline_last.ranks[r].end_s -
-                                              sl_pipeline_last.ranks[r].begin_s);
-            }
-            const double error = fabs(sl_schedule_span(&plan, m, busy).span_s / span_s - 1.0);
-            sum += error / DRAWS;
-            most = fmax(most, error);
-        }
-        CU_ASSERT_TRUE(most <= 0.05);
-        CU_ASSERT_TRUE(sum <= means[schedule]);
-    }
+    /* A rank of DualPipe has the chunks of its mirror, so that ranks differ by their chunks or not at all. */
+    for (uint32_t schedule = 0; schedule < SL_SCHEDULE_COUNT; schedule++)
+        expect_near((sl_schedule)schedule, schedule == SL_SCHEDULE_DUALPIPE, bounds[schedule].most,
+                    bounds[schedule].mean);
+    expect_near(SL_SCHEDULE_ZB_V, true, 0.05, 0.01);
 }
 
 /* Every schedule, rank and number of micro-batches that has an order: none waits forever. */

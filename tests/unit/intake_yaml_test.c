@@ -85,9 +85,18 @@ what_nobody_reads_is_left_out(void)
                     "1:{\"a\":{\"b\":\"images\"}}\n");
     expect_elements("cpu/: 0\ncpu/x: 1\ncpu: 2\nimagess: 3\nimage: 4\n", "items", false,
                     "1:{\"cpu\":2,\"image\":4,\"imagess\":3}\n");
-    /* Only how it is made is looked at: what it says and what JSON could not say is not. */
-    expect_elements("items:\n- images: {a: &x 1, a: *x, [b]: !odd c}\n  images: 2\n  d: 3\n",
-                    "items", true, "2:{\"d\":3}\n");
+    /* Its nodes are looked at, its keys are not. */
+    expect_elements("items:\n- images: {a: 1, a: 2, [b]: c}\n  images: 2\n  d: 3\n", "items", true,
+                    "2:{\"d\":3}\n");
+    expect_fault("images: {a: &x 1}\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: anchors are not read");
+    expect_fault("images: &x [1]\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: anchors are not read");
+    expect_fault("images: [*x]\n", SL_E_SYNTAX, "unsupported_yaml", "line 1: aliases are not read");
+    expect_fault("images: [!odd c]\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: the tag !odd is not read");
+    expect_fault("images: !odd {}\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: the tag !odd is not read");
     expect_elements("images: {items: [1]}\nitems: [2]\n", "items", true, "2:2\n");
     expect_fault("items:\n- images: [1\n", SL_E_SYNTAX, "malformed_yaml", NULL);
 }

@@ -150,7 +150,7 @@ zb_v_is_near_what_its_scheduler_finds(void)
 }
 
 static void
-equal_passes_leave_no_bubble(void)
+equal_passes_leave_the_published_bubble(void)
 {
     sl_busy busy[SL_PIPELINE_MAX];
 
@@ -160,6 +160,10 @@ equal_passes_leave_no_bubble(void)
     const sl_plan v = plan_of(SL_SCHEDULE_ZB_V, STAGES_MAX);
     CU_ASSERT_EQUAL(sl_schedule_span(&h2, 32, busy).bubble_s, 0.0);
     CU_ASSERT_EQUAL(sl_schedule_span(&v, 32, busy).bubble_s, 0.0);
+    /* (p / 2 - 1)(F + 2B - 3W) of DualPipe's README, B being both gradients. */
+    const sl_plan dual = plan_of(SL_SCHEDULE_DUALPIPE, STAGES_MAX);
+    sl_expect_near(sl_schedule_span(&dual, 32, busy).bubble_s,
+                   (STAGES_MAX / 2.0 - 1.0) * (1.0 + 2.0 * 2.0 - 3.0 * 1.0), 1e-12, "DualPipe");
     /* Weights that take longer than the rest do not make it negative. */
     for (uint32_t r = 0; r < STAGES_MAX; r++)
         busy[r].weight_s = 1.9;
@@ -330,7 +334,7 @@ main(int argc, char **argv)
         SL_CASE(outputs_cross_between_neighbours),
         SL_CASE(bubbles_are_the_published_ones),
         SL_CASE(zb_v_is_near_what_its_scheduler_finds),
-        SL_CASE(equal_passes_leave_no_bubble),
+        SL_CASE(equal_passes_leave_the_published_bubble),
         SL_CASE(what_is_alive_is_what_the_papers_say),
         SL_CASE(one_stage_leaves_nothing_to_schedule),
         SL_CASE(a_gpt_block_waits_with_32_sbh),

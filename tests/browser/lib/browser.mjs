@@ -149,7 +149,7 @@ export async function becomes(read, expected, what) {
 
 /** Waits until the page needs no scrolling sideways: a frame or two after the window changed. */
 export const fitsAcross = (page, what = 'no scrolling sideways') => becomes(() => page.evaluate(() =>
-    document.documentElement.scrollWidth - document.documentElement.clientWidth), 0, what);
+    document.documentElement.scrollWidth), page.viewportSize().width, what);
 
 /** Opens a fold, and waits for what it holds: that is made once it is open. @param {import('playwright-core').Locator} fold */
 export async function unfold(fold) {
