@@ -356,6 +356,17 @@ describe('the past', () => {
             assert.equal((await api.get('inventories/gone')).revision, 3);
         });
     });
+
+    it('stands among the deleted ones, the one deleted last first', async () => {
+        for (const slug of ['bin-b', 'bin-a', 'bin-c']) {
+            await api.inventory(slug, { name: slug, pools: [{ name: 'a', nodes: 1, node }] });
+            await api.remove(slug);
+        }
+        await inTab(browser, server, at('&p.gone=1&p.q=bin'), async ({ page }) => {
+            await button(page, 'Restore bin-c').waitFor();
+            assert.deepEqual(await page.getByRole('table', { name: 'Deleted inventories' }).locator('tbody th').allTextContents(), ['bin-c', 'bin-a', 'bin-b']);
+        });
+    });
 });
 
 describe('a service in trouble', () => {

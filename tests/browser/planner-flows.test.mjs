@@ -317,6 +317,24 @@ describe('what if', () => {
     });
 });
 
+describe('the code that comes after the first answer', () => {
+    it('moves nothing that the reader may be about to press', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            let come;
+            const late = new Promise((resolve) => { come = resolve; });
+            await page.route('**/assets/rest-*.js', (route) => late.then(() => route.continue()));
+            await start(tab, 'llama-70b');
+            const top = () => page.locator('.folds').evaluate((folds) => folds.getBoundingClientRect().top);
+            const before = await top();
+            assert.equal(await page.getByTestId('what-if').count(), 0);
+            come();
+            await page.getByTestId('what-if').waitFor();
+            assert.equal(await top(), before);
+        });
+    });
+});
+
 describe('the palette', () => {
     it('acceptance 9: reaches every command and every setting by a few letters', async () => {
         await inTab(browser, server, {}, async (tab) => {

@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, it } from 'node:test';
-import { answering, openTab } from './lib/browser.mjs';
+import { answering, inTab } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 import { drawn, stepReady } from './lib/step.mjs';
 
@@ -44,16 +44,15 @@ const PICTURES = [
 
 for (const [name, options, show] of PICTURES) {
     it(`can be photographed: ${name}`, async () => {
-        const tab = await openTab(browser, server, { reducedMotion: 'reduce', ...options });
-        const { page } = tab;
-        await answering(tab, () => page.click('[data-example="llama-70b"]'));
-        await show(page);
-        await page.mouse.move(0, 0);
-        await page.evaluate(() => document.activeElement.blur());
-        await drawn(page);
-        const picture = await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
-        assert.ok(picture.length > LEAST_BYTES && picture.length < MOST_BYTES, `${picture.length} bytes`);
-        await tab.expectClean();
-        await tab.close();
+        await inTab(browser, server, { reducedMotion: 'reduce', ...options }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.click('[data-example="llama-70b"]'));
+            await show(page);
+            await page.mouse.move(0, 0);
+            await page.evaluate(() => document.activeElement.blur());
+            await drawn(page);
+            const picture = await page.screenshot({ path: join(folder, `${name}.png`), animations: 'disabled' });
+            assert.ok(picture.length > LEAST_BYTES && picture.length < MOST_BYTES, `${picture.length} bytes`);
+        });
     });
 }

@@ -13,14 +13,16 @@ const compiler = join(folder, 'node_modules/typescript/bin/tsc');
 /** @param {string[]} args */
 const compile = (args) => run(process.execPath, [compiler, ...args], { cwd: folder });
 
-/** What the compiler says of a file of one line beside those of the page. @param {string} line */
+/** What the compiler says of a file of one line beside those of the page, "" for no fault; its exit status must agree. @param {string} line */
 async function verdictOn(line) {
     const scratch = await mkdtemp(join(tmpdir(), 'sltypes-'));
     try {
         await writeFile(join(scratch, 'fault.js'), `${line}\n`);
         await writeFile(join(scratch, 'tsconfig.json'), JSON.stringify({ extends: join(folder, 'tsconfig.json'),
             include: [join(scratch, '*.js'), join(folder, 'api.d.ts')] }));
-        return (await compile(['-p', scratch])).stdout;
+        const { code, stdout } = await compile(['-p', scratch]);
+        assert.equal(code === 0, stdout === '', `status ${code}: ${stdout}`);
+        return stdout;
     } finally {
         await rm(scratch, { recursive: true, force: true });
     }

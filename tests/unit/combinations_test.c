@@ -368,8 +368,9 @@ cutting_otherwise_breaks_no_rule_that_is_left_out(void)
 static void
 timelines_are_near_their_estimates_or_those_say_so(void)
 {
-    static const double near = 0.05;
+    static const double near = 0.05, coarse_mean = 0.02;
     uint32_t drawn_here = 0, said = 0, off = 0;
+    double coarse_sum = 0.0;
 
     sl_draw_models();
     for (number = 0; number < DRAWS; number++) {
@@ -389,13 +390,15 @@ timelines_are_near_their_estimates_or_those_say_so(void)
         expect(coarse || fabs(log(ratio)) <= near, "what is not said to be coarse is near");
         off += fabs(log(ratio)) > near;
         said += coarse;
+        coarse_sum += coarse ? fabs(log(ratio)) : 0.0;
         drawn_here++;
         free(space);
     }
-    printf("  %u of %u are off by more than %.0f %%, %u say that they may be\n", off, drawn_here,
-           100.0 * near, said);
-    CU_ASSERT_TRUE(2 * said <= drawn_here);
-    CU_ASSERT_TRUE(15 * off <= drawn_here);
+    printf("  %u of %u are off by more than %.0f %%, %u say that they may be: those by %.2f %%\n",
+           off, drawn_here, 100.0 * near, said, 100.0 * coarse_sum / said);
+    CU_ASSERT_TRUE(2.2 * said <= drawn_here);
+    CU_ASSERT_TRUE(18 * off <= drawn_here);
+    CU_ASSERT_TRUE(coarse_sum / said <= coarse_mean);
     sl_draw_clear();
 }
 

@@ -67,7 +67,7 @@ copies_of_some_blocks_are_spread_over_the_passes_of_all(void)
 static void
 no_more_layers_leave_than_there_are(void)
 {
-    const sl_question q = ask(11, 1e12); /* eight blocks, embedding and head */
+    const sl_question q = ask(9, 1e12); /* eight blocks */
     sl_errors err = {0};
 
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);

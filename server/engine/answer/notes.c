@@ -109,8 +109,7 @@ note_adapter(const sl_question *question, sl_estimate *out)
             "with sequence parallelism Megatron's adapters keep the inputs of linear_qkv and "
             "linear_fc1 gathered over the tensor ranks, in every layer: activations of LoRA may "
             "exceed those of full fine-tuning; adapter.sequence_parallel_input_regather keeps a "
-            "rank's "
-            "part, and the gathers that take its place are not priced");
+            "rank's part, and the gathers that take its place are not priced");
     if (sl_adapter_casts(adapter, sl_precision_kept_bytes(out->workload.precision)))
         sl_note_add(
             out, false, "adapter_inputs_copied",
@@ -507,15 +506,14 @@ note_coarse(sl_estimate *out)
     static const char *const texts[] = {
         [SL_COARSE_TRAFFIC] =
             "more than a tenth of the step is traffic that nothing hides, or sends come late; both "
-            "are added up by stage: "
-            "simulated layer by layer and link by link, as timelines do, the step may be more than "
-            "5 % off this figure",
-        [SL_COARSE_FEW] = "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as "
-                          "timelines do, the step "
-                          "may be more than 5 % off this figure",
-        [SL_COARSE_CHUNKS] = "chunks of interleaved stages differ in length: simulated, as "
-                             "timelines do, the step may be "
-                             "more than 5 % off this figure",
+            "are added up by stage: simulated layer by layer and link by link, as timelines do, "
+            "the step may be more than 5 % off this figure",
+        [SL_COARSE_FEW] =
+            "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as timelines do, the "
+            "step may be more than 5 % off this figure",
+        [SL_COARSE_CHUNKS] =
+            "chunks of interleaved stages differ in length: simulated, as timelines do, the step "
+            "may be more than 5 % off this figure",
     };
 
     if (out->time.coarse != SL_COARSE_NONE)

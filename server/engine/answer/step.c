@@ -81,12 +81,7 @@ static sl_chunk_pass
 skew_of(const sl_memory_case *c, uint32_t r, const sl_busy *all, double visible)
 {
     const double copies = sl_schedule_copies(c->plan); /* which share the micro-batches */
-    const sl_held held = {.rank = r, .first = 0, .count = 1};
-    sl_memory_case space;
-    sl_stage stage;
-
-    sl_schedule_part(c->question->model, c->plan, &held, &stage);
-    sl_rank_time t = sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
+    sl_rank_time t = sl_step_chunk(c, r, 0);
     t.visible_expert_s = visible * all_passes(&t).expert_s;
     const sl_busy first = busy_of(&t);
     const double weight_s = all->weight_s - 2.0 * first.weight_s;

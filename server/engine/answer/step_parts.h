@@ -36,6 +36,9 @@ sl_rank_time sl_step_rank(const sl_memory_case *c, const sl_held *held, const sl
 void sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stage *stage,
                           sl_rank_time *out);
 
+/** The one of a rank's chunks with this index. */
+sl_rank_time sl_step_chunk(const sl_memory_case *c, uint32_t r, uint32_t index);
+
 /** One layer of a kind; `again` where it recomputes. */
 sl_rank_time sl_step_layer(const sl_memory_case *c, uint32_t kind, bool again);
 
@@ -88,6 +91,10 @@ double sl_step_tied_s(const sl_memory_case *c, double *bytes, sl_level *level);
  * *bytes of it are sent by each rank. Between pools the slower side counts. */
 double sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole,
                      double *bytes, sl_level *level);
+
+/** The output of a chunk, from the pipeline rank that holds it to that of the next; 0 where they are one. */
+double sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t to,
+                      sl_level *level);
 
 /** A collective of two ranks, one of each of two stages. */
 double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,

@@ -129,8 +129,9 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
         if (c->workload->offload.activations) {
             const uint32_t leaving = sl_offload_leaving(c->workload, stage->blocks);
             const double share = (double)leaving / stage->blocks;
-            /* What the last block keeps of the only stage is wanted again at once, and stays. */
-            const bool stays = c->plan->pipeline == 1 && leaving == stage->blocks;
+            /* Other stages go on with another micro-batch first. */
+            const bool stays =
+                c->plan->pipeline == 1 && sl_offload_last_stays(c->workload, stage->blocks);
             const double gone = stays ? 1.0 - 1.0 / stage->blocks : 1.0;
             add_copies(c, k, gone * again, share, true, out);
             add_copies(c, k, gone * (layers - again), share, false, out);
@@ -138,6 +139,17 @@ sl_step_measure_rank(const sl_memory_case *c, const sl_held *held, const sl_stag
     }
     if (c->plan->host_run_count > 0)
         add_host(c, held, out);
+}
+
+sl_rank_time
+sl_step_chunk(const sl_memory_case *c, uint32_t r, uint32_t index)
+{
+    const sl_held held = {.rank = r, .first = index, .count = 1};
+    sl_memory_case space;
+    sl_stage stage;
+
+    sl_schedule_part(c->question->model, c->plan, &held, &stage);
+    return sl_step_rank(sl_case_of_stage(c, r, &space), &held, &stage);
 }
 
 sl_rank_time

@@ -5,7 +5,8 @@
 #include "engine/extremes.h"
 #include "engine/placement/ranks.h"
 
-/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone. */
+/* Of a span, sends that only a rank hides that may be the slowest with one of its chunks alone. Coarse: read
+ * off drawn plans (tests/unit/combinations_test.c). */
 static const double hidden_ratio = 0.01;
 
 /* What crosses the stage boundaries, one micro-batch in one direction. */
@@ -102,17 +103,15 @@ measure_hops(const sl_memory_case *c)
     return h;
 }
 
-/* The output of a chunk, to the rank that holds the next. */
-static double
-send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t to)
+double
+sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, uint32_t to, sl_level *level)
 {
-    const uint32_t end = sl_schedule_begin(&c->holdings->cut, chunk + 1);
-    const uint32_t kind = c->question->model->layers[end - 1];
+    const uint32_t kind = sl_schedule_last_kind(c->question->model, c->plan, chunk);
     double bytes = 0.0;
-    sl_level level = SL_LEVEL_SCALE_UP;
 
-    return sl_step_hop_s(c, from < to ? from : to, from < to ? to : from,
-                         c->prices[kind].output_bytes, &bytes, &level);
+    return from == to ? 0.0
+                      : sl_step_hop_s(c, from < to ? from : to, from < to ? to : from,
+                                      c->prices[kind].output_bytes, &bytes, level);
 }
 
 /* How much longer a step spans where a rank computes nothing while it sends: outputs on, gradients back. */
@@ -122,6 +121,7 @@ open_sends_s(const sl_memory_case *c, uint64_t m, const sl_busy *busy, const sl_
     const sl_plan *plan = c->plan;
     const uint32_t copies = sl_schedule_copies(plan); /* which share the micro-batches */
     sl_busy sending[SL_PIPELINE_MAX];
+    sl_level level = SL_LEVEL_SCALE_UP;
 
     for (uint32_t r = 0; r < plan->pipeline; r++)
         sending[r] = busy[r];
@@ -129,7 +129,7 @@ open_sends_s(const sl_memory_case *c, uint64_t m, const sl_busy *busy, const sl_
         for (uint32_t chunk = 0; chunk + 1 < sl_schedule_chunks(plan); chunk++) {
             const uint32_t from = sl_schedule_rank(plan, chunk, copy);
             const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
-            const double sent_s = from == to ? 0.0 : send_s(c, chunk, from, to) / copies;
+            const double sent_s = sl_step_send_s(c, chunk, from, to, &level) / copies;
             sending[from].all_s += sent_s;
             sending[to].all_s += sent_s;
             sending[to].backward_s += sent_s;
@@ -201,6 +201,7 @@ filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, dou
     const double chunks = plan->virtual_pipeline;
     double forward_sum_s = 0.0, backward_sum_s = 0.0;
     double forward_most_s = 0.0, backward_most_s = 0.0;
+    sl_level level = SL_LEVEL_SCALE_UP;
 
     if (sl_schedule_of(plan) != SL_SCHEDULE_INTERLEAVED_1F1B)
         return 2.0 * h->sum_s * sl_schedule_fill_boundaries(plan) / last;
@@ -212,7 +213,7 @@ filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, dou
         forward_most_s = sl_larger(forward_most_s, forward_s);
         backward_most_s = sl_larger(backward_most_s, backward_s);
     }
-    const double around_s = h->sum_s + send_s(c, last, last, 0);
+    const double around_s = h->sum_s + sl_step_send_s(c, last, last, 0, &level);
     const double open_s =
         sl_larger(0.0, forward_sum_s + around_s - plan->pipeline * forward_most_s) +
         sl_larger(0.0, backward_sum_s + around_s - plan->pipeline * backward_most_s);

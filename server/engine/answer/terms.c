@@ -171,11 +171,10 @@ static const sl_term_info terms[] = {
     [SL_TERM_ACTIVATION_OFFLOAD] =
         {"activation_offload", NULL, SL_LIFETIME_NONE,
          "microbatches x (microbatch_forward_wait_s + microbatch_backward_wait_s): of each block "
-         "what "
-         "a copy of what it keeps, bytes / (0.77 x host_bytes_per_s), takes beyond the pass beside "
-         "it",
-         "derived: one copy stream each way, two blocks on the device (TransformerEngine "
-         "cpu_offload.py)"},
+         "what a copy of what it keeps, bytes / (0.77 x host_bytes_per_s), takes beyond the pass "
+         "beside it; where fewer blocks leave, that share of a copy beside each of them",
+         "derived: one copy stream each way, two blocks on the device, copies spread over the "
+         "passes of all (TransformerEngine cpu_offload.py, layer_window_map)"},
     [SL_TERM_PIPELINE_COMMUNICATION] = {"pipeline_communication", NULL, SL_LIFETIME_NONE,
                                         "late_sends_s + fill_and_drain_s of sends beside passes; "
                                         "else open_sends_s: how much longer "
@@ -187,8 +186,9 @@ static const sl_term_info terms[] = {
          "micro-batch waits for gradients and parameters that travel with each; (busy_sum_s - "
          "slowest_busy_s) / chunks_per_rank where only the slowest differs, for each micro-batch "
          "with the naive schedule: (p - 1)(F + B) / v for equal stages, zb_h1 (p - 1)(F + B - 2W), "
-         "zb_h2 (p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W, "
-         "no difference below 0, dualpipe with n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - "
+         "zb_h2 (p - 1)(F + B - 3W), zb_v with I = B - W half of (p - 1)(I - F + F + I - 2W) - W "
+         "or where I < F of (p - 1)(2F - W - min(W, I)) - W, no difference below 0, dualpipe with "
+         "n = p / 2 - 1 max(2n F, (n - 1) F + n I) + n (I - "
          "W), "
          "(p / 2 - 1)(F + 2B - 3W) where F = I = W",
          "Narayanan 2021 section 2.2; Qi 2023 (arXiv 2401.10241); deepseek-ai/DualPipe"},

@@ -6,6 +6,7 @@
 #include "engine/extremes.h"
 #include "engine/links/links.h"
 #include "engine/placement/adapter.h"
+#include "engine/schedule/schedule.h"
 
 /* DeepSpeed's defaults. */
 static const double sub_group_elements = 1e9;
@@ -103,6 +104,12 @@ sl_offload_leaving(const sl_workload *workload, uint32_t blocks)
     return said > 0 && said < blocks ? said : blocks;
 }
 
+bool
+sl_offload_last_stays(const sl_workload *workload, uint32_t blocks)
+{
+    return sl_offload_leaving(workload, blocks) == blocks;
+}
+
 double
 sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes)
 {
@@ -118,11 +125,15 @@ check_leaving(const sl_question *question, sl_errors *err)
 {
     static const char pointer[] = "/workload/offload/activation_layers";
     const sl_offload *offload = &question->workload.offload;
-    const uint32_t layers = question->model->layer_count;
+    uint32_t blocks = 0;
 
-    if (offload->activation_layers > layers)
+    if (offload->activation_layers == 0)
+        return SL_OK;
+    for (uint32_t i = 0; i < question->model->layer_count; i++)
+        blocks += sl_schedule_is_block(question->model, question->model->layers[i]);
+    if (offload->activation_layers > blocks)
         return sl_fail(err, SL_E_RANGE, "out_of_range", pointer,
-                       "must be at most the %u layers of the model, got %u", layers,
+                       "must be at most the %u blocks of the model, got %u", blocks,
                        offload->activation_layers);
     return SL_OK;
 }

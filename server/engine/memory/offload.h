@@ -48,6 +48,9 @@ double sl_offload_fetch_s(const sl_cluster *cluster, const sl_workload *workload
 /** Of the blocks of a stage, how many have their activations leave: all, or as many as are said. */
 uint32_t sl_offload_leaving(const sl_workload *workload, uint32_t blocks);
 
+/** Whether what the last of the blocks keeps, which is wanted again at once, stays: where all leave. */
+bool sl_offload_last_stays(const sl_workload *workload, uint32_t blocks);
+
 /** Seconds in which what a block keeps of a micro-batch goes down over the host's link, or comes up; 0
  * where it stays on the device, and where that link is not known. */
 double sl_offload_kept_s(const sl_cluster *cluster, const sl_workload *workload, double bytes);

@@ -124,6 +124,6 @@ sl_layers_costs(const sl_memory_case *c, const sl_data_time *data, sl_layer_cost
     costs[0].replicas_s += roots * replicas_s;
     costs[0].gathered_bytes += units ? roots * gathered : 0.0;
     fill_buckets(c, costs);
-    if (sl_offload_leaving(c->workload, block) == block)
+    if (sl_offload_last_stays(c->workload, block))
         keep_last(layers, costs);
 }

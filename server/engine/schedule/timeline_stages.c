@@ -84,12 +84,8 @@ set_send(const sl_memory_case *c, const sl_held *held, sl_chunk_cost *cost)
     const uint32_t to = sl_schedule_rank(plan, chunk + 1, copy);
     if (to == held->rank)
         return;
-    const uint32_t kind = sl_schedule_last_kind(c->question->model, plan, chunk);
     sl_level level = SL_LEVEL_SCALE_UP;
-    double bytes = 0.0;
-    cost->send_s =
-        sl_step_hop_s(c, to < held->rank ? to : held->rank, to < held->rank ? held->rank : to,
-                      c->prices[kind].output_bytes, &bytes, &level);
+    cost->send_s = sl_step_send_s(c, chunk, held->rank, to, &level);
     cost->send_scale_up = level != SL_LEVEL_NETWORK;
 }
 

@@ -189,14 +189,16 @@ function Found({ filter }) {
         <${Waiting} of=${loaded} what="inventories" />
         ${value === null ? null : value.items.length === 0 ? html`<${Nothing} />` : html`
             <section class="panel" aria-label="List of inventories" aria-busy=${pending}>${gone ? html`<${Deleted} items=${value.items} />` : html`<${Rows} rows=${value.rows} />`}
-                ${value.next_cursor ? html`<p class="more"><span class="muted"><${Help} of="pages" /></span>
+                ${value.next_cursor ? html`<p class="more">${gone ? null : html`<span class="muted"><${Help} of="pages" /></span>`}
                     <button type="button" onClick=${() => goTo({ ...place.value, cursor: value.next_cursor })}>Next page</button></p>` : null}
             </section>`}`;
 }
 
 export function List() {
     const { q: name = "", gone, cursor = "" } = place.value;
-    const filter = changed({ limit: String(PAGE), sort: "observed_at" }, { name, deleted: gone === "1" ? "true" : "", cursor });
+    /* Who looks for a deleted one most often wants the one deleted last. */
+    const order = gone === "1" ? { sort: "-updated_at", deleted: "true" } : { sort: "observed_at" };
+    const filter = changed({ limit: String(PAGE), ...order }, { name, cursor });
     return html`
         <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>

@@ -75,6 +75,15 @@ function Refusal({ problem }) {
             })}</ul>` : null}`;
 }
 
+/** The place of the changes worth asking about, of which there are eight at most. */
+function Ribbon() {
+    return html`
+        <div class="what-if" aria-hidden="true">
+            <h2>What if</h2>
+            <ul class="ribbon">${Array.from({ length: 8 }, (_, at) => html`<li key=${at}></li>`)}</ul>
+        </div>`;
+}
+
 export function Verdict() {
     const { phase, estimate, problem } = answer.value;
     const fixes = phase !== "problem" && estimate ? estimate.binding?.fixes ?? [] : [];
@@ -93,6 +102,6 @@ export function Verdict() {
                 <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
-            ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf" />` : null}
+            ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf"><${Ribbon} /><//>` : null}
         </section>`;
 }

@@ -11,20 +11,19 @@ const CLASSES = { "#": "n", "~": "how" };
  * @param {any} [props.caption]     for all
  * @param {any[]} props.columns     a column of numbers begins with #, one whose words wrap with ~
  * @param {any[][]} props.rows      the first cell of a row is its name; a cell that is an element td stands as it is
- * @param {string[]} [props.slugs]  of the rows
  * @param {boolean} [props.tight]
  * @param {(row: number) => Record<string, any>} [props.more]  attributes of a row
  * @param {string} [props.testid]
  * @param {any} [props.children]    what follows the rows
  */
-export function Plain({ label, caption, columns, rows, slugs = [], tight = false, more, testid, children }) {
+export function Plain({ label, caption, columns, rows, tight = false, more, testid, children }) {
     const classes = columns.map((column) => CLASSES[String(column)[0]]);
     return html`
         <${Scroll} label=${label}><table class=${tight ? "figures tight" : "figures"} aria-label=${label} data-testid=${testid}>
             ${caption && html`<caption>${caption}</caption>`}
             <thead><tr>${columns.map((column, at) => html`<th key=${at} scope="col" class=${classes[at]}>${classes[at] ? column.slice(1) : column}</th>`)}</tr></thead>
             <tbody>${rows.map(([name, ...cells], row) => html`
-                <tr key=${slugs[row] ?? row} data-slug=${slugs[row]} ...${more?.(row)}><th scope="row">${name}</th>${cells.map((cell, at) =>
+                <tr key=${row} ...${more?.(row)}><th scope="row">${name}</th>${cells.map((cell, at) =>
                     (cell?.type === "td" ? cell : html`<td key=${at} class=${classes[at + 1]}>${cell}</td>`))}</tr>`)}</tbody>${children}
         </table><//>`;
 }

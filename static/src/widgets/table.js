@@ -8,6 +8,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { copy } from "../shell/share.js";
+import { within } from "./hand.js";
 import { csvOf, directionOf, nextSort, tsvOf } from "./rows.js";
 import { save } from "./save.js";
 import { ScrollHint, useOver } from "./scroll.js";
@@ -154,8 +155,6 @@ export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = 
         setCursor({ key: keyAt(at), name: columns[across].name, focus: cursor.focus + 1 });
         if (at >= 0) choose?.(keyAt(at));
     };
-    /** @param {number} value @param {number} least @param {number} most */
-    const within = (value, least, most) => Math.max(least, Math.min(most, value));
     /** Whether the key did something. @param {KeyboardEvent} event @param {Place} place */
     const does = (event, { key, name, cell }) => {
         const onHead = key === HEADS;

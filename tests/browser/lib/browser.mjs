@@ -151,9 +151,9 @@ export async function becomes(read, expected, what) {
 export const fitsAcross = (page, what = 'no scrolling sideways') => becomes(() => page.evaluate(() =>
     document.documentElement.scrollWidth), page.viewportSize().width, what);
 
-/** Opens a fold, and waits for what it holds: that is made once it is open. @param {import('playwright-core').Locator} fold */
+/** Opens a fold from the keyboard, which hits it wherever it stands, and waits for what it holds: that is made then. @param {import('playwright-core').Locator} fold */
 export async function unfold(fold) {
-    await fold.locator('summary').first().click();
+    await fold.locator('summary').first().press('Enter');
     await fold.locator(':scope[open] > :nth-child(2)').waitFor({ state: 'attached' });
 }
 
