@@ -8,7 +8,7 @@
 
 enum { RUNNING_MAX = 4, WAITING_MAX = 16, RETRY_AFTER_S = 10 };
 
-typedef enum stage { SEARCHING, REVIEWING, OVER } stage;
+typedef enum stage { SEARCHING, RELAXING, REVIEWING, OVER } stage;
 
 struct sl_search_run {
     sl_crew_work work; /* first: the crew knows the run by it */
@@ -19,6 +19,9 @@ struct sl_search_run {
     sl_search_outcome *shown; /* the watcher's copy of the next */
     sl_search_outcome *outcome;
     sl_search_review *review;
+    void *relaxed_space;
+    sl_search_outcome *relaxed; /* of the search at hand while it is relaxing */
+    sl_search_relax *relax;
     double asked_s;
 
     pthread_mutex_t lock; /* of all below, while it is not over */
@@ -30,6 +33,7 @@ struct sl_search_run {
     uint32_t next;       /* nobody took yet */
     uint32_t done;       /* of the round */
     double until_s;      /* 0: no piece was done yet */
+    bool is_late;        /* while relaxing: what was searched was searched to its end before */
     double elapsed_s;
     void (*wake)(void *context); /* NULL: nobody waits yet */
     void *context;
@@ -65,33 +69,86 @@ begin_round(sl_search_run *run, uint32_t size)
     run->done = 0;
 }
 
+/* Units from the first of a search on. */
+static void
+begin_units(sl_search_run *run, stage at, uint32_t units, uint32_t round)
+{
+    run->stage = at;
+    run->unit_count = units;
+    run->end = 0;
+    begin_round(run, round);
+}
+
 static void
 begin_review(sl_search_run *run)
 {
     const sl_review_wish wish = sl_search_wish(run->task.asked);
 
     sl_review_begin(run->search, run->outcome, &wish, run->review);
-    run->stage = REVIEWING;
-    run->unit_count = run->review->unit_count;
-    run->end = 0;
-    begin_round(run, run->unit_count);
+    begin_units(run, REVIEWING, run->review->unit_count, run->review->unit_count);
+}
+
+static void
+begin_relaxed(sl_search_run *run)
+{
+    sl_search_begin(run->relaxed);
+    begin_units(run, RELAXING, sl_search_unit_count(run->relax->search), SL_SEARCH_ROUND_UNITS);
+}
+
+static void
+merge_round(sl_search_run *run, const sl_search *search, sl_search_outcome *into)
+{
+    const uint64_t before = into->evaluated;
+
+    for (uint32_t i = 0; i < run->end - run->first; i++)
+        sl_search_merge(search, &run->parts[i], into);
+    (void)atomic_fetch_add(&run->task.searches->evaluated, into->evaluated - before);
+}
+
+/* What a search that ended leads to. */
+static void
+end_search(sl_search_run *run)
+{
+    if (run->state == SL_SEARCH_CANCELLED)
+        run->stage = OVER;
+    else if (run->task.relaxes && run->state == SL_SEARCH_RUNNING &&
+             sl_search_is_relaxed(run->task.asked, run->outcome) &&
+             sl_relax_begin(run->search, run->relaxed_space, run->relax))
+        begin_relaxed(run);
+    else
+        begin_review(run);
+}
+
+static void
+end_relaxed(sl_search_run *run)
+{
+    if (run->state == SL_SEARCH_CANCELLED)
+        run->stage = OVER;
+    else if (!run->is_late && sl_relax_next(run->relax, run->relaxed))
+        begin_relaxed(run);
+    else
+        begin_review(run);
 }
 
 /* All units that were taken are done: what comes next. Under the lock. */
 static void
 advance(sl_search_run *run)
 {
+    const bool goes_on =
+        run->state == SL_SEARCH_RUNNING && !run->is_late && run->end < run->unit_count;
+
     if (run->stage == SEARCHING) {
-        const uint64_t before = run->outcome->evaluated;
-        for (uint32_t i = 0; i < run->end - run->first; i++)
-            sl_search_merge(run->search, &run->parts[i], run->outcome);
-        (void)atomic_fetch_add(&run->task.searches->evaluated, run->outcome->evaluated - before);
-        if (run->state == SL_SEARCH_RUNNING && run->end < run->unit_count)
+        merge_round(run, run->search, run->outcome);
+        if (goes_on)
             begin_round(run, SL_SEARCH_ROUND_UNITS);
-        else if (run->state == SL_SEARCH_CANCELLED)
-            run->stage = OVER;
         else
-            begin_review(run);
+            end_search(run);
+    } else if (run->stage == RELAXING) {
+        merge_round(run, run->relax->search, run->relaxed);
+        if (goes_on && run->relaxed->best_count == 0)
+            begin_round(run, SL_SEARCH_ROUND_UNITS);
+        else
+            end_relaxed(run);
     }
     if (run->stage != REVIEWING || run->done < run->end - run->first)
         return;
@@ -116,6 +173,8 @@ check_time(sl_search_run *run)
         run->state = SL_SEARCH_CANCELLED;
     else if (run->stage == SEARCHING && run->state == SL_SEARCH_RUNNING && now_s >= run->until_s)
         run->state = SL_SEARCH_DEADLINE;
+    else if (run->stage == RELAXING && !run->is_late && now_s >= run->until_s)
+        run->is_late = true;
     else
         return;
     run->end = run->next;
@@ -135,7 +194,7 @@ piece(sl_crew_work *work, void *scratch)
     const uint32_t unit = run->next;
     if (taken)
         run->next++;
-    sl_search_outcome *const part = &run->parts[taken && at == SEARCHING ? unit - run->first : 0];
+    sl_search_outcome *const part = &run->parts[taken && at != REVIEWING ? unit - run->first : 0];
     unlock(run);
     if (!taken)
         return at == OVER ? SL_CREW_OVER : SL_CREW_NOTHING;
@@ -143,6 +202,8 @@ piece(sl_crew_work *work, void *scratch)
     /* Nothing is merged, and no review begun, while a unit is out: both are read without the lock. */
     if (at == SEARCHING)
         sl_search_unit(run->search, unit, run->outcome, scratch, part);
+    else if (at == RELAXING)
+        sl_search_unit(run->relax->search, unit, run->relaxed, scratch, part);
     else
         sl_review_unit(run->review, unit, scratch);
 
@@ -216,8 +277,12 @@ allocate(sl_search_run *run, sl_errors *err)
     run->shown = calloc(1, sizeof *run->shown);
     run->outcome = calloc(1, sizeof *run->outcome);
     run->review = calloc(1, sizeof *run->review);
+    run->relaxed_space = malloc(sl_search_bytes());
+    run->relaxed = calloc(1, sizeof *run->relaxed);
+    run->relax = calloc(1, sizeof *run->relax);
     if (run->space != NULL && run->parts != NULL && run->shown != NULL && run->outcome != NULL &&
-        run->review != NULL)
+        run->review != NULL && run->relaxed_space != NULL && run->relaxed != NULL &&
+        run->relax != NULL)
         return SL_OK;
     return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the search");
 }
@@ -263,6 +328,9 @@ sl_search_run_free(sl_search_run *run)
     free(run->shown);
     free(run->outcome);
     free(run->review);
+    free(run->relaxed_space);
+    free(run->relaxed);
+    free(run->relax);
     free(run);
 }
 
@@ -284,6 +352,7 @@ sl_search_run_document(const sl_search_run *run, sl_search_document *document)
     document->search = run->search;
     document->outcome = run->ended ? run->outcome : run->shown;
     document->review = run->ended ? run->review : NULL;
+    document->relax = run->ended ? run->relax : NULL;
     document->state = run->ended ? run->state : SL_SEARCH_RUNNING;
     document->elapsed_s = run->ended ? run->elapsed_s : sl_clock_now_s() - run->asked_s;
 }

@@ -1,7 +1,8 @@
 /**
- * A search that runs: its units, and those of the review of what they found, as pieces of a crew's
- * work. What comes of it depends on neither the number of threads nor their order: the units of a round
- * see what earlier rounds found, and are merged by number when all are done.
+ * A search that runs: its units, those of what would give it an answer where it finds none, and those of
+ * the review of what they found, as pieces of a crew's work. What comes of it depends on neither the number
+ * of threads nor their order: the units of a round see what earlier rounds found, and are merged by number
+ * when all are done.
  */
 #ifndef SL_API_SEARCH_RUN_H
 #define SL_API_SEARCH_RUN_H
@@ -32,6 +33,7 @@ typedef void (*sl_search_watcher)(void *context, const sl_search_run *run);
 typedef struct sl_search_task {
     sl_searches *searches;
     sl_search_asked *asked; /* decoded; outlives the run */
+    bool relaxes;           /* without an answer, what would give one is sought too */
     const atomic_bool *cancelled;
     sl_search_watcher watcher; /* NULL: nobody wants to know */
     void *context;
@@ -48,7 +50,7 @@ sl_code sl_search_run_begin(sl_search_run *run, sl_errors *err) SL_MUST_CHECK;
 /** An sl_park: wakes when it is over. Once over it may be freed. */
 bool sl_search_run_wait(void *run, void (*wake)(void *context), void *context);
 
-/** Fills search, outcome, review, state and elapsed_s: for a watcher what was found so far, without a
+/** Fills search, outcome, review, relax, state and elapsed_s: for a watcher what was found so far, without a
  * review; when it is over, what it came to. */
 void sl_search_run_document(const sl_search_run *run, sl_search_document *document);
 

@@ -183,6 +183,7 @@ begin(const sl_app *app, searching *own, const sl_request *request, sl_response 
     const bool streams = own->events != SL_EVENTS_NONE;
     const sl_search_task task = {.searches = app->searches,
                                  .asked = own->ask.asked,
+                                 .relaxes = true,
                                  .cancelled = request->cancelled,
                                  .watcher = streams ? tell_progress : NULL,
                                  .context = own};
@@ -227,6 +228,14 @@ write_document(searching *own, const sl_search_document *document, const sl_requ
     return err->count > 0 ? SL_E_INTERNAL : no_memory(err);
 }
 
+/* Neither the end of its time nor a bound cut it short. */
+static bool
+is_whole(const sl_search_document *document)
+{
+    return document->state == SL_SEARCH_DONE &&
+           (document->relax->from == NULL || document->relax->complete);
+}
+
 /* The search is over. */
 static void
 conclude(searching *own, const sl_request *request, sl_response *response)
@@ -246,7 +255,7 @@ conclude(searching *own, const sl_request *request, sl_response *response)
         code = write_document(own, &document, request, &err);
     if (code != SL_OK) {
         fail(own, request, response, &err);
-    } else if (own->keeps && document.state == SL_SEARCH_DONE) {
+    } else if (own->keeps && is_whole(&document)) {
         own->step = KEEP;
         sl_response_continue(response, SL_LANE_STORE, own);
     } else {

@@ -499,6 +499,15 @@ describe('the real search', () => {
         });
     });
 
+    it('offers what would give an empty space a plan, and searches with it', async () => {
+        await inTab(browser, server, { path: `${VIEW}&s.tensor=7&s.run=1` }, async ({ page }) => {
+            await ready(page);
+            await press(page.getByTestId('nothing'), 'Search with Tensor 7 → 8');
+            await page.getByTestId('plans').locator('tbody tr').first().waitFor();
+            assert.equal(new URL(page.url()).searchParams.get('s.tensor'), '8');
+        });
+    });
+
     it('is cancelled on the service when it is cancelled here', async () => {
         await inTab(browser, server, { path: VIEW }, async ({ page }) => {
             const running = async () => Number(/^shardline_searches_running(?:\{[^}]*\})? (\d+)/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);

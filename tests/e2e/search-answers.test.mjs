@@ -388,6 +388,42 @@ test('a space without a legal plan says which rule is in the way', async () => {
     assert.match(nothing, /No plan of this space is legal/);
 });
 
+/* What each empty space is told: places, and values. */
+const empty = {
+    'a degree that divides nothing': [{ space: { tensor: [7] } }, [['/space/tensor', 8]]],
+    'a degree of the plan': [{ parallelism: { pipeline: 3, tensor: 8 } }, [['/parallelism/pipeline', 2]]],
+    'so many nodes that none share the batch': [{ cluster: { nodes: 67 } },
+        [['/cluster/nodes', 528], ['/workload/global_batch_size', 67]]],
+    'too few accelerators for a degree': [{ space: { tensor: [8] }, constraints: { max_accelerators: 4 } },
+        [['/space/tensor', 4], ['/constraints/max_accelerators', 8]]],
+    'a schedule without its chunks': [{ space: { schedule: ['interleaved_1f1b'], pipeline: [2], virtual_pipeline: [1] } },
+        [['/space/virtual_pipeline', 2], ['/space/schedule', '1f1b']]],
+    'words of FSDP': [{ workload: { framework: 'fsdp2' }, space: { sharding: ['hybrid_shard'], data: [3] } },
+        [['/space/data', 8]]],
+    'two degrees, of which neither helps alone': [{ space: { tensor: [7], pipeline: [5] } },
+        [['/space/pipeline', 1], ['/space/tensor', 1]]],
+};
+for (const [name, [parts, told]] of Object.entries(empty))
+    test(`an empty space is told the nearest that has an answer, and merged into the request it has: ${name}`, async () => {
+        const request = search(parts);
+        const { best, nothing, relaxations, relaxed_together: together, relaxations_complete: complete } = await answered(request);
+        assert.deepEqual([best, complete], [[], true]);
+        assert.deepEqual(relaxations.map(({ pointer, to }) => [pointer, to]), told);
+        assert.match(nothing, / With .* there is one\.$/);
+        const changes = relaxations.map(({ change }) => change);
+        for (const patch of together ? [changes.reduce(mergePatch)] : changes) {
+            const { best: [found] } = await answered(mergePatch(request, patch));
+            assert.ok(found.headroom_bytes >= 0);
+        }
+    });
+
+test('nothing is relaxed where there is an answer, or a constraint in its way', async () => {
+    for (const parts of [{}, { constraints: { headroom_ratio: 0.97 } }]) {
+        const { relaxations, relaxed_together: together, relaxations_complete: complete } = await searched(parts);
+        assert.deepEqual([relaxations, together, complete], [[], false, null]);
+    }
+});
+
 test('what is out of reach at any efficiency is refused before anything is tried', async () => {
     const parts = { workload: { tokens: 1e12 }, cluster: { nodes: 2, price_per_node_hour: 90 } };
     for (const [name, value] of [['deadline_s', 60], ['min_tokens_per_s', 1e9], ['max_step_s', 1e-6]]) {

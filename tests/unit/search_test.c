@@ -6,41 +6,14 @@
 #include "engine/answer/evaluate.h"
 #include "engine_fixture.h"
 #include "harness.h"
-#include "shardline/search.h"
+#include "search_fixture.h"
 
 enum { DRAWN = 160, FOUND_MIN = 30 };
 
 static sl_cluster cluster;
 static sl_software software;
-static sl_search_outcome outcomes[2], parts[SL_SEARCH_ROUND_UNITS];
+static sl_search_outcome outcomes[2];
 static sl_errors err;
-static void *space_memory, *scratch_memory;
-
-/* Runs all units, those of a round in the order given or against it. */
-static sl_code
-search_all(const sl_search_request *request, bool backwards, sl_search_outcome *out)
-{
-    const sl_search *search = NULL;
-
-    err = (sl_errors){0};
-    const sl_code code = sl_search_prepare(request, space_memory, &search, &err);
-    if (code != SL_OK)
-        return code;
-    const uint32_t units = sl_search_unit_count(search);
-    sl_search_begin(out);
-    for (uint32_t first = 0; first < units; first += SL_SEARCH_ROUND_UNITS) {
-        const uint32_t left = units - first;
-        const uint32_t count = left < SL_SEARCH_ROUND_UNITS ? left : SL_SEARCH_ROUND_UNITS;
-        for (uint32_t i = 0; i < count; i++) {
-            const uint32_t at = backwards ? count - 1 - i : i;
-            memset(scratch_memory, backwards ? 0x55 : 0xaa, sl_search_scratch_bytes());
-            sl_search_unit(search, first + at, out, scratch_memory, &parts[at]);
-        }
-        for (uint32_t i = 0; i < count; i++)
-            sl_search_merge(search, &parts[i], out);
-    }
-    return SL_OK;
-}
 
 static bool
 same_point(const sl_search_point *a, const sl_search_point *b)
@@ -62,43 +35,6 @@ assert_same_answer(const sl_search_outcome *a, const sl_search_outcome *b)
         CU_ASSERT_TRUE(same_point(&a->best[i], &b->best[i]));
     for (uint32_t i = 0; i < a->front_count; i++)
         CU_ASSERT_TRUE(same_point(&a->front[i], &b->front[i]));
-}
-
-static sl_search_request
-request_of(const sl_question *question)
-{
-    return (sl_search_request){.question_count = 1,
-                               .questions = question,
-                               .objective = SL_OBJECTIVE_THROUGHPUT,
-                               .limit = 5,
-                               .front = true};
-}
-
-static void
-set_values(sl_search_request *request, sl_dimension dimension, uint32_t count,
-           const uint64_t *values)
-{
-    sl_values *to = &request->space.of[dimension];
-
-    to->count = count;
-    memcpy(to->list, values, count * sizeof *values);
-}
-
-/* 1.3 B parameters over two nodes; the default space has plans of every kind. */
-static sl_question
-small_question(void)
-{
-    const sl_dense_spec spec = sl_fixture_llama();
-
-    cluster = sl_fixture_cluster(2);
-    cluster.price_per_node_hour = 20.0;
-    software = sl_fixture_software();
-    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
-    q.workload.attention = SL_ATTENTION_FLASH2;
-    q.workload.global_batch = 64;
-    q.workload.sequence_length = 8192;
-    q.workload.tokens = 1000000000;
-    return q;
 }
 
 static const sl_search_reason *
@@ -138,13 +74,13 @@ drawn_request(uint64_t number, sl_drawn *drawn)
     drawn->cluster.price_per_node_hour = number % 3 == 0 ? 0.0 : 10.0;
     drawn->question.unknown = 0;
     drawn->question.workload.tokens = 1000000000;
-    request = request_of(&drawn->question);
+    request = sl_request_of(&drawn->question);
     request.space.every_size = true;
-    set_values(&request, SL_DIMENSION_TENSOR, 2, degrees);
-    set_values(&request, SL_DIMENSION_CONTEXT, 2, degrees);
-    set_values(&request, SL_DIMENSION_PIPELINE, 3, pipelines);
-    set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 2, some);
-    set_values(&request, SL_DIMENSION_MICRO_BATCH, 3, degrees);
+    sl_set_values(&request, SL_DIMENSION_TENSOR, 2, degrees);
+    sl_set_values(&request, SL_DIMENSION_CONTEXT, 2, degrees);
+    sl_set_values(&request, SL_DIMENSION_PIPELINE, 3, pipelines);
+    sl_set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 2, some);
+    sl_set_values(&request, SL_DIMENSION_MICRO_BATCH, 3, degrees);
     request.limit = 1 + (uint32_t)(number % 7);
     request.front = number % 4 != 0;
     request.objective = (sl_objective)(number % SL_OBJECTIVE_COUNT);
@@ -164,11 +100,12 @@ bounds_leave_the_answer_as_it_is(void)
         sl_drawn drawn;
         sl_search_request request = drawn_request(number, &drawn);
         request.exhaustive = true;
-        if (search_all(&request, false, &outcomes[0]) != SL_OK || outcomes[0].feasible == 0)
+        if (sl_search_all(&request, false, &outcomes[0], &err) != SL_OK ||
+            outcomes[0].feasible == 0)
             continue;
         CU_ASSERT_EQUAL(outcomes[0].pruned, 0);
         request.exhaustive = false;
-        CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+        CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
         assert_same_answer(&outcomes[0], &outcomes[1]);
         assert_same_lack(&outcomes[0], &outcomes[1]);
         CU_ASSERT_EQUAL(outcomes[0].evaluated, outcomes[1].evaluated + outcomes[1].pruned);
@@ -184,11 +121,11 @@ bounds_leave_the_answer_as_it_is(void)
 static void
 order_of_work_and_what_scratch_held_do_not_matter(void)
 {
-    const sl_question q = small_question();
-    const sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    const sl_search_request request = sl_request_of(&q);
 
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, true, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, true, &outcomes[1], &err), SL_OK);
     assert_same_answer(&outcomes[0], &outcomes[1]);
     CU_ASSERT_EQUAL(outcomes[0].evaluated, outcomes[1].evaluated);
     CU_ASSERT_EQUAL(outcomes[0].pruned, outcomes[1].pruned);
@@ -202,23 +139,23 @@ it_finds_what_loops_over_the_same_values_find(void)
 {
     static const uint64_t tensors[] = {1, 2, 4, 8}, pipelines[] = {1, 2, 4}, stages[] = {0, 1},
                           batches[] = {1, 2}, off[] = {0}, modes[] = {0, 2};
-    sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
     static sl_estimate answer;
     double best_s = 0.0;
     uint64_t legal = 0, fitting = 0;
 
-    set_values(&request, SL_DIMENSION_TENSOR, 4, tensors);
-    set_values(&request, SL_DIMENSION_PIPELINE, 3, pipelines);
-    set_values(&request, SL_DIMENSION_ZERO_STAGE, 2, stages);
-    set_values(&request, SL_DIMENSION_MICRO_BATCH, 2, batches);
-    set_values(&request, SL_DIMENSION_RECOMPUTE, 2, modes);
-    set_values(&request, SL_DIMENSION_SEQUENCE, 1, off);
-    set_values(&request, SL_DIMENSION_CONTEXT, 1, batches);
-    set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 1, batches);
-    set_values(&request, SL_DIMENSION_SCHEDULE, 1, off);
-    set_values(&request, SL_DIMENSION_LAYOUT, 1, off);
-    set_values(&request, SL_DIMENSION_RECOMPUTE_LAYERS, 1, off);
+    sl_set_values(&request, SL_DIMENSION_TENSOR, 4, tensors);
+    sl_set_values(&request, SL_DIMENSION_PIPELINE, 3, pipelines);
+    sl_set_values(&request, SL_DIMENSION_ZERO_STAGE, 2, stages);
+    sl_set_values(&request, SL_DIMENSION_MICRO_BATCH, 2, batches);
+    sl_set_values(&request, SL_DIMENSION_RECOMPUTE, 2, modes);
+    sl_set_values(&request, SL_DIMENSION_SEQUENCE, 1, off);
+    sl_set_values(&request, SL_DIMENSION_CONTEXT, 1, batches);
+    sl_set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 1, batches);
+    sl_set_values(&request, SL_DIMENSION_SCHEDULE, 1, off);
+    sl_set_values(&request, SL_DIMENSION_LAYOUT, 1, off);
+    sl_set_values(&request, SL_DIMENSION_RECOMPUTE_LAYERS, 1, off);
     request.exhaustive = true;
     for (uint32_t i = 0; i < 4 * 3 * 2 * 2 * 2; i++) {
         sl_priced priced;
@@ -241,7 +178,7 @@ it_finds_what_loops_over_the_same_values_find(void)
         if (answer.fits && (best_s <= 0.0 || answer.time.step_s < best_s))
             best_s = answer.time.step_s;
     }
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[0].evaluated, legal);
     CU_ASSERT_EQUAL(outcomes[0].feasible, fitting);
     CU_ASSERT_TRUE(best_s > 0.0);
@@ -255,7 +192,7 @@ ask_points(const sl_search_request *request, const sl_search_point *points, uint
     const sl_search *search = NULL;
     uint32_t balanced = 0;
 
-    CU_ASSERT_EQUAL_FATAL(sl_search_prepare(request, space_memory, &search, &err), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_of(request, &search, &err), SL_OK);
     for (uint32_t i = 0; i < count; i++) {
         const sl_search_point *point = &points[i];
         sl_cluster used;
@@ -276,7 +213,7 @@ ask_points(const sl_search_request *request, const sl_search_point *points, uint
 static uint32_t
 ask_front(const sl_search_request *request)
 {
-    CU_ASSERT_EQUAL_FATAL(search_all(request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_TRUE(outcomes[0].front_count > 0);
     return ask_points(request, outcomes[0].front, outcomes[0].front_count);
 }
@@ -284,7 +221,7 @@ ask_front(const sl_search_request *request)
 static uint32_t
 ask_best(const sl_search_request *request)
 {
-    CU_ASSERT_EQUAL_FATAL(search_all(request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(request, false, &outcomes[0], &err), SL_OK);
     return ask_points(request, outcomes[0].best, outcomes[0].best_count);
 }
 
@@ -292,15 +229,15 @@ static void
 a_point_is_what_its_question_answers(void)
 {
     static const uint64_t four[] = {4}, balanced[] = {SL_SEARCH_LAYOUT_BALANCED};
-    sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
     sl_dense_spec spec = sl_fixture_llama();
 
     (void)ask_front(&request);
     spec.vocabulary = 512000; /* a head as heavy as several blocks */
     q.model = sl_fixture_model(&spec);
-    set_values(&request, SL_DIMENSION_PIPELINE, 1, four);
-    set_values(&request, SL_DIMENSION_LAYOUT, 1, balanced);
+    sl_set_values(&request, SL_DIMENSION_PIPELINE, 1, four);
+    sl_set_values(&request, SL_DIMENSION_LAYOUT, 1, balanced);
     CU_ASSERT_TRUE(ask_front(&request) > 0);
 }
 
@@ -311,17 +248,17 @@ what_plans_share_is_what_each_has(void)
 {
     static const uint64_t one[] = {1}, pipelines[] = {2, 4}, full[] = {SL_RECOMPUTE_FULL},
                           layers[] = {0, 1, 2, 4, 8};
-    sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
     sl_dense_spec spec = sl_fixture_llama();
 
-    set_values(&request, SL_DIMENSION_CONTEXT, 1, one);
-    set_values(&request, SL_DIMENSION_EXPERT, 1, one);
-    set_values(&request, SL_DIMENSION_MICRO_BATCH, 1, one);
-    set_values(&request, SL_DIMENSION_PIPELINE, 2, pipelines);
-    set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 2, layers + 1);
-    set_values(&request, SL_DIMENSION_RECOMPUTE, 1, full);
-    set_values(&request, SL_DIMENSION_RECOMPUTE_LAYERS, 5, layers);
+    sl_set_values(&request, SL_DIMENSION_CONTEXT, 1, one);
+    sl_set_values(&request, SL_DIMENSION_EXPERT, 1, one);
+    sl_set_values(&request, SL_DIMENSION_MICRO_BATCH, 1, one);
+    sl_set_values(&request, SL_DIMENSION_PIPELINE, 2, pipelines);
+    sl_set_values(&request, SL_DIMENSION_VIRTUAL_PIPELINE, 2, layers + 1);
+    sl_set_values(&request, SL_DIMENSION_RECOMPUTE, 1, full);
+    sl_set_values(&request, SL_DIMENSION_RECOMPUTE_LAYERS, 5, layers);
     request.limit = SL_SEARCH_BEST_MAX;
     spec.blocks = 24;
     spec.vocabulary = 128000;
@@ -338,11 +275,11 @@ what_plans_share_is_what_each_has(void)
 static void
 nothing_on_the_front_is_beaten_in_everything(void)
 {
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
     request.space.every_size = true;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     const sl_search_outcome *o = &outcomes[0];
     CU_ASSERT_EQUAL(o->front[0].ordinal, o->best[0].ordinal);
     for (uint32_t i = 0; i < o->front_count; i++)
@@ -359,14 +296,14 @@ nothing_on_the_front_is_beaten_in_everything(void)
 static void
 constraints_hold_for_all_that_is_found(void)
 {
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     const sl_search_point free = outcomes[0].best[0];
     request.constraints.max_accelerators = 4;
     request.constraints.headroom_ratio = 0.25;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_TRUE_FATAL(outcomes[1].best_count > 0);
     for (uint32_t i = 0; i < outcomes[1].front_count; i++) {
         const sl_search_point *point = &outcomes[1].front[i];
@@ -376,7 +313,7 @@ constraints_hold_for_all_that_is_found(void)
             0.25 * (double)(cluster.accelerator.memory_bytes - cluster.accelerator.reserved_bytes));
     }
     request.constraints = (sl_constraints){.max_step_s = 0.99 * free.step_s};
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[1].best_count, 0);
     CU_ASSERT_EQUAL(outcomes[1].feasible, 0);
     const sl_search_reason *reason = find_reason(&outcomes[1], "max_step_s");
@@ -390,46 +327,46 @@ constraints_hold_for_all_that_is_found(void)
 static void
 a_deadline_and_a_budget_are_met_or_named(void)
 {
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
     request.objective = SL_OBJECTIVE_COST;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     const double cost = outcomes[0].best[0].cost;
     request.objective = SL_OBJECTIVE_TIME_TO_TRAIN;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     const double lasts_s = outcomes[0].best[0].time_to_train_s;
     request.constraints.deadline_s = 1.001 * lasts_s;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[1].best[0].time_to_train_s, lasts_s);
     request.constraints = (sl_constraints){.budget = 0.999 * cost};
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[1].best_count, 0);
     request.constraints.budget = 1.001 * cost;
     request.space.every_size = true;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_TRUE(outcomes[1].best_count > 0 && outcomes[1].best[0].cost <= 1.001 * cost);
 }
 
 static void
 the_fewest_accelerators_are_the_fewest_that_hold_it(void)
 {
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
     request.objective = SL_OBJECTIVE_ACCELERATORS;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     const uint64_t fewest = outcomes[0].best[0].value[SL_DIMENSION_ACCELERATORS];
     CU_ASSERT_TRUE(fewest >= 1 && fewest < 16);
     if (fewest > 1) {
         request.constraints.max_accelerators = fewest - 1;
-        CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+        CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
         CU_ASSERT_EQUAL(outcomes[1].best_count, 0);
     }
     /* Less time asks for more of them. */
     request.constraints =
         (sl_constraints){.min_tokens_per_s = 1.01 * outcomes[0].best[0].tokens_per_s};
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_TRUE(outcomes[1].best_count > 0);
     CU_ASSERT_TRUE(outcomes[1].best[0].value[SL_DIMENSION_ACCELERATORS] > fewest);
 }
@@ -438,15 +375,15 @@ static void
 sequences_beyond_the_critical_batch_earn_nothing(void)
 {
     static const uint64_t batches[] = {64, 256};
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
-    set_values(&request, SL_DIMENSION_GLOBAL_BATCH, 2, batches);
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    sl_set_values(&request, SL_DIMENSION_GLOBAL_BATCH, 2, batches);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[0].best[0].value[SL_DIMENSION_GLOBAL_BATCH], 256);
     const double rate = outcomes[0].best[0].tokens_per_s;
     request.constraints.critical_batch = 64;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[1].best[0].value[SL_DIMENSION_GLOBAL_BATCH], 64);
     CU_ASSERT_TRUE(outcomes[1].best[0].tokens_per_s < rate);
 }
@@ -454,26 +391,26 @@ sequences_beyond_the_critical_batch_earn_nothing(void)
 static void
 several_clusters_are_one_search(void)
 {
-    const sl_question first = small_question();
+    const sl_question first = sl_small_question(&cluster, &software);
     sl_cluster faster = cluster;
     sl_question questions[2] = {first, first};
-    sl_search_request request = request_of(questions);
+    sl_search_request request = sl_request_of(questions);
 
     faster.accelerator.gemm.peak_flops_per_s *= 2.0;
     questions[1].cluster = &faster;
     request.question_count = 2;
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[0].best[0].cluster, 1);
     request.question_count = 1;
     request.questions = &questions[1];
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[1]), SL_OK);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[1], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[1].best[0].step_s, outcomes[0].best[0].step_s);
 }
 
 static void
 expect_refusal(const sl_search_request *request, const char *rule, const char *pointer)
 {
-    CU_ASSERT_NOT_EQUAL_FATAL(search_all(request, false, &outcomes[0]), SL_OK);
+    CU_ASSERT_NOT_EQUAL_FATAL(sl_search_all(request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_TRUE_FATAL(err.count > 0);
     CU_ASSERT_STRING_EQUAL(err.list[0].rule, rule);
     CU_ASSERT_STRING_EQUAL(err.list[0].pointer, pointer);
@@ -483,21 +420,21 @@ static void
 what_no_plan_could_have_is_refused_by_name(void)
 {
     static const uint64_t none[] = {0}, seven[] = {7}, three[] = {3};
-    sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
-    set_values(&request, SL_DIMENSION_TENSOR, 1, none);
+    sl_set_values(&request, SL_DIMENSION_TENSOR, 1, none);
     expect_refusal(&request, "out_of_range", "/space");
-    request = request_of(&q);
-    set_values(&request, SL_DIMENSION_ACCELERATORS, 1, seven);
+    request = sl_request_of(&q);
+    sl_set_values(&request, SL_DIMENSION_ACCELERATORS, 1, seven);
     expect_refusal(&request, "empty_space", "/space/accelerators");
-    request = request_of(&q);
+    request = sl_request_of(&q);
     request.space.nodes = request.space.of[SL_DIMENSION_TENSOR];
     request.space.nodes.count = 1;
     request.space.nodes.list[0] = three[0];
     expect_refusal(&request, "empty_space", "/space/nodes");
     q.workload.tokens = 0;
-    request = request_of(&q);
+    request = sl_request_of(&q);
     request.objective = SL_OBJECTIVE_ENERGY;
     expect_refusal(&request, "needs_tokens", "/workload/tokens");
     q.workload.tokens = 1;
@@ -511,12 +448,12 @@ static void
 rules_that_forbid_plans_are_counted(void)
 {
     static const uint64_t seven[] = {7}, one[] = {1};
-    const sl_question q = small_question();
-    sl_search_request request = request_of(&q);
+    const sl_question q = sl_small_question(&cluster, &software);
+    sl_search_request request = sl_request_of(&q);
 
-    set_values(&request, SL_DIMENSION_TENSOR, 1, one);
-    set_values(&request, SL_DIMENSION_PIPELINE, 1, seven);
-    CU_ASSERT_EQUAL_FATAL(search_all(&request, false, &outcomes[0]), SL_OK);
+    sl_set_values(&request, SL_DIMENSION_TENSOR, 1, one);
+    sl_set_values(&request, SL_DIMENSION_PIPELINE, 1, seven);
+    CU_ASSERT_EQUAL_FATAL(sl_search_all(&request, false, &outcomes[0], &err), SL_OK);
     CU_ASSERT_EQUAL(outcomes[0].best_count, 0);
     CU_ASSERT_EQUAL(outcomes[0].evaluated, 0);
     CU_ASSERT_TRUE_FATAL(outcomes[0].reason_count >= 1);
@@ -543,12 +480,9 @@ static const sl_case cases[] = {
 int
 main(int argc, char **argv)
 {
-    space_memory = malloc(sl_search_bytes());
-    scratch_memory = malloc(sl_search_scratch_bytes());
-    if (space_memory == NULL || scratch_memory == NULL)
+    if (!sl_search_fixture_open())
         return EXIT_FAILURE;
     const int status = sl_run_cases(argc, argv, "search", cases, sizeof cases / sizeof cases[0]);
-    free(scratch_memory);
-    free(space_memory);
+    sl_search_fixture_close();
     return status;
 }

@@ -17,6 +17,7 @@
 #include "base/arena.h"
 #include "codec/answer/answer.h"
 #include "codec/question/question.h"
+#include "engine/search/search_relax.h"
 #include "engine/search/search_review.h"
 #include "shardline/search.h"
 #include "json/writer.h"
@@ -73,6 +74,10 @@ sl_code sl_search_decode(sl_search_asked *asked, const sl_model *model,
 /** What a review of the plans found is to say. */
 sl_review_wish sl_search_wish(const sl_search_asked *asked);
 
+/** Whether it is to be said what would give a search of that outcome an answer: where none of its plans is
+ * legal or has room, for what misses a constraint says by how much. */
+bool sl_search_is_relaxed(const sl_search_asked *asked, const sl_search_outcome *outcome);
+
 /** As sl_estimate_request_hash, over the specs of all inventories. */
 sl_code sl_search_hash(const sl_search_asked *asked, const char *model_revision,
                        const char *engine_version, const sl_catalog *catalog,
@@ -95,6 +100,7 @@ typedef struct sl_search_document {
     const sl_search *search;
     const sl_search_outcome *outcome;
     const sl_search_review *review; /* finished; NULL in progress events */
+    const sl_search_relax *relax;   /* likewise; from NULL: nothing was to be relaxed */
     sl_search_state state;
     double elapsed_s;
     sl_answer_about about;

@@ -1,9 +1,11 @@
 #include <assert.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "codec/answer/estimate_json.h"
 #include "codec/search/search.h"
 #include "codec/search/search_plan.h"
+#include "codec/search/search_relax_json.h"
 #include "codec/search/search_review_json.h"
 #include "codec/search/search_space.h"
 #include "codec/search/search_words.h"
@@ -104,6 +106,22 @@ rejected_write(sl_writer *writer, const sl_search_document *document)
     sl_write_array_end(writer);
 }
 
+/* Why nothing was found, and what would help. */
+static void
+nothing_write(sl_writer *writer, const sl_search_document *document)
+{
+    char sentence[2 * SL_SEARCH_SENTENCE_BYTES], change[SL_SEARCH_SENTENCE_BYTES];
+
+    sl_nothing_say(document->outcome, &document->asked->request, sentence);
+    sl_relaxed_say(document, change, sizeof change);
+    if (*change != '\0') {
+        const size_t used = strlen(sentence);
+        (void)sl_text_format(sentence + used, sizeof sentence - used, " With %s there is one.",
+                             change);
+    }
+    sl_put_text(writer, "nothing", document->outcome->best_count == 0 ? sentence : NULL);
+}
+
 /* Where nothing was found: what stands nearest in the way. */
 static void
 tightest_write(sl_writer *writer, const sl_search_document *document)
@@ -111,10 +129,7 @@ tightest_write(sl_writer *writer, const sl_search_document *document)
     const sl_search_outcome *const found = document->outcome;
     const sl_search_request *const request = &document->asked->request;
     const sl_search_reason *const tightest = sl_reason_tightest(found, request);
-    char sentence[SL_SEARCH_SENTENCE_BYTES];
 
-    sl_nothing_say(found, request, sentence);
-    sl_put_text(writer, "nothing", found->best_count == 0 ? sentence : NULL);
     sl_write_key(writer, "tightest");
     if (found->best_count == 0 && tightest != NULL)
         reason_write(writer, document, tightest);
@@ -219,7 +234,9 @@ sl_search_write(sl_writer *writer, const sl_search_document *document)
     best_write(writer, document);
     front_write(writer, document);
     rejected_write(writer, document);
+    nothing_write(writer, document);
     tightest_write(writer, document);
+    sl_relaxations_write(writer, document);
     sl_search_review_write(writer, document);
     clusters_write(writer, document);
     sl_write_key(writer, "space");

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "codec/search/search_space.h"
+#include "codec/search/search_words.h"
 #include "json/members.h"
 #include "json/patch.h"
 
@@ -374,6 +375,15 @@ sl_search_wish(const sl_search_asked *asked)
         .cluster = asked->why.cluster,
         .refused = &asked->why.refused,
     };
+}
+
+bool
+sl_search_is_relaxed(const sl_search_asked *asked, const sl_search_outcome *outcome)
+{
+    const sl_search_reason *const tightest = sl_reason_tightest(outcome, &asked->request);
+
+    return outcome->best_count == 0 &&
+           (tightest == NULL || sl_text_equal(tightest->rule, "out_of_memory"));
 }
 
 sl_code

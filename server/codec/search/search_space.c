@@ -404,6 +404,56 @@ sl_dimension_say(sl_dimension dimension, uint64_t value, char *out, size_t size)
         (void)sl_text_format(out, size, "%llu", (unsigned long long)value);
 }
 
+bool
+sl_space_says(const sl_search_asked *asked, const char *name)
+{
+    sl_node space, member;
+
+    return sl_node_member(&asked->root, "space", &space) && is_said(&space, name, &member);
+}
+
+static void
+size_pointer(const sl_search_asked *asked, const sl_search_point *point, char *out, size_t size)
+{
+    const uint64_t most = asked->request.constraints.max_accelerators;
+    const char *pointer = "/cluster/nodes";
+
+    if (most > 0 && point->value[SL_DIMENSION_ACCELERATORS] > most)
+        pointer = "/constraints/max_accelerators";
+    else if (sl_space_says(asked, "nodes"))
+        pointer = "/space/nodes";
+    else if (sl_space_says(asked, "accelerators"))
+        pointer = "/space/accelerators";
+    else if (asked->list.value != NULL) {
+        (void)sl_text_format(out, size, "/clusters/%u/nodes", point->cluster);
+        return;
+    }
+    (void)sl_text_copy(out, size, pointer);
+}
+
+void
+sl_dimension_pointer(const sl_search_asked *asked, sl_dimension dimension,
+                     const sl_search_point *point, char *out, size_t size)
+{
+    const field *const f = field_of(dimension);
+    const char *const name = sl_dimension_name(dimension);
+    const bool shards =
+        dimension == SL_DIMENSION_ZERO_STAGE || dimension == SL_DIMENSION_SHARD_GROUP;
+    sl_node member;
+
+    if (dimension == SL_DIMENSION_ACCELERATORS)
+        size_pointer(asked, point, out, size);
+    else if (sl_space_says(asked, name))
+        (void)sl_text_format(out, size, "/space/%s", name);
+    else if (shards && sl_space_says(asked, "sharding"))
+        (void)sl_text_copy(out, size, "/space/sharding");
+    else if (shards && is_said(&asked->of[0]->parallelism_object, "sharding", &member))
+        (void)sl_text_copy(out, size, "/parallelism/sharding");
+    else
+        (void)sl_text_format(out, size, "/%s/%s", f->of_workload ? "workload" : "parallelism",
+                             name);
+}
+
 void
 sl_space_write(sl_writer *writer, const sl_search_asked *asked, const sl_search *search)
 {

@@ -22,6 +22,13 @@ void sl_dimension_write(sl_writer *writer, sl_dimension dimension, uint64_t valu
 /** The same in a sentence: "on", "interleaved_1f1b", "8". */
 void sl_dimension_say(sl_dimension dimension, uint64_t value, char *out, size_t size);
 
+/** Whether the request has a "space" with that member. */
+bool sl_space_says(const sl_search_asked *asked, const char *name);
+
+/** Where the request holds the dimension fast: what keeps the value of the point from it. */
+void sl_dimension_pointer(const sl_search_asked *asked, sl_dimension dimension,
+                          const sl_search_point *point, char *out, size_t size);
+
 /** What was searched: {"tensor": [1, 2], ..., "sizes": [[8, 16], ...]}. */
 void sl_space_write(sl_writer *writer, const sl_search_asked *asked, const sl_search *search);
 

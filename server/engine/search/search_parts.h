@@ -31,6 +31,14 @@ sl_search_place sl_search_place_of(const sl_search *search, uint32_t unit);
 /** The cluster with so many of its accelerators: whole nodes, or a part of one. */
 void sl_search_shrink(const sl_cluster *whole, uint32_t accelerators, sl_cluster *out);
 
+/** Fills dimensions without values with all that can be legal, as sl_search_prepare says. */
+void sl_search_open(const sl_search_request *request, sl_space *space);
+
+/** Sizes of a cluster, up to all of it: of one node what a job can have of it, powers of two, then whole
+ * nodes. Pools go as they are. */
+uint64_t sl_search_first_size(const sl_cluster *cluster);
+uint64_t sl_search_next_size(const sl_cluster *cluster, uint64_t size);
+
 /** The question with the values of a point, but for the layout of a balanced one. */
 void sl_search_apply(const sl_search *search, uint32_t cluster,
                      const uint64_t value[SL_DIMENSION_COUNT], sl_workload *workload,

@@ -189,6 +189,25 @@ open_states(const sl_search_request *request, sl_space *space)
             space->of[d] = defaults[d];
 }
 
+void
+sl_search_open(const sl_search_request *request, sl_space *space)
+{
+    open_degrees(request, space);
+    open_states(request, space);
+}
+
+uint64_t
+sl_search_next_size(const sl_cluster *cluster, uint64_t size)
+{
+    const uint64_t node = cluster->accelerators_per_node;
+
+    if (cluster->pool_count > 0)
+        return UINT64_MAX;
+    if (size < node)
+        return 2 * size < node ? 2 * size : node;
+    return size + node;
+}
+
 static bool
 holds(const sl_values *values, uint64_t value)
 {
@@ -220,26 +239,23 @@ is_size(const sl_search_request *request, const sl_cluster *cluster, uint64_t si
     return size == all || every;
 }
 
-/* Whole nodes, and of one node what a job can have of it: powers of two. Pools go as they are. */
+uint64_t
+sl_search_first_size(const sl_cluster *cluster)
+{
+    return cluster->pool_count > 0 ? sl_cluster_accelerators(cluster) : 1;
+}
+
 static bool
 open_sizes(sl_search *search, uint32_t index)
 {
     const sl_search_request *request = search->request;
     const sl_cluster *cluster = request->questions[index].cluster;
-    const uint64_t node = cluster->accelerators_per_node;
     const uint64_t all = sl_cluster_accelerators(cluster);
     uint32_t *sizes = search->sizes[index];
     uint32_t count = 0;
 
-    if (cluster->pool_count > 0) {
-        sizes[0] = (uint32_t)all;
-        search->first_size[index + 1] = search->first_size[index] + is_size(request, cluster, all);
-        return all <= UINT32_MAX;
-    }
-    for (uint64_t size = 1; size < node; size *= 2)
-        if (is_size(request, cluster, size))
-            sizes[count++] = (uint32_t)size;
-    for (uint64_t size = node; size <= all; size += node) {
+    for (uint64_t size = sl_search_first_size(cluster); size <= all;
+         size = sl_search_next_size(cluster, size)) {
         if (!is_size(request, cluster, size))
             continue;
         if (count == SL_SEARCH_SIZES_MAX || size > UINT32_MAX)
@@ -261,10 +277,9 @@ smallest_size(const sl_search_request *request)
     for (uint32_t i = 0; i < request->question_count; i++) {
         const sl_cluster *cluster = request->questions[i].cluster;
         const uint64_t all = sl_cluster_accelerators(cluster);
-        const uint64_t node = cluster->accelerators_per_node;
-        uint64_t size = cluster->pool_count > 0 ? all : 1;
+        uint64_t size = sl_search_first_size(cluster);
         while (size <= all && !is_size(&open, cluster, size))
-            size = size < node ? 2 * size : size + node - size % node;
+            size = sl_search_next_size(cluster, size);
         if (size <= all && (smallest == 0 || size < smallest))
             smallest = size;
     }
@@ -452,8 +467,7 @@ sl_search_prepare(const sl_search_request *request, void *space, const sl_search
     search->request = request;
     search->space = request->space;
     search->tensor_listed = request->space.of[SL_DIMENSION_TENSOR].count > 0;
-    open_degrees(request, &search->space);
-    open_states(request, &search->space);
+    sl_search_open(request, &search->space);
     search->first_size[0] = 0;
     for (uint32_t i = 0; i < request->question_count; i++)
         if (!open_sizes(search, i))

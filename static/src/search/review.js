@@ -2,7 +2,8 @@
 import { html } from "../html.js";
 import { cutOfRequest } from "./apply.js";
 import { requestOf } from "../state/plan.js";
-import { askWhy, rows, run, why } from "./run.js";
+import { DIMENSIONS, say } from "./ask.js";
+import { askWhy, rows, run, start, why } from "./run.js";
 import { plan } from "../state/store.js";
 import { exact, seconds } from "../units.js";
 import { Notes } from "../planner/details.js";
@@ -93,14 +94,31 @@ function Robustness({ robustness }) {
         <//>`;
 }
 
-/** Where nothing was found: what stands in the way. */
+/** Changes of what is asked that belong together; a button where the form has them all. @param {{changes: Api.SearchRelaxation[]}} props */
+function Change({ changes }) {
+    const words = changes.map(({ dimension, from, to }) =>
+        `${dimensionLabel(dimension)} ${from.length === 1 ? `${dimensionValue(dimension, from[0])} → ` : ""}${dimensionValue(dimension, to)}`).join(", ");
+    const known = changes.every(({ dimension }) => DIMENSIONS.some(({ name }) => name === dimension));
+    const make = () => {
+        say(Object.fromEntries(changes.map(({ dimension, to }) => [dimension, String(to)])));
+        void start();
+    };
+    return known ? html`<button type="button" onClick=${make}>Search with ${words}</button>` : html`<span>${words}</span>`;
+}
+
+/** Where nothing was found: what stands in the way, and what would help. */
 export function Nothing() {
     const { result } = run.value;
     const nearest = result?.tightest?.nearest;
+    const changes = result?.relaxations ?? [];
     return html`
         <section class="panel" data-testid="nothing">
             <p class="nothing">${result?.nothing ?? "No plan was found."}</p>
             ${nearest ? html`<p class="muted">The nearest: ${cutOf(nearest)}.</p>` : null}
+            ${changes.length === 0 ? null : html`
+                <div class="fixes" role="group" aria-label="Changes that give it a plan">${
+                    (result.relaxed_together ? [changes] : changes.map((change) => [change])).map((group) => html`
+                        <${Change} key=${group[0].dimension} changes=${group} />`)}</div>`}
         </section>`;
 }
 

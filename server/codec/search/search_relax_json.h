@@ -1,0 +1,13 @@
+/** What would give a search that found nothing an answer, in words and as changes of its request. */
+#ifndef SL_CODEC_SEARCH_RELAX_JSON_H
+#define SL_CODEC_SEARCH_RELAX_JSON_H
+
+#include "codec/search/search.h"
+
+/** "tensor 8 in place of 7", of all changes that belong together; "" where none is known. */
+void sl_relaxed_say(const sl_search_document *document, char *out, size_t size);
+
+/** Members relaxations, relaxed_together and relaxations_complete. */
+void sl_relaxations_write(sl_writer *writer, const sl_search_document *document);
+
+#endif
