@@ -233,9 +233,12 @@ test('what fits in the middle of its interval alone passes one gate and not the 
         assert.equal(warnings.some(({ code }) => code === 'little_room'), !certain);
         assert.equal((await ask(parts, '?require=fits')).status, 200);
         const strict = await ask(parts, '?require=fits_certain');
-        assert.equal(strict.status, certain ? 200 : 409);
-        if (!certain)
+        if (certain) {
+            assert.equal(strict.status, 200);
+        } else {
+            assertProblem(strict, 409, { code: 'fits_uncertain' });
             assert.equal(strict.json.estimate.fits_certain, false);
+        }
     }
 });
 

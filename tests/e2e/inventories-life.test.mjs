@@ -353,6 +353,10 @@ test('a list is sorted and filtered, and its pages keep both', async () => {
         const up = Array.from({ length: 6 }, (_, i) => `zone-${i}`);
         assert.deepEqual(seen, /^-|name/.test(sort) ? up.reverse() : up, sort);
     }
+    /* Its place goes by the observations that are left: without the newest of all it stands behind. */
+    await ok(client.request('DELETE', `${base}/zone-5/observations/slurm`), 200);
+    assert.deepEqual(await slugs('sort=observed_at&label=fleet&name=Zone%20'),
+        ['zone-0', 'zone-1', 'zone-5', 'zone-2', 'zone-3', 'zone-4']);
     const { json: { next_cursor: cursor } } = await ok(client.get(`${base}?limit=1`));
     assertProblem(await client.get(`${base}?cursor=${cursor}&sort=-slug`), 422,
         { code: 'invalid_cursor' });
