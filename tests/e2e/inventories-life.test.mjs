@@ -174,13 +174,18 @@ test('what is deleted is gone, and restored as its next revision', async () => {
         [[2, 'restore'], [1, 'put']]);
 });
 
-test('a delete answers the bare spec where every request asks for that view', async () => {
+test('a delete and a restore answer the bare spec where every request asks for that view', async () => {
     const sent = await put('viewed', inventory(), {});
     const { text } = await ok(client.get(`${base}/viewed?view=spec`));
     assert.equal((await ok(client.delete(`${base}/viewed?view=spec&dry_run=true`))).text, text);
     assert.equal((await ok(client.delete(`${base}/viewed?view=spec`))).text, text);
     assert.equal((await ok(restore('viewed'))).json.revision,
         sent.json.revision + 1);
+    /* The bare text needs no reading: one that no release reads any more is restored as it was. */
+    const odd = `{"name": "twice", ${JSON.stringify(inventory()).slice(1)}`;
+    await server.database.query(`UPDATE inventories SET spec = '${odd}' WHERE slug = 'viewed'`);
+    assert.equal((await ok(client.delete(`${base}/viewed?view=spec`))).text, odd);
+    assert.equal((await ok(client.request('POST', `${base}/viewed:restore?view=spec`))).text, odd);
 });
 
 test('a put brings a deleted one back, the same spec too', async () => {
