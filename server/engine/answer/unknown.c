@@ -361,8 +361,8 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate_explained(question, &median, &priced, out);
     assert(possible);
     (void)possible;
-    out->fits_certain = sl_evaluate_is_certain(&out->memory, out->reserved_low_bytes,
-                                               out->reserved_high_bytes);
+    out->fits_certain =
+        sl_evaluate_is_certain(&out->memory, out->reserved_low_bytes, out->reserved_high_bytes);
     sl_holdings holdings;
     const sl_memory_case c = sl_evaluate_case(question, &median, &priced, &holdings);
     sl_operating_set(&c, out);

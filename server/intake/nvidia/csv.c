@@ -255,8 +255,8 @@ say_device(const reading *r, sl_facts *facts)
     sl_facts_text(facts, SL_FIELD_ACCELERATOR, cell(r, COLUMN_NAME), r->line, "name");
     say_quantity(r, facts, SL_FIELD_MEMORY_BYTES, COLUMN_MEMORY, "MiB", "memory.total");
     say_quantity(r, facts, SL_FIELD_RESERVED_BYTES, COLUMN_RESERVED, "MiB", "memory.reserved");
-    if (quantity(r, COLUMN_LIMIT, "W", &limit) &&
-        quantity(r, COLUMN_DEFAULT_LIMIT, "W", &most) && limit < most)
+    if (quantity(r, COLUMN_LIMIT, "W", &limit) && quantity(r, COLUMN_DEFAULT_LIMIT, "W", &most) &&
+        limit < most)
         sl_facts_number(facts, SL_FIELD_POWER_LIMIT_W, limit, r->line, "power.limit");
     if (sl_text_equal_ignoring_case(cell(r, COLUMN_MIG), "Enabled")) {
         sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, r->line, "mig.mode.current");
