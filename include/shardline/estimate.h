@@ -129,7 +129,7 @@ typedef struct sl_fix {
     bool time_incomplete; /* step_s lacks some transfers over the host's link */
     uint64_t device_total_bytes;
     double step_s;
-    bool fits;
+    bool fits, fits_certain; /* as of an estimate */
 } sl_fix;
 
 typedef struct sl_estimate {

@@ -176,9 +176,10 @@ sl_inventories_get(void *argument, void *thread, const sl_request *request, sl_r
 
     sl_code code = sl_view_read(request, &spec_only, &err);
     sl_store *store = code == SL_OK ? sl_api_store(app, worker, &err) : NULL;
-    code = store == NULL ? SL_E_UNAVAILABLE
-                         : sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
-                                            request->arena, &row, &err);
+    if (code == SL_OK)
+        code = store == NULL ? SL_E_UNAVAILABLE
+                             : sl_inventory_get(store, sl_request_parameter(request, "slug"), "",
+                                                request->arena, &row, &err);
     if (code == SL_OK && !spec_only)
         code = sl_api_spec_read(app, row.spec, strlen(row.spec), &spec, &err);
     if (code == SL_OK && !spec_only)

@@ -69,10 +69,8 @@ check_spec(const sl_app *app, sl_inventory_write *write, size_t size, sl_arena *
 {
     const char *name = "";
     char hash[SL_HASH_TEXT_SIZE];
-    sl_code code = sl_api_spec_read(app, write->spec, size, spec, err);
+    sl_code code = sl_api_spec_check(app, write->spec, size, spec, warnings, err);
 
-    if (code == SL_OK)
-        code = sl_inventory_check(&spec->root, app->catalog, warnings, err);
     if (code == SL_OK)
         code = sl_inventory_hash(&spec->root, hash, err);
     if (code == SL_OK)
@@ -108,7 +106,7 @@ put_row(sl_app *app, sl_worker *worker, const write_options *options,
     return sl_inventory_write_do(store, write, arena, row, created, err);
 }
 
-/* spec: that of the row. */
+/* spec: that of the row; not looked at where only its text is asked for. */
 static void
 answer_write(const sl_app *app, sl_worker *worker, const sl_inventory_row *row,
              const sl_api_spec *spec, const write_options *options, const sl_errors *warnings,
@@ -324,7 +322,7 @@ sl_inventories_restore(void *argument, void *thread, const sl_request *request,
     if (worker == NULL)
         return;
     sl_code code = plain_write(app, worker, SL_INVENTORY_RESTORE, &options, request, &row, &err);
-    if (code == SL_OK)
+    if (code == SL_OK && !options.spec_only)
         code = sl_api_spec_read(app, row.spec, strlen(row.spec), &spec, &err);
     if (code == SL_OK) {
         if (options.dry_run)

@@ -19,9 +19,12 @@ typedef struct sl_api_spec {
     sl_inventory_hardware hardware;
 } sl_api_spec;
 
-/** The caller clears it, also after a failure. */
+/** One that is stored. The caller clears it, also after a failure. */
 sl_code sl_api_spec_read(const sl_app *app, const char *text, size_t size, sl_api_spec *out,
                          sl_errors *err) SL_MUST_CHECK;
+/** The same of one that is to be stored: checked as sl_inventory_check does. */
+sl_code sl_api_spec_check(const sl_app *app, const char *text, size_t size, sl_api_spec *out,
+                          sl_errors *warnings, sl_errors *err) SL_MUST_CHECK;
 void sl_api_spec_clear(sl_api_spec *spec);
 
 /** Spec and observations joined, in the arena; the spec's text may go afterwards. */

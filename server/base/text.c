@@ -68,6 +68,17 @@ sl_text_equal(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
+bool
+sl_text_is(const char *bytes, size_t size, const char *word)
+{
+    assert((bytes != NULL || size == 0) && word != NULL);
+
+    for (size_t i = 0; i < size; i++)
+        if (word[i] == '\0' || word[i] != bytes[i])
+            return false;
+    return word[size] == '\0';
+}
+
 static char
 lower(char letter)
 {

@@ -18,6 +18,8 @@ bool sl_text_format(char *to, size_t size, const char *format, ...) SL_PRINTF(3,
 bool sl_text_vformat(char *to, size_t size, const char *format, va_list arguments) SL_PRINTF(3, 0);
 
 bool sl_text_equal(const char *a, const char *b);
+/** Whether these bytes, which need no NUL behind them, are the word. */
+bool sl_text_is(const char *bytes, size_t size, const char *word);
 bool sl_text_ends_with(const char *text, const char *end);
 bool sl_text_equal_ignoring_case(const char *a, const char *b); /* ASCII */
 /** True when `part` stands anywhere in `text`; an empty part stands in every text. */

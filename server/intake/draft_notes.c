@@ -117,13 +117,15 @@ note_pool(const sl_merge *m, uint32_t index)
 static void
 note_bare(const sl_merge *m)
 {
-    for (uint32_t i = 0; m->draft->pool_count > 0 && i < m->class_count; i++) {
+    if (m->draft->pool_count == 0)
+        return;
+    for (uint32_t i = 0; i < m->class_count; i++) {
         const sl_class *const class = m->classes[i];
         const char *const type = sl_value_text(&class->value[SL_FIELD_NODE_TYPE]);
         if (type == NULL || class->node != NULL || sl_class_has_accelerators(class) ||
             class->value[SL_FIELD_CPUS].origin != SL_FROM_NOBODY)
             continue;
-        sl_draft_note_add(m->draft, m->arena, "unknown_node_type", true, "",
+        sl_draft_note_add(m->draft, m->arena, "node_type_undescribed", true, "",
                           "node type \"%.60s\" is not in the catalogue, and nothing else is said "
                           "of its nodes: they are in no pool",
                           type);

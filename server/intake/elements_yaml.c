@@ -3,7 +3,9 @@
 #include <yaml.h>
 
 #include "base/buffer.h"
+#include "base/text.h"
 #include "intake/elements.h"
+#include "intake/passed_keys.h"
 #include "intake/yaml_scalar.h"
 
 enum { LIST_DEPTH_MAX = 4 };
@@ -11,35 +13,45 @@ enum { LIST_DEPTH_MAX = 4 };
 /* A collection that is open. */
 typedef struct level {
     bool mapping;
-    bool elements;  /* the list that is wanted */
-    uint32_t count; /* nodes in it; of a mapping an even number says that a key comes next */
+    bool elements;      /* the list that is wanted */
+    bool value_is_next; /* of a mapping: its last key has none yet */
+    bool filled;        /* its JSON holds something */
+    size_t keys_from;   /* of its keys that are passed over */
 } level;
+
+/* JSON on its way, and what is left out of it. */
+typedef struct part {
+    sl_buffer json;
+    size_t passed_bytes;
+} part;
 
 /**
  * A stream on its way to JSON, event by event: no tree is built and no alias followed.
  *
  * What stands around the wanted list is written as well: it is the element itself where a document
- * holds no such list, and says of a key that it is there twice.
+ * holds no such list, and says of a key that it is there twice. A member that nobody reads is followed
+ * like any other, and only not written.
  */
 typedef struct walk {
     yaml_parser_t parser;
-    const char *list;          /* NULL: the root */
-    const char *const *unread; /* members that are passed over, a NULL behind them; NULL: none */
-    size_t most;               /* bytes of an element's JSON */
+    const char *list;       /* NULL: the root */
+    sl_member_read is_read; /* NULL: all are */
+    size_t most;            /* bytes of an element's JSON */
     sl_element_visit visit;
     void *context;
     level open[SL_ELEMENTS_DEPTH_MAX];
     uint32_t depth;
-    uint32_t around; /* levels that are open around the elements; 0: not in the list */
-    bool wanted;     /* the key read last is the list's */
-    bool passing;    /* the key read last is of a member that nobody reads: its value follows */
-    uint32_t passed; /* levels that are open in that value */
-    bool listed;     /* this document had the list */
-    bool found;      /* any document had it */
+    uint32_t around;       /* levels that are open around the elements; 0: not in the list */
+    bool wanted;           /* the key read last is the list's */
+    bool passing;          /* a member that nobody reads: from its key on ... */
+    uint32_t passed_depth; /* ... to the end of its value, with so many levels open around it */
+    sl_passed_keys keys;
+    bool listed; /* this document had the list */
+    bool found;  /* any document had it */
     uint32_t documents;
     uint32_t document_line, element_line;
-    sl_buffer document, element; /* their JSON so far */
-    sl_buffer *whole;            /* takes the only document; no list is looked for then */
+    part document, element;
+    sl_buffer *whole; /* takes the only document; no list is looked for then */
 } walk;
 
 static uint32_t
@@ -72,20 +84,26 @@ malformed(const yaml_parser_t *parser, sl_errors *err)
                    parser->problem != NULL ? parser->problem : "not YAML");
 }
 
+static bool
+is_over(const walk *w, const part *p)
+{
+    return p->json.failed || p->passed_bytes > w->most || p->json.size > w->most - p->passed_bytes;
+}
+
 /* What is complete is decoded and, but for the rest around a list, visited. */
 static sl_code
-finish(walk *w, sl_buffer *json, uint32_t line, bool visited, sl_errors *err)
+finish(walk *w, part *p, uint32_t line, bool visited, sl_errors *err)
 {
     const sl_json_limits limits = {
         .max_bytes = w->most, .max_depth = SL_JSON_DEPTH_MAX, .depth_known = true};
     sl_errors inner = {0};
     sl_json *decoded = NULL;
 
-    if (json->failed)
+    if (is_over(w, p))
         return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "the element from line %u: must have at most %zu bytes", line, w->most);
-    sl_code code = sl_json_parse(json->data, json->size, &limits, &decoded, &inner);
-    json->size = 0;
+    sl_code code = sl_json_parse(p->json.data, p->json.size, &limits, &decoded, &inner);
+    p->json.size = p->passed_bytes = 0;
     if (code != SL_OK)
         return sl_fail(err, code, inner.list[0].rule, "", "the element from line %u: %s", line,
                        inner.list[0].message);
@@ -97,16 +115,34 @@ finish(walk *w, sl_buffer *json, uint32_t line, bool visited, sl_errors *err)
 }
 
 /* Where JSON goes now. */
-static sl_buffer *
+static part *
 target(walk *w)
 {
     return w->around > 0 ? &w->element : &w->document;
 }
 
+static void
+put(walk *w, char mark)
+{
+    if (w->passing)
+        target(w)->passed_bytes++;
+    else
+        sl_buffer_append(&target(w)->json, &mark, 1);
+}
+
+static void
+put_text(walk *w, const char *text, size_t size)
+{
+    if (w->passing)
+        target(w)->passed_bytes += size;
+    else
+        sl_yaml_quoted(&target(w)->json, text, size);
+}
+
 static bool
 key_is_next(const walk *w)
 {
-    return w->depth > 0 && w->open[w->depth - 1].mapping && w->open[w->depth - 1].count % 2 == 0;
+    return w->depth > 0 && w->open[w->depth - 1].mapping && !w->open[w->depth - 1].value_is_next;
 }
 
 /* Before a node: what separates it from the one before, or the beginning of an element. */
@@ -118,17 +154,19 @@ begin_node(walk *w, const yaml_event_t *event)
     level *const in = &w->open[w->depth - 1];
     if (in->elements)
         w->element_line = line_of(event);
-    else if (in->mapping && in->count % 2 == 1)
-        sl_buffer_append(target(w), ":", 1);
-    else if (in->count > 0)
-        sl_buffer_append(target(w), ",", 1);
-    in->count++;
+    else if (in->value_is_next)
+        put(w, ':');
+    else if (in->filled)
+        put(w, ',');
+    in->value_is_next = in->mapping && !in->value_is_next;
+    in->filled = in->filled || !w->passing;
 }
 
-/* Behind a node: an element may be complete. */
+/* Behind a node: what is passed over may be, or an element complete. */
 static sl_code
 end_node(walk *w, sl_errors *err)
 {
+    w->passing = w->passing && w->depth > w->passed_depth;
     if (w->around == 0 || w->depth != w->around)
         return SL_OK;
     return finish(w, &w->element, w->element_line, true, err);
@@ -154,40 +192,36 @@ refuse_tag(const yaml_event_t *event, const char *tag, sl_errors *err)
                    line_of(event), tag);
 }
 
-static bool
-is(const char *text, size_t size, const char *name)
+/* A key of what is passed over, which no decoder will see. */
+static void
+pass_key(walk *w, const char *text, size_t size)
 {
-    return size == strlen(name) && memcmp(text, name, size) == 0;
+    target(w)->passed_bytes += size + 2; /* its quotes */
+    if (!is_over(w, target(w)))
+        sl_passed_keys_add(&w->keys, text, size);
 }
 
-static bool
-is_unread(const walk *w, const char *text, size_t size)
-{
-    for (const char *const *name = w->unread; name != NULL && *name != NULL; name++) {
-        const size_t length = strlen(*name);
-        const bool prefix = length > 0 && (*name)[length - 1] == '/' && size > length;
-        if (is(text, prefix ? length : size, *name))
-            return true;
-    }
-    return false;
-}
-
-static sl_code
+static void
 put_key(walk *w, const yaml_event_t *event)
 {
     const char *const text = (const char *)event->data.scalar.value;
     const size_t size = event->data.scalar.length;
 
-    w->passing = is_unread(w, text, size);
-    if (w->passing)
-        return SL_OK;
+    if (!w->passing) {
+        const uint32_t depth = w->around > 0 ? w->depth - w->around : 0;
+        w->passing = w->is_read != NULL && !w->is_read(depth, text, size);
+        w->passed_depth = w->depth;
+    }
     begin_node(w, event);
-    sl_yaml_quoted(target(w), text, size);
-    w->wanted =
-        w->list != NULL && !w->listed && w->depth <= LIST_DEPTH_MAX && is(text, size, w->list);
+    if (w->passing) {
+        pass_key(w, text, size);
+        return;
+    }
+    put_text(w, text, size);
+    w->wanted = w->list != NULL && !w->listed && w->depth <= LIST_DEPTH_MAX &&
+                sl_text_is(text, size, w->list);
     for (uint32_t i = 0; i < w->depth && w->wanted; i++)
         w->wanted = w->open[i].mapping; /* as in JSON: in objects only */
-    return SL_OK;
 }
 
 /* The last two mark texts of Ansible. */
@@ -207,6 +241,8 @@ check_scalar(const yaml_event_t *event, bool *is_value, sl_errors *err)
         tag != NULL && strcmp((const char *)tag, "!") != 0 && odd_tag(tag, value_tags) == NULL;
     if (!*is_value && odd_tag(tag, text_tags) != NULL)
         return refuse_tag(event, (const char *)tag, err);
+    if (memchr(event->data.scalar.value, '\0', event->data.scalar.length) != NULL)
+        return refuse(event, "a NUL is not read", err);
     return SL_OK;
 }
 
@@ -220,14 +256,16 @@ put_scalar(walk *w, const yaml_event_t *event, sl_errors *err)
     const sl_code code = check_scalar(event, &is_value, err);
     if (code != SL_OK)
         return code;
-    if (key_is_next(w))
-        return put_key(w, event);
+    if (key_is_next(w)) {
+        put_key(w, event);
+        return SL_OK;
+    }
     begin_node(w, event);
     w->wanted = false;
     const bool plain =
         event->data.scalar.tag == NULL && event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    if ((!plain && !is_value) || !sl_yaml_plain(target(w), text, size))
-        sl_yaml_quoted(target(w), text, size);
+    if (w->passing || (!plain && !is_value) || !sl_yaml_plain(&target(w)->json, text, size))
+        put_text(w, text, size);
     return end_node(w, err);
 }
 
@@ -258,55 +296,36 @@ open_level(walk *w, const yaml_event_t *event, bool mapping, sl_errors *err)
         return refuse(event, "a key must be a text", err);
     if (w->depth == SL_ELEMENTS_DEPTH_MAX)
         return too_deep(event, err);
-    const bool elements = !mapping && !w->listed && w->whole == NULL &&
+    const bool elements = !mapping && !w->listed && !w->passing && w->whole == NULL &&
                           (w->list == NULL ? w->depth == 0 : w->wanted && w->depth > 0);
     begin_node(w, event);
     w->wanted = false;
-    w->open[w->depth++] = (level){.mapping = mapping, .elements = elements};
+    w->open[w->depth++] =
+        (level){.mapping = mapping, .elements = elements, .keys_from = w->keys.text.size};
     if (elements) {
         w->around = w->depth;
         w->listed = w->found = true;
     } else {
-        sl_buffer_append(target(w), mapping ? "{" : "[", 1);
+        put(w, mapping ? '{' : '[');
     }
     return SL_OK;
 }
 
-/* Of a value that nobody reads: its nodes are checked as others are, its keys are not. */
 static sl_code
-pass_event(walk *w, const yaml_event_t *event, sl_errors *err)
-{
-    sl_code code = SL_OK;
-    bool is_value = false;
-
-    if (event->type == YAML_ALIAS_EVENT)
-        return refuse(event, "aliases are not read", err);
-    if (event->type == YAML_SCALAR_EVENT) {
-        code = check_scalar(event, &is_value, err);
-    } else if (event->type == YAML_MAPPING_START_EVENT ||
-               event->type == YAML_SEQUENCE_START_EVENT) {
-        code = check_level(event, err);
-        if (code == SL_OK && w->depth + w->passed == SL_ELEMENTS_DEPTH_MAX)
-            code = too_deep(event, err);
-        w->passed++;
-    } else {
-        w->passed--; /* the end of a level */
-    }
-    w->passing = w->passed > 0;
-    return code;
-}
-
-static sl_code
-close_level(walk *w, sl_errors *err)
+close_level(walk *w, const yaml_event_t *event, sl_errors *err)
 {
     assert(w->depth > 0);
     const level closed = w->open[--w->depth];
+    const sl_code code =
+        sl_passed_keys_end(&w->keys, closed.keys_from, (uint32_t)event->end_mark.line + 1, err);
+    if (code != SL_OK)
+        return code;
     if (closed.elements) {
         w->around = 0;
-        sl_buffer_text(&w->document, "null");
+        sl_buffer_text(&w->document.json, "null");
         return SL_OK;
     }
-    sl_buffer_append(target(w), closed.mapping ? "}" : "]", 1);
+    put(w, closed.mapping ? '}' : ']');
     return end_node(w, err);
 }
 
@@ -314,13 +333,13 @@ close_level(walk *w, sl_errors *err)
 static sl_code
 take_whole(walk *w, const yaml_event_t *event, sl_errors *err)
 {
-    if (w->document.failed)
+    if (w->document.json.failed)
         return sl_fail(err, SL_E_TOO_LARGE, "too_large", "",
                        "the document: must have at most %zu bytes", w->most);
     if (w->whole->data != NULL)
         return refuse(event, "a second document is not read", err);
-    *w->whole = w->document;
-    sl_buffer_init(&w->document, w->most);
+    *w->whole = w->document.json;
+    sl_buffer_init(&w->document.json, w->most);
     return SL_OK;
 }
 
@@ -328,23 +347,22 @@ static sl_code
 end_document(walk *w, const yaml_event_t *event, sl_errors *err)
 {
     /* "---" with nothing behind it, as between files that were joined. */
-    const bool empty = w->document.size == 4 && memcmp(w->document.data, "null", 4) == 0;
+    const bool empty = w->document.json.size == 4 && memcmp(w->document.json.data, "null", 4) == 0;
     if (w->whole != NULL && !empty)
         return take_whole(w, event, err);
     /* What stands around a list may be of any size; only a document without one must be decoded. */
-    const bool checked = !empty && !(w->listed && w->document.failed);
+    const bool checked = !empty && !(w->listed && is_over(w, &w->document));
     const sl_code code =
         checked ? finish(w, &w->document, w->document_line, !w->listed, err) : SL_OK;
-    sl_buffer_clear(&w->document);
-    sl_buffer_init(&w->document, w->most);
+    sl_buffer_clear(&w->document.json);
+    sl_buffer_init(&w->document.json, w->most);
+    w->document.passed_bytes = 0;
     return code;
 }
 
 static sl_code
 take_event(walk *w, const yaml_event_t *event, sl_errors *err)
 {
-    if (w->passing)
-        return pass_event(w, event, err);
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         w->documents++;
@@ -360,7 +378,7 @@ take_event(walk *w, const yaml_event_t *event, sl_errors *err)
         return open_level(w, event, event->type == YAML_MAPPING_START_EVENT, err);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT:
-        return close_level(w, err);
+        return close_level(w, event, err);
     case YAML_ALIAS_EVENT:
         return refuse(event, "aliases are not read", err);
     case YAML_NO_EVENT:
@@ -381,8 +399,9 @@ walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
     if (yaml_parser_initialize(&w->parser) == 0)
         return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read YAML");
     yaml_parser_set_input_string(&w->parser, (const unsigned char *)(size > 0 ? text : ""), size);
-    sl_buffer_init(&w->document, w->most);
-    sl_buffer_init(&w->element, w->most);
+    sl_buffer_init(&w->document.json, w->most);
+    sl_buffer_init(&w->element.json, w->most);
+    sl_passed_keys_init(&w->keys, 2 * w->most); /* of an element and of what is around it */
     while (code == SL_OK && !over) {
         yaml_event_t event;
         if (yaml_parser_parse(&w->parser, &event) == 0) {
@@ -393,20 +412,21 @@ walk_stream(walk *w, const char *text, size_t size, sl_errors *err)
         code = take_event(w, &event, err);
         yaml_event_delete(&event);
     }
-    sl_buffer_clear(&w->element);
-    sl_buffer_clear(&w->document);
+    sl_passed_keys_clear(&w->keys);
+    sl_buffer_clear(&w->element.json);
+    sl_buffer_clear(&w->document.json);
     yaml_parser_delete(&w->parser);
     return code;
 }
 
 sl_code
-sl_yaml_elements(const char *text, size_t size, const char *list, const char *const *unread,
+sl_yaml_elements(const char *text, size_t size, const char *list, sl_member_read is_read,
                  sl_element_visit visit, void *context, bool *found, sl_errors *err)
 {
     assert((text != NULL || size == 0) && visit != NULL && found != NULL && err != NULL);
 
     walk w = {.list = list,
-              .unread = unread,
+              .is_read = is_read,
               .most = SL_ELEMENT_MAX_BYTES,
               .visit = visit,
               .context = context};

@@ -252,13 +252,15 @@ sl_intake_read(const sl_raw *raw, const sl_format *format, sl_findings *findings
     assert(raw != NULL && findings != NULL && used != NULL && confidence != NULL && err != NULL);
 
     sl_arena *const arena = sl_findings_arena(findings);
-    const sl_raw text = sl_tidy_utf16(raw, arena);
-    sl_raw clean = sl_tidy_escapes(&text, arena);
     const sl_format *other = NULL;
-    sl_code code = SL_OK;
+    sl_raw text, clean;
 
     *used = format;
     *confidence = 100;
+    sl_code code = sl_tidy_utf16(raw, arena, &text, err);
+    if (code != SL_OK)
+        return code;
+    clean = sl_tidy_escapes(&text, arena);
     if (format == NULL)
         code = recognise(&clean, arena, used, &other, confidence, err);
     if (code != SL_OK)

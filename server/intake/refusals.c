@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "intake/tidy.h"
-
 /* By the beginning of a line and by words anywhere; NULL asks for nothing. The first row counts. */
 static const struct {
     const char *line, *words, *more;
@@ -17,7 +15,6 @@ static const struct {
      "kubectl get nodes -o json"},
     {"NAME ", NULL, NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
     {"node/", NULL, NULL, "the names of nodes and nothing of them", "kubectl get nodes -o json"},
-    {NULL, "<none>", NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
     {NULL, "The connection to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "Unable to connect to the server", NULL, "an error of kubectl: no server answered", ""},
     {NULL, "NVIDIA-SMI has failed", NULL, "an error of nvidia-smi: the driver did not answer",
@@ -73,6 +70,8 @@ static const struct {
     {"BZh", NULL, NULL, "bzip2, which is not unpacked", "gzip"},
     {NULL, "<html", NULL, "a web page", "send what the tool itself printed"},
     {NULL, "<!DOCTYPE html", NULL, "a web page", "send what the tool itself printed"},
+    /* Last: other tools may print the word too. */
+    {NULL, "<none>", NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
 };
 
 static sl_code
@@ -91,8 +90,6 @@ sl_intake_refuse(const sl_sample *sample, sl_errors *err)
     static const char *const shapes[] = {"empty", "JSON", "XML", "text"};
     assert(sample != NULL && err != NULL);
 
-    if (sl_tidy_is_utf16(sample->raw)) /* for which there was no memory */
-        return refuse(sample, "UTF-16", "save it as UTF-8: Out-File -Encoding utf8", err);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if ((known[i].line == NULL || sl_sample_line_begins(sample, known[i].line)) &&
             (known[i].words == NULL || sl_sample_holds(sample, known[i].words)) &&

@@ -8,8 +8,9 @@
 
 enum { LINES_BEFORE_MAX = 64 };
 
-bool
-sl_tidy_is_utf16(const sl_raw *raw)
+/* Whether every second byte of the beginning is zero, or a mark says so: what PowerShell writes. */
+static bool
+is_utf16(const sl_raw *raw)
 {
     const unsigned char *const b = (const unsigned char *)raw->text;
 
@@ -50,19 +51,21 @@ convert_utf16(const sl_raw *raw, char *out)
     return size;
 }
 
-sl_raw
-sl_tidy_utf16(const sl_raw *raw, sl_arena *arena)
+sl_code
+sl_tidy_utf16(const sl_raw *raw, sl_arena *arena, sl_raw *out, sl_errors *err)
 {
-    assert(raw != NULL && arena != NULL);
+    assert(raw != NULL && arena != NULL && out != NULL && err != NULL);
 
-    if (!sl_tidy_is_utf16(raw))
-        return *raw;
+    *out = *raw;
+    if (!is_utf16(raw))
+        return SL_OK;
     const size_t size = convert_utf16(raw, NULL);
     char *const text = sl_arena_alloc(arena, size > 0 ? size : 1, 1);
     if (text == NULL)
-        return *raw;
+        return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory to read UTF-16");
     (void)convert_utf16(raw, text);
-    return (sl_raw){raw->name, text, size};
+    *out = (sl_raw){raw->name, text, size};
+    return SL_OK;
 }
 
 sl_raw

@@ -5,11 +5,9 @@
 
 #include "intake/format.h"
 
-/** Whether every second byte of the beginning is zero, or a mark says so: what PowerShell writes. */
-bool sl_tidy_is_utf16(const sl_raw *raw);
-
-/** UTF-16 as UTF-8; the same text where it is none, or no memory is left. */
-sl_raw sl_tidy_utf16(const sl_raw *raw, sl_arena *arena);
+/** UTF-16, as PowerShell writes it, as UTF-8; any other text as it is. SL_E_MEMORY. */
+sl_code sl_tidy_utf16(const sl_raw *raw, sl_arena *arena, sl_raw *out,
+                      sl_errors *err) SL_MUST_CHECK;
 
 /** The text without terminal sequences; the same text where it has none, or no memory is left. */
 sl_raw sl_tidy_escapes(const sl_raw *raw, sl_arena *arena);

@@ -14,12 +14,6 @@ is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool
-is(const char *text, size_t size, const char *word)
-{
-    return strlen(word) == size && memcmp(text, word, size) == 0;
-}
-
 /* "0x1F" and "0o17". */
 static bool
 put_based(sl_buffer *out, const char *text, size_t size)
@@ -95,7 +89,7 @@ sl_yaml_plain(sl_buffer *out, const char *text, size_t size)
     if (size <= 5) {
         for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
             for (size_t j = 0; j < 3; j++) {
-                if (is(text, size, values[i][j])) {
+                if (sl_text_is(text, size, values[i][j])) {
                     sl_buffer_text(out, values[i][3]);
                     return true;
                 }

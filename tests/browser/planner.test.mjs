@@ -111,6 +111,30 @@ describe('the verdict', () => {
         });
     });
 
+    it('calls a fix that fits within its peak alone what an estimate is called', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            let certain = true;
+            await page.route('**/api/v1/estimates', async (route) => {
+                const response = await route.fetch();
+                const json = await response.json();
+                for (const fix of json.binding.fixes.filter(({ fits }) => fits)) {
+                    fix.fits_certain = certain;
+                    certain = !certain;
+                }
+                await route.fulfill({ response, json });
+            });
+            const { answer: { binding: { fixes } } } = await start(tab, 'qwen-32b');
+            const fitting = fixes.filter(({ fits }) => fits);
+            assert.ok(fitting.some((fix) => fix.fits_certain) && fitting.some((fix) => !fix.fits_certain));
+            const said = page.getByTestId('verdict').locator('.fix em');
+            assert.deepEqual(await said.allTextContents(), fixes.map((fix) =>
+                (fix.fits ? `fits${fix.fits_certain ? '' : ' narrowly'}` : 'not enough')));
+            assert.deepEqual(await said.evaluateAll((list) => list.map(({ className }) => className)),
+                fixes.map((fix) => (fix.fits ? fix.fits_certain ? 'good' : 'narrow' : '')));
+        });
+    });
+
     it('says in words what a fix moves and how many nodes it takes', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

@@ -157,11 +157,11 @@ test('a fix does what it says when it is applied', async () => {
         const first = await client.post(path, asked);
         assert.equal(first.status, 200, first.text.slice(0, 500));
         assert.ok(first.json.binding.fixes.length > 0, JSON.stringify(asked.workload));
-        for (const { change, fits, step_s: step } of first.json.binding.fixes) {
+        for (const { change, fits, fits_certain: certain, step_s: step } of first.json.binding.fixes) {
             const what = JSON.stringify(change);
             const response = await client.post(path, mergePatch(asked, change));
             assert.equal(response.status, 200, `${what}: ${response.text.slice(0, 500)}`);
-            assert.equal(response.json.fits, fits, what);
+            assert.deepEqual([response.json.fits, response.json.fits_certain], [fits, certain], what);
             assertNear(response.json.time.step_s, step, what);
         }
     }
@@ -233,9 +233,12 @@ test('what fits in the middle of its interval alone passes one gate and not the 
         assert.equal(warnings.some(({ code }) => code === 'little_room'), !certain);
         assert.equal((await ask(parts, '?require=fits')).status, 200);
         const strict = await ask(parts, '?require=fits_certain');
-        assert.equal(strict.status, certain ? 200 : 409);
-        if (!certain)
+        if (certain) {
+            assert.equal(strict.status, 200);
+        } else {
+            assertProblem(strict, 409, { code: 'fits_uncertain' });
             assert.equal(strict.json.estimate.fits_certain, false);
+        }
     }
 });
 

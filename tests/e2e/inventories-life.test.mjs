@@ -174,13 +174,18 @@ test('what is deleted is gone, and restored as its next revision', async () => {
         [[2, 'restore'], [1, 'put']]);
 });
 
-test('a delete answers the bare spec where every request asks for that view', async () => {
+test('a delete and a restore answer the bare spec where every request asks for that view', async () => {
     const sent = await put('viewed', inventory(), {});
     const { text } = await ok(client.get(`${base}/viewed?view=spec`));
     assert.equal((await ok(client.delete(`${base}/viewed?view=spec&dry_run=true`))).text, text);
     assert.equal((await ok(client.delete(`${base}/viewed?view=spec`))).text, text);
     assert.equal((await ok(restore('viewed'))).json.revision,
         sent.json.revision + 1);
+    /* The bare text needs no reading: one that no release reads any more is restored as it was. */
+    const odd = `{"name": "twice", ${JSON.stringify(inventory()).slice(1)}`;
+    await server.database.query(`UPDATE inventories SET spec = '${odd}' WHERE slug = 'viewed'`);
+    assert.equal((await ok(client.delete(`${base}/viewed?view=spec`))).text, odd);
+    assert.equal((await ok(client.request('POST', `${base}/viewed:restore?view=spec`))).text, odd);
 });
 
 test('a put brings a deleted one back, the same spec too', async () => {
@@ -353,6 +358,10 @@ test('a list is sorted and filtered, and its pages keep both', async () => {
         const up = Array.from({ length: 6 }, (_, i) => `zone-${i}`);
         assert.deepEqual(seen, /^-|name/.test(sort) ? up.reverse() : up, sort);
     }
+    /* Its place goes by the observations that are left: without the newest of all it stands behind. */
+    await ok(client.request('DELETE', `${base}/zone-5/observations/slurm`), 200);
+    assert.deepEqual(await slugs('sort=observed_at&label=fleet&name=Zone%20'),
+        ['zone-0', 'zone-1', 'zone-5', 'zone-2', 'zone-3', 'zone-4']);
     const { json: { next_cursor: cursor } } = await ok(client.get(`${base}?limit=1`));
     assertProblem(await client.get(`${base}?cursor=${cursor}&sort=-slug`), 422,
         { code: 'invalid_cursor' });

@@ -52,6 +52,7 @@ test('the spec comes back exactly as it was sent', async () => {
     assert.deepEqual(json, JSON.parse(body));
     assert.equal(JSON.stringify(json), JSON.stringify(JSON.parse(body)), 'the same order of keys');
     assert.match(text, /1\.50?\b/);
+    assertProblem(await client.get(`${base}/exact?view=status`), 422, { code: 'unknown_value' });
     const echoed = await client.request('PUT', `${base}/exact?view=spec`,
         { body, headers: { 'Content-Type': 'application/json' } });
     assert.deepEqual(echoed.json, JSON.parse(body));

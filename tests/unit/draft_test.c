@@ -107,13 +107,19 @@ expect_spec(const sl_draft *draft, sl_code expected, const char *rule)
     free(text);
 }
 
+static uint32_t
+count_noted(const sl_draft *draft, const char *code)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < draft->note_count; i++)
+        count += sl_text_equal(draft->notes[i].code, code);
+    return count;
+}
+
 static bool
 noted(const sl_draft *draft, const char *code)
 {
-    for (uint32_t i = 0; i < draft->note_count; i++)
-        if (sl_text_equal(draft->notes[i].code, code))
-            return true;
-    return false;
+    return count_noted(draft, code) > 0;
 }
 
 static void
@@ -467,22 +473,27 @@ static void
 a_type_that_nobody_knows_may_hide_what_it_holds(void)
 {
     drafting d = begin();
-    sl_facts unknown = {0}, described = {0};
+    sl_facts unknown = {0}, stored = {0}, described = {0};
     file(&d, "terraform_json");
     hosts(&d, "gpu01", "nvidia-l40s", 4, SL_HOST_USABLE);
     sl_facts_text(&described, SL_FIELD_NODE_TYPE, "m7.huge", 1, "instance_type");
     sl_facts_number(&described, SL_FIELD_CPUS, 8, 1, "capacity cpu");
     add(&d, &(sl_found_host){.name = "cpu01"}, &described);
     make(&d);
-    CU_ASSERT_FALSE(noted(d.draft, "unknown_node_type"));
+    CU_ASSERT_EQUAL(count_noted(d.draft, "node_type_undescribed"), 0);
     end(&d);
+    /* Once of a type, whatever its nodes differ in; a pool's type is another matter. */
     d = begin();
     file(&d, "terraform_json");
     hosts(&d, "gpu01", "nvidia-l40s", 4, SL_HOST_USABLE);
     sl_facts_text(&unknown, SL_FIELD_NODE_TYPE, "BM.GPU.X9.8", 1, "shape");
+    sl_facts_text(&stored, SL_FIELD_NODE_TYPE, "BM.GPU.X9.8", 2, "shape");
+    sl_facts_number(&stored, SL_FIELD_HOST_MEMORY_BYTES, 1e12, 2, "memory");
     add(&d, &(sl_found_host){.name = "bm01"}, &unknown);
+    add(&d, &(sl_found_host){.name = "bm02"}, &stored);
     make(&d);
-    CU_ASSERT_TRUE(noted(d.draft, "unknown_node_type"));
+    CU_ASSERT_EQUAL(count_noted(d.draft, "node_type_undescribed"), 1);
+    CU_ASSERT_FALSE(noted(d.draft, "unknown_node_type"));
     end(&d);
 }
 

@@ -239,7 +239,7 @@ a_fix_is_a_patch_of_what_differs(void)
     CU_ASSERT_EQUAL_FATAL(write_answer(&a, NULL, 1, e), SL_OK);
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"recompute\":\"full\"}},"
                              "\"memory_bytes\":80,\"step_s\":1.25,\"time_incomplete\":false,"
-                             "\"fits\":true}"));
+                             "\"fits\":true,\"fits_certain\":false}"));
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"parallelism\":{\"tensor\":4,\"sequence\":true}},"));
     CU_ASSERT_TRUE(holds(&a, "\"change\":{\"workload\":{\"micro_batch_size\":4},"
                              "\"parallelism\":{\"pipeline\":2,\"virtual_pipeline\":2}},"));

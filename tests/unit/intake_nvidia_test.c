@@ -256,6 +256,17 @@ spreadsheets_may_write_semicolons(void)
                               "gpu01;0;NVIDIA L4;23034 MiB\r\ngpu01;1;NVIDIA L4;23034 MiB\r\n"),
                  "nvidia_smi_csv",
                  "gpu01 accelerator=NVIDIA L4 accelerators=2 memory_bytes=24152899584\n", "");
+    /* Who writes them writes decimals with a comma; an output behind it may have commas again. */
+    static const char header[] = "hostname;index;name;power.limit [W];power.default_limit [W]\r\n";
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "%sgpu01;0;NVIDIA L4;60,50 W;72,00 W\r\ngpu01;1;NVIDIA L4;60,50;72,00\r\n"
+                   "hostname, index, name\ngpu02, 0, NVIDIA L4\n",
+                   header);
+    expect_found(find_in_text(text), "nvidia_smi_csv",
+                 "gpu01 accelerator=NVIDIA L4 accelerators=2 power_limit_w=60.5\n"
+                 "gpu02 accelerator=NVIDIA L4 accelerators=1\n",
+                 "");
 }
 
 static void

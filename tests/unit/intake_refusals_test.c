@@ -72,6 +72,9 @@ errors_of_tools_are_no_output(void)
             "run the tool where it is installed");
     refused("slurm_load_node error: Unable to contact slurm controller (connect failure)\n",
             "an error of Slurm: its controller did not answer", "");
+    /* "<none>" is of the tables of kubectl, unless what it stands in is known. */
+    refused("Unable to connect to the server: dial tcp: lookup <none>: no such host\n",
+            "an error of kubectl: no server answered", "");
 }
 
 static void
@@ -96,6 +99,28 @@ utf16_is_read(void)
     static const char pair[] = "\xFF\xFE\x3D\xD8\x00\xDE";
     expect_unread_of(pair, sizeof pair - 1, "text", 4,
                      "name it with ?format=; GET /api/v1/inventories:formats lists them");
+}
+
+/* What fits into no memory is no other format. */
+static void
+utf16_past_memory_is_told_as_such(void)
+{
+    enum { ARENA_BYTES = 1 << 20, SIZE = 4 << 20 };
+    static char text[SIZE];
+    sl_errors err = {.count = 0};
+    const sl_format *used = NULL;
+    uint32_t confidence = 0;
+    sl_arena *const arena = sl_arena_new(ARENA_BYTES);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(arena);
+    sl_findings *const findings = sl_findings_new(arena);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(findings);
+
+    for (size_t i = 0; i < SIZE; i += 2)
+        text[i] = 'x';
+    const sl_raw raw = {.name = "", .text = text, .size = SIZE};
+    CU_ASSERT_EQUAL(sl_intake_read(&raw, NULL, findings, &used, &confidence, &err), SL_E_MEMORY);
+    sl_expect_text(err.list[0].message, "no memory to read UTF-16", "message");
+    sl_arena_free(arena);
 }
 
 static void
@@ -145,6 +170,7 @@ main(int argc, char **argv)
         SL_CASE(tables_for_people_are_refused_by_name),
         SL_CASE(errors_of_tools_are_no_output),
         SL_CASE(utf16_is_read),
+        SL_CASE(utf16_past_memory_is_told_as_such),
         SL_CASE(what_is_packed_otherwise_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),

@@ -76,6 +76,73 @@ topology_conf_is_read(void)
     end();
 }
 
+/* What is shown of one element. JSON is YAML: behind a comment it is read as such. */
+static void
+show_one(const char *list, const char *members, bool yaml, char shown[256])
+{
+    char text[512], format[32];
+    CU_ASSERT_FATAL(sl_text_format(text, sizeof text,
+                                   "%s{\"%s\": [{%s, \"gres\": %s, \"real_memory\": 9}]}",
+                                   yaml ? "# sinfo: gres: real_memory:\n" : "", list, members,
+                                   *list == 'n' ? "\"gpu:t4:2\"" : "{\"total\": \"gpu:t4:2\"}"));
+    (void)sl_text_format(format, sizeof format, "slurm_%s_%s", list, yaml ? "yaml" : "json");
+    const sl_raw raw = {.name = "", .text = text, .size = strlen(text)};
+    now = (outcome){.arena = sl_arena_new(256 << 20)};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(now.arena);
+    now.findings = sl_findings_new(now.arena);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(now.findings);
+    CU_ASSERT_EQUAL(sl_intake_read(&raw, sl_format_find(format), now.findings, &now.format,
+                                   &now.confidence, &now.err),
+                    SL_OK);
+    show();
+    CU_ASSERT(sl_text_copy(shown, 256, now.shown));
+    end();
+}
+
+/* Beside a bare node, each member says something, and the same in both. */
+static void
+every_member_is_read_of_yaml_too(void)
+{
+    static const struct {
+        const char *list, *bare, *members;
+    } rows[] = {
+        {"nodes", "\"name\": \"a\"", "\"hostname\": \"b\""},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"tres\": \"gres/gpu=4\""},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"features\": [\"80gb\"]"},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"active_features\": [\"80gb\"]"},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"state\": [\"DOWN\"]"},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"state_flags\": [\"DRAIN\"]"},
+        {"nodes", "\"name\": \"a\", \"state\": \"DOWN\"",
+         "\"name\": \"a\", \"state\": \"DOWN\", \"reason\": \"dust\""},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"partitions\": [\"p\"]"},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"cpus\": 4"},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"instance_type\": \"p5\""},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"gres_drained\": \"gpu:t4:1\""},
+        {"nodes", "\"name\": \"a\"", "\"name\": \"a\", \"cluster_name\": \"c\""},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}", "\"nodes\": {\"hostnames\": [\"b\"]}"},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"node\": {\"state\": [\"DOWN\"]}"},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"features\": {\"total\": \"80gb\"}"},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}, \"node\": {\"state\": \"DOWN\"}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"node\": {\"state\": \"DOWN\"}, \"reason\": \"dust\""},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"memory\": {\"minimum\": 7, \"maximum\": 7}"},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"cpus\": {\"minimum\": 7, \"maximum\": 7}"},
+        {"sinfo", "\"nodes\": {\"nodes\": [\"a\"]}",
+         "\"nodes\": {\"nodes\": [\"a\"]}, \"cluster\": \"c\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char bare[256], json[256], yaml[256];
+        show_one(rows[i].list, rows[i].bare, false, bare);
+        show_one(rows[i].list, rows[i].members, false, json);
+        show_one(rows[i].list, rows[i].members, true, yaml);
+        CU_ASSERT_FALSE(sl_text_equal(bare, json));
+        sl_expect_text(yaml, json, rows[i].members);
+    }
+}
+
 static void
 yaml_says_what_json_does(void)
 {
@@ -153,6 +220,7 @@ static const sl_case cases[] = {
     SL_CASE(a_byte_order_mark_is_of_no_line),
     SL_CASE(gres_conf_is_read),
     SL_CASE(topology_conf_is_read),
+    SL_CASE(every_member_is_read_of_yaml_too),
     SL_CASE(yaml_says_what_json_does),
     SL_CASE(real_configurations_say_what_they_say),
     SL_CASE(ranges_said_over_and_over_are_bounded),

@@ -6,7 +6,12 @@
 #include "intake/yaml_scalar.h"
 #include "json/writer.h"
 
-static const char *const unread[] = {"images", "cpu/", NULL};
+/* Members of an element as a reader wants them: all but "images", and "own" of its own. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    return !sl_text_is(name, size, "images") && (depth != 1 || !sl_text_is(name, size, "own"));
+}
 
 /* What a visit was given, as canonical JSON with the line before it: "3:{...}\n". */
 static sl_buffer seen;
@@ -29,7 +34,7 @@ expect_elements(const char *text, const char *list, bool has_list, const char *e
     bool found = false;
     sl_buffer_init(&seen, 1 << 20);
     const sl_code code =
-        sl_yaml_elements(text, strlen(text), list, unread, note, NULL, &found, &err);
+        sl_yaml_elements(text, strlen(text), list, is_read, note, NULL, &found, &err);
     if (code != SL_OK)
         sl_expect_text(err.list[0].message, "", text);
     CU_ASSERT_EQUAL(found, has_list);
@@ -43,8 +48,8 @@ expect_fault(const char *text, sl_code code, const char *rule, const char *messa
     sl_errors err = {.count = 0};
     bool found = false;
     sl_buffer_init(&seen, 1 << 20);
-    CU_ASSERT_EQUAL(sl_yaml_elements(text, strlen(text), "items", unread, note, NULL, &found, &err),
-                    code);
+    CU_ASSERT_EQUAL(
+        sl_yaml_elements(text, strlen(text), "items", is_read, note, NULL, &found, &err), code);
     CU_ASSERT_EQUAL_FATAL(err.count, 1);
     sl_expect_text(err.list[0].rule, rule, text);
     if (message != NULL)
@@ -83,11 +88,21 @@ what_nobody_reads_is_left_out(void)
         "items", true, "2:{\"a\":1}\n4:{\"a\":2}\n6:{}\n");
     expect_elements("images: [1]\na: {images: 2, b: images}\n", "items", false,
                     "1:{\"a\":{\"b\":\"images\"}}\n");
-    expect_elements("cpu/: 0\ncpu/x: 1\ncpu: 2\nimagess: 3\nimage: 4\n", "items", false,
-                    "1:{\"cpu\":2,\"image\":4,\"imagess\":3}\n");
-    /* Its nodes are looked at, its keys are not. */
-    expect_elements("items:\n- images: {a: 1, a: 2, [b]: c}\n  images: 2\n  d: 3\n", "items", true,
-                    "2:{\"d\":3}\n");
+    /* Some of an element's own members only, wherever the list stands. */
+    expect_elements("own: 1\na: {items: [{own: {own: 2}, b: {own: 3}, c: own}]}\n", "items", true,
+                    "2:{\"b\":{\"own\":3},\"c\":\"own\"}\n");
+    /* It is checked all the same. */
+    expect_fault("items:\n- images: {a: 1,\n    b: 2, a: 3}\n", SL_E_SYNTAX, "duplicate_key",
+                 "the mapping that ends in line 3 has the key \"a\" twice");
+    expect_fault("items:\n- {images: 1, a: 2, images: 3}\n", SL_E_SYNTAX, "duplicate_key", NULL);
+    expect_fault("images: 1\nitems: []\nimages: 3\n", SL_E_SYNTAX, "duplicate_key", NULL);
+    expect_elements("items: [{images: {a: {a: 1}, b: {a: 2}}}, {images: {a: 3}}]\n", "items", true,
+                    "1:{}\n1:{}\n");
+    expect_fault("images: {[b]: c}\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: a key must be a text");
+    expect_fault("images: [{? {b: c} : d}]\n", SL_E_SYNTAX, "unsupported_yaml",
+                 "line 1: a key must be a text");
+    expect_fault("images: \"\\0\"\n", SL_E_SYNTAX, "unsupported_yaml", "line 1: a NUL is not read");
     expect_fault("images: {a: &x 1}\n", SL_E_SYNTAX, "unsupported_yaml",
                  "line 1: anchors are not read");
     expect_fault("images: &x [1]\n", SL_E_SYNTAX, "unsupported_yaml",
@@ -168,6 +183,7 @@ what_json_cannot_say_is_refused_by_name(void)
     expect_fault("a: b\nc: *b\n", SL_E_SYNTAX, "unsupported_yaml", "line 2: aliases are not read");
     expect_fault("a: !ruby/object:X {}\n", SL_E_SYNTAX, "unsupported_yaml",
                  "line 1: the tag !ruby/object:X is not read");
+    expect_fault("a: \"b\\0\"\n", SL_E_SYNTAX, "unsupported_yaml", "line 1: a NUL is not read");
     expect_fault("a: !!binary aGk=\n", SL_E_SYNTAX, "unsupported_yaml", NULL);
     expect_fault("? [a]\n: b\n", SL_E_SYNTAX, "unsupported_yaml", "line 1: a key must be a text");
     expect_fault("a: 1\na: 2\n", SL_E_SYNTAX, "duplicate_key", NULL);
@@ -217,6 +233,49 @@ depth_and_size_are_bounded(void)
     sl_buffer_clear(&text);
 }
 
+/* `begin`, then texts of so many bytes in all, then `end`. The caller's to clear. */
+static sl_buffer
+run_of(const char *begin, const char *each, size_t bytes, const char *end)
+{
+    sl_buffer text;
+    sl_buffer_init(&text, (size_t)4 * SL_ELEMENT_MAX_BYTES);
+    sl_buffer_text(&text, begin);
+    for (size_t i = 0; i < bytes / strlen(each); i++)
+        sl_buffer_text(&text, each);
+    sl_buffer_text(&text, end);
+    CU_ASSERT_FALSE_FATAL(text.failed);
+    return text;
+}
+
+static void
+what_is_left_out_counts_for_the_bound(void)
+{
+    static const char some[] =
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, ";
+    const size_t half = SL_ELEMENT_MAX_BYTES / 2;
+    sl_buffer text = run_of("items:\n- images: [", some, 2 * half + half, "]\n");
+    expect_fault(text.data, SL_E_TOO_LARGE, "too_large", NULL);
+    sl_buffer_clear(&text);
+    /* With what is not; of the next element, anew. */
+    text = run_of("items:\n- images: [", some, half + half / 2, "]\n  a: [");
+    sl_buffer more = run_of("", some, half + half / 2, "]\n");
+    sl_buffer_text(&text, more.data);
+    expect_fault(text.data, SL_E_TOO_LARGE, "too_large", NULL);
+    sl_buffer_clear(&text);
+    text = run_of("items:\n- images: [", some, half + half / 2, "]\n- images: [");
+    sl_buffer_text(&text, more.data);
+    expect_elements(text.data, "items", true, "2:{}\n3:{}\n");
+    sl_buffer_clear(&more);
+    sl_buffer_clear(&text);
+    /* Keys are few or many; around the list there may be any number. */
+    text = run_of("items:\n- images: {", "? '' : , ", half, "}\n");
+    expect_fault(text.data, SL_E_SYNTAX, "duplicate_key", NULL);
+    sl_buffer_clear(&text);
+    text = run_of("images: [", some, 3 * half, "]\nitems: [1]\n");
+    expect_elements(text.data, "items", true, "2:1\n");
+    sl_buffer_clear(&text);
+}
+
 static void
 one_document_is_decoded_whole(void)
 {
@@ -241,6 +300,7 @@ static const sl_case cases[] = {
     SL_CASE(what_json_cannot_say_is_refused_by_name),
     SL_CASE(malformed_yaml_has_its_line),
     SL_CASE(depth_and_size_are_bounded),
+    SL_CASE(what_is_left_out_counts_for_the_bound),
     SL_CASE(one_document_is_decoded_whole),
 };
 

@@ -42,6 +42,11 @@ case_is_ignored_for_ascii_only(void)
     CU_ASSERT_FALSE(sl_text_equal_ignoring_case("zero_3", "zero"));
     CU_ASSERT_FALSE(sl_text_equal_ignoring_case("\xC3\x84", "\xC3\xA4"));
     CU_ASSERT_TRUE(sl_text_equal("a", "a"));
+    CU_ASSERT_TRUE(sl_text_is("abc", 2, "ab"));
+    CU_ASSERT_TRUE(sl_text_is("", 0, ""));
+    CU_ASSERT_FALSE(sl_text_is("ab", 2, "abc"));
+    CU_ASSERT_FALSE(sl_text_is("abc", 3, "ab"));
+    CU_ASSERT_FALSE(sl_text_is("ab\0c", 4, "ab"));
     CU_ASSERT_TRUE(sl_text_ends_with("a.weight", ".weight"));
     CU_ASSERT_FALSE(sl_text_ends_with("weight", ".weight"));
     CU_ASSERT_FALSE(sl_text_equal("a", "A"));

@@ -213,6 +213,7 @@ binding_write(sl_writer *writer, const sl_estimate_request *request, const sl_es
         sl_put_double(writer, "step_s", fix->step_s);
         sl_put_bool(writer, "time_incomplete", fix->time_incomplete);
         sl_put_bool(writer, "fits", fix->fits);
+        sl_put_bool(writer, "fits_certain", fix->fits_certain);
         sl_write_object_end(writer);
     }
     sl_write_array_end(writer);

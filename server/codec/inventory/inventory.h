@@ -52,7 +52,7 @@ typedef struct sl_inventory_hardware {
 sl_code sl_inventory_check(const sl_node *spec, const sl_catalog *catalog, sl_errors *warnings,
                            sl_errors *err) SL_MUST_CHECK;
 
-/** The hardware of a spec that passed the check. */
+/** The hardware of a spec that passed the check, of this release or of the one that stored it. */
 void sl_inventory_count(const sl_node *spec, const sl_catalog *catalog, sl_inventory_hardware *out);
 
 /** The `hardware` object of an inventory's status: totals, and per pool the part it resolved to (null

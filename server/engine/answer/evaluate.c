@@ -299,6 +299,16 @@ evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate
 }
 
 bool
+sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes)
+{
+    const sl_rank_memory *fullest = &memory->ranks[memory->binding];
+    const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
+
+    return memory->headroom_bytes >= 0 ? outside + high_bytes <= memory->usable_bytes
+                                       : outside + low_bytes > memory->usable_bytes;
+}
+
+bool
 sl_evaluate(const sl_question *question, const sl_combination *combination, const sl_priced *priced,
             sl_estimate *out)
 {

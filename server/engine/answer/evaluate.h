@@ -65,6 +65,10 @@ bool sl_evaluate(const sl_question *question, const sl_combination *combination,
 bool sl_evaluate_explained(const sl_question *question, const sl_combination *combination,
                            const sl_priced *priced, sl_estimate *out) SL_MUST_CHECK;
 
+/** Whether both ends of what the fullest rank may reserve [bytes] say of it what its peak says: that
+ * it fits, or that it does not. What is outside the allocator is as large at either end. */
+bool sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes);
+
 /** The step of a combination, which some device holds, at the end of the range of clocks and links; it is
  * evaluated in `scratch`. */
 double sl_evaluate_step_at(const sl_question *question, const sl_combination *combination,

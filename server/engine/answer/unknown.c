@@ -309,18 +309,6 @@ set_intervals(const survey *s, uint32_t fastest, uint32_t slowest, sl_estimate *
     out->step_high_s = step_at(s, slowest, true);
 }
 
-/* What is outside the allocator is as large at either end. */
-static bool
-is_certain(const sl_estimate *out)
-{
-    const sl_rank_memory *fullest = &out->memory.ranks[out->memory.binding];
-    const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
-    const uint64_t least = outside + out->reserved_low_bytes;
-    const uint64_t most = outside + out->reserved_high_bytes;
-
-    return out->fits ? most <= out->memory.usable_bytes : least > out->memory.usable_bytes;
-}
-
 /* Every value of the open fields breaks a rule: the first one met stands for them. */
 static sl_code
 refuse_all(const survey *s, sl_errors *err)
@@ -373,7 +361,8 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     possible = sl_evaluate_explained(question, &median, &priced, out);
     assert(possible);
     (void)possible;
-    out->fits_certain = is_certain(out);
+    out->fits_certain =
+        sl_evaluate_is_certain(&out->memory, out->reserved_low_bytes, out->reserved_high_bytes);
     sl_holdings holdings;
     const sl_memory_case c = sl_evaluate_case(question, &median, &priced, &holdings);
     sl_operating_set(&c, out);

@@ -309,19 +309,29 @@ read_json(const sl_raw *raw, reading *r, sl_errors *err)
     return SL_OK;
 }
 
+/* Not most of what a node says: its images, say, and its processor's features. */
+static bool
+is_read(uint32_t depth, const char *name, size_t size)
+{
+    static const char feature[] = "feature.node.kubernetes.io/";
+    const size_t length = sizeof feature - 1;
+
+    (void)depth;
+    return !sl_text_is(name, size, "annotations") && !sl_text_is(name, size, "images") &&
+           !sl_text_is(name, size, "managedFields") &&
+           (size <= length || memcmp(name, feature, length) != 0);
+}
+
 static sl_code
 read_nodes(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    /* Most of what a node says, as are its processor's features. */
-    static const char *const unread[] = {"annotations", "images", "managedFields",
-                                         "feature.node.kubernetes.io/", NULL};
     const sl_raw bare = sl_document_raw(raw);
     reading r = {.findings = findings};
     bool found = false;
     const sl_code code =
         sl_document_is_json(&bare)
             ? read_json(&bare, &r, err)
-            : sl_yaml_elements(bare.text, bare.size, "items", unread, take_node, &r, &found, err);
+            : sl_yaml_elements(bare.text, bare.size, "items", is_read, take_node, &r, &found, err);
 
     if (code != SL_OK || r.nodes > 0)
         return code;

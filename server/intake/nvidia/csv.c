@@ -72,6 +72,7 @@ typedef struct reading {
     uint32_t at[COLUMNS];  /* cell of each column, or ABSENT */
     char unit[COLUMNS][8]; /* as the header says it */
     bool header;           /* there is one */
+    char separator;        /* as the header, or else the first row, was cut; '\0' before */
     char first[256];       /* its first cell where that is no column: a host, if rows have it too */
     uint32_t node;         /* being read where no column names it; ABSENT: none yet */
     uint32_t last_index;
@@ -132,6 +133,15 @@ is_header(const sl_cells *cells)
             own || (found < COLUMNS && strchr(cells->at[i], '.') != NULL) || found == COLUMN_DRIVER;
     }
     return own || known >= 2;
+}
+
+/* Rows are cut as their header is: who writes ';' writes "72,00 W" too. Only a line without it may be
+ * the header of another output. */
+static char
+separator_in(const reading *r, const char *line)
+{
+    const bool known = r->separator != '\0' && strchr(line, r->separator) != NULL;
+    return known ? r->separator : separator_of(line);
 }
 
 static void
@@ -212,13 +222,27 @@ cell(const reading *r, column which)
     return sl_cell_at(&r->cells, r->at[which]);
 }
 
+/* A number of a column; `unit` where neither it nor the header has one. */
+static bool
+quantity(const reading *r, column which, const char *unit, double *out)
+{
+    char number[32];
+    const char *const own = *r->unit[which] != '\0' ? r->unit[which] : unit;
+
+    if (!sl_text_copy(number, sizeof number, cell(r, which)))
+        return false;
+    char *const comma = r->separator == ';' ? strchr(number, ',') : NULL;
+    if (comma != NULL)
+        *comma = '.';
+    return sl_cell_quantity(number, own, out);
+}
+
 static void
 say_quantity(const reading *r, sl_facts *facts, sl_field field, column which, const char *unit,
              const char *path)
 {
     double value = 0;
-    const char *const own = *r->unit[which] != '\0' ? r->unit[which] : unit;
-    if (sl_cell_quantity(cell(r, which), own, &value))
+    if (quantity(r, which, unit, &value))
         sl_facts_number(facts, field, value, r->line, path);
 }
 
@@ -231,8 +255,8 @@ say_device(const reading *r, sl_facts *facts)
     sl_facts_text(facts, SL_FIELD_ACCELERATOR, cell(r, COLUMN_NAME), r->line, "name");
     say_quantity(r, facts, SL_FIELD_MEMORY_BYTES, COLUMN_MEMORY, "MiB", "memory.total");
     say_quantity(r, facts, SL_FIELD_RESERVED_BYTES, COLUMN_RESERVED, "MiB", "memory.reserved");
-    if (sl_cell_quantity(cell(r, COLUMN_LIMIT), "W", &limit) &&
-        sl_cell_quantity(cell(r, COLUMN_DEFAULT_LIMIT), "W", &most) && limit < most)
+    if (quantity(r, COLUMN_LIMIT, "W", &limit) && quantity(r, COLUMN_DEFAULT_LIMIT, "W", &most) &&
+        limit < most)
         sl_facts_number(facts, SL_FIELD_POWER_LIMIT_W, limit, r->line, "power.limit");
     if (sl_text_equal_ignoring_case(cell(r, COLUMN_MIG), "Enabled")) {
         sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, r->line, "mig.mode.current");
@@ -346,11 +370,14 @@ is_row(const reading *r)
 static sl_code
 read_line(reading *r, char *line, const char *host, sl_errors *err)
 {
-    sl_cells_split(line, separator_of(line), &r->cells);
+    const char separator = separator_in(r, line);
+
+    sl_cells_split(line, separator, &r->cells);
     if (r->cells.count == 1 && *r->cells.at[0] == '\0')
         return SL_OK;
     if (is_header(&r->cells)) {
         take_header(r);
+        r->separator = separator;
         return SL_OK;
     }
     if (!r->header && r->at[COLUMN_NAME] == ABSENT) {
@@ -358,6 +385,7 @@ read_line(reading *r, char *line, const char *host, sl_errors *err)
         r->words = is_words(&r->cells) ? r->cells.count : 0;
         if (!guess_columns(r))
             return SL_OK;
+        r->separator = separator;
         /* A row may stand for many devices where somebody made up the columns. */
         if (before > 1 && before == r->cells.count)
             return sl_fail(err, SL_E_SYNTAX, "malformed_csv", "",

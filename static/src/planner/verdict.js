@@ -41,6 +41,7 @@ function describe(patch, matters) {
 /** @param {{fix: Api.Fix, estimate: Api.Estimate}} props */
 function Fix({ fix, estimate }) {
     const effects = [];
+    const [tone, , words] = fitOf(fix);
     const { what, settles } = describe(fix.change, fix.what);
     if (typeof fix.memory_bytes === "number") {
         effects.push(memorySize(fix.memory_bytes));
@@ -51,7 +52,7 @@ function Fix({ fix, estimate }) {
     return html`
         <button type="button" class="fix" onClick=${() => applyFix(fix.change)}>
             <b>${what}</b>
-            <span>${effects.join(" · ")}${fix.fits ? html` <em class="good">fits</em>` : html` <em>not enough</em>`}</span>
+            <span>${effects.join(" · ")}${fix.fits ? html` <em class=${tone}>${words}</em>` : html` <em>not enough</em>`}</span>
             ${settles ? html`<span>with ${settles}</span>` : null}
         </button>`;
 }
