@@ -266,6 +266,7 @@ test('neighbours of the winner are estimates too, or say which rule they break',
                 && { [dimension]: to }) } }));
         const { status, json, text } = await client.post('/api/v1/estimates', changed);
         assert.equal(status, 200, text);
+        assert.equal(neighbour.fits_certain, json.fits_certain, `${dimension} ${to}`);
         close(figures.step_s, json.time.step_s, `${dimension} ${to}`);
         assert.equal(figures.device_total_bytes, json.memory.device_total_bytes);
     }

@@ -276,6 +276,7 @@ static void
 neighbour_write(sl_writer *writer, const sl_review_neighbour *n, const sl_search_point *winner)
 {
     static const char *const unknown[] = {"fits",
+                                          "fits_certain",
                                           "breaks",
                                           "figures",
                                           "step_difference_s",
@@ -299,6 +300,7 @@ neighbour_write(sl_writer *writer, const sl_review_neighbour *n, const sl_search
         refused_write(writer, &n->refused);
     if (n->legal) {
         sl_put_bool(writer, "fits", n->fits);
+        sl_put_bool(writer, "fits_certain", n->fits_certain);
         sl_put_text(writer, "breaks", n->breaks);
         figures_write(writer, "figures", &n->point);
         sl_put_double(writer, "step_difference_s", n->point.step_s - winner->step_s);

@@ -52,10 +52,10 @@ typedef struct sl_review_neighbour {
     sl_dimension dimension;
     uint64_t value;
     bool legal;
-    sl_error refused;      /* where it is not */
-    bool fits;             /* else in what follows */
-    const char *breaks;    /* the constraint that it breaks, "max_step_s"; NULL: none */
-    sl_search_point point; /* its figures */
+    sl_error refused;        /* where it is not */
+    bool fits, fits_certain; /* else in what follows; as of an estimate */
+    const char *breaks;      /* the constraint that it breaks, "max_step_s"; NULL: none */
+    sl_search_point point;   /* its figures */
 } sl_review_neighbour;
 
 /** One side of a comparison, term by term. */

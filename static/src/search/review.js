@@ -7,6 +7,7 @@ import { askWhy, rows, run, start, why } from "./run.js";
 import { plan } from "../state/store.js";
 import { exact, seconds } from "../units.js";
 import { Notes } from "../planner/details.js";
+import { fitOf } from "../widgets/fit.js";
 import { Fold } from "../widgets/fold.js";
 import { Panel } from "../widgets/panel.js";
 import { Plain } from "../widgets/plain.js";
@@ -63,9 +64,10 @@ function faultOf({ legal, refused, fits, breaks, figures }) {
 function neighbourRow(item) {
     const { dimension, from, to, legal, fits } = item;
     const fault = faultOf(item);
+    const [tone, , words] = fitOf(item);
     return [`${dimensionLabel(dimension)} ${dimensionValue(dimension, from)} → ${dimensionValue(dimension, to)}`,
         legal && fits ? signed(item.step_difference_s, seconds) : "–", legal ? signed(item.memory_difference_bytes, bytes) : "–",
-        html`<span class=${fault ? "bad" : "good"}>${fault || "fits"}</span>`];
+        html`<span class=${fault ? "bad" : tone}>${fault || words}</span>`];
 }
 
 /** @param {any} item  why plans are no answer */
