@@ -6,7 +6,7 @@ import { requestOf } from '../../static/src/state/plan.js';
 import { planOfUrl } from '../../static/src/state/url.js';
 import { scaled, seconds } from '../../static/src/units.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, fitsAcross, inTab, seen } from './lib/browser.mjs';
+import { answering, becomes, choose, fitsAcross, inTab, seen, told } from './lib/browser.mjs';
 import { gib } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -217,7 +217,7 @@ describe('the table of a comparison', () => {
                 };
             });
             await page.getByRole('button', { name: 'Copy table' }).click();
-            await page.getByText('Table copied').waitFor();
+            await told(page, 'Table copied');
             const copied = (await page.evaluate(() => navigator.clipboard.readText())).split('\n').map((text) => text.split('\t'));
             assert.deepEqual(copied[0].slice(1), ["The planner's", 'Pin 1', 'Pin 2']);
             assert.deepEqual(copied.find(([name]) => name === 'Step time (s)').slice(1).map(Number), answers.map(({ time }) => time.step_s));
@@ -260,7 +260,7 @@ describe('strategies side by side', () => {
                 assert.ok(applicable || (await seen(page.getByTestId('not-possible'))).includes(refused.detail));
 
             await page.getByRole('button', { name: 'Copy comparison as curl' }).click();
-            await page.getByText('Command copied').waitFor();
+            await told(page, 'Command copied');
             const command = await page.evaluate(() => navigator.clipboard.readText());
             assert.ok(command.includes(`${server.url}/api/v1/comparisons`));
             assert.deepEqual(JSON.parse(/--data '([^]*)'\n$/.exec(command)[1]), { ...rest, workload, of: 'strategies' });

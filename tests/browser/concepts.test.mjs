@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, becomes, clickAtOnce, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gib, percent, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -114,6 +114,11 @@ describe('miniatures', () => {
             assert.deepEqual(await figure(page, 'step'), named.map((answer) =>
                 (answer.step_s < 1 ? `${threeDigits(answer.step_s * 1000)} ms` : `${threeDigits(answer.step_s)} s`)));
             assert.equal(await page.locator('.drawn-step canvas').count(), 4);
+            await clickAtOnce(page, '[aria-label="Dark theme"]', '.terms a[href$="p.term=zero"]');
+            await becomes(() => seen(title(page)), 'ZeRO stages', 'drawings that were due are left, and not drawn');
+            await page.goBack();
+            await done(page);
+            await page.locator('input[name="batches"]').focus();
             await page.keyboard.press('Home');
             await becomes(() => page.locator('.refused').allTextContents().then((texts) => texts.map((text) => text.slice(0, 11))),
                 ['Interleaved'], 'what cannot be is refused by name');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { pauseOf } from '../../static/src/state/connection.js';
+import { ownPort } from '../e2e/lib/ports.mjs';
 import { startServer } from '../e2e/lib/server.mjs';
 import { expectAccessible } from './lib/axe.mjs';
 import { answering, becomes, choose, inTab, isAside, seen, type } from './lib/browser.mjs';
@@ -13,8 +14,8 @@ const stepOf = (page) => seen(page.getByTestId('step').locator('dd').first());
 
 describe('a service that goes away', () => {
     it('is asked again until it is back: the last answer stays and is marked, nothing typed is lost', async () => {
-        let now = await startServer();
-        const listen = new URL(now.url).host;
+        const env = { SHARDLINE_LISTEN: `127.0.0.1:${await ownPort()}` };
+        let now = await startServer({ env });
         const faults = ['failed: POST /api/v1/estimates', 'failed: POST /api/v1/estimates:choices'];
         try {
             await inTab(browser, now, { faults }, async (tab) => {
@@ -35,7 +36,7 @@ describe('a service that goes away', () => {
                 await now.stop();
 
                 const back = answering(tab, async () => {
-                    now = await startServer({ env: { SHARDLINE_LISTEN: listen } });
+                    now = await startServer({ env });
                 });
                 const { request } = await back;
                 assert.equal(request.workload.recompute, 'full');
@@ -110,7 +111,7 @@ describe('a service that refuses with 503', () => {
             assert.ok(asked[1] - asked[0] >= 2000, `after ${asked[1] - asked[0]} ms`);
             refuse = refusal('busy', 120);
             await becomes(async () => asked.length >= 3, true);
-            await banner(page).getByText(/Next try in 1[23]\d s/).waitFor();
+            await banner(page).getByText(/Next try in 1[0-3]\d s/).waitFor(); /* it counts down while we look */
             refuse = null;
             await page.getByRole('button', { name: 'Try now' }).click();
             await page.waitForSelector('[data-testid="verdict"][data-phase="done"]');
@@ -124,9 +125,11 @@ describe('a service that refuses with 503', () => {
             const { page } = tab;
             const asked = [];
             page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+            await page.clock.install();
             await type(page, 'hub', 'some/model');
             await page.waitForSelector('[data-testid="verdict"][data-phase="problem"]');
-            await page.waitForTimeout(1500);
+            await page.locator('#error-hub').waitFor();
+            await page.clock.runFor(60_000);
             assert.equal(asked.filter((path) => path === '/api/v1/models/some/model').length, 1);
             assert.equal(asked.filter((path) => path === '/api/v1/estimates').length, 1);
             assert.equal(await kindOf(page), 'none');

@@ -1,7 +1,7 @@
 /** Every number opens its explanation, by mouse and by keyboard; the other single-key commands. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { answering, becomes, inTab, seen } from './lib/browser.mjs';
+import { answering, becomes, clickAtOnce, inTab, seen } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const withAnswer = (use) => inTab(browser, server, {}, async (tab) => {
@@ -34,6 +34,8 @@ describe('an explanation', () => {
             await page.getByRole('dialog').waitFor();
             await page.getByTestId('verdict').locator('.badge').click();
             await becomes(() => page.getByRole('dialog').count(), 0);
+            await clickAtOnce(page, '[data-testid="mfu"] .num', '[data-testid="verdict"] .badge');
+            assert.equal(await page.getByRole('dialog').count(), 0, 'it heard the second click too');
         });
     });
 

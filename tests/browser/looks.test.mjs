@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
 import { gb, gib, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -127,6 +127,7 @@ describe('the page for a reader', () => {
             assert.notEqual(await look('[data-field="zero"] input:checked + span'), await look('[data-field="zero"] input:not(:checked) + span'));
             assert.match(await look('.pages a[aria-current]'), / 2px$/);
             await answering(tab, () => page.locator('#field-sequence').click());
+            await atRest(page);
             assert.notEqual(await look('#field-sequence'), on);
         });
     });

@@ -5,7 +5,7 @@ import { llama } from '../e2e/lib/fixtures.mjs';
 import { startServer, stopClean } from '../e2e/lib/server.mjs';
 import { startHub } from '../hub/standin.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { becomes, fitsAcross, inTab, launch, openPlan, openTab, seen, unfold } from './lib/browser.mjs';
+import { becomes, clickAtOnce, fitsAcross, inTab, launch, openPlan, openTab, seen, unfold } from './lib/browser.mjs';
 import { gib, threeDigits } from './lib/format.mjs';
 
 const experts = { ...llama, model_type: 'mixtral', architectures: ['MixtralForCausalLM'],
@@ -87,9 +87,12 @@ describe('one model', () => {
         assert.deepEqual(await page.getByTestId('run').nth(1).locator('tbody th').allTextContents(), model.layers[1].tensors.map(({ name }) => name));
         const names = () => page.getByTestId('tensors').locator('tbody th').allTextContents();
         assert.deepEqual(await names(), map.tensors.map(({ name }) => name));
-        const [next] = await Promise.all([page.waitForResponse(isMap), page.getByRole('button', { name: 'Next →' }).click()]);
+        /* A second click, before the page has come, is not one more page. */
+        const onward = '[aria-label="Pages of tensors"] button:last-child';
+        const [next] = await Promise.all([page.waitForResponse(isMap), clickAtOnce(page, onward, onward)]);
         const second = (await next.json()).tensors.map(({ name }) => name);
         await becomes(names, second);
+        assert.equal(await seen(page.getByTestId('tensors').getByRole('status')), 'page 2, 50 tensors');
         assert.notEqual(second[0], map.tensors[0].name);
         await page.locator('[data-slot="a"] select').selectOption('example:qwen-32b');
         await becomes(async () => seen(page.getByTestId('tensors').getByRole('status')), 'page 1, 50 tensors', 'another model starts at its first');

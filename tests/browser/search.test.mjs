@@ -1,9 +1,10 @@
 /** The search view: what it asks, how it draws what streams in, and what hands and keys do with it. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { endlessSearch } from '../e2e/lib/fixtures.mjs';
 import { run } from '../e2e/lib/processes.mjs';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, chosen, fitsAcross, inTab, seen, unfold } from './lib/browser.mjs';
+import { answering, becomes, chosen, fitsAcross, inTab, seen, told, unfold } from './lib/browser.mjs';
 import { seconds } from '../../static/src/units.js';
 import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
@@ -52,7 +53,7 @@ describe('the search view', () => {
             await page.fill('#ask-deadline_s', '30');
             await page.fill('#ask-headroom_ratio', '5');
             await page.fill('#ask-price_per_node_hour', '98.5');
-            await page.getByTestId('search-space').locator('summary').click();
+            await unfold(page.getByTestId('search-space'));
             const dimension = (name) => page.locator(`[data-dimension="${name}"]`);
             for (const [name, value] of [['tensor', '8'], ['tensor', '4'], ['sequence', 'true']])
                 await dimension(name).locator(`input[value="${value}"]`).check();
@@ -85,7 +86,7 @@ describe('the search view', () => {
             await press(page, 'Search');
             await ready(page);
             await press(page, 'Copy search as curl');
-            await page.getByText('Command copied').waitFor();
+            await told(page, 'Command copied');
             const command = await page.evaluate(() => navigator.clipboard.readText());
             const { code, stdout } = await run('sh', ['-c', `curl() { printf '%s\\0' "$@"; }\n${command}`]);
             assert.equal(code, 0);
@@ -97,7 +98,7 @@ describe('the search view', () => {
 
     it('takes no figure that is none', async () => {
         await withStream({ events: eventsOf() }, async (page) => {
-            await page.getByTestId('search-space').locator('summary').click();
+            await unfold(page.getByTestId('search-space'));
             const any = page.locator('[data-dimension="data"] input[value="any"]');
             await any.click();
             assert.equal(await any.isChecked(), true);
@@ -116,18 +117,24 @@ describe('the search view', () => {
 
 describe('a search that runs', () => {
     it('draws what comes as it comes', async () => {
-        await withStream({ events: eventsOf({ best: 20, front: 60, steps: 6 }), every_ms: 250 }, async (page) => {
+        const events = eventsOf({ best: 20, front: 60, steps: 6 });
+        const gates = events.map(() => {
+            const gate = {};
+            gate.opened = new Promise((open) => { gate.open = open; });
+            return gate;
+        });
+        await withStream({ events, before: (at) => gates[at].opened }, async (page) => {
             await press(page, 'Search');
-            const drawn = new Set();
-            const counts = new Set();
-            while (await page.locator('[data-phase="running"]').count() > 0) {
-                drawn.add(await page.locator('.plot circle.bar').count());
-                counts.add(await seen(page.getByTestId('search-counts')));
+            const points = page.locator('.plot circle.bar');
+            for (const [at, { name, data: { best, pareto, evaluated } }] of events.entries()) {
+                assert.equal(await page.locator('[data-testid="search"][data-phase="running"]').count(), 1, `before event ${at}`);
+                gates[at].open();
+                if (name === 'progress')
+                    await becomes(async () => (await seen(page.getByTestId('search-counts'))).includes(`${evaluated.toLocaleString('en-US')} evaluated`), true);
+                await becomes(() => points.count(), new Set([...best, ...pareto]).size, `after event ${at}`);
             }
             await ready(page);
-            assert.ok(drawn.size >= 3, `${[...drawn]} points`);
-            assert.ok(counts.size >= 3, 'the counts go on');
-            assert.equal(await page.locator('.plot circle.bar').count(), 80);
+            assert.equal(await points.count(), 80);
             assert.match(await seen(page.getByTestId('search-counts')), /Done\s*900,000 evaluated\s*400,000 fit\s*7,000,000 left out by proof\s*900 ms/);
         });
     });
@@ -420,8 +427,7 @@ describe('the real search', () => {
             assert.match(await seen(page.getByTestId('robustness')), new RegExp(result.robustness.sentence.slice(0, 40)));
             for (const [id, list] of [['neighbours', result.neighbours], ['rejected', result.rejected]]) {
                 const lines = page.getByTestId(id).locator('tbody tr');
-                await page.getByTestId(id).locator('summary').click();
-                await lines.nth(list.length - 1).waitFor(); /* they are drawn once it is open */
+                await unfold(page.getByTestId(id));
                 assert.equal(await lines.count(), list.length, id);
             }
 
@@ -510,12 +516,15 @@ describe('the real search', () => {
 
     it('is cancelled on the service when it is cancelled here', async () => {
         await inTab(browser, server, { path: VIEW }, async ({ page }) => {
+            /* The page's own might be done before anybody has looked. */
+            await page.route('**/api/v1/searches', (route) => route.continue({ postData: JSON.stringify(endlessSearch()) }));
             const running = async () => Number(/^shardline_searches_running(?:\{[^}]*\})? (\d+)/m.exec(await (await fetch(`${server.url}/metrics`)).text())?.[1]);
             await press(page, 'Search');
             await becomes(running, 1, 'it runs');
             await press(page, 'Cancel');
             await ready(page, 'cancelled');
             await becomes(running, 0, 'it is given up');
+            await page.unroute('**/api/v1/searches');
         });
     });
 });
@@ -524,7 +533,7 @@ describe('for everyone', () => {
     for (const colorScheme of ['light', 'dark']) {
         it(`axe-core finds nothing in ${colorScheme}: asked, found, chosen, pinned, brushed, narrow`, async () => {
             await withStream({ events: eventsOf() }, async (page) => {
-                await page.getByTestId('search-space').locator('summary').click();
+                await unfold(page.getByTestId('search-space'));
                 await page.locator('.card dd').first().waitFor();
                 await expectAccessible(page, 'asked');
                 await press(page, 'Search');

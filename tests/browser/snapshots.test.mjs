@@ -141,6 +141,8 @@ describe('the look of the page', () => {
                 await answerFixed(page, given);
                 await page.goto(server.url + path);
                 await until(page);
+                /* The last that the page asks by itself. */
+                await page.getByText('inventories need a database').waitFor({ state: 'attached' });
                 await page.locator('.card dd').first().waitFor(name === 'empty' ? { state: 'detached' } : { state: 'attached' });
                 await looksLike(page, name);
             });
@@ -151,7 +153,7 @@ describe('the look of the page', () => {
         await inTab(browser, server, { reducedMotion: 'reduce', width: 1024, height: 768, path: '/version' }, async ({ page }) => {
             await answerFixed(page, answers.fits);
             await page.goto(server.url);
-            await page.locator('.starter').first().waitFor();
+            await page.getByText('inventories need a database').waitFor();
             await page.evaluate(() => { document.querySelector('.empty').style.marginTop = '70px'; });
             await assert.rejects(async () => {
                 assert.ok(!renew, 'nothing is renewed from this');

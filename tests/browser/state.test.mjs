@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { llama } from '../e2e/lib/fixtures.mjs';
 import { run } from '../e2e/lib/processes.mjs';
-import { answering, becomes, choose, chosen, inTab, openPlan, type } from './lib/browser.mjs';
+import { answering, becomes, choose, chosen, inTab, openPlan, told, type } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 
 const pathOf = (page) => page.evaluate(() => location.pathname + location.search + location.hash);
@@ -86,7 +86,7 @@ describe('what is copied', () => {
             const { page } = tab;
             const { answer } = await answering(tab, () => page.click('[data-example="llama-70b"]'));
             await page.getByRole('button', { name: 'Copy as curl' }).click();
-            await page.getByText('Command copied').waitFor();
+            await told(page, 'Command copied');
             const words = await wordsOf(await page.evaluate(() => navigator.clipboard.readText()));
             const value = (option) => words[words.indexOf(option) + 1];
             const url = words.find((word) => word.startsWith('http'));
@@ -103,7 +103,7 @@ describe('what is copied', () => {
             const { page } = tab;
             const { request } = await answering(tab, () => page.click('[data-example="qwen-32b"]'));
             await page.getByRole('button', { name: 'Copy link' }).click();
-            await page.getByText('Link copied').waitFor();
+            await told(page, 'Link copied');
             const link = await page.evaluate(() => navigator.clipboard.readText());
             assert.ok(link.startsWith(`${server.url}/?`));
             const opened = await openPlan(browser, server, link.slice(server.url.length));

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, becomes, choose, fitsAcross, inTab, openPlan, openTab, seen, type, unfold } from './lib/browser.mjs';
+import { answering, becomes, choose, clickAtOnce, fitsAcross, inTab, openPlan, openTab, seen, told, type, unfold } from './lib/browser.mjs';
 import { threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
-import { drawn, lookOf, openStep, pixel, placesOn, stepReady, tone } from './lib/step.mjs';
+import { drawn, lookOf, openStep, pixel, placesOn, stepReady, stopClock, tone } from './lib/step.mjs';
 import { madeTimeline, recorded } from './lib/timelines.mjs';
 
 const start = (tab, id = 'llama-70b') => answering(tab, () => tab.page.click(`[data-example="${id}"]`));
@@ -77,6 +77,9 @@ describe('the second view', () => {
             await page.locator('input[name=map-axis][value=tensor]').check();
             await page.getByTestId('map').click({ position: { x: 10, y: 25 } });
             await page.getByTestId('tensors').locator('input').fill('*q_proj*');
+            await clickAtOnce(page, 'input[name=map-axis][value=pipeline]', '.tools button:nth-child(3)', 'input[name=map-axis][value=tensor]');
+            await told(page, 'Link copied');
+            assert.match(await page.evaluate(() => navigator.clipboard.readText()), /&by=pipeline/, 'what was just chosen');
             const before = await lookOf(page);
             assert.equal(before.stage, 1);
             assert.ok(before.from !== null && before.at > 0);
@@ -102,16 +105,22 @@ describe('the second view', () => {
             await page.keyboard.press('w');
             const answers = [madeTimeline({ microbatches: 16 }), madeTimeline({ microbatches: 24 })];
             const asked = [];
+            let come;
+            const late = new Promise((resolve) => { come = resolve; });
+            const first = page.waitForRequest('**/api/v1/timelines?*');
             await page.route('**/api/v1/timelines?*', async (route) => {
                 const number = asked.push(route.request().postDataJSON()) - 1;
-                await new Promise((done) => setTimeout(done, number === 0 ? 1500 : 0));
+                if (number === 0)
+                    await late;
                 await route.fulfill({ json: answers[number] }).catch(() => {}); /* withdrawn */
             });
             await answering(tab, () => choose(page, 'recompute', 'full'));
             await becomes(() => asked.length, 1);
             await answering(tab, () => choose(page, 'recompute', 'none'));
             await stepReady(page);
-            await page.waitForTimeout(1600);
+            come();
+            assert.equal(await (await first).response(), null, 'it was withdrawn');
+            await drawn(page);
             assert.deepEqual(asked.map(({ workload }) => workload.recompute), ['full', 'none']);
             const head = await seen(page.getByTestId('timeline').locator('.panel-head'));
             assert.ok(head.includes((answers[1].step_s).toFixed(2)) || head.includes((1000 * answers[1].step_s).toFixed(0)), head);
@@ -322,7 +331,7 @@ describe('the timeline', () => {
     it('says the same in tables: the stages, and what runs at the cursor', async () => {
         await withStep(async (page, { timeline }) => {
             for (const id of ['stages', 'at-cursor'])
-                await page.getByTestId(id).locator('summary').click();
+                await unfold(page.getByTestId(id));
             await page.getByTestId('stages').locator('tbody tr').first().waitFor();
             const rows = await page.getByTestId('stages').locator('tbody tr').evaluateAll((trs) =>
                 trs.map((tr) => [...tr.children].map((cell) => cell.textContent.trim())));
@@ -379,22 +388,27 @@ describe('the time cursor', () => {
 
     it('plays, pauses and is moved by its slider', async () => {
         await withStep(async (page) => {
-            const now = () => page.getByLabel('Time cursor', { exact: true }).evaluate((slider) => Number(slider.value));
+            const slider = page.getByLabel('Time cursor', { exact: true });
+            const now = () => slider.evaluate((input) => Number(input.value));
+            const pass = await stopClock(page);
             await page.getByLabel('Time of the cursor across the view').selectOption('5');
             await page.getByRole('button', { name: 'Play' }).click();
-            await becomes(async () => await now() > 0.01, true);
-            const url = page.url();
+            assert.equal(await now(), 0);
+            await pass(1000);
+            const share = await now() / Number(await slider.getAttribute('max'));
+            assert.ok(Math.abs(share - 0.2) < 0.01, `${share} of the way in a fifth of its time`);
+            assert.ok(!page.url().includes('&at='), 'the address waits for the cursor to rest');
             await page.getByRole('button', { name: 'Pause' }).click();
             const stopped = await now();
-            assert.ok(!url.includes('&at='), 'the address waits for the cursor to rest');
-            await page.waitForTimeout(200);
+            await pass(1000);
             assert.equal(await now(), stopped);
-            assert.ok(Math.abs((await lookOf(page)).at - stopped) < 1e-8);
-            await page.getByLabel('Time cursor', { exact: true }).fill('0.19');
+            assert.ok(Math.abs(new URL(page.url()).searchParams.get('at') - stopped) < 1e-8);
+            await slider.fill('0.19');
             await becomes(now, 0.19);
             await page.getByTestId('timeline-plot').focus();
             await page.keyboard.press('Space');
-            await becomes(async () => await now() > 0.195, true);
+            await pass(200);
+            assert.ok(await now() > 0.195);
             await page.getByRole('tab', { name: 'Memory and time' }).click();
             await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
             assert.equal(await page.getByRole('button', { name: 'Play' }).count(), 1, 'it does not go on unseen');

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accelerator as h100, estimate, inventory, large } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
+import { eventually } from './lib/processes.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
 const parts = '/api/v1/accelerators';
@@ -408,7 +409,7 @@ async function replica(t) {
     const other = await startServer({ database: server.database });
     t.after(() => stopClean(other));
     const there = await connectTo(other);
-    await becomes(async () => (await there.get('/readyz')).status, 200, 5);
+    await eventually(async () => (await there.get('/readyz')).status === 200, 'it is ready');
     return there;
 }
 

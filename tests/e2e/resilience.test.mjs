@@ -96,21 +96,20 @@ async function heldRequest(t) {
     return { hub, server, pending };
 }
 
-/** A new client gets no answer: the connection is refused, closed, or left unanswered. */
-async function refuses(url) {
-    const patience = new Promise((done) => setTimeout(done, 250, false));
-    const served = send(url, 'GET', '/healthz', { headers: { Connection: 'close' } })
-        .then(({ status }) => status === 200, () => false);
-    return !await Promise.race([served, patience]);
-}
-
 test('SIGTERM lets a running request finish, takes no new one, and exits 0', async (t) => {
     const { hub, server, pending } = await heldRequest(t);
     server.signal('SIGTERM');
-    await eventually(() => refuses(server.url), 'it no longer serves');
-    const newcomer = await send(server.url, 'GET', '/healthz', { headers: { Connection: 'close' } })
-        .then(({ status }) => status, ({ code }) => code);
-    assert.ok([503, 'ECONNREFUSED', 'ECONNRESET'].includes(newcomer), String(newcomer));
+    /* One that comes just then may be left unanswered, so none is waited for. */
+    const turnedAway = new Set();
+    const come = () => send(server.url, 'GET', '/healthz', { headers: { Connection: 'close' } })
+        .then(({ status }) => status, ({ code }) => code)
+        .then((how) => { if (how !== 200) turnedAway.add(how); });
+    await eventually(() => {
+        void come();
+        return turnedAway.size > 0;
+    }, 'it no longer serves');
+    for (const how of turnedAway)
+        assert.ok([503, 'ECONNREFUSED', 'ECONNRESET'].includes(how), String(how));
     hub.release();
     const response = await pending;
     assert.equal(response.status, 200, response.text);
@@ -197,8 +196,9 @@ test('with every client misbehaving', async (t) => {
                 ? client.get('/healthz')
                 : client.post('/api/v1/estimates', estimate({ workload }));
         }));
-        for (const { status, text } of answers)
-            assert.ok([200, 503].includes(status), text);
+        // Where the queue is full or the time over, that is said.
+        for (const { status, text, json } of answers)
+            assert.ok(status === 200 || ['busy', 'deadline'].includes(json.errors[0].code), text);
         assert.ok(answers.some(({ status }) => status === 200));
     });
 });

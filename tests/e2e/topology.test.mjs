@@ -184,8 +184,10 @@ test('a server that hangs is left out until it answers again', async () => {
     const [, hanging] = servers;
     hanging.signal('SIGSTOP');
     try {
-        // Two seconds between questions, two for the answer; what is asked before that may wait.
-        await new Promise((next) => setTimeout(next, 5000));
+        // What is asked before the proxy has found out may wait.
+        const { host } = new URL(hanging.url);
+        await eventually(() => proxy.log().split('\n').some((line) =>
+            line.includes('HTTP request failed') && line.includes(host)), 'the proxy finds out');
         for (let i = 0; i < 20; i++)
             assert.equal((await send(proxy.url, 'GET', '/version')).status, 200);
     } finally {

@@ -1,6 +1,6 @@
 /** A miniature of time: the simulated steps of the variants, one below the other on the same axis. */
 import { signal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { units } from "../state/prefs.js";
 import { kindLook } from "../step/timeline/kinds.js";
@@ -30,7 +30,7 @@ function Drawing({ timeline, view, all, label }) {
         const whole = timelineOf(timeline);
         return { ...whole, rows: whole.rows.filter(({ stream }) => !LEFT_OUT.includes(stream)) };
     }, [timeline]);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const width = signal(0);
         const stopWidth = followWidth(canvas.current.parentElement, (now) => { width.value = now; });
         const stopDrawing = drawAfter(() => width.value, () => {

@@ -1,6 +1,6 @@
 /** The concepts: a list of terms with a filter, and one term with its text, formula and miniature. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { place } from "../state/look.js";
 import { openPage } from "../state/store.js";
@@ -111,7 +111,7 @@ function Concept() {
     const { text, formula, source, see } = term.value;
     const title = useRef(/** @type {HTMLElement | null} */ (null));
     const last = useRef(id.value);
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (last.current !== id.value) title.current?.focus();
         last.current = id.value;
     }, [id.value]);

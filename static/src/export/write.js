@@ -1,5 +1,5 @@
 /** The files of a figure. */
-import { answer } from "../state/store.js";
+import { answer, settleAddress } from "../state/store.js";
 import { csvOf } from "../widgets/rows.js";
 import { save } from "../widgets/save.js";
 import { drawingOf } from "./draw.js";
@@ -57,6 +57,7 @@ function jsonOf(title, { rows, columns, left_out = 0 }) {
 
 /** @param {Element} panel @param {{name: string, title: string, format: Format, data: Data}} of */
 export async function write(panel, { name, title, format, data }) {
+    settleAddress();
     /* A part must not pass for the whole where it is opened next. */
     const file = `shardline-${name}${data.left_out > 0 ? "-in-part" : ""}.${format}`;
     if (format === "csv") save(csvOf(data.rows, data.columns), "text/csv", file);

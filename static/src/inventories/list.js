@@ -1,5 +1,5 @@
 /** The first screen: every inventory, what was seen longest ago first, with what is wrong there. */
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { listInventories, readSpec } from "../state/api-inventories.js";
@@ -149,7 +149,7 @@ function set(name, text) {
 
 function Filter() {
     const [draft, setDraft] = useState(/** @type {string | null} */ (null));
-    useEffect(() => {
+    useLayoutEffect(() => {
         if (draft === null) return undefined;
         const timer = setTimeout(() => {
             set("q", draft);

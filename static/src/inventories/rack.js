@@ -1,6 +1,6 @@
 /** The drawing of a pool: a cell for each host, by rack where names tell one; colour, hatch and letter say its state. */
 import { effect } from "@preact/signals";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { theme } from "../state/prefs.js";
 import { brush, colour, contextOf, followWidth, inkOn } from "../widgets/canvas.js";
@@ -152,8 +152,8 @@ export function Rack({ pool, left, toggle }) {
     const { hosts } = pool;
     const out = [...left].join();
     const frame = useMemo(() => frameOf(hosts, width), [hosts, width]);
-    useEffect(() => followWidth(box.current, setWidth), []);
-    useEffect(() => effect(() => {
+    useLayoutEffect(() => followWidth(box.current, setWidth), []);
+    useLayoutEffect(() => effect(() => {
         theme();
         if (width > 0) paint(contextOf(canvas.current, width, frame.height), hosts, frame, left);
     }), [frame, out]);

@@ -1,6 +1,6 @@
 /** Storing what was read: as a new inventory, or as the next revision of one, with what that changes told first. */
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { fetchInventory } from "../state/api.js";
 import { diffDraft, listInventories } from "../state/api-inventories.js";
@@ -60,7 +60,7 @@ function NextRevision({ into }) {
     const [problem, setProblem] = useState(/** @type {any} */ (null));
     const asked = JSON.stringify([into, draft.value, keepPools.value]);
     const compared = useLoad(asked, (abort) => compare(into, abort));
-    useEffect(() => setProblem(null), [asked]);
+    useLayoutEffect(() => setProblem(null), [asked]);
     const { value } = compared;
     const again = () => {
         setProblem(null);

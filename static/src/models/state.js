@@ -94,8 +94,8 @@ const PAGE_TENSORS = 50;
 /** Which model's tensors are listed. @type {import("@preact/signals").ReadonlySignal<Slot>} */
 export const listed = computed(() => (place.value.of === "b" && chosen("b") !== "" ? "b" : "a"));
 
-/** @type {import("@preact/signals").Signal<{of: string, answer: Api.Sharding, problem: Problem | null}>} */
-export const tensors = signal({ of: "none", answer: null, problem: null });
+/** page: its number, from 1. @type {import("@preact/signals").Signal<{of: string, page: number, answer: Api.Sharding, problem: Problem | null}>} */
+export const tensors = signal({ of: "none", page: 1, answer: null, problem: null });
 
 /** Held whole by one device, in 16 bits: nothing is cut. @param {Api.Model} model */
 const wholeOf = (model) => ({
@@ -113,10 +113,11 @@ const sought = computed(() => {
 const turned = signal({ of: "", cursors: [""] });
 
 /** Cursors of the pages before this one and of this one. */
-export const cursors = computed(() => (turned.value.of === sought.value ? turned.value.cursors : [""]));
+const cursors = computed(() => (turned.value.of === sought.value ? turned.value.cursors : [""]));
 
 /** @param {string} [cursor]  of the next page; without one it goes back */
 export function turn(cursor) {
+    if (tensorsWaiting.peek()) return; /* the cursor is of the page before */
     const now = cursors.peek();
     turned.value = { of: sought.peek(), cursors: cursor === undefined ? now.slice(0, -1) : [...now, cursor] };
 }
@@ -130,11 +131,12 @@ export const tensorsWaiting = computed(() => tensors.value.of !== tensorsAsked.v
 async function refreshTensors(abort) {
     const of = tensorsAsked.peek();
     if (of === "none") return;
+    const page = cursors.peek().length;
     const [list, cursor] = JSON.parse(of);
     const [request, find] = JSON.parse(list);
     const filter = { limit: PAGE_TENSORS, ...(find === "" ? {} : { tensor: api.wholePattern(find) }), ...(cursor === "" ? {} : { cursor }) };
     const got = await outcomeOf(api.postSharding(request, filter, abort));
-    if (got) tensors.value = { of, answer: got.value, problem: got.problem };
+    if (got) tensors.value = { of, page, answer: got.value, problem: got.problem };
 }
 
 /** A pattern, or the other model. @param {Record<string, string>} where */

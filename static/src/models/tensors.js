@@ -5,7 +5,7 @@ import { exact, scaled } from "../units.js";
 import { Chips } from "../widgets/chips.js";
 import { Problem } from "../widgets/problem.js";
 import { Scroll } from "../widgets/scroll.js";
-import { cursors, known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
+import { known, listed, look, tensors, tensorsWaiting, turn } from "./state.js";
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
 function Which({ shown }) {
@@ -34,8 +34,7 @@ function Table({ answer }) {
 
 /** @param {{shown: import("./state.js").Shown[]}} props */
 export function TensorTable({ shown }) {
-    const { answer, problem } = tensors.value;
-    const at = cursors.value.length;
+    const { page, answer, problem } = tensors.value;
     return html`
         <section class="panel" aria-labelledby="panel-tensors" data-testid="tensors" data-phase=${tensorsWaiting.value ? "loading" : "done"} aria-busy=${tensorsWaiting.value}>
             <header class="panel-head"><h2 id="panel-tensors">Tensors of the checkpoint</h2>${shown.length > 1 ? html`<${Which} shown=${shown} />` : null}</header>
@@ -45,8 +44,8 @@ export function TensorTable({ shown }) {
             ${answer === null ? null : answer.tensors.length === 0 ? html`<p class="muted" role="status">No tensor has such a name.</p>` : html`
                 <${Table} answer=${answer} />
                 <nav class="turn" aria-label="Pages of tensors">
-                    <button type="button" disabled=${at === 1} onClick=${() => turn()}>← Previous</button>
-                    <span class="muted" role="status">page ${at}, ${answer.tensors.length} tensors</span>
+                    <button type="button" disabled=${page === 1} onClick=${() => turn()}>← Previous</button>
+                    <span class="muted" role="status">page ${page}, ${answer.tensors.length} tensors</span>
                     <button type="button" disabled=${answer.next_cursor === null} onClick=${() => turn(answer.next_cursor)}>Next →</button>
                 </nav>`}
         </section>`;

@@ -1,6 +1,6 @@
 /** Parallel coordinates: each plan a line across all axes, and parts of axes to keep. */
 import { computed, signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { chosen, hovered, rows } from "./run.js";
 import { followWidth } from "../widgets/canvas.js";
@@ -137,7 +137,7 @@ function Readout() {
 
 function Drawing() {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
-    useEffect(() => followWidth(box.current, (now) => { wide.value = now; }), []);
+    useLayoutEffect(() => followWidth(box.current, (now) => { wide.value = now; }), []);
     return html`
         <div ref=${box} class="across">
             <div class="plot" tabindex="0" role="application" aria-label="Plans across all axes" aria-describedby="parallel-keys"

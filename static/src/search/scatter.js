@@ -1,5 +1,5 @@
 /** The plans found as points: any two figures against each other, in size the accelerators, in colour a third. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { said, say } from "./ask.js";
 import { units } from "../state/prefs.js";
@@ -156,7 +156,7 @@ function pointed(event) {
 
 function Plot() {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
-    useEffect(() => followWidth(box.current, (now) => { width.value = now; }), []);
+    useLayoutEffect(() => followWidth(box.current, (now) => { width.value = now; }), []);
     const drawn = width.value > 0 && scales.value !== null;
     return html`
         <div class="plot" ref=${box} tabindex="0" role="application" aria-label="Scatter of plans" aria-describedby="scatter-keys"

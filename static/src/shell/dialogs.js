@@ -1,6 +1,6 @@
 /** The dialogs of the page, one at a time; the code of each comes when it is first opened. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { Part } from "./part.js";
 
@@ -23,6 +23,6 @@ export function Dialogs() {
 /** Open for as long as it is rendered. @param {{children?: any, [attribute: string]: any}} props */
 export function Dialog({ children, ...attributes }) {
     const own = useRef(/** @type {HTMLDialogElement | null} */ (null));
-    useEffect(() => own.current.showModal(), []);
+    useLayoutEffect(() => own.current.showModal(), []);
     return html`<dialog ref=${own} onClose=${() => { dialog.value = ""; }} ...${attributes}>${children}</dialog>`;
 }

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { html } from "../html.js";
 import { hasModel, requestOf } from "../state/plan.js";
-import { plan } from "../state/store.js";
+import { plan, settleAddress } from "../state/store.js";
 
 const TOAST_MS = 2500;
 
@@ -55,6 +55,7 @@ export function curlOf(request, origin, resource = "estimates") {
 }
 
 export function copyLink() {
+    settleAddress();
     return copy(location.href, "Link copied");
 }
 

@@ -273,12 +273,21 @@ function readAddress() {
     });
 }
 
+let settling = 0;
+
+/** Writes the address now where it would be soon: who takes it along must not get the one before. */
+export function settleAddress() {
+    if (settling === 0) return;
+    clearTimeout(settling);
+    settling = 0;
+    writeAddress(address());
+}
+
 /** What the reader looks at is written over the address: only plans and tabs are steps back. */
 function followLook() {
     effect(() => {
-        if (lookParts.value.length === 0) return undefined;
-        const timer = setTimeout(() => writeAddress(address()), ADDRESS_MS);
-        return () => clearTimeout(timer);
+        clearTimeout(settling);
+        settling = lookParts.value.length === 0 ? 0 : setTimeout(settleAddress, ADDRESS_MS);
     });
 }
 

@@ -2,6 +2,7 @@
  * A second plan on the same axis: the plan of the page with one setting changed, its simulated step
  * and its estimate, asked for together.
  */
+import { computed } from "@preact/signals";
 import * as api from "../state/api.js";
 import { beside } from "../state/look.js";
 import { mergePatch } from "../state/plan.js";
@@ -38,9 +39,12 @@ export function patchOf(change) {
     return { [group]: single ? { [name]: value, virtual_pipeline: 1 } : { [name]: value } };
 }
 
+/** The request of the other plan, as text. */
+export const besideText = computed(() => asked.value && (!/^\/\w+\/\w+=\w+$/.test(beside.value) ? ""
+    : JSON.stringify(mergePatch(JSON.parse(asked.value), patchOf(beside.value)))));
+
 /** answer: {timeline, estimate} */
-export const besides = answerTo(() => asked.value && (!/^\/\w+\/\w+=\w+$/.test(beside.value) ? ""
-    : JSON.stringify(mergePatch(JSON.parse(asked.value), patchOf(beside.value)))), async (of, abort) => {
+export const besides = answerTo(() => besideText.value, async (of, abort) => {
     const request = JSON.parse(of);
     const [timeline, estimate] = await Promise.all([fetchTimeline(request, { limit: MOST_SPANS }, abort), api.postEstimate(request, abort)]);
     return { timeline, estimate };

@@ -132,6 +132,7 @@ export function showLines(context, { image }, left, places) {
 
 /**
  * Draws in the next frame after anything that was read, or the theme, has changed: many reasons, one drawing a frame.
+ * For useLayoutEffect: useEffect takes down after the frame, and that would draw on what has left the page.
  * @param {() => void} read @param {() => void} draw @returns {() => void} stops
  */
 export function drawAfter(read, draw) {

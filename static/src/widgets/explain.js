@@ -7,7 +7,7 @@
  *            read: string}} Opened  read: what it is called where it is explained at length
  */
 import { signal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { explainAll } from "../state/prefs.js";
 import { answer } from "../state/store.js";
@@ -98,13 +98,9 @@ export function ExplainPopover() {
     const now = opened.value;
 
     useLayoutEffect(() => {
-        if (!now || !panel.current) return;
+        if (!now || !panel.current) return undefined;
         place(panel.current, now.anchor);
         panel.current.focus({ preventScroll: true });
-    }, [now]);
-
-    useEffect(() => {
-        if (!now) return undefined;
         /** @param {Event} event */
         const outside = (event) => {
             const target = /** @type {Node} */ (event.target);

@@ -2,7 +2,7 @@
  * The combobox pattern of WAI-ARIA: the focus stays in the text, arrows walk a list beside it, Enter
  * takes what they stand on. Used by the palette and by the search for models.
  */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 
 /**
  * @param {Object} options
@@ -15,13 +15,12 @@ import { useEffect, useState } from "preact/hooks";
  * @param {() => void} options.close
  */
 export function useListbox({ id, count, open, first, about, take, close }) {
-    const [at, setAt] = useState(first);
-    useEffect(() => setAt(first), [about]);
-    const now = Math.min(at, count - 1);
+    const [walked, setWalked] = useState({ about, at: first });
+    const now = Math.min(walked.about === about ? walked.at : first, count - 1);
 
     /** @param {number} to */
     const go = (to) => {
-        setAt(to);
+        setWalked({ about, at: to });
         document.getElementById(`${id}-${to}`)?.scrollIntoView({ block: "nearest" });
     };
     /** @param {KeyboardEvent} event */

@@ -1,13 +1,14 @@
 /** A region that scrolls sideways when it must: then, and only then, the keyboard can reach it. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 
 /** Whether what is in a region is wider than it. @param {{current: HTMLElement | null}} region */
 export function useOver(region) {
     const [over, setOver] = useState(false);
-    useEffect(() => {
+    useLayoutEffect(() => {
         const node = region.current;
         const look = () => setOver(node.scrollWidth > node.clientWidth + 1);
+        look();
         const observer = new ResizeObserver(look);
         observer.observe(node);
         observer.observe(node.firstElementChild);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { atRest } from './browser.mjs';
 
 const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
@@ -14,6 +15,7 @@ const regionsHaveLooked = (page) => page.waitForFunction(() => [...document.quer
 /** Asserts that axe-core finds nothing on the page as it is. */
 export async function expectAccessible(page, what) {
     await regionsHaveLooked(page);
+    await atRest(page);
     await page.evaluate(source);
     const found = await page.evaluate(async (tags) => {
         const { violations } = await globalThis.axe.run(document,

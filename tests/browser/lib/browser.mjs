@@ -69,6 +69,12 @@ export async function openTab(browser, server, options = {}) {
         globalThis.violations = [];
         document.addEventListener('securitypolicyviolation', (event) =>
             globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+        globalThis.told = [];
+        new MutationObserver(() => {
+            const now = document.querySelector('.toast')?.firstChild?.textContent ?? '';
+            if (now !== globalThis.told.at(-1))
+                globalThis.told.push(now);
+        }).observe(document, { subtree: true, childList: true, characterData: true });
     });
     const page = await context.newPage();
     const faults = watch(page, server.url);
@@ -110,9 +116,13 @@ const isPost = (path) => (response) => response.request().method() === 'POST'
  */
 export async function answering(tab, act) {
     const { page } = tab;
-    const estimate = page.waitForResponse(isPost('/api/v1/estimates'));
-    const choice = page.waitForResponse(isPost('/api/v1/estimates:choices'));
-    const [response, legal] = (await Promise.all([estimate, choice, act()]));
+    /* What was asked before may still be on its way. */
+    const asked = new Set();
+    const note = (request) => asked.add(request);
+    page.on('request', note);
+    const answerOf = (path) => page.waitForResponse((response) => asked.has(response.request()) && isPost(path)(response));
+    const [response, legal] = await Promise.all([answerOf('/api/v1/estimates'), answerOf('/api/v1/estimates:choices'), act()])
+        .finally(() => page.off('request', note));
     const status = response.status();
     const phase = status === 200 ? 'done' : 'problem';
     await page.waitForSelector(`[data-testid="verdict"][data-phase="${phase}"]`);
@@ -147,9 +157,25 @@ export async function becomes(read, expected, what) {
     }
 }
 
+/** Waits until the page has told this in passing: it may be gone again by then. */
+export const told = (page, words) => becomes(() => page.evaluate((text) => globalThis.told.includes(text), words), true, words);
+
+/** Waits until nothing fades or slides any more: on its way a colour is neither the one nor the other. */
+export const atRest = (page) => becomes(() => page.evaluate(() => document.getAnimations().length), 0, 'nothing moves');
+
 /** Waits until the page needs no scrolling sideways: a frame or two after the window changed. */
 export const fitsAcross = (page, what = 'no scrolling sideways') => becomes(() => page.evaluate(() =>
     document.documentElement.scrollWidth), page.viewportSize().width, what);
+
+/** Clicks on one after the other before the page can draw a frame, as on a machine that is busy. */
+export const clickAtOnce = (page, ...selectors) => page.evaluate(async (all) => {
+    for (const selector of all) {
+        const found = document.querySelector(selector);
+        found.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
+        found.click();
+        await null; /* the page renders */
+    }
+}, selectors);
 
 /** Opens a fold from the keyboard, which hits it wherever it stands, and waits for what it holds: that is made then. @param {import('playwright-core').Locator} fold */
 export async function unfold(fold) {

@@ -2,7 +2,7 @@
  * A stand-in for searches in front of a real server: everything else goes through. For what no real search does on
  * demand: thousands of plans, a stream that stops, one that lasts until it is cancelled.
  *
- *     const standIn = await startSearches(server, { events: eventsOf({ front: 3000 }), every_ms: 50 });
+ *     const standIn = await startSearches(server, { events: eventsOf({ front: 3000 }) });
  *     standIn.url; standIn.requests; standIn.closed; await standIn.stop();
  */
 import { createServer, request as ask } from 'node:http';
@@ -51,7 +51,10 @@ export function eventsOf({ best = 20, front = 40, steps = 3 } = {}) {
 
 const written = ({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 
-/** @param {{url: string}} server @param {{events: any[], every_ms?: number, hold?: boolean}} given  hold: never ends */
+/**
+ * @param {{url: string}} server
+ * @param {{events: any[], before?: (at: number) => Promise<void>, hold?: boolean}} given  before: an event is sent; hold: never ends
+ */
 export async function startSearches(server, given) {
     const state = { requests: [], closed: 0, ...given };
     const target = new URL(server.url);
@@ -63,11 +66,11 @@ export async function startSearches(server, given) {
         to.on('close', () => { state.closed += to.writableFinished ? 0 : 1; });
         to.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
         to.write('retry: 60000\n\n: \n\n');
-        for (const event of state.events) {
+        for (const [at, event] of state.events.entries()) {
+            await state.before?.(at);
             if (to.destroyed)
                 return;
             to.write(written(event));
-            await new Promise((next) => setTimeout(next, state.every_ms ?? 5));
         }
         if (!state.hold)
             to.end();

@@ -25,6 +25,15 @@ export const drawn = (page) => page.evaluate(() => new Promise((done) => {
     requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)));
 }));
 
+/** Stops the clock of the page, its frames too. @returns {Promise<(ms: number) => Promise<void>>} lets so much time pass there */
+export async function stopClock(page) {
+    const HOUR_MS = 3_600_000;
+    const time = Date.now();
+    await page.clock.install({ time });
+    await page.clock.pauseAt(time + HOUR_MS);
+    return (ms) => page.clock.runFor(ms);
+}
+
 /** Where each lane and moment is on the page, for the whole step. */
 export async function placesOn(page, answer) {
     const plot = page.getByTestId('timeline-plot');

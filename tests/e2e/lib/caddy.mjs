@@ -5,11 +5,11 @@
  *     proxy.url; proxy.log(); await proxy.stop()
  */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { send } from './http.mjs';
+import { ownPort } from './ports.mjs';
 import { Process, cleanEnvironment, eventually, run } from './processes.mjs';
 
 const caddyfile = fileURLToPath(new URL('../../../docker/Caddyfile', import.meta.url));
@@ -34,19 +34,10 @@ export async function adaptCaddyfile(env = {}) {
     };
 }
 
-/** The proxy names no port of its own choice, so one is found for it. */
-async function freePort() {
-    const server = createServer();
-    await new Promise((done) => server.listen(0, '127.0.0.1', done));
-    const { port } = server.address();
-    await new Promise((done) => server.close(done));
-    return port;
-}
-
 /** `upstreams`: addresses, or the whole of what the file has in their place. */
 export async function startCaddy(upstreams) {
     const folder = await mkdtemp(join(tmpdir(), 'slcaddy-'));
-    const port = await freePort();
+    const port = await ownPort(); /* it does not say which one it found by itself */
     const child = new Process('caddy', ['run', ...config], {
         env: cleanEnvironment({
             HOME: folder,

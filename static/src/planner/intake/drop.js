@@ -1,6 +1,6 @@
 /** Files can be dropped anywhere on the page, or chosen in the group of the cluster. */
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { html } from "../../html.js";
 import { page } from "../../state/look.js";
 import { Part } from "../../shell/part.js";
@@ -36,7 +36,7 @@ function onDrop(event) {
 
 /** What lies over the page while a file is dragged over it. */
 export function DropTarget() {
-    useEffect(() => {
+    useLayoutEffect(() => {
         document.addEventListener("dragover", onDragOver);
         document.addEventListener("dragleave", onDragLeave);
         document.addEventListener("drop", onDrop);

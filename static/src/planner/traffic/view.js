@@ -3,7 +3,7 @@
  * is as high as its bytes; the part of it that nothing hides is solid, the rest is hatched. The table
  * beneath says the same.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../html.js";
 import { answer } from "../../state/store.js";
 import { scaled, seconds } from "../../units.js";
@@ -58,7 +58,7 @@ function End({ node, bar, text, anchor }) {
 function Picture({ items }) {
     const frame = useRef(/** @type {HTMLElement | null} */ (null));
     const [width, setWidth] = useState(0);
-    useEffect(() => followWidth(frame.current, setWidth), []);
+    useLayoutEffect(() => followWidth(frame.current, setWidth), []);
     const names = new Set(items.map(sourceOf)).size;
     const height = Math.max(2, names) * PER_NODE_PX;
     const { left, right, bands } = layOut(items, height, GAP_PX);

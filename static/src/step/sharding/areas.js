@@ -1,6 +1,6 @@
 /** The last level of the map: the tensors that the chosen device holds, as areas. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { theme } from "../../state/prefs.js";
 import { exact, scaled } from "../../units.js";
@@ -50,7 +50,7 @@ function Area({ area, box, layers, now }) {
 /** Shaded by layer; the table beside it says the same. */
 export function Areas() {
     const region = useRef(/** @type {HTMLElement | null} */ (null));
-    useEffect(() => followWidth(region.current, (now) => { width.value = now; }), []);
+    useLayoutEffect(() => followWidth(region.current, (now) => { width.value = now; }), []);
     theme(); /* the fills are of the theme */
     const areas = held.value.answer === null ? [] : areasOf(held.value.answer);
     const boxes = areas.length > 0 && width.value > 0 ? treemap(areas.map(({ size }) => size), width.value, HEIGHT_PX) : [];

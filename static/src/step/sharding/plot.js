@@ -1,5 +1,5 @@
 /** The drawing of the map: its canvases, pointer and keys, and what is said of the device under the pointer. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { node, rank } from "../../state/look.js";
 import { exact } from "../../units.js";
@@ -60,7 +60,7 @@ export function CellsPlot() {
     const box = useRef(/** @type {HTMLElement | null} */ (null));
     const base = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const above = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-    useEffect(() => {
+    useLayoutEffect(() => {
         /** @param {HTMLCanvasElement} canvas */
         const sized = (canvas) => contextOf(canvas, width.peek(), cells.peek().height);
         const [below, over] = [base.current, above.current];

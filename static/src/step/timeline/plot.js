@@ -1,5 +1,5 @@
 /** The drawing of a timeline: its canvases, the mini-map, and what is said of the span under the pointer. */
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { html } from "../../html.js";
 import { at_s, marks_s, selected_s } from "../../state/look.js";
 import { theme, units } from "../../state/prefs.js";
@@ -78,7 +78,7 @@ function Tip({ of, main }) {
 /** Drags and clicks move the view to where the pointer is. */
 export function Mini() {
     const canvas = useRef(/** @type {HTMLCanvasElement | null} */ (null));
-    useEffect(() => {
+    useLayoutEffect(() => {
         const node = canvas.current;
         /** @type {{key: any[], picture: import("../../widgets/canvas.js").Picture | null}} */
         let made = { key: [], picture: null };
@@ -111,7 +111,7 @@ export function Plot({ drawing, name, testid }) {
     const lanes = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const marks = useRef(/** @type {HTMLCanvasElement | null} */ (null));
     const hands = useMemo(() => handsOn(drawing.layout), []);
-    useEffect(() => {
+    useLayoutEffect(() => {
         /** @param {HTMLCanvasElement} canvas @param {import("./paint.js").Scene} scene */
         const sized = (canvas, scene) => contextOf(canvas, scene.layout.width, scene.layout.height);
         const [below, above] = [lanes.current, marks.current];

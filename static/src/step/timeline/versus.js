@@ -1,6 +1,6 @@
 /** A second timeline below the first: what is changed for it, what differs, and its drawing. */
 import { html } from "../../html.js";
-import { besides, offered, wordsOf } from "../beside.js";
+import { besides, besideText, offered, wordsOf } from "../beside.js";
 import { beside } from "../../state/look.js";
 import { memorySize } from "../../state/prefs.js";
 import { answer } from "../../state/store.js";
@@ -51,7 +51,8 @@ function Differences({ its }) {
 
 export function Versus() {
     if (beside.value === "") return null;
-    const { phase, problem, answer: its } = besides.value;
+    const { phase: last, of, problem, answer: its } = besides.value;
+    const phase = of === besideText.value ? last : "loading";
     return html`
         <section class="versus" aria-label="Beside: ${wordsOf(beside.value)}" data-testid="beside" data-phase=${phase}>
             <p class="versus-head">Below on the same axis: <b>${wordsOf(beside.value)}</b>
