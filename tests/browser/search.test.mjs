@@ -510,7 +510,7 @@ describe('the real search', () => {
             await ready(page);
             await press(page.getByTestId('nothing'), 'Search with Tensor 7 → 8');
             await page.getByTestId('plans').locator('tbody tr').first().waitFor();
-            assert.equal(new URL(page.url()).searchParams.get('s.tensor'), '8');
+            await becomes(() => new URL(page.url()).searchParams.get('s.tensor'), '8');
         });
     });
 
