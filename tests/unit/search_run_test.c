@@ -28,6 +28,9 @@
     REQUEST("\"space\":{\"global_batch_size\":[64,128,256,512]},\"exhaustive\":true,"              \
             "\"time_limit_s\":0.05,\"simulate\":false")
 
+/* Without a plan; nor has it one where either list alone is lifted. */
+#define EMPTY REQUEST("\"space\":{\"tensor\":[7],\"pipeline\":[5]}")
+
 static sl_catalog *catalog; /* of main */
 
 /* A search with everything that it borrows. */
@@ -82,6 +85,7 @@ prepare(trial *t, sl_searches *searches, const char *text)
     CU_ASSERT_EQUAL_FATAL(sl_search_decode(t->asked, t->model, &err), SL_OK);
     const sl_search_task task = {.searches = searches,
                                  .asked = t->asked,
+                                 .relaxes = true,
                                  .cancelled = &t->cancelled,
                                  .watcher = watch,
                                  .context = t};
@@ -177,6 +181,34 @@ any_number_of_threads_finds_the_same(void)
 }
 
 static void
+an_empty_one_is_told_the_same_by_any_number_of_threads(void)
+{
+    sl_search_relax *const told = calloc(3, sizeof *told);
+
+    CU_ASSERT_TRUE_FATAL(told != NULL);
+    for (uint32_t i = 0; i < 3; i++) {
+        sl_searches *const searches = threads(i + 1);
+        trial t;
+        prepare(&t, searches, EMPTY);
+        start(&t);
+        const sl_search_document document = finish(&t);
+        CU_ASSERT_EQUAL(document.state, SL_SEARCH_DONE);
+        CU_ASSERT_EQUAL(document.outcome->best_count, 0);
+        told[i] = *document.relax;
+        CU_ASSERT_TRUE(told[i].complete && told[i].together);
+        CU_ASSERT_EQUAL_FATAL(told[i].count, 2);
+        CU_ASSERT_EQUAL(told[i].units, told[0].units);
+        for (uint32_t n = 0; n < told[i].count; n++) {
+            CU_ASSERT_EQUAL(told[i].found[n].dimension, told[0].found[n].dimension);
+            CU_ASSERT_EQUAL(told[i].found[n].point.ordinal, told[0].found[n].point.ordinal);
+        }
+        clear(&t);
+        sl_searches_stop(searches);
+    }
+    free(told);
+}
+
+static void
 one_that_is_given_up_is_over_at_once(void)
 {
     sl_searches *const searches = threads(2);
@@ -242,6 +274,7 @@ main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(any_number_of_threads_finds_the_same),
+        SL_CASE(an_empty_one_is_told_the_same_by_any_number_of_threads),
         SL_CASE(one_that_is_given_up_is_over_at_once),
         SL_CASE(one_whose_time_is_over_says_what_it_found),
         SL_CASE(several_come_and_go_together),
