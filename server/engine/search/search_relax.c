@@ -30,7 +30,7 @@ distance_of(const sl_search_relax *r, uint64_t value)
 {
     const sl_search *from = r->from;
     const sl_values *asked = &from->space.of[r->dimension];
-    double nearest = INFINITY;
+    double nearest = HUGE_VAL;
 
     if (r->dimension != SL_DIMENSION_ACCELERATORS) {
         for (uint32_t i = 0; i < asked->count; i++)
