@@ -30,7 +30,8 @@ async function estimated(request) {
     return response.json;
 }
 
-function assertFigures(point, { fits, memory, time, throughput }, what) {
+function assertFigures(point, { fits, fits_certain: certain, memory, time, throughput }, what) {
+    assert.equal(point.fits_certain, certain, what);
     assert.equal(point.fits, fits, what);
     assert.equal(point.device_total_bytes, memory.device_total_bytes, what);
     assert.equal(point.usable_bytes, memory.usable_bytes, what);

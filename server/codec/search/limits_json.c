@@ -150,14 +150,17 @@ figures_write(sl_writer *writer, const sl_limit_point *point)
 {
     static const char *const sizes[] = {"device_total_bytes", "usable_bytes", "headroom_bytes",
                                         "step_s", "tokens_per_s"};
+    static const char certain[] = "fits_certain";
 
     if (!point->sized) {
         sl_put_bool(writer, "fits", false);
+        sl_put_bool(writer, certain, true);
         for (uint32_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
             sl_put_null(writer, sizes[i]);
         return;
     }
     sl_put_bool(writer, "fits", point->fits);
+    sl_put_bool(writer, certain, point->fits_certain);
     sl_put_uint(writer, sizes[0], point->device_total_bytes);
     sl_put_uint(writer, sizes[1], point->usable_bytes);
     sl_put_int(writer, sizes[2], point->headroom_bytes);
@@ -240,6 +243,7 @@ plan_write(sl_writer *writer, const sl_limits_document *document)
     sl_resolved_write(writer, document->request, &e->workload, &e->plan,
                       &document->request->cluster, e->software);
     sl_put_bool(writer, "fits", e->fits);
+    sl_put_bool(writer, "fits_certain", e->fits_certain);
     sl_put_uint(writer, "device_total_bytes", memory->ranks[memory->binding].device_total_bytes);
     sl_put_uint(writer, "usable_bytes", memory->usable_bytes);
     sl_put_int(writer, "headroom_bytes", memory->headroom_bytes);

@@ -41,7 +41,7 @@ typedef struct sl_limit_point {
     bool legal;
     sl_error fault; /* where it is not */
     bool sized;     /* a device could hold it: the figures below are there */
-    bool fits;
+    bool fits, fits_certain; /* as of an estimate */
     uint64_t device_total_bytes; /* of the binding rank */
     uint64_t usable_bytes;
     int64_t headroom_bytes;
