@@ -353,6 +353,7 @@ sl_search_run_document(const sl_search_run *run, sl_search_document *document)
     document->outcome = run->ended ? run->outcome : run->shown;
     document->review = run->ended ? run->review : NULL;
     document->relax = run->ended ? run->relax : NULL;
+    document->relaxed = run->ended ? run->relaxed : NULL;
     document->state = run->ended ? run->state : SL_SEARCH_RUNNING;
     document->elapsed_s = run->ended ? run->elapsed_s : sl_clock_now_s() - run->asked_s;
 }

@@ -418,6 +418,13 @@ for (const [name, [parts, told]] of Object.entries(empty))
         }
     });
 
+test('where no list is to blame, what is left in the way is said', async () => {
+    const { best, nothing, relaxations, relaxations_complete: complete } =
+        await searched({ config: large, cluster: { nodes: 1 }, space: { tensor: [7] } });
+    assert.deepEqual([best, relaxations, complete], [[], [], true]);
+    assert.match(nothing, /No plan of this space is legal.* Nor is one when all that is listed is lifted; out of memory: the nearest plan lacks .* GiB\.$/);
+});
+
 test('nothing is relaxed where there is an answer, or a constraint in its way', async () => {
     for (const parts of [{}, { constraints: { headroom_ratio: 0.97 } }]) {
         const { relaxations, relaxed_together: together, relaxations_complete: complete } = await searched(parts);

@@ -99,8 +99,9 @@ typedef struct sl_search_document {
     const sl_search_asked *asked;
     const sl_search *search;
     const sl_search_outcome *outcome;
-    const sl_search_review *review; /* finished; NULL in progress events */
-    const sl_search_relax *relax;   /* likewise; from NULL: nothing was to be relaxed */
+    const sl_search_review *review;   /* finished; NULL in progress events */
+    const sl_search_relax *relax;     /* likewise; from NULL: nothing was to be relaxed */
+    const sl_search_outcome *relaxed; /* of the last search of that */
     sl_search_state state;
     double elapsed_s;
     sl_answer_about about;

@@ -110,15 +110,11 @@ rejected_write(sl_writer *writer, const sl_search_document *document)
 static void
 nothing_write(sl_writer *writer, const sl_search_document *document)
 {
-    char sentence[2 * SL_SEARCH_SENTENCE_BYTES], change[SL_SEARCH_SENTENCE_BYTES];
+    char sentence[2 * SL_SEARCH_SENTENCE_BYTES];
 
     sl_nothing_say(document->outcome, &document->asked->request, sentence);
-    sl_relaxed_say(document, change, sizeof change);
-    if (*change != '\0') {
-        const size_t used = strlen(sentence);
-        (void)sl_text_format(sentence + used, sizeof sentence - used, " With %s there is one.",
-                             change);
-    }
+    const size_t used = strlen(sentence);
+    sl_relaxed_say(document, sentence + used, sizeof sentence - used);
     sl_put_text(writer, "nothing", document->outcome->best_count == 0 ? sentence : NULL);
 }
 

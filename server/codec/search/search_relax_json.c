@@ -6,6 +6,7 @@
 #include "codec/comparison/comparison_entry.h"
 #include "codec/search/search_plan.h"
 #include "codec/search/search_space.h"
+#include "codec/search/search_words.h"
 
 enum { VALUE_BYTES = 64 };
 
@@ -133,25 +134,41 @@ sl_relaxations_write(sl_writer *writer, const sl_search_document *document)
         sl_put_null(writer, "relaxations_complete");
 }
 
-void
-sl_relaxed_say(const sl_search_document *document, char *out, size_t size)
+/* "tensor 8 and pipeline 1" */
+static void
+changes_say(const sl_search_relax *relax, char *out, size_t size)
 {
-    const sl_search_relax *const relax = relax_of(document);
-    const uint32_t said = relax->together ? relax->count : relax->count > 0;
+    const uint32_t said = relax->together ? relax->count : 1;
     size_t used = 0;
 
-    *out = '\0';
     for (uint32_t i = 0; i < said; i++) {
         const sl_relaxation *const relaxed = &relax->found[i];
+        const char *const between = i == 0 ? "" : i + 1 == said ? " and " : ", ";
         char value[VALUE_BYTES], name[VALUE_BYTES];
         sl_dimension_say(relaxed->dimension, relaxed->point.value[relaxed->dimension], value,
                          sizeof value);
         sl_spell(sl_dimension_name(relaxed->dimension), name, sizeof name);
-        (void)sl_text_format(out + used, size - used, "%s%s %s",
-                             i == 0          ? ""
-                             : i + 1 == said ? " and "
-                                             : ", ",
-                             name, value);
+        (void)sl_text_format(out + used, size - used, "%s%s %s", between, name, value);
         used += strlen(out + used);
+    }
+}
+
+void
+sl_relaxed_say(const sl_search_document *document, char *out, size_t size)
+{
+    const sl_search_relax *const relax = relax_of(document);
+    char said[SL_SEARCH_SENTENCE_BYTES];
+
+    *out = '\0';
+    if (relax->count > 0) {
+        changes_say(relax, said, sizeof said);
+        (void)sl_text_format(out, size, " With %s there is one.", said);
+    } else if (relax->complete && relax->together && relax->held != 0) {
+        const sl_search_reason *const tightest =
+            sl_reason_tightest(document->relaxed, &relax->request);
+        if (tightest == NULL)
+            return;
+        sl_reason_say(tightest, said);
+        (void)sl_text_format(out, size, " Nor is one when all that is listed is lifted; %s.", said);
     }
 }

@@ -4,7 +4,8 @@
 
 #include "codec/search/search.h"
 
-/** "tensor 8 in place of 7", of all changes that belong together; "" where none is known. */
+/** " With tensor 8 there is one.", of all changes that belong together, or what stands in the way when all that the
+ * request lists is lifted; "" where neither is known. */
 void sl_relaxed_say(const sl_search_document *document, char *out, size_t size);
 
 /** Members relaxations, relaxed_together and relaxations_complete. */
