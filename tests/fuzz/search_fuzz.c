@@ -8,22 +8,31 @@
 #include "asking.h"
 #include "codec/search/search.h"
 
-enum { OUTPUT_BYTES = 64 * 1024 * 1024, ARENA_BYTES = 32 << 20, UNITS = 2, REVIEWED = 3 };
+enum {
+    OUTPUT_BYTES = 64 * 1024 * 1024,
+    ARENA_BYTES = 32 << 20,
+    UNITS = 2,
+    REVIEWED = 3,
+    RELAXED = 4
+};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static sl_model model;
 static sl_search_outcome outcome, part;
 static sl_search_review review;
-static void *space, *scratch, *review_scratch;
+static sl_search_relax relax;
+static sl_search_outcome relaxed;
+static void *space, *relaxed_space, *scratch, *review_scratch;
 
 static void
 start(void)
 {
     space = malloc(sl_search_bytes());
+    relaxed_space = malloc(sl_search_bytes());
     scratch = malloc(sl_search_scratch_bytes());
     review_scratch = malloc(sl_review_scratch_bytes());
-    assert(space != NULL && scratch != NULL && review_scratch != NULL);
+    assert(space != NULL && relaxed_space != NULL && scratch != NULL && review_scratch != NULL);
 }
 
 static void
@@ -60,6 +69,21 @@ run(const sl_search *search, sl_search_asked *asked)
     sl_review_finish(&review);
 }
 
+/* What would help one that found nothing, as far as the first unit of a few values says. */
+static void
+relax_some(const sl_search *search)
+{
+    bool more = outcome.best_count == 0 && sl_relax_begin(search, relaxed_space, &relax);
+
+    for (uint32_t i = 0; more && i < RELAXED; i++) {
+        sl_search_begin(&relaxed);
+        sl_search_unit(relax.search, 0, &relaxed, scratch, &part);
+        sl_search_merge(relax.search, &part, &relaxed);
+        more = sl_relax_next(&relax, &relaxed);
+    }
+    assert(relax.count <= SL_DIMENSION_COUNT);
+}
+
 static void
 write_answer(const sl_search *search, const sl_search_asked *asked)
 {
@@ -68,6 +92,8 @@ write_answer(const sl_search *search, const sl_search_asked *asked)
         .search = search,
         .outcome = &outcome,
         .review = &review,
+        .relax = &relax,
+        .relaxed = &relaxed,
         .state = SL_SEARCH_DEADLINE,
         .about = sl_asking_about(&model, 1),
     };
@@ -106,6 +132,8 @@ search(const sl_node *root, sl_arena *arena)
         assert(code == SL_OK || err.count > 0);
         if (code == SL_OK) {
             run(prepared, asked);
+            relax = (sl_search_relax){.from = NULL};
+            relax_some(prepared);
             write_answer(prepared, asked);
         }
     }

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "engine/extremes.h"
 #include "engine/search/search_parts.h"
@@ -24,6 +24,23 @@ ratio_of(uint64_t a, uint64_t b)
     return x > y ? x / y : y / x;
 }
 
+/* Of ascending sizes. */
+static double
+distance_in(const uint32_t *sizes, uint32_t count, uint64_t value)
+{
+    uint32_t low = 0, high = count; /* the first that is not smaller is from low to high */
+
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (sizes[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const double above = low < count ? ratio_of(value, sizes[low]) : HUGE_VAL;
+    return low > 0 ? sl_smaller(above, ratio_of(value, sizes[low - 1])) : above;
+}
+
 /* From the nearest value that was searched; 1 where it is one. */
 static double
 distance_of(const sl_search_relax *r, uint64_t value)
@@ -40,17 +57,19 @@ distance_of(const sl_search_relax *r, uint64_t value)
     for (uint32_t c = 0; c < from->request->question_count; c++) {
         const uint32_t *sizes = NULL;
         const uint32_t count = sl_search_sizes(from, c, &sizes);
-        for (uint32_t i = 0; i < count; i++)
-            nearest = sl_smaller(nearest, ratio_of(value, sizes[i]));
+        nearest = sl_smaller(nearest, distance_in(sizes, count, value));
     }
     return nearest;
 }
 
+/* Values that were searched are none. */
 static void
 add_value(sl_search_relax *r, uint64_t value)
 {
-    if (value > 0 && r->value_count < SL_SEARCH_SIZES_MAX)
-        r->values[r->value_count++] = value;
+    const double distance = distance_of(r, value);
+
+    if (distance > 1.0 && r->value_count < SL_SEARCH_SIZES_MAX)
+        r->values[r->value_count++] = (sl_relaxed_value){value, distance};
 }
 
 static void
@@ -83,7 +102,8 @@ collect_divisors(sl_search_relax *r, const sl_values *batches)
             if (batches == NULL)
                 add_value(r, divisor);
             for (uint32_t i = 0; batches != NULL && i < batches->count; i++) {
-                add_value(r, batches->list[i] / divisor * divisor);
+                if (batches->list[i] >= divisor)
+                    add_value(r, batches->list[i] / divisor * divisor);
                 add_value(r, (batches->list[i] / divisor + 1) * divisor);
             }
         }
@@ -99,24 +119,37 @@ collect_defaults(sl_search_relax *r)
 
     space.of[r->dimension].count = 0;
     sl_search_open(r->from->request, &space);
-    memcpy(r->values, values->list, values->count * sizeof values->list[0]);
-    r->value_count = values->count;
+    for (uint32_t i = 0; i < values->count; i++)
+        add_value(r, values->list[i]);
+}
+
+/* The smaller of two at the same distance comes first. */
+static int
+by_distance(const void *left, const void *right)
+{
+    const sl_relaxed_value *const a = left;
+    const sl_relaxed_value *const b = right;
+
+    if (a->distance != b->distance)
+        return a->distance < b->distance ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
 }
 
 static void
 collect(sl_search_relax *r)
 {
-    r->value_count = 0;
+    const bool listed = listed_of(r->from->request, r->dimension)->count > 0;
+
+    r->value_count = r->at = 0;
     if (r->dimension == SL_DIMENSION_ACCELERATORS)
         collect_sizes(r);
     else if (r->dimension == SL_DIMENSION_GLOBAL_BATCH)
         collect_divisors(r, &r->from->space.of[SL_DIMENSION_GLOBAL_BATCH]);
-    else if (listed_of(r->from->request, r->dimension)->count == 0)
-        return; /* all that can be was searched */
-    else if (r->dimension == SL_DIMENSION_DATA)
+    else if (listed && r->dimension == SL_DIMENSION_DATA)
         collect_divisors(r, NULL);
-    else
+    else if (listed) /* else all that can be was searched */
         collect_defaults(r);
+    qsort(r->values, r->value_count, sizeof r->values[0], by_distance);
 }
 
 static void
@@ -144,36 +177,22 @@ prepares(sl_search_relax *r)
     return sl_search_prepare(&r->request, r->space, &r->search, &ignored) == SL_OK;
 }
 
-/* The next value in order of distance, the smaller of two at the same, that makes a space. */
+/* The next value that makes a space. */
 static bool
 try_value(sl_search_relax *r)
 {
-    for (;;) {
-        double least = 0.0;
-        uint64_t next = 0;
-        for (uint32_t i = 0; i < r->value_count; i++) {
-            const uint64_t value = r->values[i];
-            const double distance = distance_of(r, value);
-            const bool is_past =
-                distance < r->distance || (distance == r->distance && value <= r->value);
-            if (distance <= 1.0 || is_past)
-                continue;
-            if (least == 0.0 || distance < least || (distance == least && value < next)) {
-                least = distance;
-                next = value;
-            }
-        }
-        if (least == 0.0)
-            return false;
-        r->distance = least;
-        r->value = next;
+    while (r->at < r->value_count) {
+        const uint64_t value = r->values[r->at++].value;
+        if (r->at > 1 && value == r->values[r->at - 2].value)
+            continue;
         begin_request(r);
         if (r->dimension == SL_DIMENSION_ACCELERATORS)
             open_sizes(&r->request);
-        r->request.space.of[r->dimension] = (sl_values){.count = 1, .list = {next}};
+        r->request.space.of[r->dimension] = (sl_values){.count = 1, .list = {value}};
         if (prepares(r))
             return true;
     }
+    return false;
 }
 
 static bool
@@ -223,7 +242,6 @@ advance(sl_search_relax *r)
         if (try_value(r))
             return true;
         r->dimension++;
-        r->distance = 0.0;
         if (r->dimension < SL_DIMENSION_COUNT)
             collect(r);
     }
@@ -258,7 +276,7 @@ sl_relax_next(sl_search_relax *r, const sl_search_outcome *found)
     r->units += found->units;
     if (!r->together) {
         if (answers) {
-            keep(r, r->dimension, r->distance, &found->best[0]);
+            keep(r, r->dimension, r->values[r->at - 1].distance, &found->best[0]);
             r->value_count = 0; /* the nearest is enough */
         }
         return r->units < SL_RELAX_UNITS_MAX && advance(r);

@@ -24,16 +24,20 @@ typedef struct sl_relaxation {
     sl_search_point point; /* the plan that it gives */
 } sl_relaxation;
 
+typedef struct sl_relaxed_value {
+    uint64_t value;
+    double distance; /* as above */
+} sl_relaxed_value;
+
 typedef struct sl_search_relax {
     const sl_search *from;     /* that found nothing */
     const sl_search *search;   /* at hand */
     sl_search_request request; /* of it */
     void *space;               /* that it lies in */
-    uint32_t dimension;        /* whose values are tried */
+    uint32_t dimension;        /* whose values are tried: the nearest first, each once */
     uint32_t value_count;
-    uint64_t values[SL_SEARCH_SIZES_MAX];
-    double distance; /* of the value at hand */
-    uint64_t value;
+    uint32_t at; /* the next of them */
+    sl_relaxed_value values[SL_SEARCH_SIZES_MAX];
     uint32_t held;         /* bits 1 << sl_dimension: those that the request lists values of */
     uint32_t lifted;       /* of them, those that are open together */
     sl_search_point point; /* the plan of those */
