@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "engine/extremes.h"
 #include "engine/search/search_parts.h"
@@ -62,14 +61,27 @@ distance_of(const sl_search_relax *r, uint64_t value)
     return nearest;
 }
 
-/* Values that were searched are none. */
+static bool
+is_nearer(const sl_relaxed_value *a, const sl_relaxed_value *b)
+{
+    return a->distance < b->distance || (a->distance == b->distance && a->value < b->value);
+}
+
+/* Into its place among them, the smaller of two at the same distance first; values that were searched are
+ * none, and where there is no place left the farthest gives way. */
 static void
 add_value(sl_search_relax *r, uint64_t value)
 {
-    const double distance = distance_of(r, value);
+    const sl_relaxed_value added = {value, distance_of(r, value)};
+    const bool full = r->value_count == SL_SEARCH_SIZES_MAX;
 
-    if (distance > 1.0 && r->value_count < SL_SEARCH_SIZES_MAX)
-        r->values[r->value_count++] = (sl_relaxed_value){value, distance};
+    if (added.distance <= 1.0 || (full && !is_nearer(&added, &r->values[r->value_count - 1])))
+        return;
+    r->value_count += !full;
+    uint32_t at = r->value_count - 1;
+    for (; at > 0 && is_nearer(&added, &r->values[at - 1]); at--)
+        r->values[at] = r->values[at - 1];
+    r->values[at] = added;
 }
 
 static void
@@ -123,18 +135,6 @@ collect_defaults(sl_search_relax *r)
         add_value(r, values->list[i]);
 }
 
-/* The smaller of two at the same distance comes first. */
-static int
-by_distance(const void *left, const void *right)
-{
-    const sl_relaxed_value *const a = left;
-    const sl_relaxed_value *const b = right;
-
-    if (a->distance != b->distance)
-        return a->distance < b->distance ? -1 : 1;
-    return (a->value > b->value) - (a->value < b->value);
-}
-
 static void
 collect(sl_search_relax *r)
 {
@@ -149,7 +149,6 @@ collect(sl_search_relax *r)
         collect_divisors(r, NULL);
     else if (listed) /* else all that can be was searched */
         collect_defaults(r);
-    qsort(r->values, r->value_count, sizeof r->values[0], by_distance);
 }
 
 static void
