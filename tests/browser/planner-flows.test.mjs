@@ -346,6 +346,9 @@ describe('the code that comes after the first answer', () => {
             come();
             await page.getByTestId('what-if').waitFor();
             assert.equal(await top(), before);
+            const fold = page.locator('.folds details').first();
+            await fold.locator('summary').click(); /* with the mouse, as tests do nowhere else */
+            await fold.locator(':scope[open]').waitFor();
         });
     });
 });

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { accelerator as h100, estimate, inventory, large } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
-import { eventually } from './lib/processes.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
 const parts = '/api/v1/accelerators';
@@ -409,7 +408,7 @@ async function replica(t) {
     const other = await startServer({ database: server.database });
     t.after(() => stopClean(other));
     const there = await connectTo(other);
-    await eventually(async () => (await there.get('/readyz')).status === 200, 'it is ready');
+    await becomes(async () => (await there.get('/readyz')).status, 200, 5);
     return there;
 }
 

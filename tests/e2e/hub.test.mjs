@@ -187,8 +187,7 @@ test('what is cached costs no question by commit and one by branch', async () =>
 test('many clients of one uncached model are one download, and hold up no other', async () => {
     hub.put('org/wanted', { files, ...counted(llamaParameters), fault: { kind: 'held', times: 1 } });
     hub.put('org/other', { files, ...counted(llamaParameters) });
-    // Not many more: the question is held for as long as all of them take to arrive, and has a deadline.
-    const waiting = Array.from({ length: 24 }, (_, i) => i % 2 === 0
+    const waiting = Array.from({ length: 60 }, (_, i) => i % 2 === 0
         ? model('org/wanted')
         : client.post('/api/v1/estimates', { ...estimate(), model: { hub: 'org/wanted' } }));
     await hub.seen('/org/wanted/resolve/');

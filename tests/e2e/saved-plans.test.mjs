@@ -1,10 +1,10 @@
 /** Saved plans: judged when they are saved, and again whenever what they depend on changes. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { estimate, inventory, large } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
 import { assertProblem } from './lib/problems.mjs';
-import { eventually } from './lib/processes.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
 const base = '/api/v1/plans';
@@ -55,10 +55,15 @@ async function save(slug, document) {
 const read = async (slug) => (await client.get(`${base}/${slug}`)).json;
 
 /** Asks until it holds: the list becomes current by itself. */
-const until = (ask, holds) => eventually(async () => {
-    const found = await ask();
-    return holds(found) ? { found } : null;
-}, String(holds)).then(({ found }) => found);
+async function until(ask, holds) {
+    for (let i = 0; i < 200; i++) {
+        const found = await ask();
+        if (holds(found))
+            return found;
+        await sleep(25);
+    }
+    return assert.fail(`it never held: ${JSON.stringify(await ask())}`);
+}
 
 test('a plan is saved under its name and judged', async () => {
     await cluster('saved');

@@ -156,6 +156,7 @@ what_lacks_memory_is_told_how_to_fit(void)
 static void
 nothing_is_told_where_nothing_helps(void)
 {
+    static const uint64_t seven[] = {7};
     const sl_question q = sl_small_question(&cluster, &software);
     sl_search_request request = sl_request_of(&q);
 
@@ -163,7 +164,11 @@ nothing_is_told_where_nothing_helps(void)
     cluster.accelerator.reserved_bytes = 900000000;
     relax_all(&request);
     CU_ASSERT_EQUAL(relax.count, 0);
-    CU_ASSERT_TRUE(relax.complete);
+    CU_ASSERT_TRUE(relax.complete && !relax.hopeless); /* nothing is listed */
+    sl_set_values(&request, SL_DIMENSION_TENSOR, 1, seven);
+    relax_all(&request);
+    CU_ASSERT_EQUAL(relax.count, 0);
+    CU_ASSERT_TRUE(relax.complete && relax.hopeless);
 }
 
 static const sl_case cases[] = {

@@ -163,7 +163,7 @@ sl_relaxed_say(const sl_search_document *document, char *out, size_t size)
     if (relax->count > 0) {
         changes_say(relax, said, sizeof said);
         (void)sl_text_format(out, size, " With %s there is one.", said);
-    } else if (relax->complete && relax->together && relax->held != 0) {
+    } else if (relax->hopeless) {
         const sl_search_reason *const tightest =
             sl_reason_tightest(document->relaxed, &relax->request);
         if (tightest == NULL)

@@ -286,6 +286,16 @@ sl_evaluate_time(const sl_memory_case *c, sl_time *out)
     assert(isfinite(out->step_s) && out->step_s > 0.0);
 }
 
+bool
+sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes)
+{
+    const sl_rank_memory *fullest = &memory->ranks[memory->binding];
+    const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
+
+    return memory->headroom_bytes >= 0 ? outside + high_bytes <= memory->usable_bytes
+                                       : outside + low_bytes > memory->usable_bytes;
+}
+
 /* What both kinds of evaluation come to. */
 static bool
 evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate *out)
@@ -295,17 +305,9 @@ evaluate(const sl_memory_case *c, const sl_combination *combination, sl_estimate
         return false;
     sl_evaluate_time(c, &out->time);
     out->fits = out->memory.headroom_bytes >= 0;
+    out->fits_certain = sl_evaluate_is_certain(&out->memory, out->memory.reserved_low_bytes,
+                                               out->memory.reserved_high_bytes);
     return true;
-}
-
-bool
-sl_evaluate_is_certain(const sl_memory *memory, uint64_t low_bytes, uint64_t high_bytes)
-{
-    const sl_rank_memory *fullest = &memory->ranks[memory->binding];
-    const uint64_t outside = fullest->device_total_bytes - fullest->peak_reserved_bytes;
-
-    return memory->headroom_bytes >= 0 ? outside + high_bytes <= memory->usable_bytes
-                                       : outside + low_bytes > memory->usable_bytes;
 }
 
 bool

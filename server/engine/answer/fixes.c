@@ -51,9 +51,7 @@ keep_fix(const trial *t)
         .device_total_bytes = total,
         .step_s = tried->time.step_s,
         .fits = tried->fits,
-        .fits_certain =
-            sl_evaluate_is_certain(&tried->memory, tried->memory.reserved_low_bytes,
-                                   tried->memory.reserved_high_bytes), /* no value is open */
+        .fits_certain = tried->fits_certain, /* no value is open */
     };
     uint32_t at = out->fix_count;
     while (at > 0 && is_before(&fix, &out->fixes[at - 1])) {

@@ -17,7 +17,7 @@
  * rest goes under computing as far as that lasts.
  * A rank late in the pipeline ends its backward early and hides its collective in the drain.
  * Sends and the data ranks' collectives are priced as if each had its links alone. Simulated, where they
- * share them (engine/schedule/pipeline.h), 285 of 1,099 drawn pipelines take longer: 0.4 % on average, 8 % at most.
+ * share them (engine/schedule/pipeline.h), some steps take longer (tests/accuracy/limits.md).
  * Optimizer: bytes of the states it reads and writes over 0.85 of memory bandwidth. Source:
  * Narayanan 2021; Korthikanti 2022; Megatron-LM schedules.py and distributed_data_parallel.py.
  * The table of communication, and what of it is exposed, only where the case is explained.

@@ -125,8 +125,7 @@ fill_figures(line *l, const sl_question *asked, sl_limit_point *out)
         return;
     const sl_memory *memory = &scratch->memory;
     out->fits = scratch->fits;
-    out->fits_certain =
-        sl_evaluate_is_certain(memory, memory->reserved_low_bytes, memory->reserved_high_bytes);
+    out->fits_certain = scratch->fits_certain;
     out->device_total_bytes = memory->ranks[memory->binding].device_total_bytes;
     out->usable_bytes = memory->usable_bytes;
     out->headroom_bytes = memory->headroom_bytes;

@@ -195,9 +195,7 @@ try_neighbour(const sl_search_review *review, sl_search_point point, sl_review_r
         return;
     }
     out->fits = r->estimate.fits;
-    out->fits_certain =
-        sl_evaluate_is_certain(&r->estimate.memory, r->estimate.memory.reserved_low_bytes,
-                               r->estimate.memory.reserved_high_bytes);
+    out->fits_certain = r->estimate.fits_certain;
     out->breaks = sl_review_broken(request, r->question.workload.tokens, &out->point, &miss);
 }
 

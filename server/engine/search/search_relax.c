@@ -218,18 +218,37 @@ keep(sl_search_relax *r, uint32_t dimension, double distance, const sl_search_po
     r->found[at] = (sl_relaxation){(sl_dimension)dimension, distance, *point};
 }
 
-/* Takes back one more of what is lifted, from r->dimension on; without any left, what remains is the answer. */
-static bool
-take_back(sl_search_relax *r)
+/* What is lifted by now is the answer. */
+static void
+keep_lifted(sl_search_relax *r)
 {
-    for (; r->dimension < SL_DIMENSION_COUNT; r->dimension++)
-        if ((r->lifted >> r->dimension & 1u) != 0 &&
-            try_lifted(r, r->lifted & ~(1u << r->dimension)))
-            return true;
     for (r->dimension = 0; r->dimension < SL_DIMENSION_COUNT; r->dimension++)
         if ((r->lifted >> r->dimension & 1u) != 0)
             keep(r, r->dimension, distance_of(r, r->point.value[r->dimension]), &r->point);
-    r->complete = true;
+}
+
+/* Takes back one more of what is lifted, from r->dimension on. */
+static bool
+take_back(sl_search_relax *r)
+{
+    for (; r->units < SL_RELAX_UNITS_MAX && r->dimension < SL_DIMENSION_COUNT; r->dimension++)
+        if ((r->lifted >> r->dimension & 1u) != 0 &&
+            try_lifted(r, r->lifted & ~(1u << r->dimension)))
+            return true;
+    r->complete = r->dimension == SL_DIMENSION_COUNT;
+    keep_lifted(r);
+    return false;
+}
+
+/* All that is listed at once, where no value of one helps. */
+static bool
+lift_all(sl_search_relax *r)
+{
+    r->together = true;
+    r->dimension = SL_DIMENSION_COUNT; /* none is taken back yet */
+    if (r->held != 0 && try_lifted(r, r->held))
+        return true;
+    r->complete = r->held == 0; /* else that space is too large */
     return false;
 }
 
@@ -244,12 +263,8 @@ advance(sl_search_relax *r)
         if (r->dimension < SL_DIMENSION_COUNT)
             collect(r);
     }
-    if (r->count == 0) {
-        r->together = true;
-        r->dimension = SL_DIMENSION_COUNT; /* none is taken back yet */
-        if (r->held != 0 && try_lifted(r, r->held))
-            return true;
-    }
+    if (r->count == 0)
+        return lift_all(r);
     r->complete = true;
     return false;
 }
@@ -282,7 +297,7 @@ sl_relax_next(sl_search_relax *r, const sl_search_outcome *found)
     }
     if (r->dimension == SL_DIMENSION_COUNT) { /* all are lifted */
         if (!answers) {
-            r->complete = true;
+            r->complete = r->hopeless = true;
             return false;
         }
         r->lifted = r->held;

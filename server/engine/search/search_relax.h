@@ -42,8 +42,9 @@ typedef struct sl_search_relax {
     uint32_t lifted;       /* of them, those that are open together */
     sl_search_point point; /* the plan of those */
     bool together;         /* what was found changes all at once */
-    uint32_t units;        /* gone through */
-    bool complete;         /* every value was tried that had to be, and no bound cut that short */
+    bool hopeless;  /* the search at hand has all that is listed lifted, and found nothing either */
+    uint32_t units; /* gone through */
+    bool complete;  /* every value was tried that had to be, and no bound cut that short */
     uint32_t count;
     sl_relaxation found[SL_DIMENSION_COUNT]; /* nearest first */
 } sl_search_relax;

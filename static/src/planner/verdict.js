@@ -3,13 +3,14 @@ import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
-import { answer, applyFix, plan, resetParallelism } from "../state/store.js";
+import { accelerators, answer, applyFix, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { change } from "../units.js";
 import { spoken } from "../words.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
+import { movesOf } from "./what-if/moves.js";
 
 /**
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
@@ -76,12 +77,13 @@ function Refusal({ problem }) {
             })}</ul>` : null}`;
 }
 
-/** The place of the changes worth asking about, of which there are eight at most. */
+/** The place of the changes worth asking about. */
 function Ribbon() {
+    const moves = movesOf(plan.value, accelerators.value);
     return html`
         <div class="what-if" aria-hidden="true">
             <h2>What if</h2>
-            <ul class="ribbon">${Array.from({ length: 8 }, (_, at) => html`<li key=${at}></li>`)}</ul>
+            <ul class="ribbon">${moves.map(({ id }) => html`<li key=${id}></li>`)}</ul>
         </div>`;
 }
 
