@@ -36,6 +36,7 @@ test('a row is compared in its own metric', () => {
     near(score({ metric: 'active' }).error, 0);
     near(score({ metric: 'reserved/unspecified' }).error, Math.log(1.2));
     near(score({ metric: 'nvml_total' }).error, Math.log(1.3));
+    assert.equal(metricOf(row({ metric: 'unknown' })).figure, 'peak_reserved_bytes');
     assert.equal(metricOf(row({ metric: 'watts' })), undefined);
 });
 

@@ -143,7 +143,9 @@ test('words of Megatron-Bridge: recipes, blocks, its own FSDP, offload, adapters
     assert.equal(workload({ task: 'sft' }).kind, 'finetuning');
     assert.deepEqual(workload({ task: 'lora' }).adapter,
         { method: 'lora', targets: ['q_proj', 'k_proj', 'v_proj'] });
-    assert.deepEqual(workload({ task: 'lora', software: 'nemo-24.07' }).adapter, { method: 'lora' });
+    assert.deepEqual(workload({ task: 'lora', software: 'nemo-24.07' }).adapter,
+        { method: 'lora', targets: ['q_proj', 'k_proj', 'v_proj'] });
+    assert.deepEqual(workload({ task: 'lora', software: 'of-nobody' }).adapter, { method: 'lora' });
     const sharded = request({ ...bridge, zero_stage_or_fsdp: 'Megatron-FSDP group 64' });
     assert.equal(sharded.parallelism.zero_stage, 3);
     assert.equal(sharded.parallelism.shard_group, 64);
@@ -160,6 +162,22 @@ test('a row without profile, precision and vocabulary leaves the first two open'
     assert.equal(workload.attention, undefined);
     assert.equal(cluster.nics, undefined);
     assert.equal(parallelism.schedule, undefined);
+});
+
+test('a release says whose the stages of ZeRO are that a row names', () => {
+    const stage = { zero_stage_or_fsdp: 'ZeRO-1' };
+    const named = request({ ...sweep, ...stage });
+    assert.equal(named.workload.framework, 'megatron');
+    assert.equal(named.parallelism.zero_stage, 1);
+    assert.equal(request({ ...sweep, ...stage, software: '' }).workload.framework, 'deepspeed');
+});
+
+test('whole gradients and the type they are reduced in are said by the words of the row', () => {
+    const { parallelism } = request({ ...llama, framework: 'somebody (FSDP2)',
+        precision: 'pure bf16, fp32 reduce', notes: 'compile, no_sync' });
+    assert.equal(parallelism.gradient_sync, 'last');
+    assert.equal(parallelism.grad_reduce_dtype, 'fp32');
+    assert.equal(request(llama).parallelism.gradient_sync, undefined);
 });
 
 test('a framework that the contract has no word for is refused by name', () => {

@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "engine/price/kernel.h"
 #include "engine_fixture.h"
 #include "harness.h"
 
@@ -277,6 +278,41 @@ only_what_trains_is_stepped_on(void)
                    LORA_TRAINED * bytes / (0.85 * 1e12), 1e-12, "update");
 }
 
+static double
+forward_s(const sl_adapter *adapter)
+{
+    const sl_question q = llama_question(adapter);
+
+    return sl_fixture_answer(&q)->time.terms[0].inputs[1].value;
+}
+
+/* Two products a matrix; around them the input is dropped and cast to fp32, the output scaled and added. */
+static void
+adapters_multiply_beside_their_matrices(void)
+{
+    const sl_adapter fused = {.method = SL_ADAPTER_LORA, .rank = 32, .fused = true, ON_Q_AND_V};
+    const sl_adapter dropped = {SL_ADAPTER_LORA, .rank = 32, .dropout_ratio = 0.1, ON_Q_AND_V};
+    const double outputs[] = {HIDDEN, KEYS};
+    const sl_question q = llama_question(&lora);
+    const double clock = cluster.accelerator.sustained_ratio;
+    const sl_slice slice = sl_slice_of(&q, &software, &q.workload, &q.plan, clock);
+    const double ratio = slice.streaming.residual_ratio;
+    const double base_s = forward_s(&(sl_adapter){.method = SL_ADAPTER_LN_TUNING});
+    double products_s = 0.0, around_s = 0.0;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        products_s +=
+            sl_kernel_product_s(&slice, (sl_product){1, TOKENS, 32, HIDDEN, slice.precision}) +
+            sl_kernel_product_s(&slice, (sl_product){1, TOKENS, outputs[i], 32, slice.precision});
+        around_s += sl_kernel_memory_s(&slice, TOKENS * HIDDEN * 6.0, ratio) +
+                    sl_kernel_memory_s(&slice, TOKENS * outputs[i] * 10.0, ratio);
+    }
+    sl_expect_near(forward_s(&fused) - base_s, LAYERS * products_s, 1e-9, "products");
+    sl_expect_near(forward_s(&lora) - base_s, LAYERS * (products_s + around_s), 1e-9, "around");
+    sl_expect_near(forward_s(&dropped) - forward_s(&lora),
+                   LAYERS * 2.0 * TOKENS * HIDDEN * 5.0 / (ratio * 1e12), 1e-9, "dropout");
+}
+
 static void
 the_host_steps_on_what_trains(void)
 {
@@ -540,6 +576,7 @@ static const sl_case cases[] = {
     SL_CASE(what_is_not_quantised_may_be_wide),
     SL_CASE(quantised_blocks_are_gathered_as_stored),
     SL_CASE(only_what_trains_is_stepped_on),
+    SL_CASE(adapters_multiply_beside_their_matrices),
     SL_CASE(the_host_steps_on_what_trains),
     SL_CASE(frozen_weights_are_gathered_and_have_no_gradient),
     SL_CASE(devices_that_are_lent_adapters_have_no_states_of_them),

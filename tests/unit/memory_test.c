@@ -364,7 +364,7 @@ the_verdict_goes_by_the_interval_of_all_that_was_left_open(void)
 {
     sl_question q = gpt_question(1, 4, 1024, 16);
 
-    q.unknown = SL_UNKNOWN_RECOMPUTE;
+    q.unknown = SL_UNKNOWN_ZERO_STAGE;
     cluster.accelerator.memory_bytes = 1ULL << 40;
     const sl_estimate *answer = sl_fixture_answer(&q);
     const sl_rank_memory *rank = &answer->memory.ranks[answer->memory.binding];
@@ -380,6 +380,43 @@ the_verdict_goes_by_the_interval_of_all_that_was_left_open(void)
         CU_ASSERT_EQUAL(answer->memory.reserved_high_bytes, own);
         CU_ASSERT_EQUAL(answer->fits_certain, i == 0);
         CU_ASSERT_EQUAL(sl_fixture_has_note(answer, "little_room"), i == 1);
+    }
+}
+
+/* A device that one mode of recomputation fills. */
+static uint64_t
+filled_bytes(sl_recompute recompute)
+{
+    sl_question q = gpt_question(1, 4, 1024, 16);
+
+    q.workload.recompute = recompute;
+    const sl_memory *memory = &sl_fixture_answer(&q)->memory;
+    return memory->ranks[memory->binding].device_total_bytes + cluster.accelerator.reserved_bytes;
+}
+
+/* Nobody recomputes what there is room for: the answer is the fastest mode that fits, and of all where none
+ * does the middle one; the interval spans them. */
+static void
+recomputation_left_open_is_the_least_that_fits(void)
+{
+    const struct {
+        uint64_t memory_bytes;
+        sl_recompute chosen;
+    } rows[] = {{filled_bytes(SL_RECOMPUTE_NONE), SL_RECOMPUTE_NONE},
+                {filled_bytes(SL_RECOMPUTE_SELECTIVE), SL_RECOMPUTE_SELECTIVE},
+                {filled_bytes(SL_RECOMPUTE_FULL), SL_RECOMPUTE_FULL},
+                {filled_bytes(SL_RECOMPUTE_FULL) / 2, SL_RECOMPUTE_SELECTIVE}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        sl_question q = gpt_question(1, 4, 1024, 16);
+        q.unknown = SL_UNKNOWN_RECOMPUTE;
+        cluster.accelerator.memory_bytes = rows[i].memory_bytes;
+        const sl_estimate *answer = sl_fixture_answer(&q);
+        CU_ASSERT_EQUAL(answer->workload.recompute, rows[i].chosen);
+        const double slowest_s = answer->step_high_s;
+        q.unknown = 0;
+        q.workload.recompute = SL_RECOMPUTE_FULL;
+        CU_ASSERT_TRUE(slowest_s >= sl_fixture_answer(&q)->time.step_s);
     }
 }
 
@@ -475,6 +512,7 @@ static const sl_case cases[] = {
     SL_CASE(a_full_device_returns_cached_segments_before_it_fails),
     SL_CASE(a_plan_that_fits_tightly_says_so),
     SL_CASE(the_verdict_goes_by_the_interval_of_all_that_was_left_open),
+    SL_CASE(recomputation_left_open_is_the_least_that_fits),
     SL_CASE(the_ranks_that_may_need_most_hold_the_fullest),
     SL_CASE(overrides_replace_the_layout_field_by_field),
 };

@@ -1,7 +1,8 @@
 /*
  * Fields the user did not say: the plausible values of each are evaluated together, and the answer
  * is the combination with the median step, between the extremes of them all. When some combinations
- * fit, only those count: nobody runs the others.
+ * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for: of
+ * combinations that fit and differ in recomputation alone the median counts the fastest.
  */
 #include <assert.h>
 #include <math.h>
@@ -25,6 +26,7 @@ typedef struct outline {
     double step_s;
     uint64_t reserved_low_bytes, reserved_high_bytes;
     bool fits;
+    bool leads; /* counts in the median */
     walk at;
 } outline;
 
@@ -261,15 +263,55 @@ comes_before(const survey *s, uint32_t a, uint32_t b)
            (s->seen[a].step_s == s->seen[b].step_s && a < b);
 }
 
-static uint32_t
-by_rank(const survey *s, uint32_t rank)
+static bool
+is_rerun_of(const walk *a, const walk *b)
 {
+    return a->software == b->software && a->attention == b->attention && a->dropout == b->dropout &&
+           a->micro_batch == b->micro_batch && a->sequence == b->sequence &&
+           a->zero_stage == b->zero_stage;
+}
+
+/* Marks what the median counts, and says how many that are. Where nothing fits, all. */
+static uint32_t
+mark_leading(survey *s)
+{
+    uint32_t leading = 0;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        bool leads = counts(s, i);
+        for (uint32_t j = 0; j < s->count && leads && s->fitting > 0; j++)
+            leads = !(counts(s, j) && is_rerun_of(&s->seen[j].at, &s->seen[i].at) &&
+                      comes_before(s, j, i));
+        s->seen[i].leads = leads;
+        leading += leads;
+    }
+    return leading;
+}
+
+/* The fastest and the slowest of all that count. */
+static uint32_t
+extreme(const survey *s, bool slow)
+{
+    uint32_t found = s->count;
+
+    for (uint32_t i = 0; i < s->count; i++)
+        if (counts(s, i) && (found == s->count || comes_before(s, i, found) != slow))
+            found = i;
+    return found;
+}
+
+/* The middle of those that lead. */
+static uint32_t
+middle_of(survey *s)
+{
+    const uint32_t rank = (mark_leading(s) - 1) / 2;
+
     for (uint32_t i = 0; i < s->count; i++) {
         uint32_t smaller = 0;
-        if (!counts(s, i))
+        if (!s->seen[i].leads)
             continue;
         for (uint32_t j = 0; j < s->count; j++)
-            smaller += counts(s, j) && comes_before(s, j, i);
+            smaller += s->seen[j].leads && comes_before(s, j, i);
         if (smaller == rank)
             return i;
     }
@@ -349,10 +391,9 @@ sl_estimate_answer(const sl_question *question, sl_estimate *scratch, sl_estimat
     if (s.count == 0)
         return refuse_all(&s, err);
 
-    const uint32_t counted = s.fitting > 0 ? s.fitting : s.count;
-    const uint32_t fastest = by_rank(&s, 0);
-    const uint32_t middle = by_rank(&s, (counted - 1) / 2);
-    const uint32_t slowest = by_rank(&s, counted - 1);
+    const uint32_t fastest = extreme(&s, false);
+    const uint32_t middle = middle_of(&s);
+    const uint32_t slowest = extreme(&s, true);
     bool possible = combine(question, &s.seen[middle].at, &median, &s.refused);
 
     assert(possible);

@@ -351,6 +351,31 @@ feeds(const sl_slice *slice, const sl_operator *op, const sl_tensor *tensor)
            sl_tensor_matrices(tensor, &of) && of.inputs == op->inputs && of.outputs <= op->outputs;
 }
 
+static bool
+has_pairs(sl_adapter_method method)
+{
+    return method == SL_ADAPTER_LORA || method == SL_ADAPTER_RSLORA ||
+           method == SL_ADAPTER_LORA_FA || method == SL_ADAPTER_DORA ||
+           method == SL_ADAPTER_ADALORA;
+}
+
+uint32_t
+sl_adapter_pairs(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op,
+                 sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX])
+{
+    uint32_t count = 0;
+
+    if (!has_pairs(slice->adapter->method))
+        return 0;
+    for (uint32_t i = 0; i < kind->tensor_count && count < SL_ADAPTER_PAIRS_MAX; i++) {
+        if (!feeds(slice, op, &kind->tensors[i]))
+            continue;
+        const matrix of = matrix_of(slice, kind, &kind->tensors[i]);
+        pairs[count++] = (sl_adapter_pair){of.half_inputs, of.half_outputs, of.copies};
+    }
+    return count;
+}
+
 bool
 sl_adapter_half_by_default(const sl_workload *workload)
 {

@@ -88,6 +88,21 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
 double sl_adapter_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind,
                              const sl_operator *op);
 
+/** Of one adapted matrix: a product to the rank and one from it, a rank's part of each. */
+typedef struct sl_adapter_pair {
+    double inputs; /* of the first product; 0 where an earlier matrix of the module has it */
+    double outputs;
+    double copies; /* for each of its experts */
+} sl_adapter_pair;
+
+/** Matrices that are multiplied as one operator: q, k and v, gate and up. */
+enum { SL_ADAPTER_PAIRS_MAX = 8 };
+
+/** How many pairs of products LoRA and its kin (rsLoRA, LoRA-FA, DoRA, AdaLoRA) have beside an operator, and
+ * which; of other methods none. Source: Hu 2021. */
+uint32_t sl_adapter_pairs(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op,
+                          sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX]);
+
 /** Whether what trains is in 16 bits where nobody says: PEFT makes adapters in fp32, Megatron's modules in
  * the precision of the model, to which DeepSpeed casts all of it. */
 bool sl_adapter_half_by_default(const sl_workload *workload);

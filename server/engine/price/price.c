@@ -512,6 +512,8 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
         const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
         price_operator(p, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
+        if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
+            sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)
             add_rerun(&out->again, out, &before);
         if (i >= stop)

@@ -30,4 +30,12 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
  * gradient. */
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
+/**
+ * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x m x r
+ * forward, the gradients of both operands of each backward, and around them, in kernels of their own:
+ * dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code do without.
+ * Source: Hu 2021; PEFT tuners/lora/layer.py.
+ */
+void sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op);
+
 #endif

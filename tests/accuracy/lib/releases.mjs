@@ -1,3 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { readFacts } from './csv.mjs';
+
+/** Releases that the server knows, and what each is one of. */
+export const releaseFrameworks = new Map(readFacts(readFileSync(
+    new URL('../../../server/catalog/data/software.csv', import.meta.url), 'utf8'))
+    .flatMap(({ name, aliases, framework }) => `${name}|${aliases}`.split('|')
+        .filter((release) => release !== '').map((release) => [release, framework])));
+
 /**
  * Which release a row ran, where its own column says less. Of llm-foundry the tables of Composer's
  * mixed precision DEFAULT are those of the container of PyTorch 2.1 (scripts/train/benchmarking/sweep.sh);

@@ -83,6 +83,7 @@ function parallelismOf(row) {
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
         grad_reduce_dtype: reducedIn(row),
+        gradient_sync: /\bno_sync\b/.test(row.notes) ? 'last' : undefined,
         shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
         overlap: overlapOf(row),
@@ -104,6 +105,9 @@ function overlapOf(row) {
  * scripts/performance set grad_reduce_in_fp32 to False).
  */
 function reducedIn(row) {
+    const [, said] = row.precision_layout.match(/\b(fp32|bf16) reduce/) ?? [];
+    if (said !== undefined)
+        return said;
     return /mixed_precision=PURE/.test(row.precision_layout) || /^megatron-bridge/i.test(row.framework)
         ? 'bf16' : undefined;
 }

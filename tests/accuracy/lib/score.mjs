@@ -16,7 +16,7 @@ const metrics = [
     [/reserved/, { figure: 'peak_reserved_bytes' }],
     [/allocated|active|tool_sum/, { figure: 'peak_allocated_bytes' }],
     // The source does not say: the middle one of the three is least far from either other.
-    [/^(unspecified)?$/, { figure: 'peak_reserved_bytes' }],
+    [/^(un(specified|known|stated)|not (said|stated))?$/, { figure: 'peak_reserved_bytes' }],
 ];
 
 export function metricOf(row) {

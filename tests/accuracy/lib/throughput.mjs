@@ -3,10 +3,8 @@
  * asked by the one mapping of request.mjs, and counted by the one score. Nothing is looked up by
  * row or by source; what no column says comes from the published configuration of the model.
  */
-import { readFileSync } from 'node:fs';
-import { readFacts } from './csv.mjs';
 import { recipeOf } from './recipes.mjs';
-import { foundryRelease } from './releases.mjs';
+import { foundryRelease, releaseFrameworks } from './releases.mjs';
 import { completeRow } from './request.mjs';
 import { count, firstMatch, truth } from './words.mjs';
 
@@ -24,11 +22,6 @@ const published = [
     [/^gpt(?!-oss)/, { vocab: '50257' }],
 ];
 
-/** Releases that the server knows; of another one every profile of the framework stays open. */
-const profiles = new Set(readFacts(readFileSync(
-    new URL('../../../server/catalog/data/software.csv', import.meta.url), 'utf8'))
-    .flatMap(({ name, aliases }) => [name, ...aliases.split('|')]));
-
 /** Mechanisms of sharding by the name the mapping has for them. */
 const shardings = [
     [/^0$/, 'none'],
@@ -40,8 +33,9 @@ const shardings = [
 /** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
 const memories = [[/H100.*\b96 ?GB/i, '94.99']];
 
-/** Megatron-Bridge's recipes adapt linear_qkv alone (scripts/performance, llama3_llm_finetune.py). */
-const loraOf = (software) => (/^mbridge/.test(software) ? 'lora on q, k, v' : 'lora');
+/** What NVIDIA's recipes adapt: linear_qkv alone, Megatron-Bridge's (scripts/performance, llama3_llm_finetune.py) as
+ * NeMo's (examples/nlp/language_modeling/tuning/conf, megatron_gpt_finetuning_config.yaml). */
+const loraOf = (software) => (/^(mbridge|nemo)/.test(software) ? 'lora on q, k, v' : 'lora');
 
 /** Megatron's abbreviations of its scaling recipes. */
 const recipes = [
@@ -112,7 +106,7 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
 /** What of a row's notes the mapping reads beside its flags. */
-const wordsOf = (notes) => [/\btokendrop\b/, /activation CPU offload of \d+ layers/]
+const wordsOf = (notes) => [/\btokendrop\b/, /\bno_sync\b/, /activation CPU offload of \d+ layers/]
     .map((words) => notes.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 
@@ -131,7 +125,8 @@ export function throughputRow(raw) {
         source: row.id.replace(/-\d+$/, '') || row.source,
         completeness: completenessOf(row),
         measured_step_s: stepOf(row),
-        software: profiles.has(row.software) ? foundryRelease(row) : '',
+        // Of another one than the server knows every profile of the framework stays open.
+        software: releaseFrameworks.has(row.software) ? foundryRelease(row) : '',
         model,
         L: row.layers,
         h: row.hidden,

@@ -1,5 +1,5 @@
 /** What the row runs: framework, precision, optimizer, recomputation, adapter and the like. */
-import { titanRelease } from './releases.mjs';
+import { releaseFrameworks, titanRelease } from './releases.mjs';
 import { count, firstMatch, known, pairs } from './words.mjs';
 
 /** Sharding names the mechanism; the framework's name decides where it says nothing of it. */
@@ -233,8 +233,9 @@ export function offloadOf(row) {
     });
 }
 
-export const frameworkOf = (row) =>
-    firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
+/** Some name stages of ZeRO for Megatron's optimizers: a release that is known tells whose they are. */
+export const frameworkOf = (row) => releaseFrameworks.get(row.software)
+    ?? firstMatch(frameworks, row.sharding) ?? firstMatch(frameworks, row.framework);
 
 /** What the row names, else what its source tells of torchtitan, else the framework's words. */
 function softwareOf(row, release) {

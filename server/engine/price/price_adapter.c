@@ -1,0 +1,94 @@
+/* Adapters beside the products of a frozen base: two thin products each, and what goes around them. */
+#include <math.h>
+
+#include "engine/placement/adapter.h"
+#include "engine/placement/shapes.h"
+#include "engine/price/kernel.h"
+#include "engine/price/price_parts.h"
+
+/* Passes over 16-bit values. The input is dropped (a mask of one byte beside it) and cast to fp32, each in a
+ * kernel of its own; the output is scaled, and added to the base's; backward the same way round, with the
+ * sum of both gradients of the input. PEFT tuners/lora/layer.py: result + lora_B(lora_A(dropout(x))) * scaling.
+ * Generated code scales, drops and casts where it reads or writes anyway. */
+static const double drop_bytes = 5.0;
+static const double cast_bytes = 6.0;
+static const double scale_bytes = 4.0;
+static const double sum_bytes = 6.0;
+
+typedef struct around {
+    double input_forward, input_backward, output_forward, output_backward; /* bytes per element */
+    double kernels_forward, kernels_backward;                              /* of each matrix */
+} around;
+
+static around
+around_of(const sl_slice *slice)
+{
+    const bool drops =
+        slice->adapter->dropout_ratio > 0.0 && sl_adapter_drops(slice->adapter->method);
+    const bool casts = sl_adapter_casts(slice->adapter, slice->element_bytes);
+    const double input = (drops ? drop_bytes : 0.0) + (casts ? cast_bytes : 0.0);
+    const double kernels = (double)drops + (double)casts;
+
+    if (slice->adapter->fused) /* sums are those of the products themselves */
+        return (around){0};
+    if (slice->generated)
+        return (around){.input_backward = sum_bytes, .output_forward = sum_bytes};
+    return (around){
+        .input_forward = input,
+        .input_backward = input + sum_bytes,
+        .output_forward = scale_bytes + sum_bytes,
+        .output_backward = scale_bytes,
+        .kernels_forward = kernels + 2.0,
+        .kernels_backward = kernels + 2.0,
+    };
+}
+
+static double
+pass_s(const sl_slice *slice, double bytes)
+{
+    return bytes > 0.0 ? sl_kernel_memory_s(slice, bytes, slice->streaming.residual_ratio) : 0.0;
+}
+
+/* m x k by k x n: forward, and the gradients of both. */
+static void
+add_product(const sl_pricing *p, const sl_product *of)
+{
+    const sl_slice *slice = p->slice;
+
+    p->out->forward_s += sl_kernel_product_s(slice, *of);
+    p->out->backward_s +=
+        sl_kernel_product_s(slice, (sl_product){of->batch, of->m, of->k, of->n, of->precision}) +
+        sl_kernel_product_s(slice, (sl_product){of->batch, of->n, of->k, of->m, of->precision});
+    p->out->forward_issued += 1.0;
+    p->out->backward_issued += 2.0;
+}
+
+void
+sl_price_adapter(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
+    const around with = around_of(slice);
+    const double rows = sl_slice_rows(slice, op);
+    const sl_precision precision =
+        sl_precision_is_low(slice->precision) ? SL_PRECISION_BF16 : slice->precision;
+    sl_adapter_pair pairs[SL_ADAPTER_PAIRS_MAX];
+    const uint32_t count = sl_adapter_pairs(slice, kind, op, pairs);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const sl_adapter_pair *pair = &pairs[i];
+        const double batch = fmax(1.0, pair->copies);
+        const double rank = slice->adapter->rank;
+        const sl_product down = {batch, rows / batch, rank, pair->inputs, precision};
+        const sl_product up = {batch, rows / batch, pair->outputs, rank, precision};
+
+        if (pair->inputs > 0.0)
+            add_product(p, &down);
+        add_product(p, &up);
+        p->out->forward_s += pass_s(slice, rows * pair->inputs * with.input_forward) +
+                             pass_s(slice, rows * pair->outputs * with.output_forward);
+        p->out->backward_s += pass_s(slice, rows * pair->inputs * with.input_backward) +
+                              pass_s(slice, rows * pair->outputs * with.output_backward);
+        p->out->forward_issued += with.kernels_forward;
+        p->out->backward_issued += with.kernels_backward;
+    }
+}
