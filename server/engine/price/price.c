@@ -369,21 +369,26 @@ price_activation(const sl_pricing *p, const sl_operator *op)
 }
 
 static void
-price_operator(const sl_pricing *p, const sl_operator *op)
+price_norm(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
-    const double spread_tokens = slice->tokens / slice->spread;
+    const double cut = op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread;
+
+    price_streaming(p, slice->tokens * (double)op->inputs / cut, 4.0, 8.0,
+                    sl_price_norm_ratio(slice, kind));
+}
+
+static void
+price_operator(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+{
+    const sl_slice *slice = p->slice;
 
     switch (op->kind) {
     case SL_OPERATOR_LOOKUP:
         price_lookup(p, op);
         break;
     case SL_OPERATOR_NORM:
-        price_streaming(p,
-                        op->cut == SL_CUT_COLUMN
-                            ? slice->tokens * (double)op->inputs / slice->tensor
-                            : spread_tokens * (double)op->inputs,
-                        4.0, 8.0, slice->streaming.norm_ratio);
+        price_norm(p, kind, op);
         break;
     case SL_OPERATOR_MATMUL:
         price_product(p, op);
@@ -400,8 +405,9 @@ price_operator(const sl_pricing *p, const sl_operator *op)
         price_activation(p, op);
         break;
     case SL_OPERATOR_RESIDUAL:
-        price_streaming(p, spread_tokens * (double)op->outputs, slice->dropout ? 7.0 : 6.0,
-                        slice->dropout ? 5.0 : 4.0, slice->streaming.residual_ratio);
+        price_streaming(p, slice->tokens / slice->spread * (double)op->outputs,
+                        slice->dropout ? 7.0 : 6.0, slice->dropout ? 5.0 : 4.0,
+                        slice->streaming.residual_ratio);
         break;
     case SL_OPERATOR_LOSS:
         price_loss(p, op);
@@ -510,7 +516,7 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
-        price_operator(p, &kind->operators[i]);
+        price_operator(p, kind, &kind->operators[i]);
         count_issued(p, &kind->operators[i]);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);

@@ -31,6 +31,14 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
 /**
+ * Share of the memory's bandwidth that a kind's norms reach, of 4 bytes a value forward and 8 backward: the
+ * profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it composes others of
+ * passes in fp32 (profiles of eager code: 36 bytes for 4). A LayerNorm without bias counts as another.
+ * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
+ */
+double sl_price_norm_ratio(const sl_slice *slice, const sl_layer_kind *kind);
+
+/**
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x m x r
  * forward, the gradients of both operands of each backward, and around them, in kernels of their own:
  * dropout, cast, scale and sum (price_adapter.c). Unsloth's kernels and generated code do without.
