@@ -348,7 +348,49 @@ products_of_their_own_are_issued_one_by_one(void)
                    16.0 * 9.0 * 2048.0 * 2048.0 * 2.0 / 0.85e12);
 }
 
+/* Of each of 16 blocks and each pass more than one kernel: two norms, a rotary embedding, a gate; of the
+ * final norm. LayerNorm is one. */
+static void
+eager_code_issues_what_it_composes_of_passes(void)
+{
+    sl_question q = sl_fixture_llama_question(1, &cluster, &software);
+    const double block = 2.0 * (7.0 + 11.0) + 13.0 + 21.0 + 1.0 + 2.0;
+
+    software.host_operator_s = 1e-3;
+    q.workload.global_batch = 8;
+    const double fused_s = sl_fixture_answer(&q)->time.issued_s;
+    software.eager_activations = true;
+    sl_expect_near(sl_fixture_answer(&q)->time.issued_s - fused_s,
+                   (16.0 * block + 7.0 + 11.0) * 1e-3, 1e-9, "composed");
+
+    q = gpt_question(1, 16, 1024, 16);
+    software.host_operator_s = 1e-3;
+    const double plain_s = sl_fixture_answer(&q)->time.issued_s;
+    software.eager_activations = true;
+    CU_ASSERT_EQUAL(sl_fixture_answer(&q)->time.issued_s, plain_s);
+}
+
+/* What reaches a tenth of the bandwidth composed of passes reaches 0.35 as PyTorch's LayerNorm. */
+static void
+a_layer_norm_is_one_kernel(void)
+{
+    double added_s[2];
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_question q = i == 0 ? sl_fixture_llama_question(1, &cluster, &software)
+                               : gpt_question(1, 16, 2048, 16);
+        software.streaming.norm_ratio = 0.35;
+        const double kernel_s = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD);
+        software.streaming.norm_ratio = 0.1;
+        added_s[i] = sl_fixture_seconds(sl_fixture_answer(&q), SL_TERM_FORWARD) - kernel_s;
+    }
+    CU_ASSERT_TRUE(added_s[0] > 0.0);
+    CU_ASSERT_EQUAL(added_s[1], 0.0);
+}
+
 static const sl_case cases[] = {
+    SL_CASE(eager_code_issues_what_it_composes_of_passes),
+    SL_CASE(a_layer_norm_is_one_kernel),
     SL_CASE(products_of_their_own_are_issued_one_by_one),
     SL_CASE(equal_stages_idle_p_minus_1_over_m_plus_p_minus_1),
     SL_CASE(three_equal_stages_and_one_microbatch_idle_two_thirds),

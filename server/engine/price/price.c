@@ -441,7 +441,7 @@ are_apart(const sl_slice *slice)
  * apart, their products and biases are, once for each of them, and after a wait: nothing then runs beside
  * it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
-count_issued(const sl_pricing *p, const sl_operator *op)
+count_issued(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const bool frozen = sl_adapter_on(slice->adapter);
@@ -449,11 +449,12 @@ count_issued(const sl_pricing *p, const sl_operator *op)
         op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
     const double drops = unfused && slice->dropout ? 1.0 : 0.0;
     const double products = count_products(slice, op);
-    const double forward = unfused ? 3.0 + drops : products;
+    const sl_issued composed = sl_price_composed(slice, kind, op);
+    const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
     const double backward = unfused ? 5.0 + drops
                             : op->kind == SL_OPERATOR_MATMUL
                                 ? (frozen ? products : 2.0 * products) + products - 1.0
-                                : 1.0;
+                                : composed.backward;
 
     if (op->experts > 0 && (op->kind == SL_OPERATOR_MATMUL || op->biased) && are_apart(slice)) {
         p->out->forward_awaited += forward * sl_slice_experts(slice, op);
@@ -517,7 +518,7 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
         price_operator(p, kind, &kind->operators[i]);
-        count_issued(p, &kind->operators[i]);
+        count_issued(p, kind, &kind->operators[i]);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)

@@ -38,6 +38,21 @@ void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, 
  */
 double sl_price_norm_ratio(const sl_slice *slice, const sl_layer_kind *kind);
 
+/** Operators of PyTorch that one of ours is issued as. */
+typedef struct sl_issued {
+    double forward, backward;
+} sl_issued;
+
+/**
+ * Of norms, rotary embeddings and gates in eager code: LlamaRMSNorm is a cast, a square, a mean, a sum, a root,
+ * a product, a cast and a product; apply_rotary_pos_emb of queries and of keys two slices, a negation, a
+ * join, two products and a sum; a gate its function and a product. Backward one for each operand that has a
+ * gradient, two for a slice's, and sums where a value was used twice. All else, and fused code, is one.
+ * Source: transformers modeling_llama.py; autograd's graph of it, counted.
+ */
+sl_issued sl_price_composed(const sl_slice *slice, const sl_layer_kind *kind,
+                            const sl_operator *op);
+
 /**
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x m x r
  * forward, the gradients of both operands of each backward, and around them, in kernels of their own:

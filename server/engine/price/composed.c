@@ -1,4 +1,4 @@
-/* Norms: how near to the memory's bandwidth their kernels come. */
+/* What eager PyTorch composes: how near norms come to the memory's bandwidth, and what the host issues. */
 #include <math.h>
 #include <string.h>
 
@@ -33,4 +33,20 @@ sl_price_norm_ratio(const sl_slice *slice, const sl_layer_kind *kind)
     const double ratio = slice->streaming.norm_ratio;
 
     return has_layer_norm(kind) ? fmax(ratio, layer_norm_ratio) : ratio;
+}
+
+sl_issued
+sl_price_composed(const sl_slice *slice, const sl_layer_kind *kind, const sl_operator *op)
+{
+    static const sl_issued one = {1.0, 1.0};
+
+    if (!slice->software->eager_activations || slice->adapter->fused)
+        return one;
+    if (op->kind == SL_OPERATOR_NORM && !has_layer_norm(kind))
+        return (sl_issued){8.0, 12.0};
+    if (op->kind == SL_OPERATOR_ROTARY)
+        return (sl_issued){14.0, 22.0};
+    if (op->kind == SL_OPERATOR_ACTIVATION && op->inputs > op->outputs)
+        return (sl_issued){2.0, 3.0};
+    return one;
 }
