@@ -13,7 +13,7 @@ static void
 name_software(sl_app *app)
 {
     const bool fits = sl_text_format(app->software, sizeof app->software, "%s %s",
-                                     SL_ENGINE_VERSION, sl_catalog_revision(app->catalog));
+                                     sl_engine_version, sl_catalog_revision(app->catalog));
     assert(fits);
 }
 

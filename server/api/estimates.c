@@ -306,7 +306,7 @@ sl_api_input_hash(const sl_app *app, const sl_api_asked *a, char out[SL_HASH_TEX
 {
     const char *const revision = a->model == NULL ? "" : a->model->revision;
 
-    return sl_estimate_request_hash(&a->read, revision, SL_ENGINE_VERSION, app->catalog, out, err);
+    return sl_estimate_request_hash(&a->read, revision, sl_engine_version, app->catalog, out, err);
 }
 
 sl_answer_about
@@ -316,7 +316,7 @@ sl_api_about(const sl_catalog *catalog, const sl_api_asked *a, const char *hash)
         .model = a->model,
         .parameters = a->model == NULL ? a->read.parameters : a->counts.total - a->counts.towers,
         .warnings = &a->warnings,
-        .engine_version = SL_ENGINE_VERSION,
+        .engine_version = sl_engine_version,
         .catalog_revision = sl_catalog_revision(catalog),
         .input_hash = hash,
     };

@@ -171,7 +171,7 @@ tag_of(const sl_hub_model *files, sl_arena *arena)
                                          [SL_HUB_COUNTED_HEADERS] = "headers"};
     const sl_hub_info *info = &files->info;
 
-    return sl_arena_format(arena, "%s-%s-%s-gate-%s%s%s", files->config.commit, SL_VERSION,
+    return sl_arena_format(arena, "%s-%s-%s-gate-%s%s%s", files->config.commit, sl_engine_version,
                            info->known ? counts[info->source] : "unchecked",
                            info->gated != NULL ? info->gated : "unknown",
                            files->quantization.text != NULL ? "-quantised" : "",

@@ -83,7 +83,7 @@ sl_version_get(void *argument, void *worker, const sl_request *request, sl_respo
     sl_write_object(&writer);
     sl_put_text(&writer, "name", "shardline");
     sl_put_text(&writer, "version", SL_VERSION);
-    sl_put_text(&writer, "engine_version", SL_ENGINE_VERSION);
+    sl_put_text(&writer, "engine_version", sl_engine_version);
     sl_put_text(&writer, "catalog_revision", sl_catalog_revision(app->catalog));
     sl_write_object_end(&writer);
     sl_api_finish(&writer, response, request);
@@ -96,7 +96,7 @@ sl_metrics_get(void *argument, void *worker, const sl_request *request, sl_respo
     sl_buffer *out = &response->body;
     const sl_pair build[] = {
         {"version", SL_VERSION},
-        {"engine_version", SL_ENGINE_VERSION},
+        {"engine_version", sl_engine_version},
         {"catalog_revision", sl_catalog_revision(app->catalog)},
     };
     uint64_t plans[SL_PLAN_VERDICTS];

@@ -24,7 +24,7 @@ sl_plan_basis(const sl_app *app, const sl_plan_row *row, sl_arena *arena)
 
     return (sl_verdict_basis){.inventory_revision = row->inventory_revision,
                               .observations_hash = row->observations_hash,
-                              .engine_version = SL_ENGINE_VERSION,
+                              .engine_version = sl_engine_version,
                               .catalog_revision = catalog != NULL ? catalog : ""};
 }
 

@@ -154,7 +154,7 @@ hash_input(sl_search_ask *ask, sl_errors *err)
     const sl_search_asked *const asked = ask->asked;
     sl_buffer text;
     bool observed = false;
-    sl_code code = sl_search_hash(asked, ask->of_model.model->revision, SL_ENGINE_VERSION,
+    sl_code code = sl_search_hash(asked, ask->of_model.model->revision, sl_engine_version,
                                   ask->catalog, ask->hash, err);
 
     for (uint32_t i = 0; i < asked->cluster_count; i++)

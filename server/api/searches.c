@@ -288,7 +288,7 @@ static void
 keep(sl_app *app, sl_worker *worker, searching *own, sl_response *response)
 {
     const sl_search_row row = {.hash = own->ask.hash,
-                               .engine_version = SL_ENGINE_VERSION,
+                               .engine_version = sl_engine_version,
                                .catalog_revision = sl_catalog_revision(own->ask.catalog),
                                .result = own->result};
     sl_errors err = {.count = 0};

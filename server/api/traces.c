@@ -136,7 +136,7 @@ answer_comparison(sl_app *app, sl_worker *worker, sl_api_asked *a, const sl_requ
         .measured = figures,
         .predicted = worker->estimate,
         .warnings = &a->warnings,
-        .engine_version = SL_ENGINE_VERSION,
+        .engine_version = sl_engine_version,
         .catalog_revision = sl_catalog_revision(app->catalog),
     };
 

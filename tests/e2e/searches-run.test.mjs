@@ -156,11 +156,12 @@ test('a client that closes the connection gives the search up', async (context) 
 
 test('two searches at once advance alike', async () => {
     const streams = await Promise.all([open(endless()), open(endless({ limit: 4 }))]);
-    await eventually(() => streams.every(({ events }) => events.at(-1)?.data.units_done > 1500),
-        'both get on');
-    const [a, b] = streams.map(({ events }) => events.at(-1).data.units_done);
+    /* What a stream last told may be a slice old; were one served before the other, they would only part. */
+    await eventually(() => {
+        const [a, b] = streams.map(({ events }) => events.at(-1)?.data.units_done ?? 0);
+        return Math.min(a, b) > 1500 && a / b > 0.5 && a / b < 2;
+    }, 'both get on, neither twice as far as the other');
     streams.forEach((stream) => stream.close());
-    assert.ok(a / b > 0.5 && a / b < 2, `${a} and ${b} units`);
     await idle();
 });
 

@@ -195,7 +195,7 @@ metrics_say_what_runs_beside_the_counters(void)
     CU_ASSERT_TRUE(sl_text_format(build, sizeof build,
                                   "\nshardline_build_info{version=\"%s\",engine_version=\"%s\","
                                   "catalog_revision=\"%s\"} 1\n",
-                                  SL_VERSION, SL_ENGINE_VERSION, sl_catalog_revision(catalog)));
+                                  SL_VERSION, sl_engine_version, sl_catalog_revision(catalog)));
     expect_holds(&b, build);
     expect_holds(&b, "\nshardline_http_requests_in_flight 0\n");
     expect_holds(&b, "\nshardline_hub_fetch_total{result=\"downloaded\"} 0\n");
