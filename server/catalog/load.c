@@ -315,6 +315,7 @@ read_software(sl_row *t)
     s->overlap_tensor_backward = sl_row_flag(t, "overlap_tensor_backward");
     s->overlap_loss_ratio = sl_row_number(t, "overlap_loss_ratio");
     s->step_overhead_s = sl_row_number(t, "step_overhead_s");
+    s->step_lists = sl_row_number(t, "step_lists");
     s->sends_once = sl_row_flag(t, "sends_once");
     s->experts_apart = read_apart(t);
     s->host_operator_s = sl_row_number(t, "host_operator_s");

@@ -27,7 +27,8 @@ test('a torchtitan row is asked in the words of the contract', () => {
             max_position_embeddings: 8192, tie_word_embeddings: false } },
         workload: { kind: 'pretraining', framework: 'fsdp2', software: 'torchtitan-2025-09',
             sequence_length: 8192, global_batch_size: 16, micro_batch_size: 2, precision: 'bf16',
-            optimizer: 'adamw', recompute: { mode: 'op_sac' }, attention: 'sdpa', compile: true },
+            optimizer: 'adamw', profile: { step_lists: 0 }, recompute: { mode: 'op_sac' },
+            attention: 'sdpa', compile: true },
         cluster: { accelerator: 'nvidia-h100-sxm5-80gb', nodes: 2, accelerators_per_node: 8,
             accelerator_overrides: { memory_bytes: 101994735862 } },
         parallelism: { tensor: 2, sequence: true, pipeline: 1, context: 1, expert: 1, data: 8,
@@ -157,6 +158,9 @@ test('optimizers, layouts and offload are read from their words', () => {
     assert.equal(workload({ optimizer: 'torchao 4-bit AdamW' }).optimizer, 'adamw_4bit');
     assert.equal(workload({ optimizer: '8-bit Adam (bnb)' }).optimizer, 'adamw_8bit');
     assert.equal(workload({ optimizer: 'AdamW or paged/8-bit per recipe' }).optimizer, undefined);
+    assert.deepEqual(workload({ optimizer: 'AdamW foreach' }).profile, { step_lists: 1 });
+    assert.equal(workload({ optimizer: 'AdamW', source: 'somebody 2024' }).profile, undefined);
+    assert.deepEqual(workload({ optimizer: 'AdamW', source: 'somebody 2022' }).profile, { step_lists: 0 });
     assert.deepEqual(workload({ precision_layout: 'pure bf16 params/grads/Adam states (2+2+4)' })
         .layout, { parameter_bytes: 2, gradient_bytes: 2, master_weight_bytes: 0,
         optimizer_bytes: 4 });

@@ -293,6 +293,32 @@ the_step_of_deepspeed_casts_gradients(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 0.0);
 }
 
+/* PyTorch's foreach kernels take the roots of all second moments at once; autocast's copies are gone by then. */
+static void
+a_step_of_foreach_kernels_makes_lists(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DDP, 0);
+
+    q.workload.sequence_length = 8; /* so that activations are nothing */
+    const double n = sl_fixture_llama_all();
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_STEP_LISTS), 0.0, 0.0, "fused: none");
+
+    software.step_lists = 2.0;
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "optimizer", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_STEP_LISTS), 2.0 * 4.0 * n, 1e-8, "fp32 lists");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_CACHED_WEIGHTS), 0.0, 0.0, "no copies");
+    q.workload.optimizer = SL_OPTIMIZER_SGD;
+    CU_ASSERT_EQUAL(sl_fixture_bytes(answer_rank(&q), SL_TERM_STEP_LISTS), 0.0);
+
+    q = llama_question(SL_FRAMEWORK_FSDP2, 3);
+    software.step_lists = 2.0;
+    q.workload.sequence_length = 8;
+    q.plan.data = cluster.accelerators_per_node = 2;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_STEP_LISTS), 2.0 * 4.0 * n / 2.0, 1e-8,
+                   "of its shard");
+}
+
 /* LoRA on queries and values of the fixture: r (h + h) + r (h + 512) a block; the rest is frozen. */
 static void
 adapters_train_alone_on_a_frozen_base(void)
@@ -515,6 +541,7 @@ static const sl_case cases[] = {
     SL_CASE(recompute_by_operators_keeps_every_other_product),
     SL_CASE(segments_of_a_smaller_phase_stay_reserved),
     SL_CASE(the_step_of_deepspeed_casts_gradients),
+    SL_CASE(a_step_of_foreach_kernels_makes_lists),
     SL_CASE(adapters_train_alone_on_a_frozen_base),
     SL_CASE(ranks_that_share_a_sequence_keep_their_part),
     SL_CASE(what_is_offloaded_is_in_the_host),

@@ -15,6 +15,7 @@ static const sl_figure_field fields[] = {
     FIELD("host_operator_s", host_operator_s, 0.0, 1.0),
     FIELD("step_overhead_s", step_overhead_s, 0.0, 60.0),
     FIELD("overlap_loss_ratio", overlap_loss_ratio, 0.0, 1.0),
+    FIELD("step_lists", step_lists, 0.0, 4.0),
     FIELD("norm_ratio", streaming.norm_ratio, 0.01, 1.0),
     FIELD("activation_ratio", streaming.activation_ratio, 0.01, 1.0),
     FIELD("rotary_ratio", streaming.rotary_ratio, 0.01, 1.0),

@@ -76,9 +76,10 @@ note_buffers(sl_estimate *out)
                     "allgather_bucket_size (5e8 elements) are not counted");
     if (stepped && !out->workload.offload.optimizer)
         sl_note_add(
-            out, false, "foreach_temporaries",
-            "AdamW is counted as fused: PyTorch's foreach implementation, its default on a device, "
-            "holds a list as large as a rank's parameters beside them while it steps");
+            out, false, "adamw_implementation",
+            "PyTorch's foreach implementation of AdamW, its default on a device, holds lists as large "
+            "as one of its moments while it steps: as many as step_lists of the profile says, none "
+            "where it is fused");
 }
 
 /* Why adapters may need more memory than all of the weights would. */

@@ -177,7 +177,7 @@ static double
 phase_bytes(const sl_rank_phase *p)
 {
     return p->gradients + p->gathered + p->unreduced + p->waiting + p->stepped + p->activations +
-           p->operands + p->rebuilt + p->logits + p->transient + p->copies;
+           p->operands + p->rebuilt + p->logits + p->transient + p->copies + p->lists + p->cached;
 }
 
 /* Gradients that are tensors of their own are set to none after a step, and come back as each unit
@@ -217,6 +217,32 @@ set_waiting(const sl_rank_bytes *b, double waiting, sl_rank_phase *later, sl_ran
     root->gradients = 0.0;
     root->waiting = waiting;
     root->unreduced = b->gathered.root_made;
+}
+
+/* Copies that autocast makes of weights that train and are wider: whole until backward has passed their block. */
+static double
+cached_weights(const sl_memory_case *c, const sl_rank_bytes *b)
+{
+    const bool made = sl_framework_replicates(c->workload->framework) &&
+                      !sl_adapter_on(&c->workload->adapter) &&
+                      b->layouts->all.parameter_bytes > c->slice->element_bytes;
+
+    return made ? b->elements->all * c->slice->element_bytes : 0.0;
+}
+
+/* Beside the states that AdamW steps on: lists as large as one of its two moments. */
+static double
+step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
+{
+    const sl_workload *workload = c->workload;
+    sl_layout layout;
+
+    if (c->software->step_lists <= 0.0 || workload->optimizer != SL_OPTIMIZER_ADAMW ||
+        workload->offload.optimizer || workload->optimizer_in_backward)
+        return 0.0;
+    const sl_elements own = sl_states_trained(workload, b->elements, &layout);
+    return c->software->step_lists * layout.optimizer_bytes / 2.0 *
+           sl_states_at_rest(&own, &b->shards->optimizer);
 }
 
 enum { PHASE_BACKWARD, PHASE_HEAD, PHASE_LATER, PHASE_ROOT, PHASE_OPTIMIZER, PHASES };
@@ -272,6 +298,7 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
         (c->workload->framework == SL_FRAMEWORK_MEGATRON && c->workload->reduce == SL_WIRE_BF16);
     const bool casts = !offload->optimizer && half && layout->gradient_bytes < layout->master_bytes;
     const double logits = b->logits_width * b->logit_bytes;
+    const double cached = cached_weights(c, b);
     sl_rank_phase
         phases[PHASES]; /* one by one: cleared as a whole they are the dearest of it all */
 
@@ -286,7 +313,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
                         .activations = activations,
                         .operands = b->operands,
                         .rebuilt = sl_larger(0.0, b->rebuilt - b->freed),
-                        .transient = b->widest_gradient};
+                        .transient = b->widest_gradient,
+                        .cached = cached};
     phases[PHASE_HEAD] = (sl_rank_phase){.name = "head",
                                          .gradients = early,
                                          .idle = idle,
@@ -297,7 +325,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
                                          .activations = activations,
                                          .operands = b->operands,
                                          .logits = logits,
-                                         .transient = b->head_transient};
+                                         .transient = b->head_transient,
+                                         .cached = cached};
     phases[PHASE_LATER] = (sl_rank_phase){
         .name = "last_backward",
         .gradients = gradients - (appear ? b->gathered.root_reduced : 0.0),
@@ -320,7 +349,8 @@ sl_rank_peak(const sl_memory_case *c, const sl_rank_bytes *b, sl_rank_phase *out
         .name = "optimizer",
         .gradients = gradients,
         .copies = casts ? layout->master_bytes * sl_states_at_rest(b->elements, &shards->optimizer)
-                        : 0.0};
+                        : 0.0,
+        .lists = step_lists(c, b)};
 
     pick_peak(phases, logits > 0.0, out);
 }

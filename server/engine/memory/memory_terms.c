@@ -111,12 +111,7 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     const sl_shards *shards = b->shards;
     const double n = b->elements->all;
     const bool ddp = c->workload->framework == SL_FRAMEWORK_DDP;
-    const bool replicated = sl_framework_replicates(c->workload->framework);
-    /* Autocast keeps a 16-bit copy of weights that are wider, and train. */
     const bool frozen = sl_adapter_on(&c->workload->adapter);
-    const bool autocast =
-        replicated && !frozen && layout->parameter_bytes > c->slice->element_bytes;
-
     const sl_offload *offload = &c->workload->offload;
     const double directions = sl_schedule_directions(c->plan);
     const double parameters =
@@ -144,9 +139,8 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
     if (frozen && c->workload->adapter.base != SL_ADAPTER_BASE_BF16)
         ADD_TERM(to, SL_TERM_DEQUANTIZED, b->largest_matrix * c->slice->element_bytes,
                  {"elements", b->largest_matrix}, {"element_bytes", c->slice->element_bytes});
-    if (autocast)
-        ADD_TERM(to, SL_TERM_CACHED_WEIGHTS, n * c->slice->element_bytes, {"parameters", n},
-                 {"bytes_per_parameter", c->slice->element_bytes});
+    ADD_TERM(to, SL_TERM_CACHED_WEIGHTS, p->cached, {"parameters", n},
+             {"bytes_per_parameter", c->slice->element_bytes});
     const double low = sl_low_weight_bytes(c->workload, c->slice->accelerator);
     ADD_TERM(to, SL_TERM_LOW_PRECISION_WEIGHTS, low * b->elements->low,
              {"linear_parameters", b->elements->low}, {"bytes_per_parameter", low});
@@ -219,6 +213,11 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_parameter", layout->master_bytes}, {"shards", shards->optimizer.dense},
              {"routed_parameters", b->elements->routed},
              {"routed_shards", shards->optimizer.routed});
+    ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
+             {"parameters", trained},
+             {"bytes_per_parameter", p->lists * shards->optimizer.dense /
+                                         sl_larger(1.0, c->software->step_lists * trained)},
+             {"shards", shards->optimizer.dense});
 }
 
 uint64_t

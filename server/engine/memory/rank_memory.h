@@ -45,6 +45,8 @@ typedef struct sl_rank_phase {
     double logits;
     double transient;
     double copies; /* of gradients, for the optimizer */
+    double lists;  /* beside its states, while it steps */
+    double cached; /* 16-bit copies that autocast keeps of wider weights */
     double idle;   /* not alive, but in segments too small for what is: kept reserved */
 } sl_rank_phase;
 

@@ -260,6 +260,16 @@ function globalBatchOf(row) {
     return microBatch * Number(steps) * data;
 }
 
+/**
+ * Figures that a row says in place of the release's: a foreach AdamW makes lists, a fused one none, nor did PyTorch
+ * before 2.0 (March 2023).
+ */
+function profileOf(row) {
+    if (/foreach/i.test(row.optimizer))
+        return { step_lists: 1 };
+    return /fused/i.test(row.optimizer) || /\b20(1\d|2[0-2])\b/.test(row.source) ? { step_lists: 0 } : undefined;
+}
+
 export function workloadOf(row) {
     const isTitan = /torchtitan/i.test(row.framework);
     const framework = frameworkOf(row);
@@ -281,6 +291,7 @@ export function workloadOf(row) {
         fp8: fp8Of(row, precision),
         layout: layoutOf(row),
         optimizer: firstMatch(optimizers, row.optimizer),
+        profile: profileOf(row),
         recompute: recomputeOf(row, isTitan),
         attention: firstMatch(attentions, row.attention),
         loss: lossOf(row, release),
