@@ -172,6 +172,15 @@ test('a release says whose the stages of ZeRO are that a row names', () => {
     assert.equal(request({ ...sweep, ...stage, software: '' }).workload.framework, 'deepspeed');
 });
 
+test("NeMo's recipes overlap tensor parallelism and reduce in bf16, as Megatron-Bridge's do", () => {
+    for (const framework of ['NeMo Framework / Megatron-Core', 'Megatron-Bridge (Megatron-Core)']) {
+        const { parallelism } = request({ ...bridge, framework, tp: '4', sequence_parallel: '' });
+        assert.deepEqual(parallelism.overlap, { tensor: 'userbuffer' });
+        assert.equal(parallelism.grad_reduce_dtype, 'bf16');
+    }
+    assert.equal(request({ ...gpt, tp: '4' }).parallelism.overlap, undefined);
+});
+
 test('whole gradients and the type they are reduced in are said by the words of the row', () => {
     const { parallelism } = request({ ...llama, framework: 'somebody (FSDP2)',
         precision: 'pure bf16, fp32 reduce', notes: 'compile, no_sync' });

@@ -394,8 +394,8 @@ filled_bytes(sl_recompute recompute)
     return memory->ranks[memory->binding].device_total_bytes + cluster.accelerator.reserved_bytes;
 }
 
-/* Nobody recomputes what there is room for: the answer is the fastest mode that fits, and of all where none
- * does the middle one; the interval spans them. */
+/* Nobody recomputes what there is room for: the answer is the fastest mode that fits, where none does the one
+ * that lacks least; the interval spans them. */
 static void
 recomputation_left_open_is_the_least_that_fits(void)
 {
@@ -405,7 +405,7 @@ recomputation_left_open_is_the_least_that_fits(void)
     } rows[] = {{filled_bytes(SL_RECOMPUTE_NONE), SL_RECOMPUTE_NONE},
                 {filled_bytes(SL_RECOMPUTE_SELECTIVE), SL_RECOMPUTE_SELECTIVE},
                 {filled_bytes(SL_RECOMPUTE_FULL), SL_RECOMPUTE_FULL},
-                {filled_bytes(SL_RECOMPUTE_FULL) / 2, SL_RECOMPUTE_SELECTIVE}};
+                {filled_bytes(SL_RECOMPUTE_FULL) / 2, SL_RECOMPUTE_FULL}};
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         sl_question q = gpt_question(1, 4, 1024, 16);

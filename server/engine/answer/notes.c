@@ -52,8 +52,9 @@ note_unknown(const sl_question *question, sl_estimate *out)
         sl_note_add(
             out, false, "median_of_open_fields",
             "the answer is the combination with the median step among those that fit (all, when "
-            "none fits), of those that differ in recomputation alone the fastest; the interval "
-            "spans them");
+            "none fits), of those that differ in recomputation alone the fastest that fits or the "
+            "one "
+            "that lacks least; the interval spans them");
 }
 
 /* Buffers that some code has and some has not: said, not counted. */

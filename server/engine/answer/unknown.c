@@ -2,7 +2,8 @@
  * Fields the user did not say: the plausible values of each are evaluated together, and the answer
  * is the combination with the median step, between the extremes of them all. When some combinations
  * fit, only those count: nobody runs the others. Nor does anybody recompute what there is room for: of
- * combinations that fit and differ in recomputation alone the median counts the fastest.
+ * combinations that differ in recomputation alone the median counts the fastest that fits, or where none does the
+ * one that lacks least.
  */
 #include <assert.h>
 #include <math.h>
@@ -24,6 +25,7 @@ typedef struct walk {
 
 typedef struct outline {
     double step_s;
+    int64_t headroom_bytes;
     uint64_t reserved_low_bytes, reserved_high_bytes;
     bool fits;
     bool leads; /* counts in the median */
@@ -193,6 +195,7 @@ note_outline(survey *s, const walk *w)
         return;
     s->seen[s->count++] = (outline){
         .step_s = s->scratch->time.step_s,
+        .headroom_bytes = memory->headroom_bytes,
         .reserved_low_bytes = memory->reserved_low_bytes,
         .reserved_high_bytes = memory->reserved_high_bytes,
         .fits = s->scratch->fits,
@@ -271,7 +274,18 @@ is_rerun_of(const walk *a, const walk *b)
            a->zero_stage == b->zero_stage;
 }
 
-/* Marks what the median counts, and says how many that are. Where nothing fits, all. */
+/* Whether a, as good otherwise, is run before b. */
+static bool
+is_preferred(const survey *s, uint32_t a, uint32_t b)
+{
+    const int64_t room_a = s->seen[a].headroom_bytes, room_b = s->seen[b].headroom_bytes;
+
+    if (s->fitting > 0 || room_a == room_b)
+        return comes_before(s, a, b);
+    return room_a > room_b;
+}
+
+/* Marks what the median counts, and says how many that are. */
 static uint32_t
 mark_leading(survey *s)
 {
@@ -279,9 +293,9 @@ mark_leading(survey *s)
 
     for (uint32_t i = 0; i < s->count; i++) {
         bool leads = counts(s, i);
-        for (uint32_t j = 0; j < s->count && leads && s->fitting > 0; j++)
+        for (uint32_t j = 0; j < s->count && leads; j++)
             leads = !(counts(s, j) && is_rerun_of(&s->seen[j].at, &s->seen[i].at) &&
-                      comes_before(s, j, i));
+                      is_preferred(s, j, i));
         s->seen[i].leads = leads;
         leading += leads;
     }

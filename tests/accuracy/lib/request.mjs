@@ -90,25 +90,28 @@ function parallelismOf(row) {
     });
 }
 
+/** Whose measured runs are those of recipes: Megatron-Bridge's and, before it, NeMo's. */
+const recipes = /^(megatron-bridge|nemo framework)/i;
+
 /**
  * Asynchronous tensor parallelism hides collectives in pieces under their products, and so do
- * userbuffers, which the recipes that Megatron-Bridge measures turn on (tp_comm_overlap).
+ * userbuffers, which the recipes turn on (tp_comm_overlap, ub_tp_comm_overlap).
  */
 function overlapOf(row) {
-    const asynchronous = /async[- ]tp/i.test(row.notes) || /^megatron-bridge/i.test(row.framework);
+    const asynchronous = /async[- ]tp/i.test(row.notes) || recipes.test(row.framework);
     return asynchronous && count(row.tp, 2) !== undefined && truth(row.sp) !== false
         ? { tensor: 'userbuffer' } : undefined;
 }
 
 /**
- * FSDP1's PURE reduces in bf16, and so do the recipes that Megatron-Bridge measures (its
- * scripts/performance set grad_reduce_in_fp32 to False).
+ * FSDP1's PURE reduces in bf16, and so do the recipes (Megatron-Bridge's scripts/performance set
+ * grad_reduce_in_fp32 to False, the examples of NeMo-Framework-Launcher grad_sync_dtype to bf16).
  */
 function reducedIn(row) {
     const [, said] = row.precision_layout.match(/\b(fp32|bf16) reduce/) ?? [];
     if (said !== undefined)
         return said;
-    return /mixed_precision=PURE/.test(row.precision_layout) || /^megatron-bridge/i.test(row.framework)
+    return /mixed_precision=PURE/.test(row.precision_layout) || recipes.test(row.framework)
         ? 'bf16' : undefined;
 }
 

@@ -38,6 +38,8 @@ const layouts = [
     [/bf16 master weights, grads and optimizer states/i, [2, 2, 2, 4]],
     [/bf16 param\+grad, fp32 master/i, [2, 2, 4, 8]],
     [/pure bf16/i, [2, 2, 0, 4]],
+    // DeepSpeed's bf16_optimizer.py adds the 16-bit gradients up in others, whole at stage 1.
+    [/bf16 \+ fp32 accumulated gradients/i, [2, 6, 4, 8]],
 ];
 const frozenBaseLayouts = [[/bf16 base/i, [2, 2, 0, 4]]];
 
