@@ -64,12 +64,13 @@ async function foreignTables() {
     return folder;
 }
 
-/** Question by question, so that a difference names its row. */
-async function sameQuestions(path) {
+/** Question by question, so that a difference names its row; `more` of ours may come after theirs. */
+async function sameQuestions(path, { more }) {
     for (const section of sections) {
         const [theirs, ours] = await Promise.all([questionsIn(path, section),
             questionsIn(here('data'), section)]);
-        assert.equal(theirs.length, ours.length);
+        assert.ok(theirs.length > 0);
+        assert.equal(theirs.length < ours.length, more);
         theirs.forEach((question, i) => assert.deepEqual(question, ours[i]));
     }
 }
@@ -90,13 +91,16 @@ test('a baseline better than what we are fails the check and names the source', 
 
 test('order of columns, CRLF, quotes and foreign columns do not move the score', async () => {
     const foreign = await foreignTables();
-    await sameQuestions(foreign);
+    await sameQuestions(foreign, { more: false });
     assert.deepEqual(await scored('--data', foreign), await ownScore());
 });
 
 test('the validation data score as our copy of their facts', { skip: noValidation }, async () => {
-    await sameQuestions(validation);
-    assert.deepEqual(await scored('--data', validation), await ownScore());
+    await sameQuestions(validation, { more: true });
+    const ours = await ownScore();
+    for (const [section, sources] of Object.entries(await scored('--data', validation)))
+        for (const [key, source] of Object.entries(sources))
+            assert.deepEqual(source, ours[section][key], key);
 });
 
 test('every source has exactly the members that tools outside rely on', async () => {

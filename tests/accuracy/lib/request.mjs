@@ -83,7 +83,8 @@ function parallelismOf(row) {
         zero_stage: zeroStageOf(row, framework),
         sharding: firstMatch(hybrids, row.sharding),
         grad_reduce_dtype: reducedIn(row),
-        gradient_sync: /\bno_sync\b/.test(row.notes) ? 'last' : undefined,
+        // By itself: elsewhere it is said of other runs.
+        gradient_sync: /(^|, )no_sync($|,)/.test(row.notes) ? 'last' : undefined,
         shard_group: count(/megatron zero-3 group (\d+)/.exec(row.sharding)?.[1], 2),
         reshard_after_forward: reshardOf(row),
         overlap: overlapOf(row),

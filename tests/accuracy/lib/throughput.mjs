@@ -106,7 +106,7 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
 /** What of a row's notes the mapping reads beside its flags. */
-const wordsOf = (notes) => [/\btokendrop\b/, /\bno_sync\b/, /activation CPU offload of \d+ layers/]
+const wordsOf = (notes) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/, /activation CPU offload of \d+ layers/]
     .map((words) => notes.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 
