@@ -66,6 +66,7 @@ typedef enum sl_loss {
     SL_LOSS_CHUNKED,  /* eager, over an eighth of the tokens at a time */
     SL_LOSS_PARALLEL, /* eager, each rank over its part of the vocabulary */
     SL_LOSS_CUT,      /* block by block of logits that are never stored (cut cross-entropy) */
+    SL_LOSS_HALF,     /* eager in 16 bits, without a copy in fp32 */
     SL_LOSS_COUNT
 } sl_loss;
 

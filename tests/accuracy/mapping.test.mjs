@@ -151,6 +151,7 @@ test('what torchtune does by itself: scales quantised too, and chunks since Llam
     assert.equal(workload(row).adapter.base, 'nf4_double');
     const lossOf = (source) => workload({ ...row, ce_impl: '', source }).loss;
     assert.equal(lossOf('torchtune README 2024 table (Llama2)'), 'eager');
+    assert.equal(workload({ ...row, ce_impl: 'eager, bf16 logits' }).loss, 'eager_16bit');
     assert.equal(lossOf('torchtune README Llama3.1 table'), 'chunked');
 });
 

@@ -466,6 +466,9 @@ a_loss_in_chunks_frees_the_logits(void)
     sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 14.0 * 8192.0 * ROWS, 1e-12,
                    "2 + 4 + 4 + 4 bytes a logit");
     const uint64_t eager = answer_rank(&q)->peak_allocated_bytes;
+    q.workload.loss = SL_LOSS_HALF;
+    sl_expect_near(sl_fixture_bytes(answer_rank(&q), SL_TERM_LOGITS), 8.0 * 8192.0 * ROWS, 1e-12,
+                   "2 + 2 + 2 + 2 bytes a logit");
     q.workload.loss = SL_LOSS_CHUNKED;
     const uint64_t chunked = answer_rank(&q)->peak_allocated_bytes;
     CU_ASSERT_TRUE(chunked < eager);

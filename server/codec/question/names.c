@@ -69,6 +69,7 @@ _Static_assert(COUNT(modules) == SL_MODULE_COUNT, "a word for every module");
 static const char *const losses[] = {
     [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
     [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
+    [SL_LOSS_HALF] = "eager_16bit",
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
 

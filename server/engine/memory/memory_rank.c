@@ -14,6 +14,8 @@
 /* Bytes of an eager loss, per logit at its peak: the 16-bit logits, their fp32 copy, log-softmax
  * and its gradient. Other losses are the profile's. */
 static const double eager_logit_bytes = 14.0;
+/* The same without fp32: logits, log-softmax and the gradients of both. */
+static const double half_logit_bytes = 8.0;
 
 /* Whole hidden states alive in the head's backward where they are split: the gathered input and its
  * gradient. Read off published Megatron peaks on B200. */
@@ -24,10 +26,14 @@ static const double head_whole_copies = 2.0;
 static double
 logit_bytes(const sl_memory_case *c)
 {
+    const double whole =
+        c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor;
+
     switch (c->workload->loss) {
     case SL_LOSS_EAGER:
-        return eager_logit_bytes *
-               (c->workload->framework == SL_FRAMEWORK_MEGATRON ? 1.0 : c->slice->tensor);
+        return eager_logit_bytes * whole;
+    case SL_LOSS_HALF:
+        return half_logit_bytes * whole;
     case SL_LOSS_FUSED:
         return c->software->fused_logits_peak_bytes;
     case SL_LOSS_CHUNKED:

@@ -70,6 +70,7 @@ const losses = [
     [/chunked|tiled|liger/i, 'chunked'],
     [/fused/i, 'fused'],
     [/parallel/i, 'parallel'],
+    [/bf16 logits/i, 'eager_16bit'],
     [/fp32 logits|eager/i, 'eager'],
 ];
 
