@@ -53,8 +53,7 @@ note_unknown(const sl_question *question, sl_estimate *out)
             out, false, "median_of_open_fields",
             "the answer is the combination with the median step among those that fit (all, when "
             "none fits), of those that differ in recomputation alone the fastest that fits or the "
-            "one "
-            "that lacks least; the interval spans them");
+            "one that lacks least; the interval spans them");
 }
 
 /* Buffers that some code has and some has not: said, not counted. */
@@ -93,8 +92,8 @@ note_adapter(const sl_question *question, sl_estimate *out)
     if (!sl_adapter_on(adapter))
         return;
     sl_note_add(out, true, "adapter_time",
-                "adapters' own products and the unpacking of quantised weights are not priced, and "
-                "model FLOPs count frozen weights as if they trained");
+                "neither the unpacking of quantised weights is priced nor what adapters other than LoRA "
+                "and its kin multiply, and model FLOPs count frozen weights as if they trained");
     if (adapter->method == SL_ADAPTER_LORA_FA)
         sl_note_add(
             out, true, "lora_fa_input",
