@@ -178,6 +178,7 @@ typedef struct sl_adapter {
     bool fused;              /* kernels that multiply base and adapters as one, as Unsloth's do */
     bool wide_rest;          /* what the base does not quantise was cast to fp32 */
     bool regathers;          /* Megatron's: gathers inputs again that sequence parallelism splits */
+    bool base_keeps_inputs;  /* of each quantised product, as bitsandbytes did before 0.43.2 */
     double dropout_ratio;    /* of what the first half reads; 0 = none */
     sl_adapter_base base;
     uint32_t target_count; /* 0 = what the method takes by itself: mostly every linear layer */

@@ -348,7 +348,7 @@ test('adapters are named as PEFT names them, with its defaults said', async () =
     const { resolved, assumptions } = await answered(adapted({ method: 'vera', targets: 'q*' }));
     assert.deepEqual(resolved.workload.adapter, {
         method: 'vera', rank: 256, block_size: null, virtual_tokens: null, dtype: 'fp32',
-        fused: false, base: 'bf16', unquantized: 'bf16', dropout: 0,
+        fused: false, base: 'bf16', unquantized: 'bf16', base_keeps_inputs: false, dropout: 0,
         sequence_parallel_input_regather: false, targets: ['q*'],
     });
     assert.ok(assumptions.some((note) => note.code === 'adapter_rank_assumed'));
@@ -374,6 +374,7 @@ test('what an adapter cannot be is refused at its field', async () => {
     await refused({ method: 'ia3', rank: 4 }, 'rank', 'conflicting_fields');
     await refused({ method: 'ln_tuning', targets: ['q_proj'] }, 'targets', 'conflicting_fields');
     await refused({ unquantized: 'fp32' }, 'unquantized', 'inconsistent');
+    await refused({ base_keeps_inputs: true }, 'base_keeps_inputs', 'inconsistent');
     await refused({ method: 'vera', dropout: 0.1 }, 'dropout', 'conflicting_fields');
     await refused({ fused: true, dropout: 0.1 }, 'dropout', 'conflicting_fields');
     await refused({ dropout: 1 }, 'dropout', 'out_of_range');

@@ -231,6 +231,27 @@ what_is_not_quantised_may_be_wide(void)
                    "two norms wide, two inputs as autocast casts them");
 }
 
+/* Before 0.43.2 bitsandbytes kept what each product of the base reads: qkv's and gate and up's, each once, and
+ * down's; the output of attention is there already. */
+static void
+a_quantised_base_may_keep_its_inputs(void)
+{
+    sl_adapter adapter = {
+        .method = SL_ADAPTER_LORA, .rank = 32, .base = SL_ADAPTER_BASE_NF4, ON_Q_AND_V};
+    const double kept = kept_per_token(&adapter);
+
+    adapter.base_keeps_inputs = true;
+    sl_expect_near(kept_per_token(&adapter) - kept, 2 * (2 * HIDDEN + FFN), 1e-9, "in 16 bits");
+    adapter.half = true; /* then adapters read qkv's as it is */
+    const double shared = kept_per_token(&adapter);
+    adapter.base_keeps_inputs = false;
+    sl_expect_near(shared - kept_per_token(&adapter), 2 * (HIDDEN + FFN), 1e-9, "once");
+    const double plain = kept_per_token(&adapter);
+    adapter.base = SL_ADAPTER_BASE_BF16;
+    adapter.base_keeps_inputs = true;
+    sl_expect_near(kept_per_token(&adapter), plain, 1e-9, "not of 16 bits");
+}
+
 /* Root in 16 bits; the block in use, the one prefetched and its copy in 4 and their scales. */
 static void
 quantised_blocks_are_gathered_as_stored(void)
@@ -574,6 +595,7 @@ static const sl_case cases[] = {
     SL_CASE(each_method_keeps_what_its_gradients_need),
     SL_CASE(norms_of_weights_need_room),
     SL_CASE(what_is_not_quantised_may_be_wide),
+    SL_CASE(a_quantised_base_may_keep_its_inputs),
     SL_CASE(quantised_blocks_are_gathered_as_stored),
     SL_CASE(only_what_trains_is_stepped_on),
     SL_CASE(adapters_multiply_beside_their_matrices),

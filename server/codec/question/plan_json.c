@@ -26,6 +26,7 @@ sl_adapter_write(sl_writer *writer, const sl_adapter *adapter)
     sl_put_bool(writer, "fused", adapter->fused);
     sl_put_text(writer, "base", sl_name(&sl_base_names, adapter->base));
     sl_put_text(writer, "unquantized", adapter->wide_rest ? "fp32" : "bf16");
+    sl_put_bool(writer, "base_keeps_inputs", adapter->base_keeps_inputs);
     sl_put_double(writer, "dropout", adapter->dropout_ratio);
     sl_put_bool(writer, "sequence_parallel_input_regather", adapter->regathers);
     sl_write_key(writer, "targets");

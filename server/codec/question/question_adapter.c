@@ -166,6 +166,11 @@ read_storage(sl_estimate_request *request, const sl_node *object, sl_errors *err
     if (first == SL_OK && rest == 0 && base == SL_ADAPTER_BASE_BF16)
         first = sl_node_fail_at(object, "unquantized", err, SL_E_RANGE, "inconsistent",
                                 "fp32 goes with a quantised base, got bf16");
+    sl_keep(&first,
+            sl_node_bool(object, "base_keeps_inputs", &adapter->base_keeps_inputs, NULL, err));
+    if (first == SL_OK && adapter->base_keeps_inputs && base == SL_ADAPTER_BASE_BF16)
+        first = sl_node_fail_at(object, "base_keeps_inputs", err, SL_E_RANGE, "inconsistent",
+                                "goes with a quantised base, got bf16");
     adapter->base = (sl_adapter_base)base;
     adapter->half = own == 1;
     adapter->wide_rest = rest == 0;
@@ -204,6 +209,7 @@ sl_question_read_adapter(sl_estimate_request *request, sl_errors *warnings, sl_e
                                         {"targets", NULL},
                                         {"base", NULL},
                                         {"unquantized", NULL},
+                                        {"base_keeps_inputs", NULL},
                                         {"fused", NULL},
                                         {"dropout", NULL},
                                         {"sequence_parallel_input_regather", NULL}};

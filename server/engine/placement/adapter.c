@@ -462,7 +462,13 @@ product_kept_bytes(const sl_slice *slice, const sl_layer_kind *kind, const sl_op
         bytes += slice->element_bytes * (rows * one.row_elements + of.copies * one.weight_elements);
         matrices += one.keeps_input;
     }
-    return bytes + (matrices > 0 ? input_kept_bytes(slice, op, matrices) : 0.0);
+    bytes += matrices > 0 ? input_kept_bytes(slice, op, matrices) : 0.0;
+    /* What adapters keep is of their own making, or the input itself. */
+    const bool made = slice->adapter->dropout_ratio > 0.0 ||
+                      sl_adapter_casts(slice->adapter, slice->element_bytes);
+    const bool keeps =
+        slice->adapter->base_keeps_inputs && slice->adapter->base != SL_ADAPTER_BASE_BF16;
+    return bytes + (keeps && (matrices == 0 || made) ? sl_slice_saved_bytes(slice, op) : 0.0);
 }
 
 double

@@ -74,13 +74,14 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  *   gathered beside the rank's part, which alone stays where it is gathered again
  *   with dropout, in place of that input, what it left of it for each adapted matrix, and a byte of
  *   mask per element
+ *   with base_keeps_inputs the input besides, where that is not what the adapter keeps
  *   per row, in the adapter's precision: lora and the like r; dora r + m, and m as computed; vera
  *   r + m; randlora k r where it keeps no input; tinylora r; ia3 m
  *   made of weights: adalora r n; loha, lokr n m; randlora k r min(n, m); oft 4 n b (skew matrix, its
  *   powers and the rotation); boft, as computed, 2 n^2 (permutation, identity) + 2 n m (rotated
  *   weight, scaled)
  *   ln_tuning: what each norm multiplies; prefix_tuning: keys and values of the prefix
- * Source: what autograd saves in PEFT's layers; Megatron-Bridge peft/utils.py (ParallelLinearAdapter,
+ * Source: what autograd saves in PEFT's layers; bitsandbytes pull request 1270; Megatron-Bridge peft/utils.py (ParallelLinearAdapter,
  * return_layernorm_output_gathered). Its runs with and without sequence_parallel_input_regather differ
  * by (n - 1 - 1 / tensor) gathered inputs, n of all layers: 4.731, 1.569 and 0.814 GB of Qwen3 8B, Qwen3
  * 30B-A3B and GPT-OSS 120B (its memory-tuning notes), which that says to all digits printed.

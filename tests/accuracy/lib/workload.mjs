@@ -137,6 +137,10 @@ const adapterTargets = [
     [/\bMLP\b/i, mlpTargets],
 ];
 
+/** The month that a source names; one that names none is of no known age. */
+const monthOf = ({ source }) => /\b20\d\d-\d\d\b/.exec(source)?.[0] ?? '';
+const isBefore = (row, month) => monthOf(row) !== '' && monthOf(row) < month;
+
 function adapterOf(row) {
     if (row.peft === '')
         return undefined;
@@ -164,12 +168,14 @@ function adapterOf(row) {
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
         fused: fused || undefined,
-        dropout: guided ? 0.1 : undefined,
+        dropout: guided ? 0.1 : Number(row.peft.match(/\bdropout (0\.\d+)/)?.[1]) || undefined,
         sequence_parallel_input_regather: /regathered input|input re-gather/.test(row.notes) || undefined,
         base: firstMatch(base, row.base_quant) ?? (/^q/i.test(row.peft) ? nf4 : plainBase),
         // PEFT casts what bitsandbytes does not quantise before it trains on it.
         unquantized: /bnb/i.test(row.base_quant) && /^HF\b/.test(row.framework) && !inOneType
             ? 'fp32' : undefined,
+        // bitsandbytes kept what its 4-bit products read before 0.43.2.
+        base_keeps_inputs: /^bnb nf4/i.test(row.base_quant) && isBefore(row, '2024-08') || undefined,
     });
 }
 
