@@ -390,7 +390,8 @@ uint64_t sl_plan_microbatches(const sl_workload *workload, const sl_plan *plan);
  * with each micro-batch, by FSDP, by DeepSpeed's stages 2 and 3 and by Megatron-FSDP; what every rank
  * holds whole once a step, by Megatron, by DeepSpeed's stages 0 and 1, and by DDP and FSDP's no_shard
  * as trainers run them. FSDP 1 with its parameters in the host's memory can add gradients up under
- * no_sync alone; DataParallel sums them with each micro-batch.
+ * no_sync alone; DataParallel sums them with each micro-batch. torch.distributed.pipelining keeps those of
+ * fully_shard whole until after the last backward (stage.py, backward_maybe_with_nosync).
  * Source: torch.nn.parallel.DistributedDataParallel.no_sync; FullyShardedDataParallel (limitations);
  * fully_shard's set_requires_gradient_sync; DeepSpeed runtime/engine.py; Megatron-LM
  * distributed_data_parallel.py and Megatron-FSDP's README.

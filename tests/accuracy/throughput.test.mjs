@@ -172,6 +172,18 @@ test('a release says whose the stages of ZeRO are that a row names', () => {
     assert.equal(request({ ...sweep, ...stage, software: '' }).workload.framework, 'deepspeed');
 });
 
+test("torchtitan's pipelines split a replica's batch into as many as they have stages", () => {
+    const of = (row) => request({ ...titan, pp: '8', dp: '8', micro_batch: '',
+        global_batch_sequences: '256', schedule: '1F1B', ...row })
+        .workload.micro_batch_size;
+    assert.equal(of({}), 4);
+    assert.equal(of({ schedule: 'interleaved 1F1B' }), 2);
+    assert.equal(of({ micro_batch: '1' }), 1);
+    assert.equal(of({ pp: '1' }), undefined);
+    assert.equal(of({ global_batch_sequences: '40' }), undefined);
+    assert.equal(of({ software: 'torchtitan-2025-09' }), undefined);
+});
+
 test("NeMo's recipes overlap tensor parallelism and reduce in bf16, as Megatron-Bridge's do", () => {
     for (const framework of ['NeMo Framework / Megatron-Core', 'Megatron-Bridge (Megatron-Core)']) {
         const { parallelism } = request({ ...bridge, framework, tp: '4', sequence_parallel: '' });

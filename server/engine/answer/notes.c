@@ -344,17 +344,16 @@ note_gradient_sync(sl_estimate *out)
             out, false, "gradient_sync_assumed",
             "gradients are reduced once per step: micro-batches before the last run under no_sync, "
             "as trainers do it; gradient_sync each reduces with every one");
+    else if (framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1)
+        sl_note_add(
+            out, false, "gradient_sync_assumed",
+            "gradients wait whole until after the last backward, as torch.distributed.pipelining "
+            "keeps fully_shard's; gradient_sync each reduces them with every micro-batch");
     else if (sl_states_wait(&out->workload, plan))
         sl_note_add(
             out, false, "gradient_sync_assumed",
             "gradients wait whole for the last micro-batch: with its parameters in the host's "
             "memory, FSDP 1 can add them up under no_sync alone");
-    else if (framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1)
-        sl_note_add(
-            out, true, "gradient_sync_of_pipelining",
-            "gradients are counted as reduced with every micro-batch: torch.distributed.pipelining "
-            "keeps fully_shard's whole until after the last backward, which gradient_sync last "
-            "counts");
     else if (sl_framework_is_fsdp(framework))
         sl_note_add(
             out, false, "gradient_sync_assumed",

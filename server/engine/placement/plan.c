@@ -64,12 +64,14 @@ sl_gradient_sync
 sl_plan_gradient_sync(const sl_workload *workload, const sl_plan *plan)
 {
     const bool hosted = workload->framework == SL_FRAMEWORK_FSDP1 && workload->offload.parameters;
+    const bool pipelined = workload->framework == SL_FRAMEWORK_FSDP2 && plan->pipeline > 1;
 
     if (plan->gradient_sync != SL_GRADIENT_SYNC_DEFAULT)
         return plan->gradient_sync;
     if (workload->framework == SL_FRAMEWORK_DP)
         return SL_GRADIENT_SYNC_EACH;
-    return plan->zero_stage >= 2 && !hosted ? SL_GRADIENT_SYNC_EACH : SL_GRADIENT_SYNC_LAST;
+    return plan->zero_stage >= 2 && !hosted && !pipelined ? SL_GRADIENT_SYNC_EACH
+                                                          : SL_GRADIENT_SYNC_LAST;
 }
 
 uint64_t

@@ -5,7 +5,7 @@
  */
 import { clusterOf } from './cluster.mjs';
 import { modelOf } from './model.mjs';
-import { frameworkOf, workloadOf } from './workload.mjs';
+import { frameworkOf, stagesPerRank, workloadOf } from './workload.mjs';
 import { count, firstMatch, known, truth } from './words.mjs';
 
 /** Every column the mapping and the score read; a table without one has it blank. */
@@ -28,9 +28,6 @@ const schedules = [
     [/^interleaved[ _]1f1b$/i, 'interleaved_1f1b'],
     [/^(naive|gpipe|zb_h1|zb_h2|zb_v|dualpipe)$/i, (word) => word.toLowerCase()],
 ];
-
-/** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */
-const TITAN_STAGES_PER_RANK = 2;
 
 function scheduleOf(row) {
     const found = firstMatch(schedules, row.schedule);
@@ -67,13 +64,11 @@ function reshardOf(row) {
 function parallelismOf(row) {
     const framework = frameworkOf(row);
     const schedule = scheduleOf(row);
-    const titansOwn = schedule === 'interleaved_1f1b' && /torchtitan/i.test(row.framework)
-        ? TITAN_STAGES_PER_RANK : undefined;
     return known({
         tensor: count(row.tp, 1),
         sequence: truth(row.sp),
         pipeline: count(row.pp, 1),
-        virtual_pipeline: count(row.vpp, 1) ?? titansOwn,
+        virtual_pipeline: stagesPerRank(row),
         schedule,
         context: count(row.cp, 1),
         context_kind: firstMatch([[/cp a2a/i, 'a2a'], [/cp p2p/i, 'p2p']], row.attention),

@@ -251,10 +251,38 @@ function softwareOf(row, release) {
     return row.software || release || firstMatch(profiles, row.framework);
 }
 
+/** Stages a rank holds in torchtitan's interleaved schedule, unless its command line says. */
+const TITAN_STAGES_PER_RANK = 2;
+
+export function stagesPerRank(row) {
+    const titansOwn = /torchtitan/i.test(row.framework) && /^interleaved[ _]1f1b$/i.test(row.schedule);
+    return count(row.vpp, 1) ?? (titansOwn ? TITAN_STAGES_PER_RANK : undefined);
+}
+
+/** Sequences of a replica: "local batch N", or its part of those of a step. */
+function replicaBatchOf(row) {
+    const data = count(row.dp, 1);
+    const whole = count(row.global_batch_sequences, 1);
+    return count(/local batch (\d+)/.exec(row.notes)?.[1], 1)
+        ?? (whole !== undefined && whole % data === 0 ? whole / data : undefined);
+}
+
+/**
+ * A micro-batch; torchtitan's pipelines split a replica's batch into as many as they have stages, as
+ * pipeline_parallel_microbatches has it unless it is set (its config_manager.py until 2025-03).
+ */
+function microBatchOf(row, software) {
+    const pipeline = count(row.pp, 2);
+    const splits = pipeline !== undefined && /^torchtitan-202(4|5-0[1-3])/.test(software);
+    const split = replicaBatchOf(row) / (pipeline * (stagesPerRank(row) ?? 1));
+    return count(row.micro_batch, 1)
+        ?? (splits && Number.isInteger(split) ? split : undefined);
+}
+
 /** Sequences of one step, where the row lets us multiply them. */
 function globalBatchOf(row) {
     const data = count(row.dp, 1);
-    const perReplica = count(/local batch (\d+)/.exec(row.notes)?.[1], 1);
+    const perReplica = replicaBatchOf(row);
     const microBatch = count(row.micro_batch, 1);
     if (count(row.global_batch_sequences, 1) !== undefined)
         return Number(row.global_batch_sequences);
@@ -295,7 +323,7 @@ export function workloadOf(row) {
         software: softwareOf(row, release),
         sequence_length: count(row.seq_len, 1),
         global_batch_size: globalBatchOf(row),
-        micro_batch_size: count(row.micro_batch, 1),
+        micro_batch_size: microBatchOf(row, softwareOf(row, release)),
         precision,
         fp8: fp8Of(row, precision),
         layout: layoutOf(row),
