@@ -137,6 +137,12 @@ const adapterTargets = [
     [/\bMLP\b/i, mlpTargets],
 ];
 
+/** Of families that have queries, keys and values in one matrix that one stands for any of them. */
+function asNamed(row, targets) {
+    const inOne = /pythia|gpt-?neox|bloom|falcon/i.test(row.model) && targets?.includes('q_proj');
+    return inOne ? ['query_key_value', ...targets.filter((name) => !/^[qkv]_proj$/.test(name))] : targets;
+}
+
 /** The month that a source names; one that names none is of no known age. */
 const monthOf = ({ source }) => /\b20\d\d-\d\d\b/.exec(source)?.[0] ?? '';
 const isBefore = (row, month) => monthOf(row) !== '' && monthOf(row) < month;
@@ -164,7 +170,7 @@ function adapterOf(row) {
         method,
         rank: count(row.lora_rank, 1),
         virtual_tokens: Number.isInteger(tokens) ? tokens : undefined,
-        targets: firstMatch(adapterTargets, row.peft) ?? peftOwn,
+        targets: asNamed(row, firstMatch(adapterTargets, row.peft) ?? peftOwn),
         dtype: /pure bf16|bf16\/fp16 params/i.test(row.precision_layout) || inOneType
             ? 'bf16' : undefined,
         fused: fused || undefined,
