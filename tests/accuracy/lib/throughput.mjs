@@ -33,8 +33,10 @@ const shardings = [
 /** GiB that CUDA reports where a name sells two sizes: torchtitan's logs of the 96 GB part. */
 const memories = [[/H100.*\b96 ?GB/i, '94.99']];
 
-/** What NVIDIA's recipes adapt: linear_qkv alone, Megatron-Bridge's (scripts/performance, llama3_llm_finetune.py) as
- * NeMo's (examples/nlp/language_modeling/tuning/conf, megatron_gpt_finetuning_config.yaml). */
+/**
+ * What NVIDIA's recipes adapt: linear_qkv alone, Megatron-Bridge's (scripts/performance,
+ * llama3_llm_finetune.py) as NeMo's (megatron_gpt_finetuning_config.yaml).
+ */
 const loraOf = (software) => (/^(mbridge|nemo)/.test(software) ? 'lora on q, k, v' : 'lora');
 
 /** Megatron's abbreviations of its scaling recipes. */
@@ -106,7 +108,8 @@ export const columns = ['id', 'scored', 'layers', 'hidden', 'heads', 'kv_heads',
     'flash_attention', 'flags', 'measured_tokens_per_s_per_gpu'];
 
 /** What of a row's notes the mapping reads beside its flags. */
-const wordsOf = (notes) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/, /activation CPU offload of \d+ layers/]
+const wordsOf = (notes) => [/\btokendrop\b/, /(?<=^|, )no_sync(?=$|,)/,
+    /activation CPU offload of \d+ layers/]
     .map((words) => notes.match(words)).filter((found) => found !== null)
     .map(([found]) => `, ${found}`).join('');
 

@@ -261,7 +261,8 @@ function softwareOf(row, release) {
 const TITAN_STAGES_PER_RANK = 2;
 
 export function stagesPerRank(row) {
-    const titansOwn = /torchtitan/i.test(row.framework) && /^interleaved[ _]1f1b$/i.test(row.schedule);
+    const titansOwn = /torchtitan/i.test(row.framework)
+        && /^interleaved[ _]1f1b$/i.test(row.schedule);
     return count(row.vpp, 1) ?? (titansOwn ? TITAN_STAGES_PER_RANK : undefined);
 }
 
