@@ -87,6 +87,21 @@ test('one nvidia-smi beside it decides, and what comes of it can be stored', asy
     assert.equal(stored.usable_bytes_per_accelerator, (81559 - 480) * 2 ** 20);
 });
 
+test('a share of a card is told and not planned with, all of one counts', async () => {
+    const row = (name, mib) => `name, memory.total [MiB]\n${`${name}, ${mib} MiB\n`.repeat(2)}`;
+    const { status, json } = await parse(row('GRID A100DX-40C', 40960));
+    assert.equal(status, 200);
+    assert.equal(json.spec, null);
+    assert.equal(json.pools[0].accelerator, 'nvidia-a100-sxm4-80gb');
+    assert.equal(json.pools[0].accelerators, 0);
+    assert.equal(json.pools[0].fields.slice.value, 'vGPU A100DX-40C');
+    assert.deepEqual(json.warnings.map(({ code }) => code), ['sliced', 'vgpu_shares']);
+
+    const whole = await parse(row('GRID A100DX-80C', 81920));
+    assert.equal(whole.json.spec.pools[0].node.accelerators, 2);
+    assert.ok(whole.json.warnings.some(({ code }) => code === 'vgpu_whole'));
+});
+
 test('gzip is read as what it holds', async () => {
     const { status, json } = await parse(gzipSync(nodes),
         { type: 'application/gzip', headers: { 'Content-Encoding': 'gzip' } });

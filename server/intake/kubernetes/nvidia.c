@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/vgpu.h"
 
 enum { NAME_SIZE = SL_KUBERNETES_TEXT_SIZE, PER_NODE_MAX = 1 << 12 };
 
@@ -196,6 +197,30 @@ read_stated(const sl_kubernetes_node *node, sl_facts *facts)
     }
 }
 
+/* Shares that machines on the node are given, offered by the names of their types:
+ * "nvidia.com/NVIDIA_A10-12Q". */
+static void
+read_vgpus(sl_kubernetes_node *node, sl_facts *facts)
+{
+    static const char prefix[] = "nvidia.com/";
+    void *state = NULL;
+    sl_node resource;
+    sl_vgpu vgpu;
+    double count = 0.0;
+
+    while (node->has_capacity && !facts->field[SL_FIELD_ACCELERATOR].said &&
+           sl_node_next(&node->capacity, &state, &resource)) {
+        if (strncmp(resource.key, prefix, strlen(prefix)) != 0 ||
+            !sl_vgpu_read(resource.key + strlen(prefix), &vgpu) ||
+            !sl_kubernetes_quantity(&resource, &count) || count <= 0)
+            continue;
+        (void)sl_text_copy(node->accelerator, sizeof node->accelerator,
+                           resource.key + strlen(prefix));
+        sl_facts_text(facts, SL_FIELD_ACCELERATOR, node->accelerator, node->line, "capacity");
+        sl_facts_number(facts, SL_FIELD_ACCELERATORS, count, node->line, "capacity");
+    }
+}
+
 void
 sl_kubernetes_nvidia(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -228,4 +253,5 @@ sl_kubernetes_nvidia(sl_kubernetes_node *node, sl_facts *facts)
             sl_facts_number(facts, SL_FIELD_MEMORY_BYTES, mib * MIB, node->line, memory);
     }
     read_stated(node, facts);
+    read_vgpus(node, facts);
 }

@@ -88,6 +88,9 @@ take_gpu(sl_nvidia_log *log, const char *path, const char *text, uint32_t line)
         keep_bytes(&g->memory_bytes, &g->memory_line, text, line);
     } else if (sl_text_equal(path, "fb_memory_usage/reserved")) {
         keep_bytes(&g->reserved_bytes, &g->reserved_line, text, line);
+    } else if (sl_text_equal(path, "gpu_virtualization_mode/virtualization_mode")) {
+        g->lent = sl_text_equal_ignoring_case(text, "Host VGPU");
+        g->lent_line = line;
     } else if (sl_text_equal(path, "mig_mode/current_mig")) {
         g->mig = sl_text_equal_ignoring_case(text, "Enabled");
         g->mig_line = line;
@@ -115,7 +118,13 @@ take_gpu(sl_nvidia_log *log, const char *path, const char *text, uint32_t line)
 static void
 say_slices(const sl_nvidia_gpu *g, sl_facts *facts, char *words, size_t size)
 {
-    if (!g->mig)
+    static const char virtualized[] = "gpu/gpu_virtualization_mode";
+
+    if (g->lent) {
+        sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, g->lent_line, virtualized);
+        sl_facts_text(facts, SL_FIELD_SLICE, "lent as vGPUs", g->lent_line, virtualized);
+    }
+    if (!g->mig || g->lent)
         return;
     sl_nvidia_slice_words(g->slices, g->slice_bytes, words, size);
     sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, g->mig_line,

@@ -17,6 +17,8 @@ static const struct {
     {"Attached GPUs", "attached_gpus"},
     {"GPU/Product Name", "gpu/product_name"},
     {"GPU/GPU UUID", "gpu/uuid"},
+    {"GPU/GPU Virtualization Mode/Virtualization Mode",
+     "gpu/gpu_virtualization_mode/virtualization_mode"},
     {"GPU/MIG Mode/Current", "gpu/mig_mode/current_mig"},
     {"GPU/MIG Device", "gpu/mig_devices/mig_device"},
     {"GPU/MIG Device/FB Memory Usage/Total", "gpu/mig_devices/mig_device/fb_memory_usage/total"},
