@@ -13,6 +13,8 @@ static const struct {
      "kubectl get nodes -o json"},
     {"Name:", "CreationTimestamp:", "Allocatable:", "kubectl describe, which is made for people",
      "kubectl get nodes -o json"},
+    {"NAME ", "DRIVER", "POOL", "the table of kubectl get resourceslices, which names no parts",
+     "kubectl get resourceslices -o json"},
     {"NAME ", NULL, NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},
     {"node/", NULL, NULL, "the names of nodes and nothing of them", "kubectl get nodes -o json"},
     {NULL, "The connection to the server", NULL, "an error of kubectl: no server answered", ""},

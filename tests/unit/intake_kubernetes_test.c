@@ -138,6 +138,58 @@ other_vendors_are_read(void)
     sl_read_end();
 }
 
+/* The labeller's label of partitions has no "gpu" in it, and a plugin may offer them by their names. */
+static void
+partitions_of_amd_are_not_devices(void)
+{
+    static const char *const nodes[] = {
+        "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+        "    amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM\n"
+        "    amd.com/gpu.vram: 192G\n"
+        "    amd.com/compute-memory-partition: cpx_nps4\n"
+        "status:\n  capacity:\n    amd.com/gpu: \"64\"\n",
+        "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+        "    amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM\n"
+        "status:\n  capacity:\n    amd.com/gpu: \"0\"\n    amd.com/cpx_nps4: \"64\"\n",
+    };
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        CU_ASSERT_EQUAL(sl_read_text(nodes[i], NULL), SL_OK);
+        sl_expect_words("n1", SL_FIELD_SLICE, "cpx_nps4");
+        sl_expect_unsaid("n1", SL_FIELD_ACCELERATORS);
+        sl_expect_unsaid("n1", SL_FIELD_NOMINAL_MEMORY_BYTES);
+        sl_expect_warned("partitions", 1);
+    }
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+                                 "    amd.com/compute-memory-partition: spx_nps1\n"
+                                 "status:\n  capacity:\n    amd.com/spx_nps1: \"8\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("n1", SL_FIELD_SLICE);
+    sl_read_end();
+}
+
+/* One vendor's resources may stand for the same devices. */
+static void
+resources_of_one_vendor_are_no_several(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    aws.amazon.com/neuron: \"16\"\n"
+                                 "    aws.amazon.com/neurondevice: \"16\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 16);
+    sl_expect_warned("several_vendors", 0);
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"2\"\n"
+                                 "    gpu.intel.com/i915: \"1\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 2);
+    sl_expect_warned("several_vendors", 1);
+    sl_read_end();
+}
+
 static void
 several_documents_are_one_list(void)
 {
@@ -252,6 +304,8 @@ static const sl_case cases[] = {
     SL_CASE(nodes_of_one_clique_are_one_domain),
     SL_CASE(clouds_say_types_and_cards),
     SL_CASE(other_vendors_are_read),
+    SL_CASE(partitions_of_amd_are_not_devices),
+    SL_CASE(resources_of_one_vendor_are_no_several),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),
     SL_CASE(documents_one_after_another_are_read_as_one),

@@ -36,6 +36,9 @@ tables_for_people_are_refused_by_name(void)
             "kubectl get nodes -o json");
     refused("Name:  n1\nCreationTimestamp: now\nAllocatable:\n  nvidia.com/gpu: 8\n",
             "kubectl describe, which is made for people", "kubectl get nodes -o json");
+    refused("NAME    NODE   DRIVER          POOL  AGE\na-x  a  gpu.nvidia.com  a  5d\n",
+            "the table of kubectl get resourceslices, which names no parts",
+            "kubectl get resourceslices -o json");
     refused("NODE   GPUS   PRODUCT\nn1     8      NVIDIA-L4\nn2     <none> <none>\n",
             "a table of columns that somebody chose", "kubectl get nodes -o json");
     refused("node/n1\nnode/n2\n", "the names of nodes and nothing of them",

@@ -98,23 +98,44 @@ amd_label(const sl_kubernetes_node *node, const char *property)
     return found;
 }
 
+/* "cpx_nps4": how devices are cut, by the label of the labeller, old or new, or by the name under which
+ * the plugin offers the parts. NULL: whole, or it is not said. */
+static const char *
+amd_partition(const sl_kubernetes_node *node)
+{
+    static const char prefix[] = "amd.com/", memory[] = "px_nps";
+    const char *named = sl_kubernetes_label(node, "amd.com/compute-memory-partition");
+    void *state = NULL;
+    sl_node resource;
+    double count = 0.0;
+
+    named = named != NULL ? named : amd_label(node, "compute-partitioning");
+    named = named != NULL ? named : amd_label(node, "compute-memory-partition");
+    while (named == NULL && node->has_capacity && sl_node_next(&node->capacity, &state, &resource))
+        if (strncmp(resource.key, prefix, strlen(prefix)) == 0 &&
+            strstr(resource.key, memory) != NULL && sl_kubernetes_quantity(&resource, &count) &&
+            count > 0)
+            named = resource.key + strlen(prefix);
+    return named == NULL || strncmp(named, "spx", 3) == 0 || strncmp(named, "SPX", 3) == 0 ? NULL
+                                                                                           : named;
+}
+
 static void
 read_amd(sl_kubernetes_node *node, sl_facts *facts)
 {
-    const double count = sl_kubernetes_capacity(node, "amd.com/gpu");
+    const double offered = sl_kubernetes_capacity(node, "amd.com/gpu");
+    const double count = offered > 0 ? offered : sl_kubernetes_capacity(node, "amd.com/spx_nps1");
     const char *const product = amd_label(node, "product-name");
     const char *const memory = amd_label(node, "vram");
-    const char *partition = amd_label(node, "compute-partitioning");
+    const char *const partition = amd_partition(node);
     double gib = 0.0;
 
-    if (count <= 0 && product == NULL)
+    if (count <= 0 && product == NULL && partition == NULL)
         return;
-    partition = partition != NULL ? partition : amd_label(node, "compute-memory-partition");
     sl_facts_text(facts, SL_FIELD_ACCELERATOR, product, node->line, "amd.com/gpu.product-name");
     sl_facts_text(facts, SL_FIELD_DRIVER, amd_label(node, "driver-version"), node->line,
                   "amd.com/gpu.driver-version");
-    if (partition != NULL && strncmp(partition, "spx", 3) != 0 &&
-        strncmp(partition, "SPX", 3) != 0) {
+    if (partition != NULL) {
         sl_facts_text(facts, SL_FIELD_SLICE, partition, node->line, "amd.com/gpu partition");
         sl_findings_warn(node->findings, "partitions", node->line, "amd.com/gpu",
                          "devices are offered in parts (%.60s): count and memory are theirs, "
@@ -134,6 +155,14 @@ read_amd(sl_kubernetes_node *node, sl_facts *facts)
     }
 }
 
+/* Whether two resources are of one vendor: "aws.amazon.com/neuron" and ".../neurondevice". */
+static bool
+same_vendor(const char *a, const char *b)
+{
+    const size_t length = strcspn(a, "/");
+    return strncmp(a, b, length) == 0 && b[length] == '/';
+}
+
 void
 sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -142,9 +171,13 @@ sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
     sl_facts other = {0};
     sl_kubernetes_nvidia(node, facts);
     read_amd(node, facts->field[SL_FIELD_ACCELERATORS].said ? &other : facts);
-    for (size_t i = 0; i < sizeof plain_devices / sizeof plain_devices[0]; i++)
-        read_plain(node, &plain_devices[i],
-                   facts->field[SL_FIELD_ACCELERATORS].said ? &other : facts);
+    for (size_t i = 0; i < sizeof plain_devices / sizeof plain_devices[0]; i++) {
+        const sl_fact *const first = &facts->field[SL_FIELD_ACCELERATORS];
+        if (!first->said)
+            read_plain(node, &plain_devices[i], facts);
+        else if (!same_vendor(first->place.path, plain_devices[i].resource))
+            read_plain(node, &plain_devices[i], &other);
+    }
     if (other.field[SL_FIELD_ACCELERATORS].said)
         sl_findings_warn(node->findings, "several_vendors", node->line,
                          other.field[SL_FIELD_ACCELERATORS].place.path,
