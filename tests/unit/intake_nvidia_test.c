@@ -437,6 +437,35 @@ inactive_links_do_not_count(void)
 }
 
 static void
+underlines_that_a_page_shows_are_passed(void)
+{
+    expect_found(find_in_text("\t[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tGPU NUMA ID[0m\n"
+                              "GPU0\t X \tNV18\tPIX\t0-55\tN/A\n"
+                              "GPU1\tNV18\t X \tSYS\t0-55\tN/A\n"
+                              "NIC0\tPIX\tSYS\t X \n"),
+                 "nvidia_topo",
+                 "- accelerators=2 links=18 link_kind=NVLink scale_up_domain=2 nic_count=1\n", "");
+}
+
+static void
+discoveries_of_dcgm_list_devices(void)
+{
+    expect_found(fixture("dcgm_discovery.txt"), "dcgm_discovery",
+                 "- accelerator=NVIDIA A100-SXM4-40GB accelerators=2\n", "");
+    /* Two hosts, and one that has more than it lists. */
+    expect_found(find_in_text("# g1\n1 GPU found.\n| GPU ID | Device Information |\n"
+                              "| 0      | Name: NVIDIA H200  |\n"
+                              "|        | Device UUID: GPU-1 |\n"
+                              "# g2\n2 GPUs found.\n| GPU ID | Device Information |\n"
+                              "| 1      | Name: NVIDIA H200  |\n"
+                              "| Switch ID |\n| 12        |\n"),
+                 "dcgm_discovery",
+                 "g1 accelerator=NVIDIA H200 accelerators=1\n"
+                 "g2 accelerator=NVIDIA H200 accelerators=2\n",
+                 "devices_not_listed");
+}
+
+static void
 metrics_tell_hosts_and_devices_but_not_always_memory(void)
 {
     expect_found(fixture("dcgm_metrics.txt"), "dcgm_metrics",
@@ -498,6 +527,8 @@ main(int argc, char **argv)
         SL_CASE(bridged_pairs_reach_one_other),
         SL_CASE(devices_without_links_are_on_pcie),
         SL_CASE(inactive_links_do_not_count),
+        SL_CASE(underlines_that_a_page_shows_are_passed),
+        SL_CASE(discoveries_of_dcgm_list_devices),
         SL_CASE(metrics_tell_hosts_and_devices_but_not_always_memory),
         SL_CASE(other_texts_are_refused_by_every_reader),
     };

@@ -58,8 +58,44 @@ tables_for_people_are_refused_by_name(void)
     refused("[{\"type\": \"Microsoft.Compute/virtualMachines\", \"name\": \"nd\"}]",
             "the output of az, which is not read",
             "terraform show -json, or the node types in a spec");
+    refused("gpu,market_name,vendor_id\n0,AMD Instinct MI300X,0x1002\n",
+            "the CSV of amd-smi, whose columns are those of its version", "amd-smi static --json");
+    refused("gpu,gpu_bdf,gpu_uuid\n0,0000:05:00.0,aaff74a1\n",
+            "the CSV of amd-smi, whose columns are those of its version", "amd-smi static --json");
+    refused("ROCk module is loaded\nHSA Agents\n  Marketing Name: AMD Instinct MI300X\n",
+            "rocminfo, which tells neither links nor all memory", "amd-smi static --json");
+    refused("[{\"neuron_device\": 0, \"nc_count\": 2, \"memory_size\": 34359738368}]",
+            "neuron-ls, which names no parts", "name the instance type in a spec: node_type");
+    refused("| NEURON | NEURON | CONNECTED |\n| DEVICE | CORES  |  DEVICES  |\n",
+            "neuron-ls, which names no parts", "name the instance type in a spec: node_type");
+    refused("| npu-smi 24.1.rc1  Version: 24.1.rc1 |\n| Chip | Bus-Id | AICore(%) |\n",
+            "npu-smi, which is not read", "name the nodes and their accelerators in a spec");
+    refused("{\"device_list\": [{\"device_function_type\": \"physical\"}]}",
+            "xpu-smi, which is not read", "name the nodes and their accelerators in a spec");
+    refused("| Device ID | Device Information |\n| 0 | Device Name: Intel(R) GPU |\n",
+            "xpu-smi, which is not read", "name the nodes and their accelerators in a spec");
     refused("  JOBID PARTITION NAME\n 12 gpu train\n", "the queue of jobs, which names no hardware",
             "scontrol show nodes, or sinfo -N -o \"%N %G %T\"");
+    refused(" \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n\n  CNS  = Chipset not supported\n",
+            "nvidia-smi topo -p2p, which tells no links", "nvidia-smi topo -m");
+    refused("| NVIDIA-SMI 535.54.06   Driver Version: 535.54.06 |\n"
+            "| GPU  Name        | Bus-Id           | GPU-Util  |\n"
+            "|      vGPU ID     | VM ID    VM Name | vGPU-Util |\n",
+            "nvidia-smi vgpu, which lists what a hypervisor lends",
+            "nvidia-smi -q -x in the machine that a plan is for");
+    refused("==============NVSMI LOG==============\nAttached GPUs : 1\nGPU 00000000:3B:00.0\n"
+            "    Active vGPUs : 1\n",
+            "nvidia-smi vgpu, which lists what a hypervisor lends",
+            "nvidia-smi -q -x in the machine that a plan is for");
+    refused("  *-display\n       description: 3D controller\n       bus info: pci@0000:19:00.0\n",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
+    refused("H/W path     Device   Class    Description\n/0/1    display   GH100\n",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
+    refused("[{\"id\": \"display\", \"claimed\": true, \"handle\": \"PCI:0000:19:00.0\"}]",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
     refused("Architecture: x86_64\nCPU op-mode(s): 32-bit, 64-bit\n",
             "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
     refused("[root@head ~]# lscpu\nCPU op-mode(s): 32-bit, 64-bit\n",

@@ -11,7 +11,7 @@ enum { LINE_SIZE = 512 };
 static const sl_format *const formats[] = {
     &sl_nvidia_xml_format,    &sl_nvidia_text_format,  &sl_nvidia_csv_format,
     &sl_nvidia_list_format,   &sl_nvidia_table_format, &sl_nvidia_topo_format,
-    &sl_nvidia_nvlink_format, &sl_dcgm_format,
+    &sl_nvidia_nvlink_format, &sl_dcgm_format,         &sl_dcgm_discovery_format,
 };
 
 const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};

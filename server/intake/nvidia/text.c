@@ -151,7 +151,11 @@ read_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 static uint32_t
 recognise_text(const sl_sample *sample)
 {
-    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "==NVSMI LOG==") ? 97 : 0;
+    /* nvidia-smi vgpu -q lists, of each device, to whom it is lent, and not what it is. */
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "==NVSMI LOG==") &&
+                   !sl_sample_line_begins(sample, "Active vGPUs")
+               ? 97
+               : 0;
 }
 
 const sl_format sl_nvidia_text_format = {"nvidia_smi_text", "nvidia-smi -q", recognise_text,
