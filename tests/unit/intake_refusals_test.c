@@ -194,6 +194,39 @@ json_may_stand_behind_a_prompt(void)
             "name it with ?format=; GET /api/v1/inventories:formats lists them");
 }
 
+/* A parser of YAML stumbles over the first and over the last of them. */
+static void
+prompts_and_fences_around_yaml_are_passed(void)
+{
+    static const char *const around[][2] = {
+        {"admin@head:~$ kubectl get node n1 -o yaml\n", "admin@head:~$ \n"},
+        {"[root@head ~]# kubectl get node n1 -o yaml\r\n", "[root@head ~]# exit\n"},
+        {"$ kubectl get node n1 -o yaml\n\n", "$"},
+        {"(base) me@host % kubectl get node n1 -o yaml\n", "\n(base) me@host %\n"},
+        {"```yaml\n", "```\n\n"},
+    };
+    for (size_t i = 0; i < sizeof around / sizeof around[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "%sapiVersion: v1\nkind: Node\nmetadata:\n  name: n1\nstatus:\n"
+                       "  capacity:\n    nvidia.com/gpu: \"8\"\n%s",
+                       around[i][0], around[i][1]);
+        expect_found(find_in_text(text), "kubernetes_nodes", "n1 accelerators=8\n", "");
+    }
+    /* Comments and values that hold such marks are of the document. */
+    expect_found(
+        find_in_text("# of me@host: kept\nNodeName=n1 CPUs=8\nNodeName=n2 CPUs=8 # b@c #\n"),
+        "slurm_conf", "n1 cpus=8\nn2 cpus=8\n", "");
+}
+
+/* Nothing but prompts is what it was. */
+static void
+prompts_alone_are_no_output(void)
+{
+    refused("admin@head:~$ \nadmin@head:~$ \n", "text",
+            "name it with ?format=; GET /api/v1/inventories:formats lists them");
+}
+
 static void
 a_second_output_in_one_file_is_told_of(void)
 {
@@ -213,6 +246,8 @@ main(int argc, char **argv)
         SL_CASE(what_is_packed_otherwise_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),
+        SL_CASE(prompts_and_fences_around_yaml_are_passed),
+        SL_CASE(prompts_alone_are_no_output),
         SL_CASE(a_second_output_in_one_file_is_told_of),
     };
     return sl_run_cases(argc, argv, "intake_refusals", cases, sizeof cases / sizeof cases[0]);
