@@ -62,6 +62,34 @@ real_links_are_read(void)
 }
 
 static void
+a_fabric_that_is_not_well_is_told(void)
+{
+    static const char log[] =
+        "<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu id=\"1\">"
+        "<product_name>NVIDIA GB200</product_name><uuid>GPU-1</uuid><fabric>"
+        "<state>Completed</state><health><summary>%s</summary><bandwidth>%s</bandwidth></health>"
+        "</fabric></gpu></nvidia_smi_log>";
+    static const struct {
+        const char *summary, *bandwidth, *warnings;
+    } healths[] = {{"Healthy", "Full", ""},
+                   {"N/A", "N/A", ""},
+                   {"Unhealthy", "Degraded", "fabric_unhealthy fabric_unhealthy"},
+                   {"Limited Capacity", "Full", "fabric_unhealthy"}};
+    for (size_t i = 0; i < sizeof healths / sizeof healths[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text, log, healths[i].summary, healths[i].bandwidth);
+        expect_found(find_in_text(text), "nvidia_smi_xml",
+                     "- accelerator=NVIDIA GB200 accelerators=1\n", healths[i].warnings);
+    }
+    expect_found(find_in_text("==============NVSMI LOG==============\nAttached GPUs : 1\n"
+                              "GPU 00000000:1B:00.0\n    Product Name : NVIDIA GB200\n"
+                              "    Fabric\n        State : Completed\n        Health\n"
+                              "            Summary : Unhealthy\n"),
+                 "nvidia_smi_text", "- accelerator=NVIDIA GB200 accelerators=1\n",
+                 "fabric_unhealthy");
+}
+
+static void
 old_logs_say_no_reserve_and_one_limit(void)
 {
     expect_found(fixture("nvidia_smi_v10.xml"), "nvidia_smi_xml",
@@ -499,6 +527,7 @@ main(int argc, char **argv)
         SL_CASE(real_logs_are_read_to_the_byte),
         SL_CASE(real_tables_of_cells_are_read),
         SL_CASE(real_links_are_read),
+        SL_CASE(a_fabric_that_is_not_well_is_told),
         SL_CASE(old_logs_say_no_reserve_and_one_limit),
         SL_CASE(memory_of_a_slice_is_not_its_devices),
         SL_CASE(every_log_of_a_file_is_its_hosts),

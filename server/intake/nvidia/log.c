@@ -68,6 +68,12 @@ warn_of_health(sl_nvidia_log *log, const char *path, const char *text, uint32_t 
              sl_text_equal_ignoring_case(text, "In Progress"))
         sl_findings_warn(log->findings, "fabric_not_ready", line, "gpu/fabric/state",
                          "a device has not joined its NVLink fabric yet");
+    else if ((sl_text_equal(path, "fabric/health/summary") && !sl_cell_is_nothing(text) &&
+              !sl_text_equal_ignoring_case(text, "Healthy")) ||
+             (sl_text_equal(path, "fabric/health/bandwidth") &&
+              sl_text_equal_ignoring_case(text, "Degraded")))
+        sl_findings_warn(log->findings, "fabric_unhealthy", line, "gpu/fabric/health",
+                         "the NVLink fabric of a device is not well: %.80s", text);
 }
 
 /* path: below nvidia_smi_log/gpu. */

@@ -33,6 +33,8 @@ static const struct {
     {"GPU/GPU Power Readings/Current Power Limit", "gpu/gpu_power_readings/current_power_limit"},
     {"GPU/GPU Power Readings/Default Power Limit", "gpu/gpu_power_readings/default_power_limit"},
     {"GPU/Fabric/State", "gpu/fabric/state"},
+    {"GPU/Fabric/Health/Summary", "gpu/fabric/health/summary"},
+    {"GPU/Fabric/Health/Bandwidth", "gpu/fabric/health/bandwidth"},
     {"GPU/Fabric/CliqueId", "gpu/fabric/cliqueId"},
     {"GPU/Fabric/Clique ID", "gpu/fabric/cliqueId"},
     {"GPU/Fabric/ClusterUUID", "gpu/fabric/clusterUuid"},
