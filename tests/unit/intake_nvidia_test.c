@@ -358,6 +358,20 @@ lists_name_the_slices(void)
 }
 
 static void
+lists_of_an_environment_are_read(void)
+{
+    expect_found(find_in_text("PyTorch version: 2.4.0\nGPU models and configuration: \n"
+                              "GPU 0: NVIDIA H200\nGPU 1: NVIDIA H200\n  MIG 1g.18gb Device 0:\n\n"
+                              "Nvidia driver version: 550.54.15\n"),
+                 "nvidia_smi_list",
+                 "- accelerator=NVIDIA H200 accelerators=2 sliced_accelerators=1 slice=MIG "
+                 "1g.18gb\n",
+                 "");
+    expect_found(find_in_text("GPU models and configuration: GPU 0: NVIDIA A10-24Q\n"),
+                 "nvidia_smi_list", "- accelerator=NVIDIA A10 accelerators=1\n", "vgpu_whole");
+}
+
+static void
 pasted_boxes_are_read(void)
 {
     expect_found(fixture("nvidia_smi_table_mig.txt"), "nvidia_smi_table",
@@ -549,6 +563,7 @@ main(int argc, char **argv)
         SL_CASE(numbers_that_leave_a_device_out_are_said),
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
+        SL_CASE(lists_of_an_environment_are_read),
         SL_CASE(pasted_boxes_are_read),
         SL_CASE(a_box_that_is_cut_is_not_a_smaller_node),
         SL_CASE(devices_on_a_switch_share_their_links),

@@ -52,6 +52,21 @@ tables_for_people_are_refused_by_name(void)
     refused("{\"Reservations\": [{\"Instances\": [{\"InstanceType\": \"p5.48xlarge\"}]}]}",
             "aws ec2 describe-instances, which is not read",
             "terraform show -json, or the node types in a spec");
+    refused("{\"InstanceTypes\": [{\"InstanceType\": \"p5.48xlarge\", \"GpuInfo\": {}}]}",
+            "aws ec2 describe-instance-types, which tells what may be bought",
+            "terraform show -json, or the node types in a spec");
+    refused("| GPU instances:                    |\n| GPU  Name  Instance   Placement |\n",
+            "nvidia-smi mig, which names no devices", "nvidia-smi -L");
+    refused("n1  Mon Nov 17  550.54.15\n[0] NVIDIA L4 | 30'C,  0 % |  0 / 23034 MB |\n",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("n1  Mon Nov 17  550.54.15\n[0] NVIDIA L4 | 30\u00b0C,  0 % |  0 / 23034 MB |\n"
+            "[1] NVIDIA L4 | 30\u00b0C,  0 % |  0 / 23034 MB |\n",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("{\"hostname\": \"n1\", \"query_time\": \"now\", \"gpus\": []}",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("HOST_NAME   gpu_id  gpu_model        gpu_driver\ngpu01  0 TeslaV100_SXM2_ 418.67\n",
+            "lshosts -gpu, which cuts names",
+            "name the nodes in a spec, and add nvidia-smi -q -x of one of them");
     refused("[{\"kind\": \"compute#instance\", \"name\": \"a3-0\"}]",
             "gcloud compute instances list, which is not read",
             "terraform show -json, or the node types in a spec");

@@ -161,8 +161,10 @@ sl_nvidia_log_end_gpu(sl_nvidia_log *log, sl_errors *err)
                         "gpu/gpu_power_readings/current_power_limit");
     say_slices(g, &facts, slice, sizeof slice);
     if (!facts.field[SL_FIELD_ACCELERATOR].said)
-        sl_findings_warn(log->findings, "device_unreadable", g->line, "gpu",
-                         "a device does not say what it is: the driver may have lost it");
+        sl_findings_warn(
+            log->findings, "device_unreadable", g->line, "gpu",
+            "a device does not say what it is: a part of the log was asked for, or the "
+            "driver may have lost it");
     if (g->width > 0 && g->width < g->width_max)
         sl_findings_warn(log->findings, "pcie_narrow", g->line, "gpu/pci/pci_gpu_link_info",
                          "a device uses %u of its %u PCIe lanes", g->width, g->width_max);
