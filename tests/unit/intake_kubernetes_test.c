@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "harness.h"
@@ -169,6 +170,65 @@ partitions_of_amd_are_not_devices(void)
     sl_read_end();
 }
 
+/* Schedulers that share devices offer each many times over. */
+static void
+devices_that_are_offered_often_are_shared(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"80\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_unsaid("n1", SL_FIELD_ACCELERATORS);
+    sl_expect_words("n1", SL_FIELD_SLICE, "shared");
+    sl_expect_warned("offered_often", 1);
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+                                 "    nvidia.com/gpu.count: \"8\"\n"
+                                 "    nvidia.com/gpu.product: NVIDIA-A40\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"80\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("n1", SL_FIELD_SLICED_ACCELERATORS, 8);
+    sl_expect_words("n1", SL_FIELD_SLICE, "shared by 10");
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"16\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 16);
+    sl_expect_unsaid("n1", SL_FIELD_SLICE);
+    sl_read_end();
+}
+
+/* A resource that may be an accelerator and is none that is read is not passed in silence. */
+static void
+resources_that_are_not_read_are_told(void)
+{
+    static const struct {
+        const char *resource;
+        uint32_t told;
+    } resources[] = {{"volcano.sh/vgpu-number", 1},  {"hygon.com/dcu", 1},
+                     {"huawei.com/Ascend910B3", 1},  {"aliyun.com/gpu-mem", 1},
+                     {"example.com/accelerator", 1}, {"smarter-devices/input0", 0},
+                     {"devices.kubevirt.io/kvm", 0}, {"rdma/hca_shared", 0}};
+    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text,
+                       "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                       "status:\n  capacity:\n    cpu: \"8\"\n    %s: \"8\"\n",
+                       resources[i].resource);
+        CU_ASSERT_EQUAL(sl_read_text(text, NULL), SL_OK);
+        sl_expect_warned("resource_unread", resources[i].told);
+    }
+    /* Beside what is read it may be anything. */
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus:\n"
+                                 "  capacity:\n    nvidia.com/gpu: \"8\"\n"
+                                 "    gpu.intel.com/i915_monitoring: \"1\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_warned("resource_unread", 0);
+    sl_read_end();
+}
+
 /* One vendor's resources may stand for the same devices. */
 static void
 resources_of_one_vendor_are_no_several(void)
@@ -305,6 +365,8 @@ static const sl_case cases[] = {
     SL_CASE(clouds_say_types_and_cards),
     SL_CASE(other_vendors_are_read),
     SL_CASE(partitions_of_amd_are_not_devices),
+    SL_CASE(devices_that_are_offered_often_are_shared),
+    SL_CASE(resources_that_are_not_read_are_told),
     SL_CASE(resources_of_one_vendor_are_no_several),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),

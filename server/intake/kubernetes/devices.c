@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -163,6 +164,51 @@ same_vendor(const char *a, const char *b)
     return strncmp(a, b, length) == 0 && b[length] == '/';
 }
 
+/* Whether the name of a resource has a word for accelerators at the beginning of one of its own, "vgpu"
+ * among them. */
+static bool
+names_accelerators(const char *resource)
+{
+    static const char *const words[] = {"gpu", "npu", "dcu",   "mlu",    "xpu",
+                                        "hpu", "gcu", "vcuda", "ascend", "accelerator"};
+
+    for (const char *at = resource; *at != '\0'; at++) {
+        const bool begins = at == resource || !isalpha((unsigned char)at[-1]) || at[-1] == 'v';
+        for (size_t i = 0; i < sizeof words / sizeof words[0] && begins; i++) {
+            size_t length = 0;
+            while (words[i][length] != '\0' &&
+                   tolower((unsigned char)at[length]) == words[i][length])
+                length++;
+            if (words[i][length] == '\0')
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Of a node that offers no device that is read, what may be one: vendors and schedulers that share
+ * devices have many names. */
+static void
+warn_of_unread(const sl_kubernetes_node *node, const sl_facts *facts)
+{
+    void *state = NULL;
+    sl_node resource;
+    double count = 0.0;
+
+    if (facts->field[SL_FIELD_ACCELERATORS].said || facts->field[SL_FIELD_ACCELERATOR].said ||
+        facts->field[SL_FIELD_SLICE].said)
+        return;
+    while (node->has_capacity && sl_node_next(&node->capacity, &state, &resource)) {
+        if (strchr(resource.key, '/') == NULL || !names_accelerators(resource.key) ||
+            !sl_kubernetes_quantity(&resource, &count) || count <= 0)
+            continue;
+        sl_findings_warn(node->findings, "resource_unread", node->line, "capacity",
+                         "nodes offer %.80s, which is not read: name their accelerators in a spec",
+                         resource.key);
+        return;
+    }
+}
+
 void
 sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -182,6 +228,7 @@ sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
         sl_findings_warn(node->findings, "several_vendors", node->line,
                          other.field[SL_FIELD_ACCELERATORS].place.path,
                          "%.60s offers devices of several kinds: the first counts", node->name);
+    warn_of_unread(node, facts);
     read_tpu_topology(node, facts);
 }
 

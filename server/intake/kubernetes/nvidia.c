@@ -6,7 +6,8 @@
 #include "base/text.h"
 #include "intake/vgpu.h"
 
-enum { NAME_SIZE = SL_KUBERNETES_TEXT_SIZE, PER_NODE_MAX = 1 << 12 };
+/* No node holds more devices than WHOLE_MAX: what is offered more often is shared. */
+enum { NAME_SIZE = SL_KUBERNETES_TEXT_SIZE, PER_NODE_MAX = 1 << 12, WHOLE_MAX = 16 };
 
 static const double MIB = 1024.0 * 1024.0;
 
@@ -116,9 +117,21 @@ read_whole(sl_kubernetes_node *node, bool shared, sl_facts *facts)
     const double replicas = labelled_replicas > 1 ? labelled_replicas : clients;
     const double renamed = sl_kubernetes_capacity(node, "nvidia.com/gpu.shared");
     const double capacity = renamed > 0 ? renamed : sl_kubernetes_capacity(node, "nvidia.com/gpu");
-    const double offered = replicas > 1 ? capacity / replicas : capacity;
     const double labelled = label_number(node, label);
+    const double shares = replicas > 1                          ? replicas
+                          : labelled > 0 && capacity > labelled ? capacity / labelled
+                                                                : 1.0;
+    const double offered = capacity / shares;
     const double count = labelled > 0 ? labelled : offered;
+
+    if (labelled <= 0 && offered > WHOLE_MAX) {
+        sl_facts_text(facts, SL_FIELD_SLICE, "shared", node->line, "capacity nvidia.com/gpu");
+        sl_findings_warn(node->findings, "offered_often", node->line, "capacity nvidia.com/gpu",
+                         "nodes offer nvidia.com/gpu %.0f times: devices are shared, and how many "
+                         "there are is not printed",
+                         capacity);
+        return;
+    }
 
     if (count != (double)(uint64_t)count) /* shared by a number that it does not say */
         return;
@@ -129,8 +142,8 @@ read_whole(sl_kubernetes_node *node, bool shared, sl_facts *facts)
         sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, count - offered, node->line, cut);
         return;
     }
-    if (shared || replicas > 1)
-        read_shared(node, count, replicas, facts);
+    if (shared || shares > 1)
+        read_shared(node, count, shares, facts);
     if (labelled > 0 && offered <= 0)
         sl_findings_warn(node->findings, "none_offered", node->line, "capacity nvidia.com/gpu",
                          "nodes have devices by their labels and offer none");
