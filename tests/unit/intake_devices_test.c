@@ -111,6 +111,14 @@ partitions_of_amd_are_of_one_device(void)
                               "GPU: 1\n    BDF: 0000:05:00.1\n    PARTITION_ID: 1\n\n"
                               "GPU: 2\n    BDF: 0000:26:00.0\n    PARTITION_ID: 0\n"),
                  "amd_smi_text", "- accelerators=2 sliced_accelerators=1 slice=partitioned\n", "");
+    expect_found(find_in_text("GPU[0]\t\t: Card Series: \t\tAMD Instinct MI300X\n"
+                              "GPU[0]\t\t: Compute Partition: CPX\n"
+                              "GPU[1]\t\t: Card Series: \t\tAMD Instinct MI300X\n"
+                              "GPU[1]\t\t: Compute Partition: SPX\n"),
+                 "rocm_smi_text",
+                 "- accelerator=AMD Instinct MI300X accelerators=2 sliced_accelerators=1 "
+                 "slice=CPX\n",
+                 "partitions_listed");
 }
 
 static void

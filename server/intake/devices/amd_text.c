@@ -13,6 +13,7 @@
 enum { LINE_SIZE = 512, TEXT_SIZE = 128 };
 
 typedef struct reading {
+    sl_findings *findings;
     sl_devices *devices;
     uint32_t node;
     bool in_node;
@@ -47,7 +48,7 @@ add(reading *r, uint32_t index, const sl_facts *facts, sl_errors *err)
 
 /* What one line of rocm-smi says of a device. */
 static void
-say_quantity(const char *key, const char *value, uint32_t line, sl_facts *facts)
+say_quantity(const reading *r, const char *key, const char *value, uint32_t line, sl_facts *facts)
 {
     double bytes = 0;
     const bool number = strncmp(value, "0x", 2) == 0;
@@ -61,6 +62,8 @@ say_quantity(const char *key, const char *value, uint32_t line, sl_facts *facts)
     else if (sl_text_equal_ignoring_case(key, "VRAM Total Memory (B)") &&
              sl_cell_quantity(value, "B", &bytes))
         sl_facts_number(facts, SL_FIELD_MEMORY_BYTES, bytes, line, "VRAM Total Memory (B)");
+    else if (sl_text_equal_ignoring_case(key, "Compute Partition"))
+        sl_rocm_partition(value, line, facts, r->findings);
 }
 
 /* "GPU[0]		: Card Series: 		AMD Instinct MI210" */
@@ -80,7 +83,7 @@ take_rocm_line(reading *r, char *line, const sl_captures *captures, sl_errors *e
         return code;
     if (colon != NULL) {
         *colon = '\0';
-        say_quantity(sl_cell_trim(key), sl_cell_trim(colon + 1), captures->lines.number, &facts);
+        say_quantity(r, sl_cell_trim(key), sl_cell_trim(colon + 1), captures->lines.number, &facts);
     }
     return add(r, r->index, &facts, err);
 }
@@ -199,7 +202,7 @@ static sl_code
 read_lines(const sl_raw *raw, sl_findings *findings, line_reader take, const char *mark,
            sl_errors *err)
 {
-    reading r = {0};
+    reading r = {.findings = findings};
     sl_captures captures;
     char line[LINE_SIZE];
     bool any = false;
