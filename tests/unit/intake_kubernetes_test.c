@@ -208,8 +208,9 @@ resources_that_are_not_read_are_told(void)
         uint32_t told;
     } resources[] = {{"volcano.sh/vgpu-number", 1},  {"hygon.com/dcu", 1},
                      {"huawei.com/Ascend910B3", 1},  {"aliyun.com/gpu-mem", 1},
-                     {"example.com/accelerator", 1}, {"smarter-devices/input0", 0},
-                     {"devices.kubevirt.io/kvm", 0}, {"rdma/hca_shared", 0}};
+                     {"example.com/accelerator", 1}, {"aws.amazon.com/neuroncore", 1},
+                     {"smarter-devices/input0", 0},  {"devices.kubevirt.io/kvm", 0},
+                     {"rdma/hca_shared", 0}};
     for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
         char text[256];
         (void)snprintf(text, sizeof text,

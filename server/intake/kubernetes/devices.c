@@ -169,8 +169,9 @@ same_vendor(const char *a, const char *b)
 static bool
 names_accelerators(const char *resource)
 {
-    static const char *const words[] = {"gpu", "npu", "dcu",   "mlu",    "xpu",
-                                        "hpu", "gcu", "vcuda", "ascend", "accelerator"};
+    static const char *const words[] = {"gpu",   "npu",    "dcu",        "mlu",   "xpu",
+                                        "hpu",   "gcu",    "tpu",        "vcuda", "ascend",
+                                        "gaudi", "neuron", "accelerator"};
 
     for (const char *at = resource; *at != '\0'; at++) {
         const bool begins = at == resource || !isalpha((unsigned char)at[-1]) || at[-1] == 'v';
