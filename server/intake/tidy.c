@@ -113,23 +113,32 @@ trimmed(const char *line, size_t length)
     return length;
 }
 
-/* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "$ sinfo": a name with an at sign, or nothing,
- * and a mark behind which a command may stand. Keys of a document end in a colon and a blank. */
+/* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "(env) me@host dir %", "$ sinfo": a word with an
+ * at sign, or nothing, and a mark behind which a command may stand. */
 static bool
 is_prompt(const char *line, size_t length)
 {
-    enum { NAME_MAX = 120 };
+    enum { NAME_MAX = 120, WORDS_BETWEEN_MAX = 2 };
+    const char *const environment = length > 0 && *line == '(' ? memchr(line, ')', length) : NULL;
+    size_t from = environment != NULL ? (size_t)(environment - line) + 1 : 0;
     bool at_sign = false;
+    uint32_t blanks = 0;
 
-    for (size_t i = 0; i < length && i < NAME_MAX; i++) {
+    from += environment != NULL && from < length && line[from] == ' ';
+    const bool bracketed = from < length && line[from] == '[';
+    for (size_t i = from; i < length && i < NAME_MAX; i++) {
         const bool ends = i + 1 == length || line[i + 1] == ' ';
-        if (line[i] == ':' && ends)
+        if (line[i] == ' ' && (!at_sign || ++blanks > WORDS_BETWEEN_MAX))
             return false;
         at_sign = at_sign || line[i] == '@';
-        const bool behind_name = i > 0 && at_sign && line[i - 1] != ' ';
-        if (ends &&
-            ((line[i] == '$' && (i == 0 || behind_name)) || (line[i] == '#' && behind_name) ||
-             (line[i] == '%' && at_sign))) /* "me@host ~ %" */
+        if (!ends || (!at_sign && i > from))
+            continue;
+        if (line[i] == '$' && i == from)
+            return true;
+        if ((line[i] == '$' || line[i] == '#') && i > from &&
+            (bracketed ? line[i - 1] == ']' : blanks == 0))
+            return true;
+        if (line[i] == '%' && at_sign)
             return true;
     }
     return false;

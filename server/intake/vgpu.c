@@ -80,7 +80,9 @@ is_separator(char c)
 static char
 upper(char c)
 {
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    if (c >= 'a' && c <= 'z')
+        return (char)(c - 'a' + 'A');
+    return c;
 }
 
 static bool

@@ -228,6 +228,11 @@ prompts_and_fences_around_yaml_are_passed(void)
                        around[i][0], around[i][1]);
         expect_found(find_in_text(text), "kubernetes_nodes", "n1 accelerators=8\n", "");
     }
+    /* A row may end in the mark of a state and name somebody before it. */
+    expect_found(find_in_text("NODELIST GRES REASON STATE\nn1 gpu:t4:1 none idle\n"
+                              "n2 gpu:t4:1 bob@x alloc$\n"),
+                 "slurm_sinfo_text",
+                 "n1 accelerator=t4 accelerators=1\nn2 accelerator=t4 accelerators=1\n", "");
     /* Comments and values that hold such marks are of the document. */
     expect_found(
         find_in_text("# of me@host: kept\nNodeName=n1 CPUs=8\nNodeName=n2 CPUs=8 # b@c #\n"),

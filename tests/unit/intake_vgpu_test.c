@@ -83,9 +83,7 @@ long_names_are_no_shares(void)
 {
     char name[256];
     sl_vgpu vgpu;
-    memset(name, 'A', sizeof name);
-    memcpy(name, "NVIDIA A1", 9);
-    memcpy(name + sizeof name - 4, "-4C", 4);
+    (void)snprintf(name, sizeof name, "NVIDIA A%0200d-4C", 1);
     CU_ASSERT_FALSE(sl_vgpu_read(name, &vgpu));
 }
 
