@@ -161,9 +161,13 @@ sl_vgpu_read(const char *name, sl_vgpu *out)
     static const char *const makers[] = {"NVIDIA ", "GRID ", "Tesla ", "Quadro "};
     assert(name != NULL && out != NULL);
 
+    const size_t size = strlen(name);
     char series = '\0';
     bool made = false;
 
+    /* Thousands of nodes have names that are none, and nearly all of them end otherwise. */
+    if (size == 0 || strchr("ABCQ4E", upper(name[size - 1])) == NULL)
+        return false;
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         const size_t length = match(name, makers[i]);
         made = made || (length > 0 && i < 2);
