@@ -68,6 +68,18 @@ partitions_of_amd_are_of_one_device(void)
         "");
 }
 
+/* What a part is and of what may be missing: it is one still. */
+static void
+parts_that_say_little_are_parts(void)
+{
+    expect_found(slice("gpu.nvidia.com",
+                       "\"nodeName\": \"n1\", \"devices\": [{\"name\": \"a\", \"attributes\": "
+                       "{\"type\": {\"string\": \"mig\"}}, \"capacity\": {\"memory\": "
+                       "{\"value\": \"9856Mi\"}}}, {\"name\": \"b\", \"attributes\": "
+                       "{\"type\": {\"string\": \"mig\"}}}]"),
+                 "kubernetes_slices", "n1 accelerators=1 sliced_accelerators=1 slice=MIG\n", "");
+}
+
 /* Names may stand behind the driver's, and the first versions print quantities bare. */
 static void
 names_and_quantities_come_in_two_forms(void)
@@ -117,6 +129,7 @@ main(int argc, char **argv)
         SL_CASE(slices_of_mig_are_of_one_device),
         SL_CASE(parts_to_come_are_not_there),
         SL_CASE(partitions_of_amd_are_of_one_device),
+        SL_CASE(parts_that_say_little_are_parts),
         SL_CASE(names_and_quantities_come_in_two_forms),
         SL_CASE(slices_without_accelerators_of_a_node_are_refused),
         SL_CASE(odd_devices_say_nothing),

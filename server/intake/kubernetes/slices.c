@@ -102,7 +102,10 @@ say_slice(const device *d, const char *type, uint32_t line, sl_facts *facts, cha
     const bool mig = sl_text_equal(type, "mig");
     const char *const profile = attribute(d, mig ? "profile" : "partitionProfile");
 
-    (void)sl_text_format(words, size, "%s%s", mig ? "MIG " : "", profile != NULL ? profile : "");
+    if (profile == NULL)
+        (void)sl_text_copy(words, size, mig ? "MIG" : "partitioned");
+    else
+        (void)sl_text_format(words, size, "%s%s", mig ? "MIG " : "", profile);
     sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, "type");
     sl_facts_text(facts, SL_FIELD_SLICE, words, line, "profile");
 }
