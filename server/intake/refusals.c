@@ -11,8 +11,6 @@ static const struct {
 } known[] = {
     {"NAME ", "STATUS", "ROLES", "the table of kubectl get nodes, which tells of no devices",
      "kubectl get nodes -o json"},
-    {"Name:", "CreationTimestamp:", "Allocatable:", "kubectl describe, which is made for people",
-     "kubectl get nodes -o json"},
     {"NAME ", "DRIVER", "POOL", "the table of kubectl get resourceslices, which names no parts",
      "kubectl get resourceslices -o json"},
     {"NAME ", NULL, NULL, "a table of columns that somebody chose", "kubectl get nodes -o json"},

@@ -251,6 +251,31 @@ resources_of_one_vendor_are_no_several(void)
     sl_read_end();
 }
 
+/* What is printed for people holds the same, each node on the line of its name. */
+static void
+descriptions_are_read_as_their_objects(void)
+{
+    sl_read_fixture("kubernetes_describe.txt", "kubernetes_describe");
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 2);
+    sl_expect_words("gke-h100-pool-1", SL_FIELD_ACCELERATOR, "NVIDIA-H100-80GB-HBM3");
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_MEMORY_BYTES, 81559 * MIB);
+    sl_expect_words("gke-h100-pool-1", SL_FIELD_NODE_TYPE, "a3-highgpu-8g");
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_CPUS, 208);
+    sl_expect_state("gke-h100-pool-1", SL_HOST_USABLE, NULL);
+    CU_ASSERT_EQUAL(sl_read_host("gke-h100-pool-1")->line, 1);
+    sl_expect_number("old-2", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("old-2", SL_FIELD_ACCELERATOR);
+    sl_expect_state("old-2", SL_HOST_DOWN, "not ready: NodeStatusUnknown");
+    CU_ASSERT_EQUAL(sl_read_host("old-2")->line, 36);
+    sl_expect_refused("Capacity:\nAllocatable:\n", "kubernetes_describe", SL_E_SYNTAX,
+                      "malformed_description", NULL);
+    /* A name that is missing is that of no node. */
+    CU_ASSERT_EQUAL(sl_read_text("Name:\nCapacity:\n  nvidia.com/gpu: 8\nAllocatable:\n", NULL),
+                    SL_E_UNSUPPORTED);
+    sl_read_end();
+}
+
 static void
 several_documents_are_one_list(void)
 {
@@ -369,6 +394,7 @@ static const sl_case cases[] = {
     SL_CASE(devices_that_are_offered_often_are_shared),
     SL_CASE(resources_that_are_not_read_are_told),
     SL_CASE(resources_of_one_vendor_are_no_several),
+    SL_CASE(descriptions_are_read_as_their_objects),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),
     SL_CASE(documents_one_after_another_are_read_as_one),

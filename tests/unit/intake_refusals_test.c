@@ -34,8 +34,6 @@ tables_for_people_are_refused_by_name(void)
     refused("NAME  STATUS  ROLES   AGE  VERSION\nn1  Ready  <none>  1d  v1.29.1\n",
             "the table of kubectl get nodes, which tells of no devices",
             "kubectl get nodes -o json");
-    refused("Name:  n1\nCreationTimestamp: now\nAllocatable:\n  nvidia.com/gpu: 8\n",
-            "kubectl describe, which is made for people", "kubectl get nodes -o json");
     refused("NAME    NODE   DRIVER          POOL  AGE\na-x  a  gpu.nvidia.com  a  5d\n",
             "the table of kubectl get resourceslices, which names no parts",
             "kubectl get resourceslices -o json");

@@ -7,6 +7,12 @@
 
 extern const sl_formats sl_kubernetes_formats;
 
+/* kubectl get nodes */
+extern const sl_format sl_kubernetes_nodes_format;
+
+/* kubectl describe nodes */
+extern const sl_format sl_kubernetes_describe_format;
+
 /* kubectl get resourceslices */
 extern const sl_format sl_kubernetes_slices_format;
 

@@ -298,8 +298,9 @@ recognise(const sl_sample *sample)
                                                      : 0;
 }
 
-static const sl_format nodes_format = {"kubernetes_nodes", "kubectl get nodes -o json or yaml",
-                                       recognise, read_nodes, 60};
-static const sl_format *const formats[] = {&nodes_format, &sl_kubernetes_slices_format};
+const sl_format sl_kubernetes_nodes_format = {
+    "kubernetes_nodes", "kubectl get nodes -o json or yaml", recognise, read_nodes, 60};
+static const sl_format *const formats[] = {
+    &sl_kubernetes_nodes_format, &sl_kubernetes_slices_format, &sl_kubernetes_describe_format};
 
 const sl_formats sl_kubernetes_formats = {formats, COUNT(formats)};
