@@ -163,7 +163,8 @@ test('the formats are listed', async () => {
     const { status, json } = await client.request('GET', '/api/v1/inventories:formats');
     assert.equal(status, 200);
     const names = json.items.map(({ name }) => name);
-    for (const name of ['slurm_nodes_json', 'slurm_conf', 'kubernetes_nodes', 'nvidia_smi_xml'])
+    for (const name of ['slurm_nodes_json', 'slurm_conf', 'kubernetes_nodes', 'kubernetes_slices',
+        'kubernetes_describe', 'nvidia_smi_xml', 'dcgm_discovery'])
         assert.ok(names.includes(name), name);
     assert.equal(new Set(names).size, names.length);
 });
