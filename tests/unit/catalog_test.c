@@ -190,6 +190,8 @@ a_name_of_several_parts_is_refused_with_the_candidates(void)
     expect_refused("v100", "ambiguous_accelerator", "nvidia-v100-sxm2-32gb");
     expect_refused("h100", "ambiguous_accelerator", "nvidia-h100-nvl-94gb");
     expect_refused("gfx942", "ambiguous_accelerator", "amd-mi325x");
+    expect_refused("AMD INSTINCT MI200 (MCM) OAM LC MBA HPE C2", "ambiguous_accelerator",
+                   "amd-mi250x-gcd");
 }
 
 static void
