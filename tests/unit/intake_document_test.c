@@ -157,11 +157,13 @@ terraform_plans_are_machines_by_type(void)
             "\"shape\": \"BM.GPU4.8\"}}, {\"address\": \"c.d\", \"type\": "
             "\"awscc_sagemaker_cluster\", \"values\": {\"instance_groups\": [{"
             "\"instance_type\": \"ml.p5.48xlarge\"}]}}, {\"address\": \"e.f\", \"type\": "
-            "\"aws_launch_template\", \"values\": {\"instance_type\": \"p5.48xlarge\"}}]}}}",
+            "\"aws_launch_template\", \"values\": {\"instance_type\": \"p5.48xlarge\"}}, "
+            "{\"address\": \"g.h\", \"type\": \"oci_core_instance_configuration\", \"values\": "
+            "{\"instance_details\": [{\"launch_details\": [{\"shape\": \"BM.GPU4.8\"}]}]}}]}}}",
             NULL),
         SL_OK);
     CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 1);
-    sl_expect_warned("resource_unread", 1);
+    sl_expect_warned("resource_unread", 2);
     sl_expect_refused("{\"terraform_version\": \"1\", \"values\": {\"root_module\": {}}}", NULL,
                       SL_E_UNSUPPORTED, "no_machines", NULL);
     sl_read_end();

@@ -336,7 +336,10 @@ warn_of_unread(const reading *r, const char *address, const sl_node *values)
                                         "vm_size",
                                         "node_shape",
                                         "accelerator_type",
-                                        "instance_groups.instance_type"};
+                                        "instance_groups.instance_type",
+                                        "compute_resources.instance_type",
+                                        "launch_specification.instance_type",
+                                        "instance_details.launch_details.shape"};
     char type[PART_SIZE];
 
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
