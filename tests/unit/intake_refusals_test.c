@@ -71,6 +71,10 @@ tables_for_people_are_refused_by_name(void)
     refused("[{\"type\": \"Microsoft.Compute/virtualMachines\", \"name\": \"nd\"}]",
             "the output of az, which is not read",
             "terraform show -json, or the node types in a spec");
+    refused("JobId=123 JobName=train\n   NodeList=gpu[01-02]\n   TRES=cpu=256,gres/gpu=16\n",
+            "a job, which names what it was given and no hardware", "scontrol show nodes");
+    refused("Configuration data as of 2025-06-01T10:00:00\nGresTypes               = gpu\n",
+            "the settings of Slurm, which name no nodes", "scontrol show nodes");
     refused("gpu,market_name,vendor_id\n0,AMD Instinct MI300X,0x1002\n",
             "the CSV of amd-smi, whose columns are those of its version", "amd-smi static --json");
     refused("gpu,gpu_bdf,gpu_uuid\n0,0000:05:00.0,aaff74a1\n",
