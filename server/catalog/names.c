@@ -58,12 +58,14 @@ reduce(const char *name, char out[SL_CATALOG_NAME_SIZE])
     out[size] = '\0';
 }
 
-/* Words of free text that no part is called by alone: kinds and sizes of memory, generations. */
+/* Words of free text that no part is called by alone: kinds and sizes of memory, generations, how a module
+ * is mounted or handed to a machine (a virtual function, VF), marks of trade. */
 static bool
 is_decoration(const char *word)
 {
-    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",  "hbm3e",
-                                        "blackwell", "hopper", "ampere", "module"};
+    static const char *const words[] = {"hbm",       "hbm2",   "hbm2e",  "hbm3",   "hbm3e",
+                                        "blackwell", "hopper", "ampere", "module", "oam",
+                                        "vf",        "r",      "tm"};
     const size_t digits = strspn(word, "0123456789");
 
     return sl_text_index(word, words, sizeof words / sizeof words[0]) >= 0 ||

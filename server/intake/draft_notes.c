@@ -81,6 +81,22 @@ note_slices(const sl_merge *m, const sl_draft_pool *pool, double count, double s
             pool->name, slice);
 }
 
+/* Fewer may be lost, or cut; more than a node type has are counted in another way, or shared. */
+static void
+note_excess(const sl_merge *m, const sl_draft_pool *pool, double count, const char *pointer)
+{
+    const sl_node_type *const node = pool->node;
+
+    if (node == NULL || node->accelerator == NULL || pool->part == NULL ||
+        !sl_text_equal(node->accelerator->id, pool->part->accelerator.id) ||
+        count <= node->accelerators)
+        return;
+    sl_draft_note_add(m->draft, m->arena, "more_than_node_type", true, pointer,
+                      "a node of pool %s has %.0f accelerators by what was printed, and %u by its "
+                      "type %s: what was printed counts",
+                      pool->name, count, node->accelerators, node->id);
+}
+
 static void
 note_pool(const sl_merge *m, uint32_t index)
 {
@@ -96,6 +112,7 @@ note_pool(const sl_merge *m, uint32_t index)
     if (count <= 0 && sl_draft_pool_planned(pool))
         sl_draft_note_add(m->draft, m->arena, "count_unknown", true, pointer,
                           "no file says how many accelerators a node of pool %s has", pool->name);
+    note_excess(m, pool, count, pointer);
     if (pool->part != NULL && memory->origin != SL_FROM_CATALOG &&
         fabs(memory->fact.number - (double)pool->part->accelerator.memory_bytes) >
             SL_DEVICE_MEMORY_SHARE * memory->fact.number)

@@ -7,6 +7,7 @@
 
 #include "base/index.h"
 #include "base/text.h"
+#include "intake/vgpu.h"
 
 enum {
     CHUNK = 1024, /* hosts that are allocated at once */
@@ -253,6 +254,14 @@ sl_findings_add(sl_findings *findings, const sl_found_host *host, const sl_facts
     assert(findings->file_count > 0);
 
     adding a = {findings, facts != NULL ? facts : &nothing, *host};
+    sl_facts of_card;
+    sl_vgpu vgpu;
+    const char *const part = a.facts->field[SL_FIELD_ACCELERATOR].text;
+    if (part != NULL && sl_vgpu_read(part, &vgpu)) {
+        of_card = *facts;
+        sl_vgpu_settle(&vgpu, &of_card, findings);
+        a.facts = &of_card;
+    }
     a.host.file = (uint16_t)(findings->file_count - 1);
     a.host.next = SL_FOUND_NONE;
     a.host.name = NULL;

@@ -213,6 +213,7 @@ sl_class_has_accelerators(const sl_class *class)
 {
     return sl_value_number(&class->value[SL_FIELD_ACCELERATORS]) > 0 ||
            sl_value_text(&class->value[SL_FIELD_ACCELERATOR]) != NULL ||
+           sl_value_text(&class->value[SL_FIELD_SLICE]) != NULL ||
            (class->node != NULL && class->node->accelerators > 0);
 }
 

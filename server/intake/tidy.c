@@ -88,6 +88,126 @@ sl_tidy_escapes(const sl_raw *raw, sl_arena *arena)
     return (sl_raw){raw->name, text, size};
 }
 
+/* The text with all but line feeds blank before `from` and behind `to`. False without memory. */
+static bool
+blank_around(const sl_raw *raw, size_t from, size_t to, sl_arena *arena, sl_raw *out)
+{
+    char *const text = sl_arena_alloc(arena, raw->size, 1);
+
+    if (text == NULL)
+        return false;
+    memcpy(text, raw->text, raw->size);
+    for (size_t i = 0; i < raw->size; i++)
+        if ((i < from || i >= to) && text[i] != '\n')
+            text[i] = ' ';
+    *out = (sl_raw){raw->name, text, raw->size};
+    return true;
+}
+
+/* Bytes of a line without the blanks that end it. */
+static size_t
+trimmed(const char *line, size_t length)
+{
+    while (length > 0 && strchr(" \t\r\n", line[length - 1]) != NULL && line[length - 1] != '\0')
+        length--;
+    return length;
+}
+
+/* "admin@head:~$ kubectl get nodes", "[root@head ~]#", "(env) me@host dir %", "$ sinfo": a word with an
+ * at sign, or nothing, and a mark behind which a command may stand. */
+static bool
+is_prompt(const char *line, size_t length)
+{
+    enum { NAME_MAX = 120, WORDS_BETWEEN_MAX = 2 };
+    const char *const environment = length > 0 && *line == '(' ? memchr(line, ')', length) : NULL;
+    size_t from = environment != NULL ? (size_t)(environment - line) + 1 : 0;
+    bool at_sign = false;
+    uint32_t blanks = 0;
+
+    from += environment != NULL && from < length && line[from] == ' ';
+    const bool bracketed = from < length && line[from] == '[';
+    for (size_t i = from; i < length && i < NAME_MAX; i++) {
+        const bool ends = i + 1 == length || line[i + 1] == ' ';
+        if (line[i] == ' ' && (!at_sign || ++blanks > WORDS_BETWEEN_MAX))
+            return false;
+        at_sign = at_sign || line[i] == '@';
+        if (!ends || (!at_sign && i > from))
+            continue;
+        if (line[i] == '$' && i == from)
+            return true;
+        if ((line[i] == '$' || line[i] == '#') && i > from &&
+            (bracketed ? line[i - 1] == ']' : blanks == 0))
+            return true;
+        if (line[i] == '%' && at_sign)
+            return true;
+    }
+    return false;
+}
+
+/* The mark of code in a page of text: "```yaml". */
+static bool
+is_fence(const char *line, size_t length)
+{
+    return length >= 3 && (memcmp(line, "```", 3) == 0 || memcmp(line, "~~~", 3) == 0);
+}
+
+static bool
+is_left_around(const char *line, size_t length)
+{
+    length = trimmed(line, length);
+    return is_fence(line, length) || is_prompt(line, length);
+}
+
+/* Bytes up to the first line that is of the output; 0 where no prompt or fence stands before it. */
+static size_t
+left_before(const sl_raw *raw)
+{
+    sl_lines lines = {.at = raw->text, .end = raw->text + raw->size};
+    const char *line = NULL;
+    size_t length = 0, from = 0;
+
+    while (lines.number < LINES_BEFORE_MAX && sl_lines_next(&lines, &line, &length)) {
+        if (is_left_around(line, length))
+            from = (size_t)(lines.at - raw->text);
+        else if (trimmed(line, length) > 0)
+            break;
+    }
+    return from;
+}
+
+/* Where the last line that is of the output ends; the size where none follows it that is not. */
+static size_t
+left_behind(const sl_raw *raw)
+{
+    size_t to = raw->size;
+
+    for (size_t end = raw->size; end > 0;) {
+        size_t begin = end;
+        while (begin > 0 && raw->text[begin - 1] != '\n')
+            begin--;
+        if (is_left_around(raw->text + begin, end - begin))
+            to = begin;
+        else if (trimmed(raw->text + begin, end - begin) > 0)
+            break;
+        end = begin > 0 ? begin - 1 : 0;
+    }
+    return to;
+}
+
+sl_raw
+sl_tidy_prompts(const sl_raw *raw, sl_arena *arena)
+{
+    assert(raw != NULL && arena != NULL);
+
+    const size_t from = raw->size > 0 ? left_before(raw) : 0;
+    const size_t to = raw->size > 0 ? left_behind(raw) : 0;
+    sl_raw out = *raw;
+
+    if ((from == 0 && to == raw->size) || from >= to)
+        return out;
+    return blank_around(raw, from, to, arena, &out) ? out : *raw;
+}
+
 /* A line that opens a document and nothing else, or an object with its first member. */
 static bool
 opens_json(const char *line, size_t length)
@@ -129,13 +249,5 @@ sl_tidy_json(const sl_raw *raw, sl_arena *arena, sl_raw *out)
     size_t to = raw->size;
     while (to > from && !closes_json(raw, to))
         to--;
-    char *const text = sl_arena_alloc(arena, raw->size, 1);
-    if (text == NULL || to == from)
-        return false;
-    memcpy(text, raw->text, raw->size);
-    for (size_t i = 0; i < raw->size; i++)
-        if ((i < from || i >= to) && text[i] != '\n')
-            text[i] = ' ';
-    *out = (sl_raw){raw->name, text, raw->size};
-    return true;
+    return to > from && blank_around(raw, from, to, arena, out);
 }

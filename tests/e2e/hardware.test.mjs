@@ -127,7 +127,8 @@ describe('the catalogue', () => {
             'p5en.48xlarge', 'p6-b200.48xlarge', 'p6-b300.48xlarge', 'ND A100 v4', 'NDm A100 v4',
             'ND H100 v5', 'ND H200 v5', 'a2-highgpu-8g', 'a2-ultragpu-8g', 'a3-highgpu-8g',
             'a3-megagpu-8g', 'a3-ultragpu-8g', 'a4-highgpu-8g', 'a4x-highgpu-4g',
-            'BM.GPU.MI300X.8', 'gpu_8x_v100', 'nebius-h100-8', 'nebius-h200-8', 'nebius-b200-8'];
+            'BM.GPU.MI300X.8', 'BM.GPU4.8', 'BM.GPU.A100-v2.8', 'BM.GPU.H100.8', 'BM.GPU.H200.8',
+            'gpu_8x_v100', 'nebius-h100-8', 'nebius-h200-8', 'nebius-b200-8'];
         for (const name of wanted) {
             const { status, json, text } = await client.get(`${nodes}/${encodeURIComponent(name)}`);
             assert.equal(status, 200, `${name}: ${text}`);

@@ -87,6 +87,21 @@ test('one nvidia-smi beside it decides, and what comes of it can be stored', asy
     assert.equal(stored.usable_bytes_per_accelerator, (81559 - 480) * 2 ** 20);
 });
 
+test('a share of a card is told and not planned with, all of one counts', async () => {
+    const row = (name, mib) => `name, memory.total [MiB]\n${`${name}, ${mib} MiB\n`.repeat(2)}`;
+    const { status, json } = await parse(row('GRID A100DX-40C', 40960));
+    assert.equal(status, 200);
+    assert.equal(json.spec, null);
+    assert.equal(json.pools[0].accelerator, 'nvidia-a100-sxm4-80gb');
+    assert.equal(json.pools[0].accelerators, 0);
+    assert.equal(json.pools[0].fields.slice.value, 'vGPU A100DX-40C');
+    assert.deepEqual(json.warnings.map(({ code }) => code), ['sliced', 'vgpu_shares']);
+
+    const whole = await parse(row('GRID A100DX-80C', 81920));
+    assert.equal(whole.json.spec.pools[0].node.accelerators, 2);
+    assert.ok(whole.json.warnings.some(({ code }) => code === 'vgpu_whole'));
+});
+
 test('gzip is read as what it holds', async () => {
     const { status, json } = await parse(gzipSync(nodes),
         { type: 'application/gzip', headers: { 'Content-Encoding': 'gzip' } });
@@ -148,7 +163,8 @@ test('the formats are listed', async () => {
     const { status, json } = await client.request('GET', '/api/v1/inventories:formats');
     assert.equal(status, 200);
     const names = json.items.map(({ name }) => name);
-    for (const name of ['slurm_nodes_json', 'slurm_conf', 'kubernetes_nodes', 'nvidia_smi_xml'])
+    for (const name of ['slurm_nodes_json', 'slurm_conf', 'kubernetes_nodes', 'kubernetes_slices',
+        'kubernetes_describe', 'nvidia_smi_xml', 'dcgm_discovery'])
         assert.ok(names.includes(name), name);
     assert.equal(new Set(names).size, names.length);
 });

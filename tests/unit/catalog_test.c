@@ -172,6 +172,25 @@ names_are_found_as_tools_print_them(void)
         sl_expect_text(accelerator(spellings[i][0])->id, spellings[i][1], spellings[i][0]);
 }
 
+/* As tools print them of modules, and inside of machines. */
+static void
+words_that_decorate_a_name_are_passed(void)
+{
+    static const char *const names[][2] = {
+        {"AMD Instinct MI300X VF", "amd-mi300x"},
+        {"AMD_Instinct_MI325X_OAM", "amd-mi325x"},
+        {"AMD Instinct MI355X OAM VF", "amd-mi355x"},
+        {"Intel(R) Data Center GPU Max 1550", "intel-max-1550"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const sl_part *found[4];
+        bool near = true;
+        CU_ASSERT_EQUAL_FATAL(sl_catalog_candidates(catalog, names[i][0], found, 4, &near), 1);
+        CU_ASSERT_FALSE(near);
+        sl_expect_text(found[0]->accelerator.id, names[i][1], names[i][0]);
+    }
+}
+
 static void
 every_id_and_full_name_finds_its_own_part(void)
 {
@@ -190,6 +209,8 @@ a_name_of_several_parts_is_refused_with_the_candidates(void)
     expect_refused("v100", "ambiguous_accelerator", "nvidia-v100-sxm2-32gb");
     expect_refused("h100", "ambiguous_accelerator", "nvidia-h100-nvl-94gb");
     expect_refused("gfx942", "ambiguous_accelerator", "amd-mi325x");
+    expect_refused("AMD INSTINCT MI200 (MCM) OAM LC MBA HPE C2", "ambiguous_accelerator",
+                   "amd-mi250x-gcd");
 }
 
 static void
@@ -224,7 +245,7 @@ every_node_type_is_on_a_network_we_know(void)
 static void
 node_types_are_found_by_alias_and_know_their_network(void)
 {
-    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 64);
+    CU_ASSERT_EQUAL(sl_catalog_node_count(catalog), 69);
     const sl_node_type *node = NULL;
     sl_errors err = {0};
     CU_ASSERT_EQUAL_FATAL(sl_catalog_find_node(catalog, "hgx-h100-8", "", &node, &err), SL_OK);
@@ -365,6 +386,7 @@ main(int argc, char **argv)
         SL_CASE(memory_nobody_printed_is_the_nominal_size_and_one_percent_is_kept),
         SL_CASE(sustained_clocks_are_claimed_only_where_long_runs_were_seen),
         SL_CASE(names_are_found_as_tools_print_them),
+        SL_CASE(words_that_decorate_a_name_are_passed),
         SL_CASE(every_id_and_full_name_finds_its_own_part),
         SL_CASE(a_name_of_several_parts_is_refused_with_the_candidates),
         SL_CASE(an_unknown_name_is_refused_with_the_nearest_id),

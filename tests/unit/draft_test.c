@@ -255,6 +255,45 @@ slices_of_nobody_knows_how_many_devices_are_none(void)
     end(&d);
 }
 
+/* Devices that are shared are there, whatever they are: their nodes are no bare ones. */
+static void
+shares_of_nobody_knows_what_are_a_pool(void)
+{
+    drafting d = begin();
+    sl_facts facts = {0};
+    file(&d, "kubernetes_nodes");
+    sl_facts_text(&facts, SL_FIELD_SLICE, "shared", 1, "capacity nvidia.com/gpu");
+    add(&d, &(sl_found_host){.name = "n1"}, &facts);
+    make(&d);
+    CU_ASSERT_EQUAL(d.draft->without_accelerators, 0);
+    CU_ASSERT_EQUAL_FATAL(d.draft->pool_count, 1);
+    CU_ASSERT_FALSE(sl_draft_pool_planned(&d.draft->pools[0]));
+    CU_ASSERT_TRUE(noted(d.draft, "sliced"));
+    CU_ASSERT_TRUE(noted(d.draft, "accelerator_unnamed"));
+    end(&d);
+}
+
+static void
+more_than_a_node_type_has_is_a_guess(void)
+{
+    static const struct {
+        double count;
+        bool told;
+    } nodes[] = {{8, false}, {7, false}, {16, true}};
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        drafting d = begin();
+        sl_facts facts = {0};
+        file(&d, "kubernetes_nodes");
+        sl_facts_number(&facts, SL_FIELD_ACCELERATORS, nodes[i].count, 1, "capacity");
+        sl_facts_text(&facts, SL_FIELD_NODE_TYPE, "p4d.24xlarge", 1, "instance-type");
+        add(&d, &(sl_found_host){.name = "n1"}, &facts);
+        make(&d);
+        CU_ASSERT_EQUAL(noted(d.draft, "more_than_node_type"), nodes[i].told);
+        CU_ASSERT_EQUAL(sl_draft_strict(d.draft, &d.err) == SL_OK, !nodes[i].told);
+        end(&d);
+    }
+}
+
 static void
 blocks_of_a_topology_make_the_scale_up_domain(void)
 {
@@ -507,6 +546,8 @@ main(int argc, char **argv)
         SL_CASE(states_are_told_apart_and_hosts_stay_in_the_spec),
         SL_CASE(sliced_devices_are_no_part_of_a_plan),
         SL_CASE(slices_of_nobody_knows_how_many_devices_are_none),
+        SL_CASE(shares_of_nobody_knows_what_are_a_pool),
+        SL_CASE(more_than_a_node_type_has_is_a_guess),
         SL_CASE(blocks_of_a_topology_make_the_scale_up_domain),
         SL_CASE(no_accelerators_are_an_answer),
         SL_CASE(sources_that_differ_are_told_and_the_nearer_to_the_hardware_counts),

@@ -85,6 +85,42 @@ amd_smi_is_read_in_its_shapes(void)
                  "- accelerators=1 sliced_accelerators=1 slice=partitioned\n", "");
 }
 
+/* ROCm 6.4 called them otherwise, and says beside it which partition an entry is. */
+static void
+partitions_of_amd_are_of_one_device(void)
+{
+    expect_found(find_in_text("{\"gpu_data\": [\n{\"gpu\": 0, \"asic\": {\"market_name\": \"AMD "
+                              "Instinct MI300X\"}, \"partition\": {\"accelerator_partition\": "
+                              "\"CPX\", \"memory_partition\": \"NPS4\", \"partition_id\": 0}},\n"
+                              "{\"gpu\": 1, \"asic\": {\"market_name\": \"N/A\"}, \"partition\": "
+                              "{\"accelerator_partition\": \"N/A\", \"partition_id\": 1}}]}\n"),
+                 "amd_smi_json",
+                 "- accelerator=AMD Instinct MI300X accelerators=1 sliced_accelerators=1 "
+                 "slice=CPX\n",
+                 "");
+    expect_found(find_in_text("GPU: 0\n    ASIC:\n        MARKET_NAME: AMD Instinct MI300X\n"
+                              "    PARTITION:\n        ACCELERATOR_PARTITION: CPX\n"
+                              "        PARTITION_ID: 0\nGPU: 1\n    ASIC:\n"
+                              "        MARKET_NAME: N/A\n    PARTITION:\n"
+                              "        ACCELERATOR_PARTITION: N/A\n        PARTITION_ID: 1\n"),
+                 "amd_smi_text",
+                 "- accelerator=AMD Instinct MI300X accelerators=1 sliced_accelerators=1 "
+                 "slice=CPX\n",
+                 "");
+    expect_found(find_in_text("GPU: 0\n    BDF: 0000:05:00.0\n    PARTITION_ID: 0\n\n"
+                              "GPU: 1\n    BDF: 0000:05:00.1\n    PARTITION_ID: 1\n\n"
+                              "GPU: 2\n    BDF: 0000:26:00.0\n    PARTITION_ID: 0\n"),
+                 "amd_smi_text", "- accelerators=2 sliced_accelerators=1 slice=partitioned\n", "");
+    expect_found(find_in_text("GPU[0]\t\t: Card Series: \t\tAMD Instinct MI300X\n"
+                              "GPU[0]\t\t: Compute Partition: CPX\n"
+                              "GPU[1]\t\t: Card Series: \t\tAMD Instinct MI300X\n"
+                              "GPU[1]\t\t: Compute Partition: SPX\n"),
+                 "rocm_smi_text",
+                 "- accelerator=AMD Instinct MI300X accelerators=2 sliced_accelerators=1 "
+                 "slice=CPX\n",
+                 "partitions_listed");
+}
+
 static void
 what_amd_prints_for_people_is_read(void)
 {
@@ -251,6 +287,7 @@ main(int argc, char **argv)
         SL_CASE(cards_are_read_in_the_spelling_of_each_rocm),
         SL_CASE(cards_stand_where_their_member_does),
         SL_CASE(amd_smi_is_read_in_its_shapes),
+        SL_CASE(partitions_of_amd_are_of_one_device),
         SL_CASE(what_amd_prints_for_people_is_read),
         SL_CASE(topologies_count_cards_once_and_links_to_switches),
         SL_CASE(nodes_of_one_picture_are_told_apart),

@@ -149,6 +149,21 @@ terraform_plans_are_machines_by_type(void)
     sl_expect_state("t-0", SL_HOST_USABLE, NULL);
     sl_expect_state("aws_instance.gpu.1", SL_HOST_DOWN, "stopped");
     sl_expect_words("module.x.google_compute_instance.vm.a", SL_FIELD_NODE_TYPE, "a2-highgpu-8g");
+    /* What may be nodes and is not read is told; what groups are made of is no group. */
+    CU_ASSERT_EQUAL(
+        sl_read_text(
+            "{\"terraform_version\": \"1\", \"values\": {\"root_module\": {\"resources\": ["
+            "{\"address\": \"a.b\", \"type\": \"oci_core_instance\", \"values\": {"
+            "\"shape\": \"BM.GPU4.8\"}}, {\"address\": \"c.d\", \"type\": "
+            "\"awscc_sagemaker_cluster\", \"values\": {\"instance_groups\": [{"
+            "\"instance_type\": \"ml.p5.48xlarge\"}]}}, {\"address\": \"e.f\", \"type\": "
+            "\"aws_launch_template\", \"values\": {\"instance_type\": \"p5.48xlarge\"}}, "
+            "{\"address\": \"g.h\", \"type\": \"oci_core_instance_configuration\", \"values\": "
+            "{\"instance_details\": [{\"launch_details\": [{\"shape\": \"BM.GPU4.8\"}]}]}}]}}}",
+            NULL),
+        SL_OK);
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 1);
+    sl_expect_warned("resource_unread", 2);
     sl_expect_refused("{\"terraform_version\": \"1\", \"values\": {\"root_module\": {}}}", NULL,
                       SL_E_UNSUPPORTED, "no_machines", NULL);
     sl_read_end();

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "harness.h"
@@ -138,6 +139,143 @@ other_vendors_are_read(void)
     sl_read_end();
 }
 
+/* The labeller's label of partitions has no "gpu" in it, and a plugin may offer them by their names. */
+static void
+partitions_of_amd_are_not_devices(void)
+{
+    static const char *const nodes[] = {
+        "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+        "    amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM\n"
+        "    amd.com/gpu.vram: 192G\n"
+        "    amd.com/compute-memory-partition: cpx_nps4\n"
+        "status:\n  capacity:\n    amd.com/gpu: \"64\"\n",
+        "apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+        "    amd.com/gpu.product-name: AMD_Instinct_MI300X_OAM\n"
+        "status:\n  capacity:\n    amd.com/gpu: \"0\"\n    amd.com/cpx_nps4: \"64\"\n",
+    };
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        CU_ASSERT_EQUAL(sl_read_text(nodes[i], NULL), SL_OK);
+        sl_expect_words("n1", SL_FIELD_SLICE, "cpx_nps4");
+        sl_expect_unsaid("n1", SL_FIELD_ACCELERATORS);
+        sl_expect_unsaid("n1", SL_FIELD_NOMINAL_MEMORY_BYTES);
+        sl_expect_warned("partitions", 1);
+    }
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+                                 "    amd.com/compute-memory-partition: spx_nps1\n"
+                                 "status:\n  capacity:\n    amd.com/spx_nps1: \"8\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("n1", SL_FIELD_SLICE);
+    sl_read_end();
+}
+
+/* Schedulers that share devices offer each many times over. */
+static void
+devices_that_are_offered_often_are_shared(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"80\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_unsaid("n1", SL_FIELD_ACCELERATORS);
+    sl_expect_words("n1", SL_FIELD_SLICE, "shared");
+    sl_expect_warned("offered_often", 1);
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata:\n  name: n1\n  labels:\n"
+                                 "    nvidia.com/gpu.count: \"8\"\n"
+                                 "    nvidia.com/gpu.product: NVIDIA-A40\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"80\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("n1", SL_FIELD_SLICED_ACCELERATORS, 8);
+    sl_expect_words("n1", SL_FIELD_SLICE, "shared by 10");
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"16\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 16);
+    sl_expect_unsaid("n1", SL_FIELD_SLICE);
+    sl_read_end();
+}
+
+/* A resource that may be an accelerator and is none that is read is not passed in silence. */
+static void
+resources_that_are_not_read_are_told(void)
+{
+    static const struct {
+        const char *resource;
+        uint32_t told;
+    } resources[] = {{"volcano.sh/vgpu-number", 1},  {"hygon.com/dcu", 1},
+                     {"huawei.com/Ascend910B3", 1},  {"aliyun.com/gpu-mem", 1},
+                     {"example.com/accelerator", 1}, {"aws.amazon.com/neuroncore", 1},
+                     {"smarter-devices/input0", 0},  {"devices.kubevirt.io/kvm", 0},
+                     {"rdma/hca_shared", 0}};
+    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+        char text[256];
+        (void)snprintf(text, sizeof text,
+                       "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                       "status:\n  capacity:\n    cpu: \"8\"\n    %s: \"8\"\n",
+                       resources[i].resource);
+        CU_ASSERT_EQUAL(sl_read_text(text, NULL), SL_OK);
+        sl_expect_warned("resource_unread", resources[i].told);
+    }
+    /* Beside what is read it may be anything. */
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus:\n"
+                                 "  capacity:\n    nvidia.com/gpu: \"8\"\n"
+                                 "    gpu.intel.com/i915_monitoring: \"1\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_warned("resource_unread", 0);
+    sl_read_end();
+}
+
+/* One vendor's resources may stand for the same devices. */
+static void
+resources_of_one_vendor_are_no_several(void)
+{
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    aws.amazon.com/neuron: \"16\"\n"
+                                 "    aws.amazon.com/neurondevice: \"16\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 16);
+    sl_expect_warned("several_vendors", 0);
+    CU_ASSERT_EQUAL(sl_read_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
+                                 "status:\n  capacity:\n    nvidia.com/gpu: \"2\"\n"
+                                 "    gpu.intel.com/i915: \"1\"\n",
+                                 NULL),
+                    SL_OK);
+    sl_expect_number("n1", SL_FIELD_ACCELERATORS, 2);
+    sl_expect_warned("several_vendors", 1);
+    sl_read_end();
+}
+
+/* What is printed for people holds the same, each node on the line of its name. */
+static void
+descriptions_are_read_as_their_objects(void)
+{
+    sl_read_fixture("kubernetes_describe.txt", "kubernetes_describe");
+    CU_ASSERT_EQUAL(sl_findings_count(sl_read.findings), 2);
+    sl_expect_words("gke-h100-pool-1", SL_FIELD_ACCELERATOR, "NVIDIA-H100-80GB-HBM3");
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_MEMORY_BYTES, 81559 * MIB);
+    sl_expect_words("gke-h100-pool-1", SL_FIELD_NODE_TYPE, "a3-highgpu-8g");
+    sl_expect_number("gke-h100-pool-1", SL_FIELD_CPUS, 208);
+    sl_expect_state("gke-h100-pool-1", SL_HOST_USABLE, NULL);
+    CU_ASSERT_EQUAL(sl_read_host("gke-h100-pool-1")->line, 1);
+    sl_expect_number("old-2", SL_FIELD_ACCELERATORS, 8);
+    sl_expect_unsaid("old-2", SL_FIELD_ACCELERATOR);
+    sl_expect_state("old-2", SL_HOST_DOWN, "not ready: NodeStatusUnknown");
+    CU_ASSERT_EQUAL(sl_read_host("old-2")->line, 36);
+    sl_expect_refused("Capacity:\nAllocatable:\n", "kubernetes_describe", SL_E_SYNTAX,
+                      "malformed_description", NULL);
+    /* A name that is missing is that of no node. */
+    CU_ASSERT_EQUAL(sl_read_text("Name:\nCapacity:\n  nvidia.com/gpu: 8\nAllocatable:\n", NULL),
+                    SL_E_UNSUPPORTED);
+    sl_read_end();
+}
+
 static void
 several_documents_are_one_list(void)
 {
@@ -252,6 +390,11 @@ static const sl_case cases[] = {
     SL_CASE(nodes_of_one_clique_are_one_domain),
     SL_CASE(clouds_say_types_and_cards),
     SL_CASE(other_vendors_are_read),
+    SL_CASE(partitions_of_amd_are_not_devices),
+    SL_CASE(devices_that_are_offered_often_are_shared),
+    SL_CASE(resources_that_are_not_read_are_told),
+    SL_CASE(resources_of_one_vendor_are_no_several),
+    SL_CASE(descriptions_are_read_as_their_objects),
     SL_CASE(several_documents_are_one_list),
     SL_CASE(lists_come_in_several_shapes),
     SL_CASE(documents_one_after_another_are_read_as_one),

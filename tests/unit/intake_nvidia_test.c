@@ -62,6 +62,34 @@ real_links_are_read(void)
 }
 
 static void
+a_fabric_that_is_not_well_is_told(void)
+{
+    static const char log[] =
+        "<nvidia_smi_log><attached_gpus>1</attached_gpus><gpu id=\"1\">"
+        "<product_name>NVIDIA GB200</product_name><uuid>GPU-1</uuid><fabric>"
+        "<state>Completed</state><health><summary>%s</summary><bandwidth>%s</bandwidth></health>"
+        "</fabric></gpu></nvidia_smi_log>";
+    static const struct {
+        const char *summary, *bandwidth, *warnings;
+    } healths[] = {{"Healthy", "Full", ""},
+                   {"N/A", "N/A", ""},
+                   {"Unhealthy", "Degraded", "fabric_unhealthy fabric_unhealthy"},
+                   {"Limited Capacity", "Full", "fabric_unhealthy"}};
+    for (size_t i = 0; i < sizeof healths / sizeof healths[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text, log, healths[i].summary, healths[i].bandwidth);
+        expect_found(find_in_text(text), "nvidia_smi_xml",
+                     "- accelerator=NVIDIA GB200 accelerators=1\n", healths[i].warnings);
+    }
+    expect_found(find_in_text("==============NVSMI LOG==============\nAttached GPUs : 1\n"
+                              "GPU 00000000:1B:00.0\n    Product Name : NVIDIA GB200\n"
+                              "    Fabric\n        State : Completed\n        Health\n"
+                              "            Summary : Unhealthy\n"),
+                 "nvidia_smi_text", "- accelerator=NVIDIA GB200 accelerators=1\n",
+                 "fabric_unhealthy");
+}
+
+static void
 old_logs_say_no_reserve_and_one_limit(void)
 {
     expect_found(fixture("nvidia_smi_v10.xml"), "nvidia_smi_xml",
@@ -330,6 +358,20 @@ lists_name_the_slices(void)
 }
 
 static void
+lists_of_an_environment_are_read(void)
+{
+    expect_found(find_in_text("PyTorch version: 2.4.0\nGPU models and configuration: \n"
+                              "GPU 0: NVIDIA H200\nGPU 1: NVIDIA H200\n  MIG 1g.18gb Device 0:\n\n"
+                              "Nvidia driver version: 550.54.15\n"),
+                 "nvidia_smi_list",
+                 "- accelerator=NVIDIA H200 accelerators=2 sliced_accelerators=1 slice=MIG "
+                 "1g.18gb\n",
+                 "");
+    expect_found(find_in_text("GPU models and configuration: GPU 0: NVIDIA A10-24Q\n"),
+                 "nvidia_smi_list", "- accelerator=NVIDIA A10 accelerators=1\n", "vgpu_whole");
+}
+
+static void
 pasted_boxes_are_read(void)
 {
     expect_found(fixture("nvidia_smi_table_mig.txt"), "nvidia_smi_table",
@@ -437,6 +479,35 @@ inactive_links_do_not_count(void)
 }
 
 static void
+underlines_that_a_page_shows_are_passed(void)
+{
+    expect_found(find_in_text("\t[4mGPU0\tGPU1\tNIC0\tCPU Affinity\tGPU NUMA ID[0m\n"
+                              "GPU0\t X \tNV18\tPIX\t0-55\tN/A\n"
+                              "GPU1\tNV18\t X \tSYS\t0-55\tN/A\n"
+                              "NIC0\tPIX\tSYS\t X \n"),
+                 "nvidia_topo",
+                 "- accelerators=2 links=18 link_kind=NVLink scale_up_domain=2 nic_count=1\n", "");
+}
+
+static void
+discoveries_of_dcgm_list_devices(void)
+{
+    expect_found(fixture("dcgm_discovery.txt"), "dcgm_discovery",
+                 "- accelerator=NVIDIA A100-SXM4-40GB accelerators=2\n", "");
+    /* Two hosts, and one that has more than it lists. */
+    expect_found(find_in_text("# g1\n1 GPU found.\n| GPU ID | Device Information |\n"
+                              "| 0      | Name: NVIDIA H200  |\n"
+                              "|        | Device UUID: GPU-1 |\n"
+                              "# g2\n2 GPUs found.\n| GPU ID | Device Information |\n"
+                              "| 1      | Name: NVIDIA H200  |\n"
+                              "| Switch ID |\n| 12        |\n"),
+                 "dcgm_discovery",
+                 "g1 accelerator=NVIDIA H200 accelerators=1\n"
+                 "g2 accelerator=NVIDIA H200 accelerators=2\n",
+                 "devices_not_listed");
+}
+
+static void
 metrics_tell_hosts_and_devices_but_not_always_memory(void)
 {
     expect_found(fixture("dcgm_metrics.txt"), "dcgm_metrics",
@@ -470,6 +541,7 @@ main(int argc, char **argv)
         SL_CASE(real_logs_are_read_to_the_byte),
         SL_CASE(real_tables_of_cells_are_read),
         SL_CASE(real_links_are_read),
+        SL_CASE(a_fabric_that_is_not_well_is_told),
         SL_CASE(old_logs_say_no_reserve_and_one_limit),
         SL_CASE(memory_of_a_slice_is_not_its_devices),
         SL_CASE(every_log_of_a_file_is_its_hosts),
@@ -491,6 +563,7 @@ main(int argc, char **argv)
         SL_CASE(numbers_that_leave_a_device_out_are_said),
         SL_CASE(what_is_no_row_is_skipped),
         SL_CASE(lists_name_the_slices),
+        SL_CASE(lists_of_an_environment_are_read),
         SL_CASE(pasted_boxes_are_read),
         SL_CASE(a_box_that_is_cut_is_not_a_smaller_node),
         SL_CASE(devices_on_a_switch_share_their_links),
@@ -498,6 +571,8 @@ main(int argc, char **argv)
         SL_CASE(bridged_pairs_reach_one_other),
         SL_CASE(devices_without_links_are_on_pcie),
         SL_CASE(inactive_links_do_not_count),
+        SL_CASE(underlines_that_a_page_shows_are_passed),
+        SL_CASE(discoveries_of_dcgm_list_devices),
         SL_CASE(metrics_tell_hosts_and_devices_but_not_always_memory),
         SL_CASE(other_texts_are_refused_by_every_reader),
     };

@@ -34,8 +34,9 @@ tables_for_people_are_refused_by_name(void)
     refused("NAME  STATUS  ROLES   AGE  VERSION\nn1  Ready  <none>  1d  v1.29.1\n",
             "the table of kubectl get nodes, which tells of no devices",
             "kubectl get nodes -o json");
-    refused("Name:  n1\nCreationTimestamp: now\nAllocatable:\n  nvidia.com/gpu: 8\n",
-            "kubectl describe, which is made for people", "kubectl get nodes -o json");
+    refused("NAME    NODE   DRIVER          POOL  AGE\na-x  a  gpu.nvidia.com  a  5d\n",
+            "the table of kubectl get resourceslices, which names no parts",
+            "kubectl get resourceslices -o json");
     refused("NODE   GPUS   PRODUCT\nn1     8      NVIDIA-L4\nn2     <none> <none>\n",
             "a table of columns that somebody chose", "kubectl get nodes -o json");
     refused("node/n1\nnode/n2\n", "the names of nodes and nothing of them",
@@ -49,14 +50,69 @@ tables_for_people_are_refused_by_name(void)
     refused("{\"Reservations\": [{\"Instances\": [{\"InstanceType\": \"p5.48xlarge\"}]}]}",
             "aws ec2 describe-instances, which is not read",
             "terraform show -json, or the node types in a spec");
+    refused("{\"InstanceTypes\": [{\"InstanceType\": \"p5.48xlarge\", \"GpuInfo\": {}}]}",
+            "aws ec2 describe-instance-types, which tells what may be bought",
+            "terraform show -json, or the node types in a spec");
+    refused("| GPU instances:                    |\n| GPU  Name  Instance   Placement |\n",
+            "nvidia-smi mig, which names no devices", "nvidia-smi -L");
+    refused("n1  Mon Nov 17  550.54.15\n[0] NVIDIA L4 | 30'C,  0 % |  0 / 23034 MB |\n",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("n1  Mon Nov 17  550.54.15\n[0] NVIDIA L4 | 30\u00b0C,  0 % |  0 / 23034 MB |\n"
+            "[1] NVIDIA L4 | 30\u00b0C,  0 % |  0 / 23034 MB |\n",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("{\"hostname\": \"n1\", \"query_time\": \"now\", \"gpus\": []}",
+            "gpustat, which is not read", "nvidia-smi -q -x");
+    refused("HOST_NAME   gpu_id  gpu_model        gpu_driver\ngpu01  0 TeslaV100_SXM2_ 418.67\n",
+            "lshosts -gpu, which cuts names",
+            "name the nodes in a spec, and add nvidia-smi -q -x of one of them");
     refused("[{\"kind\": \"compute#instance\", \"name\": \"a3-0\"}]",
             "gcloud compute instances list, which is not read",
             "terraform show -json, or the node types in a spec");
     refused("[{\"type\": \"Microsoft.Compute/virtualMachines\", \"name\": \"nd\"}]",
             "the output of az, which is not read",
             "terraform show -json, or the node types in a spec");
+    refused("JobId=123 JobName=train\n   NodeList=gpu[01-02]\n   TRES=cpu=256,gres/gpu=16\n",
+            "a job, which names what it was given and no hardware", "scontrol show nodes");
+    refused("Configuration data as of 2025-06-01T10:00:00\nGresTypes               = gpu\n",
+            "the settings of Slurm, which name no nodes", "scontrol show nodes");
+    refused("gpu,market_name,vendor_id\n0,AMD Instinct MI300X,0x1002\n",
+            "the CSV of amd-smi, whose columns are those of its version", "amd-smi static --json");
+    refused("gpu,gpu_bdf,gpu_uuid\n0,0000:05:00.0,aaff74a1\n",
+            "the CSV of amd-smi, whose columns are those of its version", "amd-smi static --json");
+    refused("ROCk module is loaded\nHSA Agents\n  Marketing Name: AMD Instinct MI300X\n",
+            "rocminfo, which tells neither links nor all memory", "amd-smi static --json");
+    refused("[{\"neuron_device\": 0, \"nc_count\": 2, \"memory_size\": 34359738368}]",
+            "neuron-ls, which names no parts", "name the instance type in a spec: node_type");
+    refused("| NEURON | NEURON | CONNECTED |\n| DEVICE | CORES  |  DEVICES  |\n",
+            "neuron-ls, which names no parts", "name the instance type in a spec: node_type");
+    refused("| npu-smi 24.1.rc1  Version: 24.1.rc1 |\n| Chip | Bus-Id | AICore(%) |\n",
+            "npu-smi, which is not read", "name the nodes and their accelerators in a spec");
+    refused("{\"device_list\": [{\"device_function_type\": \"physical\"}]}",
+            "xpu-smi, which is not read", "name the nodes and their accelerators in a spec");
+    refused("| Device ID | Device Information |\n| 0 | Device Name: Intel(R) GPU |\n",
+            "xpu-smi, which is not read", "name the nodes and their accelerators in a spec");
     refused("  JOBID PARTITION NAME\n 12 gpu train\n", "the queue of jobs, which names no hardware",
             "scontrol show nodes, or sinfo -N -o \"%N %G %T\"");
+    refused(" \tGPU0\tGPU1\t\n GPU0\tX\tOK\t\n\n  CNS  = Chipset not supported\n",
+            "nvidia-smi topo -p2p, which tells no links", "nvidia-smi topo -m");
+    refused("| NVIDIA-SMI 535.54.06   Driver Version: 535.54.06 |\n"
+            "| GPU  Name        | Bus-Id           | GPU-Util  |\n"
+            "|      vGPU ID     | VM ID    VM Name | vGPU-Util |\n",
+            "nvidia-smi vgpu, which lists what a hypervisor lends",
+            "nvidia-smi -q -x in the machine that a plan is for");
+    refused("==============NVSMI LOG==============\nAttached GPUs : 1\nGPU 00000000:3B:00.0\n"
+            "    Active vGPUs : 1\n",
+            "nvidia-smi vgpu, which lists what a hypervisor lends",
+            "nvidia-smi -q -x in the machine that a plan is for");
+    refused("  *-display\n       description: 3D controller\n       bus info: pci@0000:19:00.0\n",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
+    refused("H/W path     Device   Class    Description\n/0/1    display   GH100\n",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
+    refused("[{\"id\": \"display\", \"claimed\": true, \"handle\": \"PCI:0000:19:00.0\"}]",
+            "lshw, which tells neither memory nor links",
+            "nvidia-smi -q -x, or amd-smi static --json");
     refused("Architecture: x86_64\nCPU op-mode(s): 32-bit, 64-bit\n",
             "lscpu, which tells of no accelerators", "nvidia-smi -q -x, or amd-smi static --json");
     refused("[root@head ~]# lscpu\nCPU op-mode(s): 32-bit, 64-bit\n",
@@ -155,6 +211,44 @@ json_may_stand_behind_a_prompt(void)
             "name it with ?format=; GET /api/v1/inventories:formats lists them");
 }
 
+/* A parser of YAML stumbles over the first and over the last of them. */
+static void
+prompts_and_fences_around_yaml_are_passed(void)
+{
+    static const char *const around[][2] = {
+        {"admin@head:~$ kubectl get node n1 -o yaml\n", "admin@head:~$ \n"},
+        {"[root@head ~]# kubectl get node n1 -o yaml\r\n", "[root@head ~]# exit\n"},
+        {"$ kubectl get node n1 -o yaml\n\n", "$"},
+        {"(base) me@host % kubectl get node n1 -o yaml\n", "\n(base) me@host %\n"},
+        {"```yaml\n", "```\n\n"},
+    };
+    for (size_t i = 0; i < sizeof around / sizeof around[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       "%sapiVersion: v1\nkind: Node\nmetadata:\n  name: n1\nstatus:\n"
+                       "  capacity:\n    nvidia.com/gpu: \"8\"\n%s",
+                       around[i][0], around[i][1]);
+        expect_found(find_in_text(text), "kubernetes_nodes", "n1 accelerators=8\n", "");
+    }
+    /* A row may end in the mark of a state and name somebody before it. */
+    expect_found(find_in_text("NODELIST GRES REASON STATE\nn1 gpu:t4:1 none idle\n"
+                              "n2 gpu:t4:1 bob@x alloc$\n"),
+                 "slurm_sinfo_text",
+                 "n1 accelerator=t4 accelerators=1\nn2 accelerator=t4 accelerators=1\n", "");
+    /* Comments and values that hold such marks are of the document. */
+    expect_found(
+        find_in_text("# of me@host: kept\nNodeName=n1 CPUs=8\nNodeName=n2 CPUs=8 # b@c #\n"),
+        "slurm_conf", "n1 cpus=8\nn2 cpus=8\n", "");
+}
+
+/* Nothing but prompts is what it was. */
+static void
+prompts_alone_are_no_output(void)
+{
+    refused("admin@head:~$ \nadmin@head:~$ \n", "text",
+            "name it with ?format=; GET /api/v1/inventories:formats lists them");
+}
+
 static void
 a_second_output_in_one_file_is_told_of(void)
 {
@@ -174,6 +268,8 @@ main(int argc, char **argv)
         SL_CASE(what_is_packed_otherwise_is_refused_by_name),
         SL_CASE(colours_are_no_text),
         SL_CASE(json_may_stand_behind_a_prompt),
+        SL_CASE(prompts_and_fences_around_yaml_are_passed),
+        SL_CASE(prompts_alone_are_no_output),
         SL_CASE(a_second_output_in_one_file_is_told_of),
     };
     return sl_run_cases(argc, argv, "intake_refusals", cases, sizeof cases / sizeof cases[0]);

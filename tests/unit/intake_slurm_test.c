@@ -284,9 +284,12 @@ columns_without_a_header_are_told_by_their_cells(void)
     expect_text("n1 gpu:a100:4\nn2 gpu:v100:2(S:0-1)\nc1 (null)\n", "slurm_sinfo_text",
                 "n1 unknown 4 a100\nn2 unknown 2 v100\nc1 unknown\n! no_header 1\n");
     /* Partitions and counts are no hosts; a line of other cells is no row. */
-    expect_text("$ sinfo -h\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
+    expect_text("Dear all,\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
                 "slurm_sinfo_text",
                 "n1 usable 8\nn2 usable 8\nn3 usable 8\n! no_header 1\n! odd_row 1\n");
+    /* A prompt is none. */
+    expect_text("$ sinfo -h\ngpu* n[1-2] 2 gpu:8 512000 mix\nlong n3 1 gpu:8 512000 idle\n",
+                "slurm_sinfo_text", "n1 usable 8\nn2 usable 8\nn3 usable 8\n! no_header 1\n");
     /* Features look like hosts, and repeat. */
     expect_text("n1 a100 gpu:4\nn2 a100 gpu:4\n", "slurm_sinfo_text",
                 "n1 unknown 4\nn2 unknown 4\n! no_header 1\n");

@@ -7,6 +7,7 @@
 #include "intake/cells.h"
 #include "intake/devices.h"
 #include "intake/devices/outputs.h"
+#include "intake/document.h"
 
 typedef struct reading {
     sl_devices *devices;
@@ -102,26 +103,33 @@ say_power(const sl_node *device, sl_facts *facts, uint32_t line)
         sl_facts_number(facts, SL_FIELD_POWER_LIMIT_W, limit, line, "limit/socket_power");
 }
 
-/* Partitions are listed behind the device that they are of, numbered from its own 0. */
+/* Partitions are listed behind the device that they are of, numbered from its own 0: in list as a member
+ * of each, in static with how it is cut. */
 static bool
 is_partition(const sl_node *device)
 {
     sl_errors ignored = {0};
     uint64_t part = 0;
+    sl_node cut;
+
     (void)!sl_node_uint(device, "partition_id", 0, UINT32_MAX, &part, NULL, &ignored);
+    if (part == 0 && sl_document_object(device, "partition", &cut))
+        (void)!sl_node_uint(&cut, "partition_id", 0, UINT32_MAX, &part, NULL, &ignored);
     return part > 0;
 }
 
+/* The member was renamed in ROCm 6.4. */
 static void
 say_partition(const sl_node *device, sl_facts *facts, uint32_t line)
 {
-    const char *const mode = text_at(device, "partition", "compute_partition");
+    const char *const renamed = text_at(device, "partition", "accelerator_partition");
+    const char *const mode =
+        renamed != NULL ? renamed : text_at(device, "partition", "compute_partition");
     const bool cut = mode != NULL && !sl_text_equal_ignoring_case(mode, "SPX");
     if (!cut && !is_partition(device))
         return;
-    sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, "partition/compute_partition");
-    sl_facts_text(facts, SL_FIELD_SLICE, mode != NULL ? mode : "partitioned", line,
-                  "partition/compute_partition");
+    sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, "partition");
+    sl_facts_text(facts, SL_FIELD_SLICE, mode != NULL ? mode : "partitioned", line, "partition");
 }
 
 static sl_code

@@ -70,30 +70,31 @@ say_memory(const sl_node *card, sl_facts *facts, uint32_t line)
     }
 }
 
-/* Partitions other than the whole are listed as cards of their own. */
-static void
-say_partition(reading *r, const sl_node *card, sl_facts *facts, uint32_t line)
+void
+sl_rocm_partition(const char *mode, uint32_t line, sl_facts *facts, sl_findings *findings)
 {
     static const char key[] = "Compute Partition";
-    const char *const value = value_of(card, key);
-    if (value == NULL || sl_text_equal_ignoring_case(value, "SPX"))
+
+    if (sl_text_equal_ignoring_case(mode, "SPX"))
         return;
     sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, line, key);
-    sl_facts_text(facts, SL_FIELD_SLICE, value, line, key);
-    sl_findings_warn(r->findings, "partitions_listed", line, key,
+    sl_facts_text(facts, SL_FIELD_SLICE, mode, line, key);
+    sl_findings_warn(findings, "partitions_listed", line, key,
                      "cards are partitions (%.20s) of devices: there may be fewer devices than "
                      "cards",
-                     value);
+                     mode);
 }
 
 static sl_code
 take_card(reading *r, uint32_t node, const sl_node *card, uint32_t line, sl_errors *err)
 {
+    const char *const mode = value_of(card, "Compute Partition");
     sl_facts facts = {0};
 
     say_name(card, &facts, line);
     say_memory(card, &facts, line);
-    say_partition(r, card, &facts, line);
+    if (mode != NULL)
+        sl_rocm_partition(mode, line, &facts, r->findings);
     return sl_devices_add(r->devices, node, card->key, 1, &facts, NULL, err);
 }
 

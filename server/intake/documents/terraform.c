@@ -326,6 +326,42 @@ add_machine(reading *r, const machine *m, const sl_node *values, const char *add
     return sl_findings_add(r->findings, &host, &facts, err);
 }
 
+/* What names a type of machine and is no resource that is read may be nodes. */
+static void
+warn_of_unread(const reading *r, const char *address, const sl_node *values)
+{
+    static const char *const paths[] = {"instance_type",
+                                        "instance_types",
+                                        "machine_type",
+                                        "vm_size",
+                                        "node_shape",
+                                        "accelerator_type",
+                                        "instance_groups.instance_type",
+                                        "compute_resources.instance_type",
+                                        "launch_specification.instance_type",
+                                        "instance_details.launch_details.shape"};
+    char type[PART_SIZE];
+
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (!find_type(values, paths[i], type))
+            continue;
+        sl_findings_warn(r->findings, "resource_unread", 0, paths[i],
+                         "%.100s names the type %.60s and is no resource that is read: nodes of it "
+                         "are missing",
+                         address, type);
+        return;
+    }
+}
+
+static bool
+is_template(const char *resource)
+{
+    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++)
+        if (sl_text_equal(resource, templates[i].resource))
+            return true;
+    return false;
+}
+
 static sl_code
 take_resource(reading *r, const char *type, const char *address, const sl_node *values,
               sl_errors *err)
@@ -337,6 +373,8 @@ take_resource(reading *r, const char *type, const char *address, const sl_node *
     for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++)
         if (sl_text_equal(type, machines[i].resource))
             return add_machine(r, &machines[i], values, address, err);
+    if (!is_template(type))
+        warn_of_unread(r, address, values);
     return SL_OK;
 }
 

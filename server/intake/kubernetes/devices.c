@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -98,23 +99,44 @@ amd_label(const sl_kubernetes_node *node, const char *property)
     return found;
 }
 
+/* "cpx_nps4": how devices are cut, by the label of the labeller, old or new, or by the name under which
+ * the plugin offers the parts. NULL: whole, or it is not said. */
+static const char *
+amd_partition(const sl_kubernetes_node *node)
+{
+    static const char prefix[] = "amd.com/", memory[] = "px_nps";
+    const char *named = sl_kubernetes_label(node, "amd.com/compute-memory-partition");
+    void *state = NULL;
+    sl_node resource;
+    double count = 0.0;
+
+    named = named != NULL ? named : amd_label(node, "compute-partitioning");
+    named = named != NULL ? named : amd_label(node, "compute-memory-partition");
+    while (named == NULL && node->has_capacity && sl_node_next(&node->capacity, &state, &resource))
+        if (strncmp(resource.key, prefix, strlen(prefix)) == 0 &&
+            strstr(resource.key, memory) != NULL && sl_kubernetes_quantity(&resource, &count) &&
+            count > 0)
+            named = resource.key + strlen(prefix);
+    return named == NULL || strncmp(named, "spx", 3) == 0 || strncmp(named, "SPX", 3) == 0 ? NULL
+                                                                                           : named;
+}
+
 static void
 read_amd(sl_kubernetes_node *node, sl_facts *facts)
 {
-    const double count = sl_kubernetes_capacity(node, "amd.com/gpu");
+    const double offered = sl_kubernetes_capacity(node, "amd.com/gpu");
+    const double count = offered > 0 ? offered : sl_kubernetes_capacity(node, "amd.com/spx_nps1");
     const char *const product = amd_label(node, "product-name");
     const char *const memory = amd_label(node, "vram");
-    const char *partition = amd_label(node, "compute-partitioning");
+    const char *const partition = amd_partition(node);
     double gib = 0.0;
 
-    if (count <= 0 && product == NULL)
+    if (count <= 0 && product == NULL && partition == NULL)
         return;
-    partition = partition != NULL ? partition : amd_label(node, "compute-memory-partition");
     sl_facts_text(facts, SL_FIELD_ACCELERATOR, product, node->line, "amd.com/gpu.product-name");
     sl_facts_text(facts, SL_FIELD_DRIVER, amd_label(node, "driver-version"), node->line,
                   "amd.com/gpu.driver-version");
-    if (partition != NULL && strncmp(partition, "spx", 3) != 0 &&
-        strncmp(partition, "SPX", 3) != 0) {
+    if (partition != NULL) {
         sl_facts_text(facts, SL_FIELD_SLICE, partition, node->line, "amd.com/gpu partition");
         sl_findings_warn(node->findings, "partitions", node->line, "amd.com/gpu",
                          "devices are offered in parts (%.60s): count and memory are theirs, "
@@ -134,6 +156,60 @@ read_amd(sl_kubernetes_node *node, sl_facts *facts)
     }
 }
 
+/* Whether two resources are of one vendor: "aws.amazon.com/neuron" and ".../neurondevice". */
+static bool
+same_vendor(const char *a, const char *b)
+{
+    const size_t length = strcspn(a, "/");
+    return strncmp(a, b, length) == 0 && b[length] == '/';
+}
+
+/* Whether the name of a resource has a word for accelerators at the beginning of one of its own, "vgpu"
+ * among them. */
+static bool
+names_accelerators(const char *resource)
+{
+    static const char *const words[] = {"gpu",   "npu",    "dcu",        "mlu",   "xpu",
+                                        "hpu",   "gcu",    "tpu",        "vcuda", "ascend",
+                                        "gaudi", "neuron", "accelerator"};
+
+    for (const char *at = resource; *at != '\0'; at++) {
+        const bool begins = at == resource || !isalpha((unsigned char)at[-1]) || at[-1] == 'v';
+        for (size_t i = 0; i < sizeof words / sizeof words[0] && begins; i++) {
+            size_t length = 0;
+            while (words[i][length] != '\0' &&
+                   tolower((unsigned char)at[length]) == words[i][length])
+                length++;
+            if (words[i][length] == '\0')
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Of a node that offers no device that is read, what may be one: vendors and schedulers that share
+ * devices have many names. */
+static void
+warn_of_unread(const sl_kubernetes_node *node, const sl_facts *facts)
+{
+    void *state = NULL;
+    sl_node resource;
+    double count = 0.0;
+
+    if (facts->field[SL_FIELD_ACCELERATORS].said || facts->field[SL_FIELD_ACCELERATOR].said ||
+        facts->field[SL_FIELD_SLICE].said)
+        return;
+    while (node->has_capacity && sl_node_next(&node->capacity, &state, &resource)) {
+        if (strchr(resource.key, '/') == NULL || !names_accelerators(resource.key) ||
+            !sl_kubernetes_quantity(&resource, &count) || count <= 0)
+            continue;
+        sl_findings_warn(node->findings, "resource_unread", node->line, "capacity",
+                         "nodes offer %.80s, which is not read: name their accelerators in a spec",
+                         resource.key);
+        return;
+    }
+}
+
 void
 sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -142,13 +218,18 @@ sl_kubernetes_devices(sl_kubernetes_node *node, sl_facts *facts)
     sl_facts other = {0};
     sl_kubernetes_nvidia(node, facts);
     read_amd(node, facts->field[SL_FIELD_ACCELERATORS].said ? &other : facts);
-    for (size_t i = 0; i < sizeof plain_devices / sizeof plain_devices[0]; i++)
-        read_plain(node, &plain_devices[i],
-                   facts->field[SL_FIELD_ACCELERATORS].said ? &other : facts);
+    for (size_t i = 0; i < sizeof plain_devices / sizeof plain_devices[0]; i++) {
+        const sl_fact *const first = &facts->field[SL_FIELD_ACCELERATORS];
+        if (!first->said)
+            read_plain(node, &plain_devices[i], facts);
+        else if (!same_vendor(first->place.path, plain_devices[i].resource))
+            read_plain(node, &plain_devices[i], &other);
+    }
     if (other.field[SL_FIELD_ACCELERATORS].said)
         sl_findings_warn(node->findings, "several_vendors", node->line,
                          other.field[SL_FIELD_ACCELERATORS].place.path,
                          "%.60s offers devices of several kinds: the first counts", node->name);
+    warn_of_unread(node, facts);
     read_tpu_topology(node, facts);
 }
 

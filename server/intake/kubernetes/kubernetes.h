@@ -1,10 +1,20 @@
-/** Nodes of Kubernetes: labels, resources and conditions of one, as facts. */
+/** Nodes of Kubernetes: labels, resources and conditions of one, as facts; and the devices that drivers
+ * publish beside them. */
 #ifndef SL_INTAKE_KUBERNETES_H
 #define SL_INTAKE_KUBERNETES_H
 
 #include "intake/document.h"
 
 extern const sl_formats sl_kubernetes_formats;
+
+/* kubectl get nodes */
+extern const sl_format sl_kubernetes_nodes_format;
+
+/* kubectl describe nodes */
+extern const sl_format sl_kubernetes_describe_format;
+
+/* kubectl get resourceslices */
+extern const sl_format sl_kubernetes_slices_format;
 
 enum { SL_KUBERNETES_TEXT_SIZE = 128 };
 
@@ -18,6 +28,11 @@ typedef struct sl_kubernetes_node {
     char accelerator[SL_KUBERNETES_TEXT_SIZE], slice[SL_KUBERNETES_TEXT_SIZE];
     char driver[SL_KUBERNETES_TEXT_SIZE], reason[2 * SL_KUBERNETES_TEXT_SIZE];
 } sl_kubernetes_node;
+
+/** Visits the objects that kubectl prints, as JSON or YAML. Members that are most of a node and that
+ * nobody needs, its images, say, may be left out. Errors: those of elements.h, and the visitor's. */
+sl_code sl_kubernetes_objects(const sl_raw *raw, sl_element_visit visitor, void *context,
+                              sl_errors *err) SL_MUST_CHECK;
 
 /** A label that is not empty, or NULL. */
 const char *sl_kubernetes_label(const sl_kubernetes_node *node, const char *name);

@@ -218,7 +218,6 @@ typedef struct reading {
     uint32_t nodes;
     uint32_t others; /* objects of other kinds */
     uint32_t elements;
-    uint32_t lines; /* before the document that is read */
 } reading;
 
 static sl_code
@@ -234,7 +233,6 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     const char *const name = sl_document_object(element, "metadata", &metadata)
                                  ? sl_document_words(&metadata, "name")
                                  : NULL;
-    line += r->lines;
     /* Elements of the API's own NodeList do not say what they are. */
     if (name == NULL || (kind != NULL && !sl_text_equal(kind, "Node"))) {
         r->others++;
@@ -261,77 +259,11 @@ take_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     return sl_document_add(r->findings, &host, &facts, err);
 }
 
-/* One object, not a list. */
-static sl_code
-read_single(const sl_raw *raw, reading *r, sl_errors *err)
-{
-    sl_json *json = NULL;
-    sl_code code = sl_document_decode(raw, &json, NULL, err);
-    if (code != SL_OK)
-        return code;
-    const sl_node root = sl_json_root(json);
-    code = take_node(r, &root, 1, err);
-    sl_json_free(json);
-    return code;
-}
-
-/* A list, or documents one after another as jq prints them. */
-static sl_code
-read_json(const sl_raw *raw, reading *r, sl_errors *err)
-{
-    static const char blanks[] = {' ', '\t', '\r', '\n'};
-    const char *const end = raw->text + raw->size;
-    bool found = false;
-
-    if (sl_document_first(raw) == '[')
-        return sl_json_elements(raw->text, raw->size, NULL, take_node, r, &found, err);
-    for (const char *at = raw->text; at < end;) {
-        const char *from = at;
-        while (from < end && memchr(blanks, *from, sizeof blanks) != NULL)
-            from++;
-        r->lines += sl_document_lines(at, from);
-        if (from == end)
-            break;
-        if (*from != '{')
-            return sl_fail(err, SL_E_SYNTAX, "malformed_json", "",
-                           "line %u: something follows the document", r->lines + 1);
-        /* One that does not end is read to the end: its fault is said there. */
-        const char *const behind = sl_document_end(from, end);
-        const sl_raw part = {raw->name, from, (size_t)((behind != NULL ? behind : end) - from)};
-        sl_code code = sl_json_elements(part.text, part.size, "items", take_node, r, &found, err);
-        if (code == SL_OK && !found)
-            code = read_single(&part, r, err);
-        if (code != SL_OK)
-            return code;
-        at = part.text + part.size;
-        r->lines += sl_document_lines(from, at);
-    }
-    return SL_OK;
-}
-
-/* Not most of what a node says: its images, say, and its processor's features. */
-static bool
-is_read(uint32_t depth, const char *name, size_t size)
-{
-    static const char feature[] = "feature.node.kubernetes.io/";
-    const size_t length = sizeof feature - 1;
-
-    (void)depth;
-    return !sl_text_is(name, size, "annotations") && !sl_text_is(name, size, "images") &&
-           !sl_text_is(name, size, "managedFields") &&
-           (size <= length || memcmp(name, feature, length) != 0);
-}
-
 static sl_code
 read_nodes(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 {
-    const sl_raw bare = sl_document_raw(raw);
     reading r = {.findings = findings};
-    bool found = false;
-    const sl_code code =
-        sl_document_is_json(&bare)
-            ? read_json(&bare, &r, err)
-            : sl_yaml_elements(bare.text, bare.size, "items", is_read, take_node, &r, &found, err);
+    const sl_code code = sl_kubernetes_objects(raw, take_node, &r, err);
 
     if (code != SL_OK || r.nodes > 0)
         return code;
@@ -344,6 +276,9 @@ read_nodes(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 static uint32_t
 recognise(const sl_sample *sample)
 {
+    /* Slices name the node that owns each. */
+    if (sl_kubernetes_slices_format.recognise(sample) > 0)
+        return 0;
     if (sample->shape == SL_SHAPE_JSON) {
         if (!sl_sample_has_key(sample, "kind") && !sl_sample_has_key(sample, "items"))
             return 0;
@@ -363,8 +298,9 @@ recognise(const sl_sample *sample)
                                                      : 0;
 }
 
-static const sl_format nodes_format = {"kubernetes_nodes", "kubectl get nodes -o json or yaml",
-                                       recognise, read_nodes, 60};
-static const sl_format *const formats[] = {&nodes_format};
+const sl_format sl_kubernetes_nodes_format = {
+    "kubernetes_nodes", "kubectl get nodes -o json or yaml", recognise, read_nodes, 60};
+static const sl_format *const formats[] = {
+    &sl_kubernetes_nodes_format, &sl_kubernetes_slices_format, &sl_kubernetes_describe_format};
 
 const sl_formats sl_kubernetes_formats = {formats, COUNT(formats)};

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "intake/vgpu.h"
 
-enum { NAME_SIZE = SL_KUBERNETES_TEXT_SIZE, PER_NODE_MAX = 1 << 12 };
+/* No node holds more devices than WHOLE_MAX: what is offered more often is shared. */
+enum { NAME_SIZE = SL_KUBERNETES_TEXT_SIZE, PER_NODE_MAX = 1 << 12, WHOLE_MAX = 16 };
 
 static const double MIB = 1024.0 * 1024.0;
 
@@ -115,9 +117,21 @@ read_whole(sl_kubernetes_node *node, bool shared, sl_facts *facts)
     const double replicas = labelled_replicas > 1 ? labelled_replicas : clients;
     const double renamed = sl_kubernetes_capacity(node, "nvidia.com/gpu.shared");
     const double capacity = renamed > 0 ? renamed : sl_kubernetes_capacity(node, "nvidia.com/gpu");
-    const double offered = replicas > 1 ? capacity / replicas : capacity;
     const double labelled = label_number(node, label);
+    const double shares = replicas > 1                          ? replicas
+                          : labelled > 0 && capacity > labelled ? capacity / labelled
+                                                                : 1.0;
+    const double offered = capacity / shares;
     const double count = labelled > 0 ? labelled : offered;
+
+    if (labelled <= 0 && offered > WHOLE_MAX) {
+        sl_facts_text(facts, SL_FIELD_SLICE, "shared", node->line, "capacity nvidia.com/gpu");
+        sl_findings_warn(node->findings, "offered_often", node->line, "capacity nvidia.com/gpu",
+                         "nodes offer nvidia.com/gpu %.0f times: devices are shared, and how many "
+                         "there are is not printed",
+                         capacity);
+        return;
+    }
 
     if (count != (double)(uint64_t)count) /* shared by a number that it does not say */
         return;
@@ -128,8 +142,8 @@ read_whole(sl_kubernetes_node *node, bool shared, sl_facts *facts)
         sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, count - offered, node->line, cut);
         return;
     }
-    if (shared || replicas > 1)
-        read_shared(node, count, replicas, facts);
+    if (shared || shares > 1)
+        read_shared(node, count, shares, facts);
     if (labelled > 0 && offered <= 0)
         sl_findings_warn(node->findings, "none_offered", node->line, "capacity nvidia.com/gpu",
                          "nodes have devices by their labels and offer none");
@@ -196,6 +210,30 @@ read_stated(const sl_kubernetes_node *node, sl_facts *facts)
     }
 }
 
+/* Shares that machines on the node are given, offered by the names of their types:
+ * "nvidia.com/NVIDIA_A10-12Q". */
+static void
+read_vgpus(sl_kubernetes_node *node, sl_facts *facts)
+{
+    static const char prefix[] = "nvidia.com/";
+    void *state = NULL;
+    sl_node resource;
+    sl_vgpu vgpu;
+    double count = 0.0;
+
+    while (node->has_capacity && !facts->field[SL_FIELD_ACCELERATOR].said &&
+           sl_node_next(&node->capacity, &state, &resource)) {
+        if (strncmp(resource.key, prefix, strlen(prefix)) != 0 ||
+            !sl_vgpu_read(resource.key + strlen(prefix), &vgpu) ||
+            !sl_kubernetes_quantity(&resource, &count) || count <= 0)
+            continue;
+        (void)sl_text_copy(node->accelerator, sizeof node->accelerator,
+                           resource.key + strlen(prefix));
+        sl_facts_text(facts, SL_FIELD_ACCELERATOR, node->accelerator, node->line, "capacity");
+        sl_facts_number(facts, SL_FIELD_ACCELERATORS, count, node->line, "capacity");
+    }
+}
+
 void
 sl_kubernetes_nvidia(sl_kubernetes_node *node, sl_facts *facts)
 {
@@ -228,4 +266,5 @@ sl_kubernetes_nvidia(sl_kubernetes_node *node, sl_facts *facts)
             sl_facts_number(facts, SL_FIELD_MEMORY_BYTES, mib * MIB, node->line, memory);
     }
     read_stated(node, facts);
+    read_vgpus(node, facts);
 }

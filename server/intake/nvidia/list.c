@@ -106,7 +106,9 @@ static uint32_t
 recognise_list(const sl_sample *sample)
 {
     const bool listed = sl_sample_holds(sample, "GPU 0: ") || sl_sample_holds(sample, "GPU 1: ");
-    if (sample->shape != SL_SHAPE_TEXT || !listed || !sl_sample_holds(sample, "(UUID: "))
+    const bool own =
+        sl_sample_holds(sample, "(UUID: ") || sl_sample_holds(sample, SL_NVIDIA_LIST_LABEL);
+    if (sample->shape != SL_SHAPE_TEXT || !listed || !own)
         return 0;
     /* nvlink prints the same lines above those of the links. */
     return sl_sample_line_begins(sample, "Link ") ? 40 : 85;

@@ -68,6 +68,12 @@ warn_of_health(sl_nvidia_log *log, const char *path, const char *text, uint32_t 
              sl_text_equal_ignoring_case(text, "In Progress"))
         sl_findings_warn(log->findings, "fabric_not_ready", line, "gpu/fabric/state",
                          "a device has not joined its NVLink fabric yet");
+    else if ((sl_text_equal(path, "fabric/health/summary") && !sl_cell_is_nothing(text) &&
+              !sl_text_equal_ignoring_case(text, "Healthy")) ||
+             (sl_text_equal(path, "fabric/health/bandwidth") &&
+              sl_text_equal_ignoring_case(text, "Degraded")))
+        sl_findings_warn(log->findings, "fabric_unhealthy", line, "gpu/fabric/health",
+                         "the NVLink fabric of a device is not well: %.80s", text);
 }
 
 /* path: below nvidia_smi_log/gpu. */
@@ -88,6 +94,9 @@ take_gpu(sl_nvidia_log *log, const char *path, const char *text, uint32_t line)
         keep_bytes(&g->memory_bytes, &g->memory_line, text, line);
     } else if (sl_text_equal(path, "fb_memory_usage/reserved")) {
         keep_bytes(&g->reserved_bytes, &g->reserved_line, text, line);
+    } else if (sl_text_equal(path, "gpu_virtualization_mode/virtualization_mode")) {
+        g->lent = sl_text_equal_ignoring_case(text, "Host VGPU");
+        g->lent_line = line;
     } else if (sl_text_equal(path, "mig_mode/current_mig")) {
         g->mig = sl_text_equal_ignoring_case(text, "Enabled");
         g->mig_line = line;
@@ -115,7 +124,13 @@ take_gpu(sl_nvidia_log *log, const char *path, const char *text, uint32_t line)
 static void
 say_slices(const sl_nvidia_gpu *g, sl_facts *facts, char *words, size_t size)
 {
-    if (!g->mig)
+    static const char virtualized[] = "gpu/gpu_virtualization_mode";
+
+    if (g->lent) {
+        sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, g->lent_line, virtualized);
+        sl_facts_text(facts, SL_FIELD_SLICE, "lent as vGPUs", g->lent_line, virtualized);
+    }
+    if (!g->mig || g->lent)
         return;
     sl_nvidia_slice_words(g->slices, g->slice_bytes, words, size);
     sl_facts_number(facts, SL_FIELD_SLICED_ACCELERATORS, 1, g->mig_line,
@@ -146,8 +161,10 @@ sl_nvidia_log_end_gpu(sl_nvidia_log *log, sl_errors *err)
                         "gpu/gpu_power_readings/current_power_limit");
     say_slices(g, &facts, slice, sizeof slice);
     if (!facts.field[SL_FIELD_ACCELERATOR].said)
-        sl_findings_warn(log->findings, "device_unreadable", g->line, "gpu",
-                         "a device does not say what it is: the driver may have lost it");
+        sl_findings_warn(
+            log->findings, "device_unreadable", g->line, "gpu",
+            "a device does not say what it is: a part of the log was asked for, or the "
+            "driver may have lost it");
     if (g->width > 0 && g->width < g->width_max)
         sl_findings_warn(log->findings, "pcie_narrow", g->line, "gpu/pci/pci_gpu_link_info",
                          "a device uses %u of its %u PCIe lanes", g->width, g->width_max);

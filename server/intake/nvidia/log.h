@@ -16,6 +16,8 @@ typedef struct sl_nvidia_gpu {
     uint32_t memory_line, reserved_line;
     double limit_w, default_w;
     uint32_t limit_line;
+    bool lent; /* to virtual machines: the driver is that of a hypervisor */
+    uint32_t lent_line;
     bool mig;
     uint32_t mig_line;
     uint32_t slices;

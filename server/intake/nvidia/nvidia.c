@@ -11,7 +11,7 @@ enum { LINE_SIZE = 512 };
 static const sl_format *const formats[] = {
     &sl_nvidia_xml_format,    &sl_nvidia_text_format,  &sl_nvidia_csv_format,
     &sl_nvidia_list_format,   &sl_nvidia_table_format, &sl_nvidia_topo_format,
-    &sl_nvidia_nvlink_format, &sl_dcgm_format,
+    &sl_nvidia_nvlink_format, &sl_dcgm_format,         &sl_dcgm_discovery_format,
 };
 
 const sl_formats sl_nvidia_formats = {formats, sizeof formats / sizeof formats[0]};
@@ -27,10 +27,12 @@ sl_nvidia_uuid_is_masked(const char *uuid)
 static bool
 is_device(char *line, uint32_t *index, const char **name, const char **uuid)
 {
-    static const char before[] = " (UUID: ";
+    static const char before[] = " (UUID: ", label[] = SL_NVIDIA_LIST_LABEL;
     const char *end = NULL;
 
     line += strspn(line, " ");
+    if (strncmp(line, label, sizeof label - 1) == 0)
+        line += sizeof label - 1;
     if (strncmp(line, "GPU ", 4) != 0 || !sl_cell_count(line + 4, index, &end) ||
         strncmp(end, ": ", 2) != 0)
         return false;

@@ -32,6 +32,13 @@ extern const sl_format sl_nvidia_nvlink_format;
 /* what the exporter of DCGM answers to Prometheus */
 extern const sl_format sl_dcgm_format;
 
+/* dcgmi discovery -l */
+extern const sl_format sl_dcgm_discovery_format;
+
+/** What torch.utils.collect_env writes before the list, on a line of its own or on that of the only
+ * device. */
+#define SL_NVIDIA_LIST_LABEL "GPU models and configuration: "
+
 /** A device that a line lists, "GPU 0: NVIDIA H200 (UUID: GPU-...)". The words are the line's; uuid is ""
  * where it is not printed or masked. */
 typedef struct sl_nvidia_listed {

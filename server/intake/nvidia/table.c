@@ -292,6 +292,9 @@ read_table(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 static uint32_t
 recognise_table(const sl_sample *sample)
 {
+    /* nvidia-smi vgpu has the same box around machines that a hypervisor lends to. */
+    if (sl_sample_holds(sample, "vGPU-Util"))
+        return 0;
     if (sl_sample_holds(sample, "| NVIDIA-SMI "))
         return 96;
     return sl_sample_holds(sample, "MiB |") && sl_sample_holds(sample, "Disp.A") ? 80 : 0;

@@ -17,6 +17,8 @@ static const struct {
     {"Attached GPUs", "attached_gpus"},
     {"GPU/Product Name", "gpu/product_name"},
     {"GPU/GPU UUID", "gpu/uuid"},
+    {"GPU/GPU Virtualization Mode/Virtualization Mode",
+     "gpu/gpu_virtualization_mode/virtualization_mode"},
     {"GPU/MIG Mode/Current", "gpu/mig_mode/current_mig"},
     {"GPU/MIG Device", "gpu/mig_devices/mig_device"},
     {"GPU/MIG Device/FB Memory Usage/Total", "gpu/mig_devices/mig_device/fb_memory_usage/total"},
@@ -31,6 +33,8 @@ static const struct {
     {"GPU/GPU Power Readings/Current Power Limit", "gpu/gpu_power_readings/current_power_limit"},
     {"GPU/GPU Power Readings/Default Power Limit", "gpu/gpu_power_readings/default_power_limit"},
     {"GPU/Fabric/State", "gpu/fabric/state"},
+    {"GPU/Fabric/Health/Summary", "gpu/fabric/health/summary"},
+    {"GPU/Fabric/Health/Bandwidth", "gpu/fabric/health/bandwidth"},
     {"GPU/Fabric/CliqueId", "gpu/fabric/cliqueId"},
     {"GPU/Fabric/Clique ID", "gpu/fabric/cliqueId"},
     {"GPU/Fabric/ClusterUUID", "gpu/fabric/clusterUuid"},
@@ -149,7 +153,11 @@ read_text(const sl_raw *raw, sl_findings *findings, sl_errors *err)
 static uint32_t
 recognise_text(const sl_sample *sample)
 {
-    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "==NVSMI LOG==") ? 97 : 0;
+    /* nvidia-smi vgpu -q lists, of each device, to whom it is lent, and not what it is. */
+    return sample->shape == SL_SHAPE_TEXT && sl_sample_holds(sample, "==NVSMI LOG==") &&
+                   !sl_sample_line_begins(sample, "Active vGPUs")
+               ? 97
+               : 0;
 }
 
 const sl_format sl_nvidia_text_format = {"nvidia_smi_text", "nvidia-smi -q", recognise_text,

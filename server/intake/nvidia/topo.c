@@ -263,13 +263,22 @@ end_matrix(reading *r, sl_errors *err)
     return code == SL_OK ? sl_devices_say(r->devices, node, &facts, err) : code;
 }
 
+/* What a page shows of the codes that underline the header: "[4mGPU0". */
+static char *
+behind_underline(char *line)
+{
+    static const char shown[] = "[4m";
+    char *const at = line + strspn(line, " \t");
+    return strncmp(at, shown, sizeof shown - 1) == 0 ? at + sizeof shown - 1 : line;
+}
+
 static sl_code
 take_line(reading *r, char *line, const sl_captures *captures, sl_errors *err)
 {
     uint32_t device = 0;
     sl_code code = SL_OK;
 
-    sl_cells_words(line, &r->cells);
+    sl_cells_words(behind_underline(line), &r->cells);
     if (r->cells.count == 0)
         return SL_OK;
     if (is_header(&r->cells)) {
