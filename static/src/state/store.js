@@ -16,7 +16,7 @@ import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
 import { MOST_PINS, pinOf, pins } from "./pins.js";
 import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
-import { changeWords, pushAddress, writeAddress } from "./steps.js";
+import { arrive, changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
 /** What is dear to compute waits until the reader pauses; what answers a change does not. */
@@ -294,7 +294,10 @@ function followLook() {
 /** Starts everything that follows the plan. */
 export function start() {
     readLook(location.search);
-    window.addEventListener("popstate", readAddress);
+    window.addEventListener("popstate", () => {
+        arrive(settling === 0 ? "" : address());
+        readAddress();
+    });
     window.addEventListener("hashchange", readAddress);
     followLook();
 
