@@ -31,7 +31,7 @@ export function Empty() {
     return html`
         <section class="empty" aria-labelledby="empty-title">
             <h2 id="empty-title">Does it fit, how fast, and what binds?</h2>
-            <p>Name a model on the left, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
+            <p>Name a model in the settings, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
                 ${" "}<code>kubectl</code> print anywhere on this page. Or start from one of these:</p>
             <ul class="starters">${READY.map(([id, cluster]) => html`
                 <li key=${id}>

@@ -102,7 +102,8 @@ export function Verdict() {
             ${refused && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
             ${fixes.length > 0 ? html`
-                <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
+                <h2 id="fixes">Ways to make it better</h2>
+                <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
             ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf"><${Ribbon} /><//>` : null}

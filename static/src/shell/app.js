@@ -1,4 +1,4 @@
-/** The page: header, controls on the left, answer on the right. */
+/** The page: header, controls on the left, answer on the right; in one column the controls fold, so that the answer comes first. */
 import { html } from "../html.js";
 import { tab } from "../state/look.js";
 import { hasModel } from "../state/plan.js";
@@ -6,6 +6,7 @@ import { explainAll, setUnits, theme, toggleTheme, units } from "../state/prefs.
 import { MOST_PINS, pins } from "../state/pins.js";
 import { answer, ownPin, plan, togglePin } from "../state/store.js";
 import { Hatches } from "../widgets/charts.js";
+import { narrow } from "../widgets/narrow.js";
 import { ClusterPicker } from "../planner/cluster-picker.js";
 import { Parallelism, Workload } from "../planner/controls.js";
 import { Details, Provenance } from "../planner/details.js";
@@ -88,7 +89,10 @@ export function App() {
             <div class="columns">
                 <aside class="controls" aria-label="Plan">
                     <${Steps} />
-                    <${ModelPicker} /><${ClusterPicker} /><${Parallelism} /><${Workload} />
+                    <details class="settings" open=${!narrow.value}>
+                        <summary>Model, cluster and settings</summary>
+                        <${ModelPicker} /><${ClusterPicker} /><${Parallelism} /><${Workload} />
+                    </details>
                 </aside>
                 <main id="answer" tabindex="-1"><${Answer} /></main>
             </div>
