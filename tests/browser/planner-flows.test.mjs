@@ -223,6 +223,29 @@ describe('a slider', () => {
         });
     });
 
+    it('or a choice that no rate is known for is mended from the verdict, which offers no reset that changes nothing', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { status } = await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&acc=nvidia-quadro-rtx-8000`));
+            assert.equal(status, 422);
+            const verdict = page.getByTestId('verdict');
+            assert.equal(await verdict.getByRole('button', { name: 'Reset the parallelism' }).count(), 0);
+            await answering(tab, () => verdict.getByRole('button', { name: 'Set Precision to fp16' }).click());
+            const { request, status: mended } = await answering(tab, () => verdict.getByRole('button', { name: 'Set Attention to unfused' }).click());
+            assert.deepEqual([request.workload.precision, mended], ['fp16', 200]);
+        });
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const batch = '/?example=llama-8b&nodes=64&acc=google-tpu-v6e&pernode=4&tp=';
+            const reset = page.getByRole('button', { name: 'Reset the parallelism' });
+            await answering(tab, () => page.goto(`${server.url}${batch}1`));
+            assert.equal(await reset.count(), 0, 'nothing is cut');
+            await answering(tab, () => page.goto(`${server.url}${batch}3`));
+            const { request } = await answering(tab, () => page.getByTestId('verdict').getByRole('button', { name: 'Set Tensor to 2' }).click());
+            assert.equal(request.parallelism.tensor, 2);
+        });
+    });
+
     it('for experts is there where the model has some', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

@@ -157,10 +157,17 @@ export function startExample(id, cluster) {
     setPlan(planOfExample(id, cluster));
 }
 
-/** Back to one rank per replica, which is legal for every model and cluster. */
+/** One rank per replica, which is legal for every model and every part. */
+const UNCUT = Object.fromEntries(["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"]
+    .map((key) => [key, FIELD_BY_KEY.get(key).initial]));
+
+/** Whether there is something to reset. */
+export function isCut() {
+    return Object.entries(UNCUT).some(([key, value]) => plan.value[key] !== value);
+}
+
 export function resetParallelism() {
-    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"];
-    change(Object.fromEntries(keys.map((key) => [key, FIELD_BY_KEY.get(key).initial])));
+    change(UNCUT);
 }
 
 /** @param {unknown} error @returns {Problem | null} null when the request was only withdrawn */
