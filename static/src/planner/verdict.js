@@ -3,7 +3,7 @@ import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
-import { accelerators, answer, applyFix, isCut, plan, resetParallelism } from "../state/store.js";
+import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { change } from "../units.js";
 import { spoken } from "../words.js";
@@ -107,6 +107,8 @@ export function Verdict() {
             </div>
             ${refused && isCut() && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
+            ${refused && problem.status !== 422 ? html`
+                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
             ${fixes.length > 0 ? html`
                 <h2 id="fixes">Ways to make it better</h2>
                 <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix) => html`

@@ -54,7 +54,7 @@ function Header() {
 }
 
 function Answer() {
-    const { estimate, phase } = answer.value;
+    const { estimate, phase, problem } = answer.value;
     if (!hasModel(plan.value)) return html`<${Empty} />`;
     /* These need no plan that has an answer: they find one, or hold it against others. */
     const beside = tab.value === "search" || tab.value === "compare";
@@ -68,7 +68,7 @@ function Answer() {
                 <${Tabs} />
                 <${View}>${estimate ? html`
                     <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>`
-                    : html`<p class="muted unanswered">This plan has no answer. A search finds the plans that have one.</p>`}
+                    : problem?.status === 422 && html`<p class="muted unanswered">This plan has no answer. A search finds the plans that have one.</p>`}
                 <//>
                 ${estimate ? html`<${SheetFoot} /><${Provenance} />` : null}
             </div>` : null}`;

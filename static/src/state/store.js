@@ -12,10 +12,11 @@
  */
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import * as api from "./api.js";
+import { EXAMPLES } from "./examples.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
 import { MOST_PINS, pinOf, pins } from "./pins.js";
-import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
+import { applyPatch, hasCluster, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
 import { arrive, changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
@@ -36,6 +37,9 @@ export const model = signal(NO_INFO);
 export const accelerators = signal(/** @type {Api.Accelerator[]} */ ([]));
 export const inventories = signal(/** @type {{items: Api.InventoryItem[], hint: string}} */ ({ items: [], hint: "" }));
 export const inventory = signal(/** @type {Api.Inventory} */ (null));
+
+/** Questions that the reader asked again. */
+const asks = signal(0);
 
 /** Writes to what is stored: answers from before the last one may be about what is no more. */
 const writes = signal(0);
@@ -152,9 +156,16 @@ export function applyFix(patch) {
     setPlan(applyPatch(plan.value, patch));
 }
 
-/** @param {string} id @param {string} cluster  ids of examples.js */
+/** An example on the cluster that is named or was chosen, else on its usual one. @param {string} id @param {string} [cluster]  ids of examples.js */
 export function startExample(id, cluster) {
-    setPlan(planOfExample(id, cluster));
+    const { sequence, ...settings } = EXAMPLES.get(id).settings;
+    setPlan(cluster === undefined && hasCluster(plan.value) ? { ...plan.value, ...settings, example: id } : planOfExample(id, cluster));
+}
+
+/** Asks the service the same once more. */
+export function askAgain() {
+    answer.value = { ...answer.value, phase: "loading", problem: null };
+    asks.value += 1;
 }
 
 /** One rank per replica, which is legal for every model and every part. */
@@ -313,7 +324,7 @@ export function start() {
         answer.value = asked === "none" ? NO_ANSWER : { ...answer.peek(), phase: "loading" };
     });
     const storedText = computed(() => (plan.value.inventory === "" ? "" : String(writes.value)));
-    follow(() => `${requestText.value} ${storedText.value}`, (abort) => {
+    follow(() => `${requestText.value} ${storedText.value} ${asks.value}`, (abort) => {
         if (requestText.peek() === "none") return;
         const request = JSON.parse(requestText.peek());
         void refreshAnswer(request, abort);
