@@ -64,11 +64,12 @@ function Fix({ fix, estimate }) {
 
 /** @param {{problem: import("../state/api.js").Problem}} props */
 function Refusal({ problem }) {
+    const listed = problem.errors.some(({ detail }) => detail === problem.detail);
     return html`
         <div class="verdict-head">
             <span class="badge bad"><span aria-hidden="true">▲</span> ${problem.status === 422 ? "Not possible" : "No answer"}</span>
             <p class="verdict-text">${problem.errors.length > 0 && problem.status === 422
-                ? "These settings contradict each other or the model." : problem.detail || problem.title}</p>
+                ? "These settings contradict each other or the model." : listed ? problem.title : problem.detail || problem.title}</p>
         </div>
         ${problem.errors.length > 0 ? html`
             <ul class="refusals">${problem.errors.map((item) => {

@@ -38,7 +38,7 @@ function Header() {
             <div class="tools" role="group" aria-label="Page tools">
                 <button type="button" disabled=${!ready} onClick=${copyCurl}>Copy as curl</button>
                 <button type="button" disabled=${!ready} aria-haspopup="dialog" onClick=${openCopyAs}>Copy as…</button>
-                <button type="button" disabled=${!ready} onClick=${copyLink}>Copy link</button>
+                <button type="button" onClick=${copyLink}>Copy link</button>
                 <button type="button" disabled=${!ready || (!pinned && pins.value.length >= MOST_PINS)} aria-pressed=${pinned}
                         title="Set this plan aside, to compare it with others" onClick=${() => togglePin(ownPin.value)}>${pinned ? "Pinned" : "Pin"}</button>
                 <button type="button" aria-pressed=${explainAll.value} onClick=${() => { explainAll.value = !explainAll.value; }}>Explain</button>
