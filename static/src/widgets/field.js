@@ -10,21 +10,15 @@ import { ReadLabel } from "./read.js";
 const MOST_CHIPS = 8;
 const MOST_HINTS = 8;
 
-/** Batches about the plan's own that so many replicas share evenly: how many there are follows from the cut. @param {string} detail  "..., got 168" */
-function sharedBatches(detail) {
-    const { globalBatch, microBatch } = plan.value;
-    const each = Number(/[0-9]+$/.exec(detail)) * microBatch;
-    const below = Math.floor(globalBatch / each) * each;
-    return [below, below + each].filter((batch) => batch > 0);
-}
-
 /**
  * The legal values of a field that a problem's hint names; of counts the nearest first.
- * @param {string} name @param {import("../state/api.js").ProblemItem} problem @param {number} [most] @returns {(number | string)[]}
+ * @param {string} name @param {{pointer: string, hint?: string}} problem @param {number} [most] @returns {(number | string)[]}
  */
-export function hinted(name, { pointer, code, detail, hint = "" }, most = MOST_HINTS) {
-    if (pointer === "/parallelism/data" && code === "not_divisible") return sharedBatches(detail);
-    const { type, pointer: own } = FIELD_BY_KEY.get(name);
+export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
+    const { type, pointer: own, choice } = FIELD_BY_KEY.get(name);
+    /* What another setting cannot be may be mended here: "global_batch_size 168, or data 64". */
+    const [, named] = new RegExp(`\\b${choice} ([0-9]+)`).exec(hint) ?? [];
+    if (named) return [Number(named)];
     const words = hint.split(",").map((part) => part.trim());
     if (pointer !== own || !words.every((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9_.-]+$/).test(word))) return [];
     if (type !== "count") return words.slice(0, most);
