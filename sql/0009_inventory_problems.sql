@@ -4,6 +4,9 @@
 -- are kept by triggers, since replicas of the release before go on writing beside this one. What no replica looked
 -- at yet counts as a problem: that it has none is not known.
 
+-- Rows that this file wrote are checked again when they are written again, and what waits for that bars the rest.
+SET CONSTRAINTS inventories_current_fkey IMMEDIATE;
+
 ALTER TABLE inventories
     ADD COLUMN observed_hash text NOT NULL DEFAULT '',
     ADD COLUMN stale_at timestamptz NOT NULL DEFAULT 'infinity',

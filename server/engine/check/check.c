@@ -186,6 +186,7 @@ refuse_batch(const sl_question *question, sl_errors *err)
     const uint64_t batch = question->workload.global_batch;
     const uint64_t rounds = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? plan->pipeline : 1;
     const uint64_t each = plan->data * question->workload.micro_batch * rounds;
+    const uint64_t next = (batch / each + 1) * each;
     uint64_t fewer = plan->data;
     const sl_code code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/data",
                                  "must divide the %llu sequences of a global batch, got %u",
@@ -195,8 +196,8 @@ refuse_batch(const sl_question *question, sl_errors *err)
         return code;
     while (batch % fewer != 0)
         fewer--;
-    sl_hint(err, "global_batch_size %llu, or data %llu",
-            (unsigned long long)((batch / each + 1) * each), (unsigned long long)fewer);
+    sl_hint(err, "global_batch_size %llu, or data %llu", (unsigned long long)next,
+            (unsigned long long)fewer);
     return code;
 }
 
