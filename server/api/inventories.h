@@ -30,6 +30,10 @@ void sl_row_answer(const sl_app *app, const sl_inventory_row *row, const sl_api_
 /** The members of a row without its spec, into an open object. */
 void sl_row_members(sl_writer *writer, const sl_inventory_row *row);
 
+/** Finds of each inventory that changed since it was looked at whether its hosts are as its spec
+ * says, for the list to be asked for. */
+void sl_inventories_judge(const sl_app *app, sl_store *store, const atomic_bool *stopping);
+
 /** What was done, and from where; null where a revision is older than the audit. */
 void sl_event_write(sl_writer *writer, const sl_inventory_event *event);
 

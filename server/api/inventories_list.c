@@ -154,6 +154,8 @@ read_query(const sl_app *app, const sl_request *request, sl_inventory_query *out
     if (code == SL_OK)
         code = sl_api_flag(request, "deleted", &out->deleted, err);
     if (code == SL_OK)
+        code = sl_api_flag(request, "problems", &out->problems, err);
+    if (code == SL_OK)
         code = read_cursor(request, out, err);
     if (code == SL_OK)
         code = read_accelerator(app, request, out, err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "api/inventories.h"
 #include "api/plan_trial.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -98,7 +99,7 @@ judge(sl_plan_keeper *keeper, sl_app *view, const char *slug, sl_arena *arena, s
 
 /* A page of the plans that wait; *after moves behind it. False: there is no more to do. */
 static bool
-judge_page(sl_plan_keeper *keeper, sl_app *view, char after[SL_PLAN_SLUG_SIZE])
+judge_page(sl_plan_keeper *keeper, sl_app *view, char after[SL_SLUG_SIZE])
 {
     const sl_plan_query query = {
         .after = after, .limit = PAGE, .verdict = sl_plan_verdict_names[SL_PLAN_PENDING]};
@@ -118,7 +119,7 @@ judge_page(sl_plan_keeper *keeper, sl_app *view, char after[SL_PLAN_SLUG_SIZE])
         sl_arena_free(own);
     }
     if (code == SL_OK && count > 0)
-        code = sl_text_copy(after, SL_PLAN_SLUG_SIZE, rows[count - 1].slug) ? SL_OK : SL_E_INTERNAL;
+        code = sl_text_copy(after, SL_SLUG_SIZE, rows[count - 1].slug) ? SL_OK : SL_E_INTERNAL;
     sl_arena_free(arena);
     return code == SL_OK && more && !atomic_load(&keeper->stopping);
 }
@@ -159,12 +160,13 @@ run(void *context)
 
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
     while (wait_stirred(keeper)) {
-        char after[SL_PLAN_SLUG_SIZE] = "";
+        char after[SL_SLUG_SIZE] = "";
         /* Whoever uses the database first migrates it; there is nothing to do before that. */
         if (!atomic_load(&keeper->app->migrated))
             continue;
         /* One catalogue for the round. */
         sl_app *const view = sl_api_enter(keeper->app, keeper->workers[SL_LANE_COMPUTE]);
+        sl_inventories_judge(view, keeper->workers[SL_LANE_STORE]->store, &keeper->stopping);
         while (judge_page(keeper, view, after))
             continue;
         count_plans(keeper, view);

@@ -76,7 +76,7 @@ const sl_route sl_api_routes[] = {
      SEARCH_MAX_S, "unknown"},
 
     {SL_GET, "/api/v1/inventories", SL_LANE_STORE, sl_inventories_list, NULL, 0, 10.0,
-     "limit, cursor, sort, gpu, name, label, deleted, updated_since"},
+     "limit, cursor, sort, gpu, name, label, deleted, updated_since, problems"},
     {SL_POST, "/api/v1/inventories:parse", SL_LANE_BULK, sl_inventories_parse, "*",
      UPLOAD_MAX_BYTES, 60.0, "format, strict"},
     {SL_GET, "/api/v1/inventories:formats", SL_LANE_COMPUTE, sl_inventories_formats, NULL, 0, 5.0,

@@ -7,6 +7,8 @@
 
 #include "store/store.h"
 
+enum { SL_SLUG_SIZE = 64 };
+
 typedef struct sl_inventory_row {
     const char *slug;
     uint64_t revision; /* from 1 */
@@ -101,6 +103,7 @@ typedef struct sl_inventory_query {
     const char *labels;        /* a JSON object: these with these values */
     const char *label_name;    /* there is a label of this name */
     const char *updated_since; /* RFC 3339 */
+    bool problems;             /* there is something to see to: inventory_problems.h */
 } sl_inventory_query;
 
 typedef struct sl_inventory_page {

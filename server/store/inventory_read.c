@@ -111,6 +111,7 @@ sl_inventory_list(sl_store *store, const sl_inventory_query *query, sl_arena *ar
                                   query->labels,
                                   query->label_name,
                                   query->updated_since,
+                                  query->problems ? "t" : NULL,
                                   first ? orders[query->sort].first_slug : query->after_slug};
     PGresult *result = NULL;
     sl_code code = sl_query_read(store, orders[query->sort].statement, values, &result, err);

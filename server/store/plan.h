@@ -10,8 +10,6 @@
 
 #include "store/inventory.h"
 
-enum { SL_PLAN_SLUG_SIZE = 64 };
-
 typedef struct sl_plan_row {
     const char *slug;
     uint64_t revision; /* from 1 */

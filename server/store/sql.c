@@ -51,7 +51,11 @@
     " AND ($5::text IS NULL OR (" HOLDS_PART "))"                                                  \
     " AND ($6::jsonb IS NULL OR labels @> $6::jsonb)"                                              \
     " AND ($7::text IS NULL OR jsonb_exists(labels, $7::text))"                                    \
-    " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"
+    " AND ($8::timestamptz IS NULL OR updated_at >= $8::timestamptz)"                              \
+    " AND ($9::boolean IS NULL OR problem_at <= statement_timestamp())"
+
+/* What is found of an inventory's hosts holds for; software is the parameter that holds its versions. */
+#define HOSTS_FOR(software) "concat_ws(' ', revision, observed_hash, " software "::text)"
 
 /* Where a row stands among the others, to the last digit: what the next page begins behind. */
 #define NAME_KEY "left(name, 100) COLLATE \"C\""
@@ -253,35 +257,48 @@ static const sl_sql statements[] = {
                                     "SELECT " ROW ", slug FROM inventories"
                                     " WHERE slug > $1::text" FILTERS
                                     " ORDER BY slug LIMIT $2::bigint",
-                                    8},
+                                    9},
     [SL_SQL_INVENTORIES_BY_SLUG_DOWN] = {"inventories_by_slug_down",
                                          "SELECT " ROW ", slug FROM inventories"
                                          " WHERE slug < $1::text" FILTERS
                                          " ORDER BY slug DESC LIMIT $2::bigint",
-                                         8},
+                                         9},
     [SL_SQL_INVENTORIES_BY_UPDATE] =
         {"inventories_by_update",
          "SELECT " ROW ", " UPDATE_KEY " FROM inventories"
-         " WHERE (updated_at, slug) > ($1::timestamptz, $9::text)" FILTERS
+         " WHERE (updated_at, slug) > ($1::timestamptz, $10::text)" FILTERS
          " ORDER BY updated_at, slug LIMIT $2::bigint",
-         9},
+         10},
     [SL_SQL_INVENTORIES_BY_UPDATE_DOWN] =
         {"inventories_by_update_down",
          "SELECT " ROW ", " UPDATE_KEY " FROM inventories"
-         " WHERE (updated_at, slug) < ($1::timestamptz, $9::text)" FILTERS
+         " WHERE (updated_at, slug) < ($1::timestamptz, $10::text)" FILTERS
          " ORDER BY updated_at DESC, slug DESC LIMIT $2::bigint",
-         9},
+         10},
     [SL_SQL_INVENTORIES_BY_NAME] = {"inventories_by_name",
                                     "SELECT " ROW ", " NAME_KEY " FROM inventories"
-                                    " WHERE (" NAME_KEY ", slug) > ($1::text, $9::text)" FILTERS
+                                    " WHERE (" NAME_KEY ", slug) > ($1::text, $10::text)" FILTERS
                                     " ORDER BY " NAME_KEY ", slug LIMIT $2::bigint",
-                                    9},
+                                    10},
     [SL_SQL_INVENTORIES_BY_OBSERVATION] =
         {"inventories_by_observation",
          "SELECT " ROW ", " OBSERVED_KEY " FROM inventories"
-         " WHERE (observed_at, slug) > ($1::timestamptz, $9::text)" FILTERS
+         " WHERE (observed_at, slug) > ($1::timestamptz, $10::text)" FILTERS
          " ORDER BY observed_at, slug LIMIT $2::bigint",
-         9},
+         10},
+    [SL_SQL_INVENTORIES_UNJUDGED] = {"inventories_unjudged",
+                                     "SELECT slug, " HOSTS_FOR(
+                                         "$2") " FROM inventories"
+                                               " WHERE slug > $1::text AND deleted_at IS NULL"
+                                               " AND hosts_judged_for IS DISTINCT FROM " HOSTS_FOR(
+                                                   "$2") " ORDER BY slug LIMIT $3::bigint",
+                                     3},
+    /* Of two that judge at once the first one is heard: both say the same. */
+    [SL_SQL_INVENTORY_JUDGE] = {"inventory_judge",
+                                "UPDATE inventories SET hosts_judged_for = $2::text,"
+                                " hosts_wrong = $3::boolean WHERE slug = $1::text"
+                                " AND hosts_judged_for IS DISTINCT FROM $2::text",
+                                3},
 
     [SL_SQL_OBSERVATION_NOTE] = {"observation_note",
                                  "INSERT INTO observation_audit"

@@ -330,6 +330,13 @@ describe('ways of fine-tuning', () => {
 });
 
 describe('for everyone', () => {
+    it('two plans stand side by side on a phone', async () => {
+        await inTab(browser, server, { path: VIEW + pinPart(WIDE), width: 390, height: 844 }, async ({ page }) => {
+            await ready(page);
+            await becomes(() => page.locator('.sheet .scroll-hint').count(), 0, 'nothing to scroll to');
+        });
+    });
+
     for (const colorScheme of ['light', 'dark']) {
         it(`axe-core finds nothing in ${colorScheme}: plans, strategies, fine-tuning, narrow`, async () => {
             await inTab(browser, server, { path: PAIR, colorScheme }, async ({ page }) => {

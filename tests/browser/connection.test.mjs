@@ -91,6 +91,23 @@ const refusal = (code, after) => ({
         detail: 'every worker is busy and the queue is full', instance: 'x', errors: [{ pointer: '', code, detail: 'busy' }] }),
 });
 
+describe('a service that errs', () => {
+    it('is asked again when the reader says so, and nobody is sent to search for what only failed', async () => {
+        await inTab(browser, server, { faults: ['500 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            await page.route('**/api/v1/estimates', (route) => route.fulfill({ status: 500, contentType: 'application/problem+json',
+                body: JSON.stringify({ type: '/problems/internal', title: 'Internal error', status: 500, detail: 'it broke', errors: [] }) }));
+            await page.click('[data-example="llama-8b"]');
+            await page.waitForSelector('[data-testid="verdict"][data-phase="problem"]');
+            assert.equal(await page.locator('.unanswered').count(), 0);
+            await page.unroute('**/api/v1/estimates');
+            const { status } = await answering(tab, () => page.getByRole('button', { name: 'Ask again' }).click());
+            assert.equal(status, 200);
+            assert.equal(await page.getByRole('button', { name: 'Ask again' }).count(), 0);
+        });
+    });
+});
+
 describe('a service that refuses with 503', () => {
     it('is asked again no sooner than it wishes, or at once when the reader says so', async () => {
         await inTab(browser, server, { faults: ['503 POST /api/v1/estimates'] }, async (tab) => {

@@ -210,7 +210,7 @@ describe('the controls', () => {
             assert.ok((await offered(page, 'tensor')).length > 1);
             assert.equal(await page.locator('.chip.illegal').count(), 0);
             // The verdict names the setting too, and leads there.
-            await page.getByTestId('verdict').getByRole('button', { name: 'Global batch' }).click();
+            await page.getByTestId('verdict').getByRole('button', { name: 'Global batch', exact: true }).click();
             assert.equal(await page.evaluate(() => document.activeElement.id), 'field-globalBatch');
             const mended = await answering(tab, () => type(page, 'globalBatch', '512'));
             assert.equal(mended.status, 200);

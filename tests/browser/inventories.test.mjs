@@ -98,6 +98,9 @@ const row = (page, slug) => page.locator(`tr[data-slug="${slug}"]`);
 const toast = (page) => page.locator('.toast');
 const button = (page, name) => page.getByRole('button', { name, exact: true });
 
+/** Slugs of those by such a name that have problems. */
+const troubled = async (name) => (await api.get(`inventories?name=${name}&problems=true`)).items.map(({ slug }) => slug);
+
 describe('the list', () => {
     it('shows what was seen longest ago first, what is wrong there, and why a plan stopped fitting', async () => {
         await becomes(async () => (await api.get('plans/whole')).status.verdict, 'does_not_fit', 'the plan is judged');
@@ -119,6 +122,7 @@ describe('the list', () => {
         await api.inventory('fine', { name: 'Fine', pools: [{ name: 'a', nodes: 1, node }] });
         await inTab(browser, server, at(), async ({ page }) => {
             await row(page, 'fine').waitFor();
+            await becomes(() => troubled('Fine'), [], 'it was looked at');
             await page.getByLabel('Only with problems').check();
             await row(page, 'fine').waitFor({ state: 'detached' });
             await page.getByLabel('Only with problems').uncheck();
@@ -144,6 +148,11 @@ describe('the list', () => {
             assert.equal(await page.locator('tr[data-slug]').count(), 1);
             await page.goBack();
             await row(page, 'zone-50').waitFor();
+            await api.observe('zone-0', 'slurm', slurm(['z1'], { z1: ['DRAIN', 'fan'] }));
+            await becomes(() => troubled('zone'), ['zone-0']);
+            await page.getByLabel('Only with problems').check();
+            await row(page, 'zone-0').waitFor();
+            assert.equal(await page.locator('tr[data-slug]').count(), 1, 'whatever page it stands on');
         });
         await Promise.all(zones.map((slug) => api.remove(slug)));
     });

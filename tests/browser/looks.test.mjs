@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lookOf, TIME_TERMS } from '../../static/src/widgets/terms.js';
 import { expectAccessible } from './lib/axe.mjs';
-import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen } from './lib/browser.mjs';
+import { answering, atRest, becomes, fitsAcross, inTab, openPlan, seen, type } from './lib/browser.mjs';
 import { gb, gib, threeDigits } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 
@@ -89,6 +89,28 @@ describe('the page in little room', () => {
             });
         });
     }
+
+    it('on a phone has the verdict on the first screen, and the settings fold open where they are asked for', async () => {
+        const faults = ['422 POST /api/v1/estimates'];
+        await inTab(browser, server, { width: 390, height: 844, path: '/version', faults }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.goto(server.url + PRICED));
+            const { y, height } = await page.getByTestId('sentence').boundingBox();
+            assert.ok(y + height < 844, `ends at ${y + height}`);
+            const batch = page.locator('#field-globalBatch');
+            assert.ok(!await batch.isVisible());
+            const fold = page.getByText('Model, cluster and settings');
+            await fold.click();
+            await answering(tab, () => type(page, 'globalBatch', '511'));
+            await fold.click();
+            await page.getByTestId('verdict').getByRole('button', { name: 'Global batch' }).first().click();
+            await becomes(() => page.evaluate(() => document.activeElement.id), 'field-globalBatch');
+            assert.ok(await batch.isVisible());
+            await page.setViewportSize({ width: 1400, height: 1000 });
+            await fold.waitFor({ state: 'hidden' });
+            assert.ok(await batch.isVisible(), 'beside the answer there is nothing to fold');
+        });
+    });
 });
 
 describe('the page for a reader', () => {

@@ -115,6 +115,18 @@ describe('a model', () => {
         });
     });
 
+    it('acceptance 15: is taken to the cluster that was chosen before it', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await drop(page, [['gpus.csv', SMI]]);
+            await page.getByText('planned on', { exact: true }).waitFor();
+            const starter = page.locator('[data-example="llama-8b"]');
+            await becomes(async () => /1 node of 8 × NVIDIA H200/.test(await starter.innerText()), true);
+            const { request } = await answering(tab, () => starter.click());
+            assert.deepEqual([request.cluster.accelerator, request.cluster.nodes], ['nvidia-h200-sxm-141gb', 1]);
+        });
+    });
+
     it('acceptance 15: goes with each of the three ready clusters', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;
@@ -220,6 +232,39 @@ describe('a slider', () => {
             const mended = await answering(tab, () => page.getByRole('button', { name: `Set Pipeline to ${nearest}` }).click());
             assert.equal(mended.request.parallelism.pipeline, nearest);
             assert.equal(await chosen(page, 'pipeline'), String(nearest));
+        });
+    });
+
+    it('or a choice that no rate is known for is mended from the verdict, which offers no reset that changes nothing', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { status } = await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&acc=nvidia-quadro-rtx-8000`));
+            assert.equal(status, 422);
+            const verdict = page.getByTestId('verdict');
+            assert.equal(await verdict.getByRole('button', { name: 'Reset the parallelism' }).count(), 0);
+            await answering(tab, () => verdict.getByRole('button', { name: 'Set Precision to fp16' }).click());
+            const { request, status: mended } = await answering(tab, () => verdict.getByRole('button', { name: 'Set Attention to unfused' }).click());
+            assert.deepEqual([request.workload.precision, mended], ['fp16', 200]);
+        });
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const batch = '/?example=llama-8b&nodes=64&acc=google-tpu-v6e&pernode=4&tp=';
+            const reset = page.getByRole('button', { name: 'Reset the parallelism' });
+            await answering(tab, () => page.goto(`${server.url}${batch}1`));
+            assert.equal(await reset.count(), 0, 'nothing is cut');
+            await answering(tab, () => page.goto(`${server.url}${batch}3`));
+            const { request } = await answering(tab, () => page.getByTestId('verdict').getByRole('button', { name: 'Set Tensor to 2' }).click());
+            assert.equal(request.parallelism.tensor, 2);
+        });
+    });
+
+    it('that leaves replicas no even share of the batch is mended by the nearest batch', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            const { status } = await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&nodes=21`));
+            assert.equal(status, 422);
+            const { request, status: mended } = await answering(tab, () => page.getByTestId('verdict').getByRole('button', { name: 'Set Global batch to 168' }).click());
+            assert.deepEqual([request.workload.global_batch_size, mended], [168, 200]);
         });
     });
 

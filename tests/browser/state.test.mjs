@@ -113,6 +113,17 @@ describe('what is copied', () => {
     });
 });
 
+describe('the link of a page that plans nothing', () => {
+    it('is copied like that of a plan', async () => {
+        await inTab(browser, server, { path: '/?page=concepts' }, async ({ page }) => {
+            await page.getByRole('button', { name: 'Copy link' }).click();
+            await told(page, 'Link copied');
+            assert.equal(await page.evaluate(() => navigator.clipboard.readText()), page.url());
+            assert.match(page.url(), /page=concepts/);
+        });
+    });
+});
+
 describe('a preference', () => {
     it('for the theme follows the system until the reader chooses, then stays', async () => {
         await inTab(browser, server, { colorScheme: 'dark' }, async ({ page }) => {

@@ -39,6 +39,27 @@ describe('a change of the plan', () => {
         });
     });
 
+    it('undone in the moment after a look leaves the look where it was', async () => {
+        await inTab(browser, server, {}, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.click('[data-example="llama-8b"]'));
+            await page.getByRole('tab', { name: 'Timeline and sharding' }).click();
+            await page.getByTestId('map').waitFor();
+            await page.waitForTimeout(400); /* the address of the view itself is written */
+            await page.evaluate(() => {
+                const chosen = document.querySelector('input[name="map-axis"][value="tensor"]');
+                chosen.click();
+                history.back();
+            });
+            await page.getByTestId('memory').waitFor();
+            assert.doesNotMatch(page.url(), /by=/, 'what was looked at there is not said here');
+            await page.goForward();
+            await page.getByTestId('map').waitFor();
+            await becomes(() => page.locator('input[name="map-axis"]:checked').inputValue(), 'tensor');
+            await becomes(() => new URL(page.url()).searchParams.get('by'), 'tensor');
+        });
+    });
+
     it('leaves the keys to a text that is being typed', async () => {
         await inTab(browser, server, {}, async (tab) => {
             const { page } = tab;

@@ -71,6 +71,28 @@ describe('the width of a column', () => {
         });
     });
 
+    it('outlasts a reload, which nothing that is kept there can break', async () => {
+        await withPlans(async (page, grid) => {
+            const before = await widthsOf(grid);
+            await pull(page, headOf(grid, 'rank'), 40);
+            const wide = await widthsOf(grid);
+            assert.notDeepEqual(wide, before);
+            const reload = async () => {
+                await page.reload();
+                await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+            };
+            await reload();
+            await becomes(() => widthsOf(grid), wide);
+            const names = await grid.locator('thead th').evaluateAll((heads) => heads.map(({ dataset }) => dataset.name));
+            const all = (width) => JSON.stringify({ 'Plans found': Object.fromEntries(names.map((name) => [name, width])) });
+            for (const nonsense of ['{', 'null', '7', '[3]', '{"Plans found":null}', all('90'), all(-90), all(1e9), all(null)]) {
+                await page.evaluate((text) => localStorage.setItem('shardline.widths', text), nonsense);
+                await reload();
+                await becomes(() => widthsOf(grid), before, nonsense);
+            }
+        });
+    });
+
     it('outlasts a look at another view, and rows that come into sight', async () => {
         await withPlans(async (page, grid) => {
             await pull(page, headOf(grid, 'rank'), 40);

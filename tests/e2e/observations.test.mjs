@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { accelerator, estimate, inventory } from './lib/fixtures.mjs';
 import { connectTo } from './lib/http.mjs';
+import { eventually } from './lib/processes.mjs';
 import { assertProblem } from './lib/problems.mjs';
 import { startServer, stopClean } from './lib/server.mjs';
 
@@ -157,6 +158,43 @@ test('what contradicts the spec is named with both values', async () => {
     const { hosts: { contradictions } } = await statusOf('contradicts');
     assert.deepEqual(contradictions, [{ pool: 'main', hosts: ['gpu001'], field: 'accelerators',
         spec: 8, observed: 4, source: 'slurm' }]);
+});
+
+test('a list of those with problems has what is drained, missing, stale, contradicted, not known or fits no plan', async () => {
+    const watched = (rest = {}) => ({ ...named(), labels: { watched: 'yes' }, ...rest });
+    const listed = async (rest = '') => (await client.get(`${base}?label=watched&problems=true${rest}`)).json;
+    const becomes = (...slugs) => eventually(async () =>
+        (await listed()).items.map(({ slug }) => slug).join() === slugs.join(), slugs.join());
+    for (const slug of ['watched-a', 'watched-b', 'watched-c', 'watched-d'])
+        await store(slug, watched());
+    await becomes();
+    await observe('watched-a', 'slurm', scontrol({ ...all(4), gpu002: 'IDLE+DRAIN:fan' }));
+    await becomes('watched-a');
+    await observe('watched-b', 'slurm', scontrol(all(4)), '?observed_at=2026-01-31T12:00:00Z&stale_after_s=60');
+    await observe('watched-c', 'slurm', scontrol(all(4)).replace('Gres=gpu:h100:8', 'Gres=gpu:h100:4'));
+    await becomes('watched-a', 'watched-b', 'watched-c');
+    const { cluster, ...request } = estimate({ parallelism: { data: 'auto' }, workload: { global_batch_size: 192 } });
+    const saved = await client.put('/api/v1/plans/watched',
+        { request: { ...request, cluster: { inventory: 'watched-d', nodes: 5 } } });
+    assert.equal(saved.status, 201, saved.text);
+    await becomes('watched-a', 'watched-b', 'watched-c', 'watched-d');
+
+    const first = await listed('&sort=-slug&limit=3');
+    assert.deepEqual(first.items.map(({ slug }) => slug), ['watched-d', 'watched-c', 'watched-b']);
+    const rest = await listed(`&sort=-slug&limit=3&cursor=${first.next_cursor}`);
+    assert.deepEqual([rest.items.map(({ slug }) => slug), rest.next_cursor], [['watched-a'], null]);
+
+    await client.delete('/api/v1/plans/watched');
+    await becomes('watched-a', 'watched-b', 'watched-c');
+    await observe('watched-b', 'slurm', scontrol(all(4)));
+    await client.delete(`${base}/watched-c/observations/slurm`);
+    await becomes('watched-a');
+    await store('watched-a', watched({ pools: [{ ...named(3).pools[0], hosts: ['gpu00[1,3-4]'] }] }));
+    await becomes();
+    await observe('watched-b', 'slurm', scontrol(all(3)));
+    await store('watched-d', watched({ pools: [{ ...named().pools[0], node: { accelerator: 'martian-9', accelerators: 8, memory_bytes: 2 ** 36 } }] }));
+    await becomes('watched-b', 'watched-d');
+    assertProblem(await client.get(`${base}?problems=some`), 422, { code: 'unknown_value' });
 });
 
 test('several sources are listed page by page, and one is forgotten', async () => {

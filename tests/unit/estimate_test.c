@@ -56,6 +56,16 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.plan.data = 4;
     expect_fault(&q, "world_size_mismatch", "/parallelism/data", "8");
     q = gpt_question(1);
+    q.workload.global_batch = 55; /* of 8 ranks */
+    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 56, or data 5");
+    q = gpt_question(1);
+    q.plan.data = 2;
+    q.plan.pipeline = 4;
+    q.plan.virtual_pipeline = 2;
+    q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
+    q.workload.global_batch = 17; /* in rounds of 4 micro-batches: 8 sequences */
+    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 24, or data 1");
+    q = gpt_question(1);
     q.workload.micro_batch = 3;
     expect_fault(&q, "not_divisible", "/workload/micro_batch_size", "1, 2");
     q = gpt_question(1);

@@ -154,6 +154,39 @@ inventories_of_the_release_before_are_taken_along(void)
     expect_answer("SELECT revision FROM inventories", "2");
 }
 
+/* Rows that one file changes twice, of a release whose inventories had sources and plans. */
+static void
+what_was_observed_and_judged_before_is_found_as_a_problem(void)
+{
+    if (!fresh())
+        return;
+    sl_errors err = {0};
+    CU_ASSERT_EQUAL(apply(sl_sql_files.files, 8, &err), SL_OK);
+    sl_postgres_do(
+        &postgres,
+        "INSERT INTO inventories (slug, revision, name, spec, spec_hash, created_at, updated_at)"
+        " SELECT slug, 1, slug, '{}', 'h', now(), now() FROM unnest('{both,fine,seen}'::text[])"
+        " slug; INSERT INTO inventory_revisions SELECT slug, revision, name, spec, spec_hash,"
+        " created_at FROM inventories;"
+        " INSERT INTO observations SELECT slug, 'cron', 1, 'f', repeat('0', 64), '{}',"
+        " repeat('1', 64), 1, '2026-01-01Z', 60, now(), now() FROM inventories"
+        " WHERE slug <> 'fine';"
+        " INSERT INTO plans (slug, revision, name, spec, spec_hash, inventory, created_at,"
+        " updated_at, verdict, evaluation, evaluated_at, evaluated_for)"
+        " VALUES ('p', 1, '', '{}', 'h', 'both', now(), now(), 'does_not_fit', '{}', now(), '')");
+    CU_ASSERT_EQUAL(migrate(&err), SL_OK);
+    CU_ASSERT_EQUAL(err.count, 0);
+    sl_postgres_do(&postgres, "UPDATE inventories SET hosts_wrong = false");
+    expect_answer("SELECT string_agg(concat_ws(' ', slug, stale_at AT TIME ZONE 'UTC',"
+                  " plans_wrong, problem_at = '-infinity', length(observed_hash)), ', '"
+                  " ORDER BY slug) FROM inventories",
+                  "both 2026-01-01 00:01:00 t t 32, fine infinity f f 0,"
+                  " seen 2026-01-01 00:01:00 f f 32");
+    /* And verdicts are followed from then on. */
+    sl_postgres_do(&postgres, "UPDATE plans SET verdict = 'fits'");
+    expect_answer("SELECT count(*) FROM inventories WHERE plans_wrong", "0");
+}
+
 static void
 migrating_twice_changes_nothing(void)
 {
@@ -312,6 +345,7 @@ static const sl_case cases[] = {
     SL_CASE(every_embedded_migration_is_applied_in_order),
     SL_CASE(every_table_and_every_column_says_what_it_is),
     SL_CASE(inventories_of_the_release_before_are_taken_along),
+    SL_CASE(what_was_observed_and_judged_before_is_found_as_a_problem),
     SL_CASE(migrating_twice_changes_nothing),
     SL_CASE(concurrent_migrators_apply_each_file_once),
     SL_CASE(a_migrator_waits_for_another_past_the_lock_timeout_of_a_request),

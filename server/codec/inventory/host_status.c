@@ -308,3 +308,19 @@ sl_host_status_pool(const sl_host_status *status, const char *name)
             return &status->pools[i].hosts;
     return NULL;
 }
+
+bool
+sl_host_status_wrong(const sl_host_status *status)
+{
+    assert(status != NULL);
+
+    for (uint32_t i = 0; i < status->pool_count; i++)
+        if (status->pools[i].accelerator == NULL ||
+            status->pools[i].hosts.usable < status->pools[i].hosts.nodes)
+            return true;
+    for (uint32_t i = 0; i < status->host_count; i++)
+        if (status->hosts[i].pool != SL_NO_POOL &&
+            absence_of(status, &status->hosts[i]) != ABSENCES)
+            return true;
+    return status->contradiction_count > 0;
+}

@@ -177,19 +177,44 @@ check_pipeline(const sl_question *question, sl_errors *err)
     return check_layout(question, err);
 }
 
+/* Replicas most often follow from the cut, and what can mend them is the batch: the next one that they
+ * share evenly, in whole rounds of an interleaved schedule. */
+static sl_code
+refuse_batch(const sl_question *question, sl_errors *err)
+{
+    const sl_plan *const plan = &question->plan;
+    const uint64_t batch = question->workload.global_batch;
+    const uint64_t rounds = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? plan->pipeline : 1;
+    const uint64_t each = plan->data * question->workload.micro_batch * rounds;
+    const uint64_t next = (batch / each + 1) * each;
+    uint64_t fewer = plan->data;
+    const sl_code code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/data",
+                                 "must divide the %llu sequences of a global batch, got %u",
+                                 (unsigned long long)batch, plan->data);
+
+    if (err->terse)
+        return code;
+    while (batch % fewer != 0)
+        fewer--;
+    sl_hint(err, "global_batch_size %llu, or data %llu", (unsigned long long)next,
+            (unsigned long long)fewer);
+    return code;
+}
+
 static sl_code
 check_batch(const sl_question *question, sl_errors *err)
 {
     const sl_workload *workload = &question->workload;
     const sl_plan *plan = &question->plan;
     const uint64_t batch = workload->global_batch;
-    sl_code code = check_divides(plan->data, batch, "/parallelism/data",
-                                 "sequences of a global batch", SL_CHOICES_MAX, err);
 
-    if (code != SL_OK || !is_known(question, SL_UNKNOWN_MICRO_BATCH))
-        return code;
-    code = check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
-                         "sequences of a replica", batch / plan->data, err);
+    if (batch % plan->data != 0)
+        return refuse_batch(question, err);
+    if (!is_known(question, SL_UNKNOWN_MICRO_BATCH))
+        return SL_OK;
+    sl_code code =
+        check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
+                      "sequences of a replica", batch / plan->data, err);
     return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
 }
 

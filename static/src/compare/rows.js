@@ -182,7 +182,7 @@ export function partsOf(columns) {
     const [step, ...others] = figures(RATES);
     return [
         { title: "Verdict", rows: [wordsRow(columns, "fits", "Fits", verdictOf), ...figures(LIMITS),
-            rangeRow(columns, "range peak", "Range of the peak", "peak_reserved_bytes", bytes),
+            rangeRow(columns, "range peak", "Range of peak reserved", "peak_reserved_bytes", bytes),
             wordsRow(columns, "binds", "What binds", ({ estimate }) => estimate?.binding?.sentence ?? null)] },
         { title: "Throughput and cost", rows: [step, rangeRow(columns, "range step", "Range of the step", "step_s", seconds), ...others] },
         { title: "Settings", rows: settingRows(columns) },

@@ -125,14 +125,12 @@ const COLUMNS = [
 
 /** @param {{rows: Row[]}} props */
 function Rows({ rows }) {
-    const attention = place.value.bad === "1";
-    const shown = rows.filter(({ inventory }) => !attention || inventory === null || wrongs(inventory).length + stopped(inventory).length > 0);
     return html`
-        <${Table} label="Inventories" columns=${COLUMNS} rows=${shown} keyOf=${(/** @type {Row} */ { item }) => item.slug}
+        <${Table} label="Inventories" columns=${COLUMNS} rows=${rows} keyOf=${(/** @type {Row} */ { item }) => item.slug}
             more=${(/** @type {Row} */ { item }) => ({ "data-slug": item.slug })} />
-        <p class="commands"><span class="muted" role="status" data-testid="count">${shown.length < rows.length ? `${exact(shown.length)} of ` : ""}${
+        <p class="commands"><span class="muted" role="status" data-testid="count">${
             rows.length === 1 ? "1 inventory" : `${exact(rows.length)} inventories`}, what was seen longest ago first.</span>
-            <${TableTools} rows=${shown} columns=${COLUMNS} file="shardline-inventories" /></p>`;
+            <${TableTools} rows=${rows} columns=${COLUMNS} file="shardline-inventories" /></p>`;
 }
 
 /** @param {{items: Api.InventoryItem[]}} props */
@@ -169,7 +167,7 @@ function Filter() {
 }
 
 function Nothing() {
-    const filtered = (place.value.q ?? "") !== "" || place.value.gone === "1" || place.value.cursor !== undefined;
+    const filtered = ["q", "bad", "gone", "cursor"].some((name) => place.value[name] !== undefined);
     if (filtered) return html`<p>No inventory is like that.</p>`;
     return html`
         <div class="empty"><h2>No inventory yet</h2>
@@ -195,10 +193,10 @@ function Found({ filter }) {
 }
 
 export function List() {
-    const { q: name = "", gone, cursor = "" } = place.value;
+    const { q: name = "", bad, gone, cursor = "" } = place.value;
     /* Who looks for a deleted one most often wants the one deleted last. */
     const order = gone === "1" ? { sort: "-updated_at", deleted: "true" } : { sort: "observed_at" };
-    const filter = changed({ limit: String(PAGE), ...order }, { name, cursor });
+    const filter = changed({ limit: String(PAGE), ...order }, { name, problems: bad === "1" ? "true" : "", cursor });
     return html`
         <div class="step">
             <header class="inv-head"><h2>Inventories</h2><p class="commands"><${Go} where=${{ add: "1" }}>Upload an inventory<//></p></header>

@@ -40,5 +40,5 @@ export function leftOut({ workload, parallelism }, { name, frameworks, precision
         ...moved.map(([state, place]) => `${state} in the memory of the ${place}`),
     ].filter(Boolean).map((what) => `Left out: ${what}.`);
     return frameworks.includes(framework) ? missing
-        : [`The plan is for ${framework}, this is for ${name}: the estimate does not hold for it. Choose the framework on the left first.`, ...missing];
+        : [`The plan is for ${framework}, this is for ${name}: the estimate does not hold for it. Choose that framework for the plan first.`, ...missing];
 }

@@ -11,7 +11,7 @@ import { computed, signal } from "@preact/signals";
 import * as api from "../state/api.js";
 import { EXAMPLES } from "../state/examples.js";
 import { page, place } from "../state/look.js";
-import { emptyPlan, hasModel, modelOf, modelSource, planOfExample } from "../state/plan.js";
+import { emptyPlan, hasCluster, hasModel, modelOf, modelSource, planOfExample } from "../state/plan.js";
 import { follow, modelInfo, openPage, outcomeOf, plan, setPlan } from "../state/store.js";
 
 /** What the address says for the model of the reader's plan; nothing to look at is "". */
@@ -49,7 +49,7 @@ function planWith(name) {
 /** The reader's plan, or one that starts from the example, with the model that is looked at. @param {string} name */
 export function planIt(name) {
     const { hub, revision, example, config } = planWith(name);
-    setPlan(hasModel(plan.value) ? { ...plan.value, hub, revision, example, config } : planWith(name));
+    setPlan(hasModel(plan.value) || hasCluster(plan.value) ? { ...plan.value, hub, revision, example, config } : planWith(name));
     openPage("planner");
 }
 

@@ -2,8 +2,10 @@
 import { useState } from "preact/hooks";
 import { html } from "../html.js";
 import { CLUSTERS, EXAMPLES, READY } from "../state/examples.js";
-import { startExample } from "../state/store.js";
+import { hasCluster } from "../state/plan.js";
+import { plan, startExample } from "../state/store.js";
 import { Chips } from "../widgets/chips.js";
+import { clusterName } from "./sheet.js";
 
 /** @param {{title: string, name: string, items: [string, string][], value: string, choose: (id: string) => void}} props */
 function Among({ title, name, items, value, choose }) {
@@ -28,17 +30,18 @@ function Combine() {
 }
 
 export function Empty() {
+    const own = hasCluster(plan.value);
     return html`
         <section class="empty" aria-labelledby="empty-title">
             <h2 id="empty-title">Does it fit, how fast, and what binds?</h2>
-            <p>Name a model on the left, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
+            <p>Name a model in the settings, or drop a <code>config.json</code> or what <code>scontrol</code>, <code>nvidia-smi</code> or
                 ${" "}<code>kubectl</code> print anywhere on this page. Or start from one of these:</p>
             <ul class="starters">${READY.map(([id, cluster]) => html`
                 <li key=${id}>
-                    <button type="button" class="starter" data-example=${id} onClick=${() => startExample(id, cluster)}>
+                    <button type="button" class="starter" data-example=${id} onClick=${() => startExample(id)}>
                         <b>${EXAMPLES.get(id).title}</b>
-                        <span>${CLUSTERS.get(cluster).title}</span>
-                        <span class="muted">${EXAMPLES.get(id).note}</span>
+                        <span>${own ? clusterName() : CLUSTERS.get(cluster).title}</span>
+                        ${own ? null : html`<span class="muted">${EXAMPLES.get(id).note}</span>`}
                     </button>
                 </li>`)}
             </ul>

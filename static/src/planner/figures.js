@@ -5,6 +5,7 @@ import { answer } from "../state/store.js";
 import { change, count, digits, gigabytes, percent, scaled, seconds } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { Figure, valueAt } from "./figure.js";
+import { lasting, offBy } from "./spread.js";
 
 /** Differences below this are noise to a reader. */
 const LEAST_CHANGE = 0.0005;
@@ -105,12 +106,12 @@ export function Figures() {
             <${Headline} testid="mfu" label="MFU" title="Model FLOPs utilisation" at="/throughput/mfu_full" write=${percent} better="more"
                          note=${html`causal <${Figure} title="MFU counting causal attention" at="/throughput/mfu_causal" write=${percent} />,
                              ${" "}HFU <${Figure} title="Hardware FLOPs utilisation" at="/throughput/hfu" write=${percent} />`} />
-            <${Headline} testid="peak" label="Peak memory" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${memorySize} better="less"
+            <${Headline} testid="peak" label="Peak reserved" title="Peak reserved memory" at="/memory/peak_reserved_bytes" write=${memorySize} better="less"
                          note=${html`<${Range} of="peak_reserved_bytes" write=${size} />`} />
             <${Headline} testid="bubble" label="Pipeline idle" title="Idle share of the pipeline, uneven stages included" at="/time/bubble_ratio" write=${percent}
                          note=${html`exposed comm. <${Figure} title="Communication that nothing hides" at="/time/exposed_communication_s" write=${seconds} />`} />
             ${answer.value.estimate.time_to_train_s > 0
-                ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${seconds} better="less" note=${html`<${Run} />`} />`
+                ? html`<${Headline} testid="train" label="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, offBy(answer.value.estimate))} better="less" note=${html`<${Run} />`} />`
                 : html`<${Tile} testid="train" label="Time to train" note=${NEEDS_TOKENS} />`}
             <${Cost} />
         </dl>`;

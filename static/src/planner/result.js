@@ -9,41 +9,18 @@ import { borneOut, gigabytes, UNIT_BYTES } from "../units.js";
 import { Num } from "../widgets/explain.js";
 import { fitOf } from "../widgets/fit.js";
 import { Figure } from "./figure.js";
+import { lasting, offBy, spreadOf } from "./spread.js";
 
 const TERA = 1e12;
-const DAY_S = 86400;
-const HOUR_S = 3600;
 
 /** Sides of an interval that differ by less than this many percent read better as one. */
 const ALIKE_PERCENT = 3;
-
-/**
- * How far a rate may be off, as the interval of the step says: the shorter the step, the higher the rate.
- * @param {Api.Estimate} estimate @returns {{low: number, high: number, about: any} | null}
- */
-function spreadOf({ time, interval }) {
-    if (!interval) return null;
-    const [least_s, most_s] = interval.step_s;
-    return {
-        low: 1 - time.step_s / most_s, high: time.step_s / least_s - 1,
-        about: {
-            formula: "1 - step_s / most_s below and step_s / least_s - 1 above", inputs: { least_s, step_s: time.step_s, most_s },
-            source: "The interval of this estimate: fields left open and the range of sustained clocks",
-        },
-    };
-}
 
 /** @param {{spread: any}} props */
 function PlusMinus({ spread }) {
     const [low, high] = [spread.low, spread.high].map((ratio) => Math.round(ratio * 100));
     const text = Math.abs(low - high) <= ALIKE_PERCENT ? `± ${Math.max(low, high)} %` : `−${low} % +${high} %`;
     return html`<${Num} title="How far the rate may be off" text=${text} value=${Math.max(spread.low, spread.high)} about=${spread.about} />`;
-}
-
-/** @param {number} value_s @param {number} spread */
-function lasting(value_s, spread) {
-    const [size, word] = value_s >= 2 * DAY_S ? [DAY_S, "days"] : value_s >= 2 * HOUR_S ? [HOUR_S, "hours"] : [60, "minutes"];
-    return `${borneOut(value_s / size, (value_s / size) * spread)} ${word}`;
 }
 
 /** Whether a run of the reader's stands behind the figures. */
@@ -62,7 +39,7 @@ export function Result({ estimate }) {
     const giga = UNIT_BYTES[unit];
     const peaks = interval?.peak_reserved_bytes ?? [0, 0];
     const spread = spreadOf(estimate);
-    const step = spread ? Math.max(spread.low, spread.high) : 0;
+    const off = offBy(estimate);
     const train_s = estimate.time_to_train_s;
     return html`
         <div class="verdict-head">
@@ -71,9 +48,9 @@ export function Result({ estimate }) {
                 ${fits ? "with " : "by "}<${Figure} title=${fits ? "Headroom" : "Deficit"} at="/memory/headroom_bytes"
                     write=${(room) => `${borneOut(Math.abs(room) / giga, (peaks[1] - peaks[0]) / 2 / giga)} ${unit}`} />${fits ? " to spare" : ""}
                 ${throughput.model_flops_per_s_per_accelerator > 0 ? html`, <${Figure} title="Model FLOP/s of a device" at="/throughput/model_flops_per_s_per_accelerator"
-                    write=${(rate) => `${borneOut(rate / TERA, (rate / TERA) * step)} TFLOP/s`} /> per device` : null}
+                    write=${(rate) => `${borneOut(rate / TERA, (rate / TERA) * off)} TFLOP/s`} /> per device` : null}
                 ${spread ? html` <${PlusMinus} spread=${spread} />` : null}
-                ${train_s > 0 ? html`, <${Figure} title="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, step)} />` : null}
+                ${train_s > 0 ? html`, <${Figure} title="Time to train" at="/time_to_train_s" write=${(value_s) => lasting(value_s, off)} />` : null}
                 ${" "}<${Basis} />
             </p>
         </div>

@@ -16,7 +16,7 @@ function modelName() {
     return plan.value.config === null ? `${hub}${revision === "" ? "" : `@${revision}`}` : model.value.info?.name ?? "a pasted config.json";
 }
 
-function clusterName() {
+export function clusterName() {
     const { accelerator, nodes, perNode, inventory, pool } = plan.value;
     if (inventory !== "") return `${exact(nodes)} nodes of ${inventory}${pool === "" ? "" : `, pool ${pool}`}`;
     const part = accelerators.value.find(({ id }) => id === accelerator)?.name ?? accelerator;

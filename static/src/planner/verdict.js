@@ -3,14 +3,18 @@ import { html } from "../html.js";
 import { atField, FIELD_BY_KEY, fieldAt, fieldForProblem } from "../state/fields.js";
 import { Part } from "../shell/part.js";
 import { tab } from "../state/look.js";
-import { accelerators, answer, applyFix, plan, resetParallelism } from "../state/store.js";
+import { accelerators, answer, applyFix, askAgain, isCut, plan, resetParallelism } from "../state/store.js";
 import { memorySize } from "../state/prefs.js";
 import { change } from "../units.js";
 import { spoken } from "../words.js";
+import { hinted, Use } from "../widgets/field.js";
 import { fitOf } from "../widgets/fit.js";
 import { reach } from "../widgets/reach.js";
 import { Result } from "./result.js";
 import { movesOf } from "./what-if/moves.js";
+
+/** Values that are offered to make a refused setting legal: the nearest; its own control has them all. */
+const MOST_VALUES = 3;
 
 /**
  * What a fix does, in the words of the page: what it changes, and what else it settles that the
@@ -60,19 +64,22 @@ function Fix({ fix, estimate }) {
 
 /** @param {{problem: import("../state/api.js").Problem}} props */
 function Refusal({ problem }) {
+    const listed = problem.errors.some(({ detail }) => detail === problem.detail);
     return html`
         <div class="verdict-head">
             <span class="badge bad"><span aria-hidden="true">▲</span> ${problem.status === 422 ? "Not possible" : "No answer"}</span>
             <p class="verdict-text">${problem.errors.length > 0 && problem.status === 422
-                ? "These settings contradict each other or the model." : problem.detail || problem.title}</p>
+                ? "These settings contradict each other or the model." : listed ? problem.title : problem.detail || problem.title}</p>
         </div>
         ${problem.errors.length > 0 ? html`
             <ul class="refusals">${problem.errors.map((item) => {
                 const key = fieldForProblem(item.pointer ?? "");
+                const values = key ? hinted(key, item, MOST_VALUES) : [];
                 return html`
                     <li key=${item.pointer + item.code}>
                         ${key ? html`<button type="button" class="link" onClick=${() => reach(key)}>${FIELD_BY_KEY.get(key).label}</button>`
                             : html`<code>${item.pointer}</code>`} ${key ? atField(item, key).detail : item.detail}
+                        ${values.length > 0 ? html`<span class="try"><${Use} name=${key} values=${values} /></span>` : null}
                     </li>`;
             })}</ul>` : null}`;
 }
@@ -99,10 +106,13 @@ export function Verdict() {
                     : estimate ? html`<${Result} estimate=${estimate} />`
                         : html`<p class="muted">Computing the first answer…</p>`}
             </div>
-            ${refused && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
+            ${refused && isCut() && problem.errors.some((item) => item.pointer?.startsWith("/parallelism")) ? html`
                 <div class="fixes"><button type="button" class="fix" onClick=${resetParallelism}><b>Reset the parallelism</b></button></div>` : null}
+            ${refused && problem.status !== 422 ? html`
+                <div class="fixes"><button type="button" class="fix" onClick=${askAgain}><b>Ask again</b></button></div>` : null}
             ${fixes.length > 0 ? html`
-                <div class="fixes" role="group" aria-label="Ways to make it better">${fixes.map((fix) => html`
+                <h2 id="fixes">Ways to make it better</h2>
+                <div class="fixes" role="group" aria-labelledby="fixes">${fixes.map((fix) => html`
                     <${Fix} key=${JSON.stringify(fix.change)} fix=${fix} estimate=${estimate} />`)}
                 </div>` : null}
             ${estimate && !refused && tab.value === "summary" ? html`<${Part} name="whatIf"><${Ribbon} /><//>` : null}

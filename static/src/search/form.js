@@ -136,7 +136,7 @@ function Also() {
 }
 
 /** @type {[string, string][]} */
-const NODES = [["", "as on the left"], ["any", "any number up to it"]];
+const NODES = [["", "as in the plan"], ["any", "any number up to it"]];
 
 function Space() {
     const count = Object.keys(restricted.value).length;

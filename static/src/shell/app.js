@@ -1,4 +1,4 @@
-/** The page: header, controls on the left, answer on the right. */
+/** The page: header, controls on the left, answer on the right; in one column the controls fold, so that the answer comes first. */
 import { html } from "../html.js";
 import { tab } from "../state/look.js";
 import { hasModel } from "../state/plan.js";
@@ -6,6 +6,7 @@ import { explainAll, setUnits, theme, toggleTheme, units } from "../state/prefs.
 import { MOST_PINS, pins } from "../state/pins.js";
 import { answer, ownPin, plan, togglePin } from "../state/store.js";
 import { Hatches } from "../widgets/charts.js";
+import { narrow } from "../widgets/narrow.js";
 import { ClusterPicker } from "../planner/cluster-picker.js";
 import { Parallelism, Workload } from "../planner/controls.js";
 import { Details, Provenance } from "../planner/details.js";
@@ -37,7 +38,7 @@ function Header() {
             <div class="tools" role="group" aria-label="Page tools">
                 <button type="button" disabled=${!ready} onClick=${copyCurl}>Copy as curl</button>
                 <button type="button" disabled=${!ready} aria-haspopup="dialog" onClick=${openCopyAs}>Copy as…</button>
-                <button type="button" disabled=${!ready} onClick=${copyLink}>Copy link</button>
+                <button type="button" onClick=${copyLink}>Copy link</button>
                 <button type="button" disabled=${!ready || (!pinned && pins.value.length >= MOST_PINS)} aria-pressed=${pinned}
                         title="Set this plan aside, to compare it with others" onClick=${() => togglePin(ownPin.value)}>${pinned ? "Pinned" : "Pin"}</button>
                 <button type="button" aria-pressed=${explainAll.value} onClick=${() => { explainAll.value = !explainAll.value; }}>Explain</button>
@@ -53,7 +54,7 @@ function Header() {
 }
 
 function Answer() {
-    const { estimate, phase } = answer.value;
+    const { estimate, phase, problem } = answer.value;
     if (!hasModel(plan.value)) return html`<${Empty} />`;
     /* These need no plan that has an answer: they find one, or hold it against others. */
     const beside = tab.value === "search" || tab.value === "compare";
@@ -67,7 +68,7 @@ function Answer() {
                 <${Tabs} />
                 <${View}>${estimate ? html`
                     <div class="panels"><${Memory} /><div class="side"><${Waterfall} /><${Details} /></div></div>`
-                    : html`<p class="muted unanswered">This plan has no answer. A search finds the plans that have one.</p>`}
+                    : problem?.status === 422 && html`<p class="muted unanswered">This plan has no answer. A search finds the plans that have one.</p>`}
                 <//>
                 ${estimate ? html`<${SheetFoot} /><${Provenance} />` : null}
             </div>` : null}`;
@@ -88,7 +89,10 @@ export function App() {
             <div class="columns">
                 <aside class="controls" aria-label="Plan">
                     <${Steps} />
-                    <${ModelPicker} /><${ClusterPicker} /><${Parallelism} /><${Workload} />
+                    <details class="settings" open=${!narrow.value}>
+                        <summary>Model, cluster and settings</summary>
+                        <${ModelPicker} /><${ClusterPicker} /><${Parallelism} /><${Workload} />
+                    </details>
                 </aside>
                 <main id="answer" tabindex="-1"><${Answer} /></main>
             </div>

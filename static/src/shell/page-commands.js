@@ -24,7 +24,7 @@ export function pageCommands() {
         { title: "Copy as curl", key: "c", also: "command request", ready: planned, run: () => void copyCurl() },
         { title: "Copy as flags of a launcher", key: "x", also: "export megatron deepspeed torchtitan fsdp accelerate slurm json",
             ready: planned, run: openCopyAs },
-        { title: "Copy the link", key: "l", also: "share url", ready: planned, run: () => void copyLink() },
+        { title: "Copy the link", key: "l", also: "share url", run: () => void copyLink() },
         { title: "Pin the plan, to compare it", key: "p", also: "compare", ready: () => ownPin.value !== "", run: () => togglePin(ownPin.value) },
         { title: "Reset the parallelism", ready: () => planned() && planning(), run: resetParallelism },
         { title: "Start over without a model", also: "new clear examples", ready: planning, run: () => setPlan(emptyPlan()) },

@@ -9,7 +9,7 @@ const pathOf = (slug, rest = "") => `${BASE}/${encodeURIComponent(slug)}${rest}`
 /** Only when the stored revision is still this one. @param {number} revision */
 const ifStill = (revision) => ({ "if-match": `"${revision}"` });
 
-/** @param {Record<string, string>} filter  sort, name, deleted, limit, cursor @param {AbortSignal} signal @returns {Promise<Api.InventoryPage>} */
+/** @param {Record<string, string>} filter  sort, name, problems, deleted, limit, cursor @param {AbortSignal} signal @returns {Promise<Api.InventoryPage>} */
 export function listInventories(filter, signal) {
     return call(`${BASE}?${new URLSearchParams(filter)}`, { signal });
 }

@@ -28,8 +28,8 @@ const ROWS = [
 
     { key: "accelerator", url: "acc", initial: "nvidia-h100-sxm5-80gb", pointer: "/cluster/accelerator", label: "Accelerator" },
     { key: "perNode", url: "pernode", initial: 8, pointer: "/cluster/accelerators_per_node", label: "Per node" },
-    { key: "inventory", url: "inv", initial: "", pointer: "/cluster/inventory", label: "Inventory" },
-    { key: "pool", url: "pool", initial: "", pointer: "/cluster/pool", label: "Pool" },
+    { key: "inventory", url: "inv", initial: "", pointer: "/cluster/inventory", label: "Inventory", open: "none" },
+    { key: "pool", url: "pool", initial: "", pointer: "/cluster/pool", label: "Pool", open: "none" },
     { key: "nodes", url: "nodes", initial: 1, pointer: "/cluster/nodes", label: "Nodes" },
 
     { key: "framework", url: "fw", initial: "megatron", pointer: "/workload/framework", label: "Framework" },

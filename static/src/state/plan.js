@@ -33,6 +33,13 @@ export function hasModel(plan) {
     return plan.hub !== "" || plan.config !== null || EXAMPLES.has(plan.example);
 }
 
+const CLUSTER = FIELDS.filter(({ pointer }) => pointer.startsWith("/cluster/"));
+
+/** Whether the reader chose a cluster: a model that comes later must not take it away. @param {Plan} plan */
+export function hasCluster(plan) {
+    return plan.extra?.cluster !== undefined || CLUSTER.some(({ key, initial }) => plan[key] !== initial);
+}
+
 /** @param {Plan} plan @returns {"hub" | "config" | "example" | "none"} */
 export function modelSource(plan) {
     if (plan.config !== null) return "config";

@@ -1,11 +1,11 @@
 /**
- * What the reader prefers, remembered on this machine only: units, theme, single-key commands.
+ * What the reader prefers, remembered on this machine only: units, theme, single-key commands, and what views keep here.
  */
 import { effect, signal } from "@preact/signals";
 import { gigabytes } from "../units.js";
 
 /** @param {string} key @param {string} fallback */
-function stored(key, fallback) {
+export function stored(key, fallback) {
     try {
         return localStorage.getItem(`shardline.${key}`) ?? fallback;
     } catch {
@@ -14,7 +14,7 @@ function stored(key, fallback) {
 }
 
 /** @param {string} key @param {string} value */
-function store(key, value) {
+export function store(key, value) {
     try {
         localStorage.setItem(`shardline.${key}`, value);
     } catch {

@@ -37,6 +37,9 @@ const changes = signal(goesOn ? before.changes : []);
 /** Number of the entry in view; -1 for one that another page made. */
 const step = signal(goesOn ? entry().step : 0);
 
+/** What the address of an entry came to say too late: the browser writes only that of the entry in view. @type {Map<number, string>} */
+const late = new Map();
+
 /** What back would undo and forward would do again, with how many entries away it is. */
 export const undoable = computed(() => {
     const last = changes.value.findLast((change) => change.step <= step.value);
@@ -61,6 +64,7 @@ export function pushAddress(address, words = "") {
     const reached = changes.peek().filter((change) => change.step <= from);
     step.value = from + 1;
     changes.value = words === "" ? reached : [...reached, { step: from + 1, words }];
+    late.delete(from + 1);
     history.pushState({ run, step: from + 1 }, "", address);
     keep();
 }
@@ -90,8 +94,15 @@ export function redo() {
     if (redoable.peek()) history.go(redoable.peek().by);
 }
 
-/** Follows back and forward. */
+/** Another entry is in view. @param {string} unwritten  what the address of the one before was still to say; "" for nothing */
+export function arrive(unwritten) {
+    if (unwritten !== "" && step.peek() >= 0) late.set(step.peek(), unwritten);
+    step.value = entry()?.run === run ? entry().step : -1;
+    if (!late.has(step.peek())) return;
+    writeAddress(late.get(step.peek()));
+    late.delete(step.peek());
+}
+
 export function start() {
     if (entry()?.run !== run) writeAddress(location.href);
-    addEventListener("popstate", () => { step.value = entry()?.run === run ? entry().step : -1; });
 }

@@ -12,11 +12,12 @@
  */
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import * as api from "./api.js";
+import { EXAMPLES } from "./examples.js";
 import { atField, FIELD_BY_KEY, fieldForProblem } from "./fields.js";
 import { forgetTimes, lookParts, page, place, readLook, tab } from "./look.js";
 import { MOST_PINS, pinOf, pins } from "./pins.js";
-import { applyPatch, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
-import { changeWords, pushAddress, writeAddress } from "./steps.js";
+import { applyPatch, hasCluster, hasModel, modelOf, modelSource, planOfExample, requestOf, STAGE, withoutExtra } from "./plan.js";
+import { arrive, changeWords, pushAddress, writeAddress } from "./steps.js";
 import { planOfUrl, urlOf } from "./url.js";
 
 /** What is dear to compute waits until the reader pauses; what answers a change does not. */
@@ -36,6 +37,9 @@ export const model = signal(NO_INFO);
 export const accelerators = signal(/** @type {Api.Accelerator[]} */ ([]));
 export const inventories = signal(/** @type {{items: Api.InventoryItem[], hint: string}} */ ({ items: [], hint: "" }));
 export const inventory = signal(/** @type {Api.Inventory} */ (null));
+
+/** Questions that the reader asked again. */
+const asks = signal(0);
 
 /** Writes to what is stored: answers from before the last one may be about what is no more. */
 const writes = signal(0);
@@ -152,15 +156,29 @@ export function applyFix(patch) {
     setPlan(applyPatch(plan.value, patch));
 }
 
-/** @param {string} id @param {string} cluster  ids of examples.js */
+/** An example on the cluster that is named or was chosen, else on its usual one. @param {string} id @param {string} [cluster]  ids of examples.js */
 export function startExample(id, cluster) {
-    setPlan(planOfExample(id, cluster));
+    const { sequence, ...settings } = EXAMPLES.get(id).settings;
+    setPlan(cluster === undefined && hasCluster(plan.value) ? { ...plan.value, ...settings, example: id } : planOfExample(id, cluster));
 }
 
-/** Back to one rank per replica, which is legal for every model and cluster. */
+/** Asks the service the same once more. */
+export function askAgain() {
+    answer.value = { ...answer.value, phase: "loading", problem: null };
+    asks.value += 1;
+}
+
+/** One rank per replica, which is legal for every model and every part. */
+const UNCUT = Object.fromEntries(["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"]
+    .map((key) => [key, FIELD_BY_KEY.get(key).initial]));
+
+/** Whether there is something to reset. */
+export function isCut() {
+    return Object.entries(UNCUT).some(([key, value]) => plan.value[key] !== value);
+}
+
 export function resetParallelism() {
-    const keys = ["tensor", "sequence", "pipeline", "virtualPipeline", "context", "expert", "zero", "gradientSync", "microBatch"];
-    change(Object.fromEntries(keys.map((key) => [key, FIELD_BY_KEY.get(key).initial])));
+    change(UNCUT);
 }
 
 /** @param {unknown} error @returns {Problem | null} null when the request was only withdrawn */
@@ -294,7 +312,10 @@ function followLook() {
 /** Starts everything that follows the plan. */
 export function start() {
     readLook(location.search);
-    window.addEventListener("popstate", readAddress);
+    window.addEventListener("popstate", () => {
+        arrive(settling === 0 ? "" : address());
+        readAddress();
+    });
     window.addEventListener("hashchange", readAddress);
     followLook();
 
@@ -303,7 +324,7 @@ export function start() {
         answer.value = asked === "none" ? NO_ANSWER : { ...answer.peek(), phase: "loading" };
     });
     const storedText = computed(() => (plan.value.inventory === "" ? "" : String(writes.value)));
-    follow(() => `${requestText.value} ${storedText.value}`, (abort) => {
+    follow(() => `${requestText.value} ${storedText.value} ${asks.value}`, (abort) => {
         if (requestText.peek() === "none") return;
         const request = JSON.parse(requestText.peek());
         void refreshAnswer(request, abort);

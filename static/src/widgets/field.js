@@ -10,13 +10,23 @@ import { ReadLabel } from "./read.js";
 const MOST_CHIPS = 8;
 const MOST_HINTS = 8;
 
-/** The legal values a hint names, nearest first as the service ordered them. @param {string} hint */
-function hintedCounts(hint) {
-    const numbers = hint.split(",").map((part) => part.trim());
-    return numbers.every((part) => /^[0-9]+$/.test(part)) ? numbers.slice(0, MOST_HINTS).map(Number) : [];
+/**
+ * The legal values of a field that a problem's hint names; of counts the nearest first.
+ * @param {string} name @param {{pointer: string, hint?: string}} problem @param {number} [most] @returns {(number | string)[]}
+ */
+export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
+    const { type, pointer: own, choice } = FIELD_BY_KEY.get(name);
+    /* What another setting cannot be may be mended here: "global_batch_size 168, or data 64". */
+    const [, named] = new RegExp(`\\b${choice} ([0-9]+)`).exec(hint) ?? [];
+    if (named) return [Number(named)];
+    const words = hint.split(",").map((part) => part.trim());
+    if (pointer !== own || !words.every((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9_.-]+$/).test(word))) return [];
+    if (type !== "count") return words.slice(0, most);
+    const off = (/** @type {number} */ count) => Math.abs(count - plan.value[name]);
+    return words.map(Number).sort((a, b) => off(a) - off(b)).slice(0, most);
 }
 
-/** Values that a field can be set to. @param {{name: string, values: number[]}} props */
+/** Values that a field can be set to. @param {{name: string, values: (number | string)[]}} props */
 export function Use({ name, values }) {
     return html`Use ${values.map((value) => html`
         <button type="button" key=${value} class="chip-button" aria-label="Set ${FIELD_BY_KEY.get(name).label} to ${value}"
@@ -27,11 +37,11 @@ export function Use({ name, values }) {
 export function FieldError({ name }) {
     const problem = fieldErrors.value.get(name);
     if (!problem) return null;
-    const counts = FIELD_BY_KEY.get(name).type === "count" && problem.hint ? hintedCounts(problem.hint) : [];
+    const values = hinted(name, problem);
     return html`
         <div class="field-error">
             <p id="error-${name}"><span aria-hidden="true">▲ </span>${problem.detail}</p>
-            ${counts.length > 0 ? html`<p class="try"><${Use} name=${name} values=${counts} /></p>`
+            ${values.length > 0 ? html`<p class="try"><${Use} name=${name} values=${values} /></p>`
                 : problem.hint ? html`<p class="muted">${problem.hint}</p>` : null}
         </div>`;
 }

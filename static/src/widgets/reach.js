@@ -15,6 +15,7 @@ export function isShown(key) {
 /** @param {string} key */
 export function reach(key) {
     const control = controlOf(key);
+    control?.closest("details")?.setAttribute("open", "");
     control?.focus();
     control?.scrollIntoView({ block: "center" });
 }

@@ -1,12 +1,34 @@
 /** Widths of columns as the reader sets them: by the edge of a head, or with Shift and an arrow on it. */
 import { useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
+import { store, stored } from "../state/prefs.js";
 
 const STEP_PX = 16;
 const LEAST_PX = 44;
+const MOST_PX = 4000;
+const MOST_TABLES = 20;
 
-/** What was set, by table and column; kept while the page is open. @type {Map<string, Record<string, number>>} */
-const kept = new Map();
+/** @param {unknown} width_px */
+const usable = (width_px) => typeof width_px === "number" && width_px > 0 && width_px <= MOST_PX;
+
+/** What an earlier visit left, which anything may have written. @returns {[string, Record<string, number>][]} */
+function left() {
+    try {
+        return Object.entries(JSON.parse(stored("widths", "{}"))).slice(-MOST_TABLES).filter(([, own]) => Object.values(own).every(usable));
+    } catch {
+        return [];
+    }
+}
+
+/** What was set, by table and column, the last table last. */
+const kept = new Map(left());
+
+/** @param {string} label @param {Record<string, number> | null} own  null: as the browser would have it */
+function keep(label, own) {
+    kept.delete(label);
+    if (own) kept.set(label, own);
+    store("widths", JSON.stringify(Object.fromEntries([...kept].slice(-MOST_TABLES))));
+}
 
 /** As they are now. @param {HTMLElement} head @returns {Record<string, number>} */
 function measured(head) {
@@ -27,11 +49,11 @@ export function useWidths(label, names) {
     const set = (head, change) => {
         const now = measured(head);
         const { name } = head.dataset;
-        kept.set(label, { ...now, [name]: Math.max(LEAST_PX, Math.round(change(now[name]))) });
+        keep(label, { ...now, [name]: Math.min(MOST_PX, Math.max(LEAST_PX, Math.round(change(now[name])))) });
         redraw((count) => count + 1);
     };
     const clear = () => {
-        kept.delete(label);
+        keep(label, null);
         redraw((count) => count + 1);
     };
     /** Whether the key was one of these. @param {KeyboardEvent} event @param {HTMLElement} head */

@@ -71,7 +71,7 @@ export function MeasuredRun() {
         <${Measured} id="measured-peak" label="Peak reserved" unit=${unit} typed=${peak} set=${setPeak} />
         <ul class="notes">
             ${step_s === null ? null : html`<${Against} what="Step" measured=${step_s} predicted=${time.step_s} range=${interval?.step_s} write=${seconds} />`}
-            ${giga === null ? null : html`<${Against} what="Peak memory" measured=${giga * UNIT_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
+            ${giga === null ? null : html`<${Against} what="Peak reserved" measured=${giga * UNIT_BYTES[unit]} predicted=${memory.peak_reserved_bytes}
                 range=${interval?.peak_reserved_bytes} write=${memorySize} />`}
         </ul>
         ${giga === null ? null : html`<p class="muted">No setting of an estimate carries a measured peak: memory is compared, not calibrated.</p>`}

@@ -1,0 +1,33 @@
+/** How far the figures of an estimate may be off, and a length of time with no digit more than that bears out. */
+import { borneOut } from "../units.js";
+
+const DAY_S = 86400;
+const HOUR_S = 3600;
+
+/**
+ * How far a rate may be off, as the interval of the step says: the shorter the step, the higher the rate.
+ * @param {Api.Estimate} estimate @returns {{low: number, high: number, about: any} | null}
+ */
+export function spreadOf({ time, interval }) {
+    if (!interval) return null;
+    const [least_s, most_s] = interval.step_s;
+    return {
+        low: 1 - time.step_s / most_s, high: time.step_s / least_s - 1,
+        about: {
+            formula: "1 - step_s / most_s below and step_s / least_s - 1 above", inputs: { least_s, step_s: time.step_s, most_s },
+            source: "The interval of this estimate: fields left open and the range of sustained clocks",
+        },
+    };
+}
+
+/** The wider side, as a share of the figure. @param {Api.Estimate} estimate */
+export function offBy(estimate) {
+    const spread = spreadOf(estimate);
+    return spread ? Math.max(spread.low, spread.high) : 0;
+}
+
+/** @param {number} value_s @param {number} off  a share of it */
+export function lasting(value_s, off) {
+    const [size, word] = value_s >= 2 * DAY_S ? [DAY_S, "days"] : value_s >= 2 * HOUR_S ? [HOUR_S, "hours"] : [60, "minutes"];
+    return `${borneOut(value_s / size, (value_s / size) * off)} ${word}`;
+}
