@@ -118,9 +118,10 @@ export function One({ slug }) {
                 <${Head} inventory=${value.inventory} />
                 <div class="pools">${cluster.pools.map((pool) => html`<${PoolCard} key=${pool.name} slug=${slug} pool=${pool} />`)}</div>
                 <${Troubles} troubles=${cluster.troubles} />
-                <${Guessed} inventory=${value.inventory} />
                 <${Panel} title="Observations" id="observed"><${Sources} sources=${value.observations} /><//>
                 <${Panel} title="Saved plans" id="plans-on"><${Plans} plans=${value.inventory.status.plans} /><//>
+                ${/* What is asked for by itself comes last: it moves nothing that is about to be pressed. */ null}
+                <${Guessed} inventory=${value.inventory} />
                 <${History} inventory=${value.inventory} />`}
         </div>`;
 }
