@@ -1,5 +1,5 @@
 /** The dialogs of the page, one at a time; the code of each comes when it is first opened. */
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../html.js";
 import { Part } from "./part.js";
@@ -7,9 +7,17 @@ import { Part } from "./part.js";
 /** Which is open, by its name in rest.js. @type {import("@preact/signals").Signal<"" | "palette" | "copyAs" | "keys">} */
 export const dialog = signal("");
 
-export const openPalette = () => { dialog.value = "palette"; };
-export const openCopyAs = () => { dialog.value = "copyAs"; };
-export const openKeys = () => { dialog.value = "keys"; };
+/** How often one was opened: the browser tells late that one closed, when the next may be open. */
+const openings = signal(0);
+
+/** @param {"palette" | "copyAs" | "keys"} name */
+const open = (name) => batch(() => {
+    openings.value += 1;
+    dialog.value = name;
+});
+export const openPalette = () => open("palette");
+export const openCopyAs = () => open("copyAs");
+export const openKeys = () => open("keys");
 
 /** As the browser closes it: the focus returns to where it was, and what runs next may move it on. */
 export function closeDialog() {
@@ -17,12 +25,16 @@ export function closeDialog() {
 }
 
 export function Dialogs() {
-    return dialog.value !== "" && html`<${Part} name=${dialog.value} />`;
+    return dialog.value !== "" && html`<${Part} key=${openings.value} name=${dialog.value} />`;
 }
 
 /** Open for as long as it is rendered. @param {{children?: any, [attribute: string]: any}} props */
 export function Dialog({ children, ...attributes }) {
     const own = useRef(/** @type {HTMLDialogElement | null} */ (null));
+    const opening = useRef(openings.peek());
     useLayoutEffect(() => own.current.showModal(), []);
-    return html`<dialog ref=${own} onClose=${() => { dialog.value = ""; }} ...${attributes}>${children}</dialog>`;
+    const onClose = () => {
+        if (opening.current === openings.peek()) dialog.value = "";
+    };
+    return html`<dialog ref=${own} onClose=${onClose} ...${attributes}>${children}</dialog>`;
 }
