@@ -188,6 +188,7 @@ test('a held request is answered when it is released', async () => {
     await hub.seen('/org/held/');
     hub.release();
     assert.equal((await pending).status, 200);
+    assert.equal((await get(`/org/held${config}`)).status, 200);
 });
 
 test('a broken transfer breaks', async () => {

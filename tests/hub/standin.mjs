@@ -76,8 +76,15 @@ export async function startHub({
         remove: (id) => state.repositories.delete(id),
         /** The list of models breaks as a repository does; null heals it. */
         breakSearch: (fault) => { state.searchFault = fault; },
-        /** Lets every request of a `held` fault go on. */
-        release: () => state.held.splice(0).forEach((go) => go()),
+        /** Heals every `held` fault: what waits goes on, and what comes later does not wait. */
+        release: () => {
+            for (const [id, repository] of state.repositories) {
+                const { fault, ...healed } = repository;
+                if ((fault?.kind ?? fault) === 'held')
+                    state.repositories.set(id, healed);
+            }
+            state.held.splice(0).forEach((go) => go());
+        },
         /** Resolves when `count` requests whose path contains `text` have been seen. */
         seen: (text, count = 1) => waitUntil(() =>
             state.requests.filter((r) => r.path.includes(text)).length >= count),
