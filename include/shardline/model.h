@@ -124,6 +124,7 @@ typedef struct sl_operator {
     bool unmasked;
     bool biased;
     bool drops;
+    bool centred; /* norm: LayerNorm, which takes the mean off first; else RMSNorm */
     /* Activation: what code that no release fuses moves of a value of 2 bytes; 0 = one kernel. */
     uint8_t forward_bytes;
     uint8_t backward_bytes;
@@ -428,8 +429,9 @@ typedef struct sl_dense_spec {
     sl_latent latent;
     sl_experts experts;
     bool gated_mlp;
-    bool layer_norm;      /* LayerNorm with bias; else one weight vector a norm */
-    bool norm_weightless; /* norms without parameters (OLMo) */
+    bool layer_norm;      /* LayerNorm with bias; without any of these three RMSNorm */
+    bool norm_unbiased;   /* LayerNorm with one weight vector (MPT, Cohere) */
+    bool norm_weightless; /* LayerNorm without parameters (OLMo) */
     bool embedding_norm;
     bool no_final_norm;
     bool no_rotary; /* positions come otherwise: learned, or by bias of the scores (ALiBi) */

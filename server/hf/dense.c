@@ -122,6 +122,7 @@ fill_traits(const sl_hf_reader *reader, sl_dense_spec *spec)
     spec->qk_norm = sl_hf_has(reader, SL_HF_QK_NORM) ? reader->type->qk_norm : SL_QK_NORM_NONE;
     spec->gated_mlp = sl_hf_has(reader, SL_HF_GATED);
     spec->layer_norm = sl_hf_has(reader, SL_HF_LAYER_NORM);
+    spec->norm_unbiased = sl_hf_has(reader, SL_HF_NORM_UNBIASED);
     spec->norm_weightless = sl_hf_has(reader, SL_HF_NORM_WEIGHTLESS);
     spec->embedding_norm = sl_hf_has(reader, SL_HF_EMBEDDING_NORM);
     spec->no_final_norm =

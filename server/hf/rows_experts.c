@@ -211,7 +211,7 @@ static const sl_hf_type types[] = {
         .base_class = "DbrxModel",
         .keys = dbrx_keys,
         .naming = SL_NAMING_DBRX,
-        .traits = SL_HF_GATED,
+        .traits = SL_HF_GATED | SL_HF_NORM_UNBIASED,
         .fallbacks = {SL_HF_SHAPE(32000, 2048, 3584, 24, 16, 2048), [SL_HF_KV_HEADS] = 1,
                       [SL_HF_EXPERTS] = 4, [SL_HF_EXPERTS_PER_TOKEN] = 1},
     },

@@ -161,7 +161,7 @@ static const sl_hf_type types[] = {
         .base_class = "MptModel",
         .keys = mpt_keys,
         .naming = SL_NAMING_MPT,
-        .traits = SL_HF_TIED | SL_HF_NO_ROTARY,
+        .traits = SL_HF_TIED | SL_HF_NORM_UNBIASED | SL_HF_NO_ROTARY,
         .fallbacks = {SL_HF_SHAPE(50368, 2048, 0, 24, 16, 2048)},
     },
     {

@@ -76,7 +76,8 @@ enum {
     SL_HF_ROUTER_BUFFER = 1 << 26,   /* e_score_correction_bias: stored, but no parameter */
     SL_HF_SPARE_POSITIONS = 1 << 27, /* two rows of the position table are no position (OPT) */
     SL_HF_LEARNED_ACTIVATION = 1 << 28, /* Apertus */
-    SL_HF_BLOCK_SHAPES = 1 << 29        /* block_configs gives each block widths of its own */
+    SL_HF_BLOCK_SHAPES = 1 << 29,       /* block_configs gives each block widths of its own */
+    SL_HF_NORM_UNBIASED = 1 << 30       /* LayerNorm with weight alone */
 };
 
 #define SL_HF_ATTENTION_BIAS (SL_HF_QKV_BIAS | SL_HF_OUTPUT_BIAS)

@@ -282,6 +282,29 @@ blocks_of_their_own_shapes_are_kinds_of_their_own(void)
     clear_reading(&result);
 }
 
+/* RMSNorm; LayerNorm with bias, with weight alone, with neither; of a recipe; of heads. */
+static void
+layer_norms_are_told_from_others(void)
+{
+    static const struct {
+        const char *fixture;
+        bool centred;
+    } cases[] = {{"llama_tiny", false}, {"opt_tiny", true},       {"mpt_tiny", true},
+                 {"olmo_tiny", true},   {"bert_tiny", true},      {"gemma3_tiny", false},
+                 {"jamba_tiny", false}, {"cohere_qk_norm", true}, {"dbrx_tiny", true}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        sl_reading result = read_fixture(cases[i].fixture);
+        CU_ASSERT_EQUAL_FATAL(result.code, SL_OK);
+        const sl_layer_kind *block = &result.model->kinds[1];
+        CU_ASSERT_TRUE(count_operators(block, SL_OPERATOR_NORM) > 0);
+        for (uint32_t n = 0; n < block->operator_count; n++)
+            if (block->operators[n].kind == SL_OPERATOR_NORM)
+                CU_ASSERT_EQUAL(block->operators[n].centred, cases[i].centred);
+        clear_reading(&result);
+    }
+}
+
 static void
 falcon_with_one_norm_calls_it_as_the_small_ones_do(void)
 {
@@ -485,7 +508,8 @@ main(int argc, char **argv)
         SL_CASE(learned_positions_end_where_their_table_does),
         SL_CASE(blocks_list_their_operators_in_the_order_of_their_form),
         SL_CASE(blocks_of_their_own_shapes_are_kinds_of_their_own),
-        SL_CASE(falcon_with_one_norm_calls_it_as_the_small_ones_do),
+    SL_CASE(layer_norms_are_told_from_others),
+    SL_CASE(falcon_with_one_norm_calls_it_as_the_small_ones_do),
         SL_CASE(the_narrowest_mlp_must_divide_too),
         SL_CASE(parallel_halves_behind_one_norm_keep_its_output_once),
         SL_CASE(a_narrow_token_table_is_projected_to_the_hidden_size_and_back),

@@ -77,8 +77,9 @@ static const sl_term_info terms[] = {
                                "DeepSpeed stage_1_and_2.py, its memory estimator; Megatron-LM "
                                "distrib_optimizer.py under grad_reduce_in_bf16"},
     [SL_TERM_STEP_LISTS] = {"temporary", NULL, SL_LIFETIME_TRANSIENT,
-                            "step_lists x parameters x bytes_per_parameter / shards: roots of the "
-                            "second moments, all at once, which a fused AdamW does without",
+                            "step_lists x bytes_per_parameter x ((parameters - routed_parameters) "
+                            "/ shards + routed_parameters / routed_shards): roots of the second "
+                            "moments, all at once, which a fused AdamW does without",
                             "PyTorch, torch.optim, notes on foreach"},
     [SL_TERM_ACTIVATIONS] = {"activations", NULL, SL_LIFETIME_ACTIVATION,
                              "microbatches_in_flight x blocks x bytes_per_block + "

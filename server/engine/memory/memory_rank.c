@@ -247,7 +247,7 @@ step_lists(const sl_memory_case *c, const sl_rank_bytes *b)
         workload->offload.optimizer || workload->optimizer_in_backward)
         return 0.0;
     const sl_elements own = sl_states_trained(workload, b->elements, &layout);
-    return c->software->step_lists * layout.optimizer_bytes / 2.0 *
+    return c->software->step_lists * sl_states_moment_bytes(&layout) *
            sl_states_at_rest(&own, &b->shards->optimizer);
 }
 

@@ -162,6 +162,19 @@ add_states(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase 
              {"element_bytes", c->slice->element_bytes}, {"ranks_sharing", c->slice->spread});
 }
 
+static void
+add_step_lists(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_phase *p, terms *to)
+{
+    const sl_degree *degree = &b->shards->optimizer;
+    sl_layout layout;
+    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
+
+    ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
+             {"parameters", own.all}, {"bytes_per_parameter", sl_states_moment_bytes(&layout)},
+             {"shards", degree->dense}, {"routed_parameters", own.routed},
+             {"routed_shards", degree->routed});
+}
+
 /* What a block keeps of one micro-batch, on average. */
 static double
 block_bytes(const sl_stage *stage, const sl_rank_bytes *b)
@@ -213,11 +226,7 @@ add_peak_phase(const sl_memory_case *c, const sl_stage *stage, const sl_rank_byt
              {"bytes_per_parameter", layout->master_bytes}, {"shards", shards->optimizer.dense},
              {"routed_parameters", b->elements->routed},
              {"routed_shards", shards->optimizer.routed});
-    ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
-             {"parameters", trained},
-             {"bytes_per_parameter", p->lists * shards->optimizer.dense /
-                                         sl_larger(1.0, c->software->step_lists * trained)},
-             {"shards", shards->optimizer.dense});
+    add_step_lists(c, b, p, to);
 }
 
 uint64_t

@@ -85,6 +85,9 @@ void sl_add_linear(sl_layer_kind *kind, const sl_names *names, const sl_linear *
  * axis. */
 void sl_set_parts(sl_layer_kind *kind, uint32_t first, const uint64_t *lengths, uint32_t count);
 
+/** Whether they are LayerNorms; else RMSNorms. */
+bool sl_norms_are_centred(const sl_dense_spec *spec);
+
 /** A norm over the hidden size, its tensors and its operator. */
 void sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
                  const char *operator_name);

@@ -70,7 +70,8 @@ add_operators(sl_layer_kind *kind, const sl_dense_spec *spec, uint64_t queries, 
 
     (void)sl_add_operator(kind, "qkv", SL_OPERATOR_MATMUL, SL_CUT_COLUMN, spec->hidden, qkv);
     if (spec->qk_norm != SL_QK_NORM_NONE)
-        (void)sl_add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated);
+        sl_add_operator(kind, "qk_norm", SL_OPERATOR_NORM, SL_CUT_COLUMN, rotated, rotated)
+            ->centred = sl_norms_are_centred(spec);
     if (spec->learned_positions == 0 && !spec->no_rotary)
         set_heads(
             sl_add_operator(kind, "rotary", SL_OPERATOR_ROTARY, SL_CUT_COLUMN, rotated, rotated),

@@ -123,6 +123,12 @@ sl_mark_operators(sl_layer_kind *kind, uint32_t first, sl_component component)
         kind->operators[i].component = component;
 }
 
+bool
+sl_norms_are_centred(const sl_dense_spec *spec)
+{
+    return spec->layer_norm || spec->norm_unbiased || spec->norm_weightless;
+}
+
 void
 sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
             const char *operator_name)
@@ -133,8 +139,10 @@ sl_add_norm(sl_layer_kind *kind, const sl_dense_spec *spec, const char *module,
         (void)sl_add_vector(kind, module, ".weight", SL_COMPONENT_NORMS, SL_CUT_REPLICATED, hidden);
     if (spec->layer_norm && !spec->norm_weightless)
         (void)sl_add_vector(kind, module, ".bias", SL_COMPONENT_NORMS, SL_CUT_REPLICATED, hidden);
-    sl_add_operator(kind, operator_name, SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden)
-        ->component = SL_COMPONENT_NORMS;
+    sl_operator *op =
+        sl_add_operator(kind, operator_name, SL_OPERATOR_NORM, SL_CUT_REPLICATED, hidden, hidden);
+    op->component = SL_COMPONENT_NORMS;
+    op->centred = sl_norms_are_centred(spec);
 }
 
 sl_layer_kind *

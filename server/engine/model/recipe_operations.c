@@ -52,6 +52,20 @@ find_parts(const sl_layer_kind *kind, const char *names)
     return all;
 }
 
+/* Of norms LayerNorm alone: SL_PART_NORM, not SL_PART_SCALE. */
+static bool
+has_bias(const sl_layer_kind *kind, const char *module)
+{
+    static const char suffix[] = ".bias";
+    const size_t length = strlen(module);
+
+    for (uint32_t i = 0; i < kind->tensor_count; i++)
+        if (strncmp(kind->tensors[i].name, module, length) == 0 &&
+            strcmp(kind->tensors[i].name + length, suffix) == 0)
+            return true;
+    return false;
+}
+
 /* What a part reads and gives, in features; a vector does both. */
 static uint64_t
 inputs_of(const sl_tensor *tensor)
@@ -247,7 +261,8 @@ add_row(sl_model *model, sl_layer_kind *kind, const sl_operation *row, const sl_
     case SL_OPERATOR_LOOKUP:
     case SL_OPERATOR_NORM:
         assert(first != NULL);
-        (void)add(kind, row, first->cut, inputs_of(first), inputs_of(first));
+        add(kind, row, first->cut, inputs_of(first), inputs_of(first))->centred =
+            has_bias(kind, row->of);
         break;
     case SL_OPERATOR_LOSS:
         assert(first != NULL);

@@ -376,6 +376,12 @@ sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts
 }
 
 double
+sl_states_moment_bytes(const sl_layout *layout)
+{
+    return layout->optimizer_bytes / 2.0;
+}
+
+double
 sl_states_at_rest(const sl_elements *elements, const sl_degree *degree)
 {
     return divided_bytes(elements, degree, 1.0, 1.0);

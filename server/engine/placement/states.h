@@ -136,6 +136,9 @@ double sl_states_parameter_bytes(const sl_elements *elements, const sl_layouts *
 double sl_states_optimizer_bytes(const sl_elements *elements, const sl_layouts *layouts,
                                  const sl_degree *degree);
 
+/** Of the two moments of AdamW, one [bytes per parameter]. */
+double sl_states_moment_bytes(const sl_layout *layout);
+
 /** Elements of a part on one rank at rest [count]. */
 double sl_states_at_rest(const sl_elements *elements, const sl_degree *degree);
 

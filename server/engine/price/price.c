@@ -369,17 +369,17 @@ price_activation(const sl_pricing *p, const sl_operator *op)
 }
 
 static void
-price_norm(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+price_norm(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const double cut = op->cut == SL_CUT_COLUMN ? slice->tensor : slice->spread;
 
     price_streaming(p, slice->tokens * (double)op->inputs / cut, 4.0, 8.0,
-                    sl_price_norm_ratio(slice, kind));
+                    sl_price_norm_ratio(slice, op));
 }
 
 static void
-price_operator(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+price_operator(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
 
@@ -388,7 +388,7 @@ price_operator(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator
         price_lookup(p, op);
         break;
     case SL_OPERATOR_NORM:
-        price_norm(p, kind, op);
+        price_norm(p, op);
         break;
     case SL_OPERATOR_MATMUL:
         price_product(p, op);
@@ -441,7 +441,7 @@ are_apart(const sl_slice *slice)
  * apart, their products and biases are, once for each of them, and after a wait: nothing then runs beside
  * it. One activation takes the tokens of all (Megatron-LM, TEGroupedMLP). */
 static void
-count_issued(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *op)
+count_issued(const sl_pricing *p, const sl_operator *op)
 {
     const sl_slice *slice = p->slice;
     const bool frozen = sl_adapter_on(slice->adapter);
@@ -449,7 +449,7 @@ count_issued(const sl_pricing *p, const sl_layer_kind *kind, const sl_operator *
         op->kind == SL_OPERATOR_ATTENTION && slice->attention == SL_ATTENTION_UNFUSED;
     const double drops = unfused && slice->dropout ? 1.0 : 0.0;
     const double products = count_products(slice, op);
-    const sl_issued composed = sl_price_composed(slice, kind, op);
+    const sl_issued composed = sl_price_composed(slice, op);
     const double forward = unfused ? 3.0 + drops : fmax(products, composed.forward);
     const double backward = unfused ? 5.0 + drops
                             : op->kind == SL_OPERATOR_MATMUL
@@ -517,8 +517,8 @@ price_operators(const sl_pricing *p, const sl_layer_kind *kind, uint32_t begin, 
     for (uint32_t i = begin; i < end; i++) {
         const bool again = p->slice->recompute_modules != 0 && runs_again(p->slice, kind, i);
         const sl_kind_price before = again || i >= stop ? *out : (sl_kind_price){0};
-        price_operator(p, kind, &kind->operators[i]);
-        count_issued(p, kind, &kind->operators[i]);
+        price_operator(p, &kind->operators[i]);
+        count_issued(p, &kind->operators[i]);
         if (sl_adapter_on(p->slice->adapter) && kind->operators[i].kind == SL_OPERATOR_MATMUL)
             sl_price_adapter(p, kind, &kind->operators[i]);
         if (again)

@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include "engine/placement/adapter.h"
-#include "engine/placement/shapes.h"
 #include "engine/price/kernel.h"
 #include "engine/price/price_parts.h"
 

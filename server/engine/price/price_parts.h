@@ -31,12 +31,12 @@ void sl_price_open_region(const sl_pricing *p, double bytes, double forward_s, d
 void sl_price_close_region(const sl_pricing *p, double bytes, double forward_s, double dgrad_s);
 
 /**
- * Share of the memory's bandwidth that a kind's norms reach, of 4 bytes a value forward and 8 backward: the
+ * Share of the memory's bandwidth that a norm reaches, of 4 bytes a value forward and 8 backward: the
  * profile's, but for LayerNorm at least 0.35. PyTorch has one kernel for that, where it composes others of
- * passes in fp32 (profiles of eager code: 36 bytes for 4). A LayerNorm without bias counts as another.
+ * passes in fp32 (profiles of eager code: 36 bytes for 4).
  * Source: Vidur and LLMCompass kernel timings; transformers LlamaRMSNorm, torch.nn.RMSNorm.
  */
-double sl_price_norm_ratio(const sl_slice *slice, const sl_layer_kind *kind);
+double sl_price_norm_ratio(const sl_slice *slice, const sl_operator *op);
 
 /** Operators of PyTorch that one of ours is issued as. */
 typedef struct sl_issued {
@@ -50,8 +50,7 @@ typedef struct sl_issued {
  * gradient, two for a slice's, and sums where a value was used twice. All else, and fused code, is one.
  * Source: transformers modeling_llama.py; autograd's graph of it, counted.
  */
-sl_issued sl_price_composed(const sl_slice *slice, const sl_layer_kind *kind,
-                            const sl_operator *op);
+sl_issued sl_price_composed(const sl_slice *slice, const sl_operator *op);
 
 /**
  * Adds the adapters beside a product, of rank r on n inputs and m outputs: rows x r x n and rows x m x r
