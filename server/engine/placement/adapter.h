@@ -81,8 +81,8 @@ double sl_adapter_prompt_tokens(const sl_adapter *adapter);
  *   powers and the rotation); boft, as computed, 2 n^2 (permutation, identity) + 2 n m (rotated
  *   weight, scaled)
  *   ln_tuning: what each norm multiplies; prefix_tuning: keys and values of the prefix
- * Source: what autograd saves in PEFT's layers; bitsandbytes pull request 1270; Megatron-Bridge peft/utils.py (ParallelLinearAdapter,
- * return_layernorm_output_gathered). Its runs with and without sequence_parallel_input_regather differ
+ * Source: what autograd saves in PEFT's layers; bitsandbytes pull request 1270; Megatron-Bridge
+ * peft/utils.py (ParallelLinearAdapter, return_layernorm_output_gathered). Its runs with and without sequence_parallel_input_regather differ
  * by (n - 1 - 1 / tensor) gathered inputs, n of all layers: 4.731, 1.569 and 0.814 GB of Qwen3 8B, Qwen3
  * 30B-A3B and GPT-OSS 120B (its memory-tuning notes), which that says to all digits printed.
  */
