@@ -367,7 +367,7 @@ prices_are_carried_over_to_another_mode(void)
             sl_combination c = {&software, q.workload, q.plan};
             c.workload.recompute = modes[from];
             sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &carried);
-            sl_evaluate_reprice(&q, modes[to], &carried);
+            sl_evaluate_reprice(&q, modes[to], &carried, &carried);
             c.workload.recompute = modes[to];
             sl_evaluate_price(&q, &c, SL_CLOCK_COOL, &anew);
             CU_ASSERT_EQUAL(carried.slice.recompute, anew.slice.recompute);

@@ -22,15 +22,33 @@ prices_of_pool(sl_priced *priced, const sl_model *model, uint32_t pool)
     return &priced->prices[(size_t)pool * model->kind_count];
 }
 
+/* Not the whole struct: few models have as many kinds as there is room for. */
+static void
+copy_priced(const sl_priced *from, uint32_t pools, uint32_t kinds, sl_priced *out)
+{
+    out->slice = from->slice;
+    memcpy(out->others, from->others, (pools - 1) * sizeof out->others[0]);
+    memcpy(out->prices, from->prices, (size_t)pools * kinds * sizeof out->prices[0]);
+    out->pools = from->pools;
+    for (uint32_t i = 0; i < out->pools.count; i++) {
+        out->pools.list[i].slice = slice_of_pool(out, i);
+        out->pools.list[i].prices = &out->prices[(size_t)i * kinds];
+    }
+}
+
 void
-sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced)
+sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, const sl_priced *from,
+                    sl_priced *out)
 {
     const uint32_t kinds = question->model->kind_count;
+    const uint32_t pools = sl_pools_count(question->cluster);
 
-    assert(recompute != SL_RECOMPUTE_MODULES && priced->slice.recompute != SL_RECOMPUTE_MODULES);
-    for (uint32_t i = 0; i < sl_pools_count(question->cluster); i++) {
-        sl_slice *slice = slice_of_pool(priced, i);
-        sl_kind_price *prices = prices_of_pool(priced, question->model, i);
+    assert(recompute != SL_RECOMPUTE_MODULES && from->slice.recompute != SL_RECOMPUTE_MODULES);
+    if (out != from)
+        copy_priced(from, pools, kinds, out);
+    for (uint32_t i = 0; i < pools; i++) {
+        sl_slice *slice = slice_of_pool(out, i);
+        sl_kind_price *prices = prices_of_pool(out, question->model, i);
         slice->recompute = recompute;
         for (uint32_t k = 0; k < kinds; k++) {
             prices[k].again = sl_recompute_rerun(slice, &prices[k]);

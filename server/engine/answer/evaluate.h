@@ -28,7 +28,9 @@ typedef struct sl_priced {
     sl_pool_prices pools;
 } sl_priced;
 
-void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, sl_priced *priced);
+/** Of `from`, which may be the same. */
+void sl_evaluate_reprice(const sl_question *question, sl_recompute recompute, const sl_priced *from,
+                         sl_priced *out);
 
 void sl_evaluate_price(const sl_question *question, const sl_combination *combination,
                        sl_clock clock, sl_priced *out);

@@ -78,29 +78,31 @@ sl_step_hop_s(const sl_memory_case *c, uint32_t low, uint32_t high, double whole
     return send_s + gather_s;
 }
 
-static hops
-measure_hops(const sl_memory_case *c)
+/* Not the whole struct: most pipelines are shorter than the longest. */
+static void
+measure_hops(const sl_memory_case *c, hops *h)
 {
     const bool alike = c->pools == NULL && !sl_model_is_plain(c->question->model) &&
                        sl_ranks_stages_alike(c->cluster, c->plan);
-    hops h = {.level = SL_LEVEL_SCALE_UP};
+    const uint32_t last = c->plan->pipeline - 1;
     sl_level level = SL_LEVEL_SCALE_UP;
     double bytes = 0.0;
     double seconds = 0.0;
 
-    for (uint32_t r = 0; r + 1 < c->plan->pipeline; r++) {
+    h->bytes = h->slowest_s = h->sum_s = h->after_s[last] = 0.0;
+    h->level = h->after[last] = SL_LEVEL_SCALE_UP;
+    for (uint32_t r = 0; r < last; r++) {
         if (r == 0 || !alike)
             seconds = sl_step_hop_s(c, r, r + 1, sl_memory_sent_bytes(c, r), &bytes, &level);
-        h.sum_s += seconds;
-        h.after_s[r] = seconds;
-        h.after[r] = level;
-        if (seconds > h.slowest_s) {
-            h.slowest_s = seconds;
-            h.bytes = bytes;
-            h.level = level;
+        h->sum_s += seconds;
+        h->after_s[r] = seconds;
+        h->after[r] = level;
+        if (seconds > h->slowest_s) {
+            h->slowest_s = seconds;
+            h->bytes = bytes;
+            h->level = level;
         }
     }
-    return h;
 }
 
 double
@@ -232,7 +234,8 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
         return false;
     }
     const double boundaries = plan->pipeline - 1.0;
-    const hops h = measure_hops(c);
+    hops h;
+    measure_hops(c, &h);
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
     double hidden_s = 0.0;

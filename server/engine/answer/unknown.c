@@ -222,7 +222,7 @@ survey_priced(survey *s, walk w)
             if (fresh)
                 sl_evaluate_price(question, &combination, SL_CLOCK_HELD, &priced);
             else if (combination.workload.recompute != priced.slice.recompute)
-                sl_evaluate_reprice(question, combination.workload.recompute, &priced);
+                sl_evaluate_reprice(question, combination.workload.recompute, &priced, &priced);
             fresh = false;
             if (sl_evaluate(question, &combination, &priced, s->scratch))
                 note_outline(s, &w);

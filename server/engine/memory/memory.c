@@ -247,11 +247,12 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
 {
     const uint64_t microbatches = sl_plan_microbatches(c->workload, c->plan);
     const bool skips = may_skip(c);
-    const bool falls = sl_schedule_in_flight_falls(c->plan);
+    const bool jumps = skips && c->pools == NULL && sl_schedule_in_flight_falls(c->plan);
     sl_in_flight in_flight[2]; /* at hand, and before */
     uint64_t in_node = 0;
 
-    for (uint32_t r = 0; r < c->plan->pipeline; r++) {
+    for (uint32_t r = 0; r < c->plan->pipeline;
+         r = jumps ? sl_holding_of(c->holdings, r)->end_rank : r + 1) {
         sl_memory_case space;
         const sl_memory_case *at = sl_case_of_stage(c, r, &space);
         sl_rank_memory *rank = &out->ranks[out->rank_count];
@@ -259,8 +260,6 @@ evaluate_stages(const sl_memory_case *c, const sl_rank_outside *outside, sl_memo
 
         const bool repeats =
             skips && r > 0 && sl_holding_repeats(c->holdings, r) && sl_case_goes_on(c, r);
-        if (repeats && falls)
-            continue;
         *here = sl_schedule_in_flight(c->plan, microbatches, r);
         if (repeats && is_less(here, &in_flight[(r + 1) % 2]))
             continue;

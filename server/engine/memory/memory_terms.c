@@ -167,8 +167,10 @@ add_step_lists(const sl_memory_case *c, const sl_rank_bytes *b, const sl_rank_ph
 {
     const sl_degree *degree = &b->shards->optimizer;
     sl_layout layout;
-    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
 
+    if (p->lists <= 0.0)
+        return;
+    const sl_elements own = sl_states_trained(c->workload, b->elements, &layout);
     ADD_TERM(to, SL_TERM_STEP_LISTS, p->lists, {"step_lists", c->software->step_lists},
              {"parameters", own.all}, {"bytes_per_parameter", sl_states_moment_bytes(&layout)},
              {"shards", degree->dense}, {"routed_parameters", own.routed},

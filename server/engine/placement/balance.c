@@ -36,10 +36,12 @@ sl_balance_deal(const uint32_t blocks[SL_PIPELINE_MAX], sl_plan *plan)
     const uint32_t held = sl_schedule_held(plan);
 
     plan->layout_chunks = sl_schedule_chunks(plan);
-    for (uint32_t r = 0; r < plan->pipeline; r++)
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        const uint32_t each = blocks[r] / held;
+        const uint32_t over = blocks[r] % held;
         for (uint32_t i = 0; i < held; i++)
-            plan->layout[sl_schedule_chunk(plan, r, i)] =
-                (uint16_t)(blocks[r] / held + (i < blocks[r] % held));
+            plan->layout[sl_schedule_chunk(plan, r, i)] = (uint16_t)(each + (i < over));
+    }
 }
 
 uint32_t
@@ -120,18 +122,16 @@ sl_balance_blocks(const sl_memory_case *c, uint32_t out[SL_PIPELINE_MAX])
 bool
 sl_balance_plan(const sl_memory_case *c, sl_plan *plan)
 {
-    const sl_model *model = c->question->model;
     const sl_chunking *cut = &c->holdings->cut;
-    uint32_t blocks[SL_PIPELINE_MAX] = {0};
-    sl_plan dealt = *plan;
-    bool moved = false;
+    const uint32_t given = plan->layout_chunks;
+    uint32_t blocks[SL_PIPELINE_MAX];
 
     if (!sl_balance_blocks(c, blocks))
         return false;
-    sl_balance_deal(blocks, &dealt);
-    for (uint32_t i = 0; i < cut->chunks && !moved; i++)
-        moved = sl_schedule_chunk_blocks(model, cut, i) != dealt.layout[i];
-    if (moved)
-        *plan = dealt;
-    return moved;
+    sl_balance_deal(blocks, plan);
+    for (uint32_t i = 0; i < cut->chunks; i++)
+        if (sl_schedule_chunk_blocks(cut, i) != plan->layout[i])
+            return true;
+    plan->layout_chunks = given;
+    return false;
 }

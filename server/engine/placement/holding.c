@@ -23,5 +23,6 @@ sl_hold(const sl_model *model, const sl_workload *workload, const sl_plan *plan,
                 alike && r > 0 ? out->list[0].layouts : sl_states_layouts(workload, &one->elements);
         }
         out->of[r] = (uint8_t)(count - 1);
+        out->list[count - 1].end_rank = r + 1;
     }
 }

@@ -7,6 +7,7 @@
 #include "engine/placement/states.h"
 
 typedef struct sl_holding {
+    uint32_t end_rank; /* after the last that holds it: they follow one another */
     sl_stage stage;
     sl_elements elements;
     sl_layouts layouts;

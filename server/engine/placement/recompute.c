@@ -119,7 +119,7 @@ count_first(const sl_model *model, const sl_plan *plan, const sl_chunking *cut, 
 
     for (uint32_t n = 0; n < held->count; n++) {
         const uint32_t chunk = sl_schedule_chunk(plan, held->rank, held->first + n);
-        const uint32_t blocks = sl_schedule_chunk_blocks(model, cut, chunk);
+        const uint32_t blocks = sl_schedule_chunk_blocks(cut, chunk);
         const uint32_t first = blocks < most ? blocks : most;
         if (alone) {
             layers += first;

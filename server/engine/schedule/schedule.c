@@ -130,7 +130,8 @@ sl_schedule_cut(const sl_model *model, const sl_plan *plan)
     out.split = sl_schedule_split(model, plan);
     out.alike = sl_schedule_blocks_alike(model);
     out.given = out.split == SL_SPLIT_GIVEN;
-    out.ahead = out.given || out.split == SL_SPLIT_BLOCKS ? has_ends(model) : 0;
+    out.ends = has_ends(model);
+    out.ahead = out.given || out.split == SL_SPLIT_BLOCKS ? out.ends : 0;
     out.each = out.over = 0;
     if (out.given) {
         out.before[0] = 0;
@@ -157,16 +158,6 @@ sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chu
 
     const sl_chunking c = sl_schedule_cut(model, plan);
     return sl_schedule_begin(&c, chunk);
-}
-
-uint32_t
-sl_schedule_chunk_blocks(const sl_model *model, const sl_chunking *cut, uint32_t chunk)
-{
-    const uint32_t ends = (chunk == 0 ? 1u : 0u) + (chunk + 1 == cut->chunks ? 1u : 0u);
-
-    assert(chunk < cut->chunks);
-    return sl_schedule_begin(cut, chunk + 1) - sl_schedule_begin(cut, chunk) -
-           (has_ends(model) ? ends : 0u);
 }
 
 uint32_t

@@ -83,6 +83,7 @@ typedef struct sl_chunking {
     uint32_t chunks, layers;
     bool alike;     /* all blocks are of one kind */
     bool given;     /* by the plan: then `before`, else `each` and `over` say where chunks begin */
+    uint32_t ends;  /* layers at each end of the model that are no block */
     uint32_t ahead; /* layers before the first block */
     uint32_t each, over;
     uint16_t before[SL_LAYOUT_CHUNKS_MAX + 1]; /* blocks before each chunk, and in all */
@@ -120,7 +121,14 @@ bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, const sl_ch
 uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 
 /** Blocks of a chunk: neither embedding nor head. */
-uint32_t sl_schedule_chunk_blocks(const sl_model *model, const sl_chunking *cut, uint32_t chunk);
+static inline uint32_t
+sl_schedule_chunk_blocks(const sl_chunking *cut, uint32_t chunk)
+{
+    const uint32_t ends = (chunk == 0 ? cut->ends : 0) + (chunk + 1 == cut->chunks ? cut->ends : 0);
+
+    assert(chunk < cut->chunks);
+    return sl_schedule_begin(cut, chunk + 1) - sl_schedule_begin(cut, chunk) - ends;
+}
 
 /** The kind whose output leaves a chunk. */
 uint32_t sl_schedule_last_kind(const sl_model *model, const sl_plan *plan, uint32_t chunk);

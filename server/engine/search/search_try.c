@@ -55,36 +55,55 @@ all_elements(const sl_model *model, const sl_priced *priced)
     return sl_states_stage(model, priced->prices, &whole);
 }
 
-const sl_priced *
+void
+sl_search_forget_prices(sl_search_work *u)
+{
+    for (uint32_t apart = 0; apart < 2; apart++)
+        for (uint32_t i = 0; i < SL_RECOMPUTE_COUNT; i++)
+            u->priced[apart][i].known = false;
+}
+
+/* The prices of another recomputation that those of this one follow from; none follow to or from modules. */
+static const sl_priced *
+find_other(const sl_search_priced all[SL_RECOMPUTE_COUNT], sl_recompute recompute)
+{
+    if (recompute == SL_RECOMPUTE_MODULES)
+        return NULL;
+    for (uint32_t i = 0; i < SL_RECOMPUTE_MODULES; i++)
+        if (all[i].known)
+            return &all[i].priced;
+    return NULL;
+}
+
+const sl_search_priced *
 sl_search_prices(sl_search_work *u)
 {
     const bool apart = sl_schedule_ends_apart(&u->at.plan);
-    sl_priced *priced = &u->priced[apart];
     const sl_recompute recompute = u->at.workload.recompute;
-    /* Which stages are on a pool depends on how many there are. */
-    const bool staged = u->cluster.pool_count > 0;
+    sl_search_priced *own = &u->priced[apart][recompute];
 
-    if (!u->is_priced[apart] || recompute == SL_RECOMPUTE_MODULES || staged)
-        sl_evaluate_price(&u->question, &u->at, SL_CLOCK_HELD, priced);
-    else if (priced->slice.recompute != recompute)
-        sl_evaluate_reprice(&u->question, recompute, priced);
+    if (own->known)
+        return own;
+    const sl_priced *other = find_other(u->priced[apart], recompute);
+    if (other != NULL)
+        sl_evaluate_reprice(&u->question, recompute, other, &own->priced);
     else
-        return priced;
-    u->is_priced[apart] = true;
-    u->model[apart] = all_elements(u->question.model, priced);
-    u->layers_s[apart][false] = all_layers_s(u, priced, false);
-    u->layers_s[apart][true] = all_layers_s(u, priced, true);
-    return priced;
+        sl_evaluate_price(&u->question, &u->at, SL_CLOCK_HELD, &own->priced);
+    own->known = true;
+    own->layers_s[false] = all_layers_s(u, &own->priced, false);
+    own->layers_s[true] = all_layers_s(u, &own->priced, true);
+    u->model[apart] = all_elements(u->question.model, &own->priced);
+    return own;
 }
 
 /* Blocks of the largest chunk. */
 static uint32_t
-largest_chunk(const sl_model *model, const sl_chunking *cut)
+largest_chunk(const sl_chunking *cut)
 {
     uint32_t largest = 0;
 
     for (uint32_t i = 0; i < cut->chunks; i++) {
-        const uint32_t blocks = sl_schedule_chunk_blocks(model, cut, i);
+        const uint32_t blocks = sl_schedule_chunk_blocks(cut, i);
         largest = blocks > largest ? blocks : largest;
     }
     return largest;
@@ -101,8 +120,8 @@ sl_search_hold(sl_search_work *u)
         sl_hold_shards(&at->workload, &at->plan, &cut->holdings);
         return cut;
     }
-    sl_hold(model, &at->workload, &at->plan, sl_search_prices(u)->prices, &cut->holdings);
-    cut->largest = largest_chunk(model, &cut->holdings.cut);
+    sl_hold(model, &at->workload, &at->plan, sl_search_prices(u)->priced.prices, &cut->holdings);
+    cut->largest = largest_chunk(&cut->holdings.cut);
     cut->held = true;
     return cut;
 }
@@ -218,18 +237,17 @@ has_room(sl_search_work *u)
 }
 
 static bool
-is_hopeless(sl_search_work *u, const sl_memory_case *c)
+is_hopeless(sl_search_work *u, const sl_memory_case *c, const double layers_s[2])
 {
     const sl_search_request *request = u->search->request;
     const sl_workload *workload = &u->at.workload;
     const bool again =
         workload->recompute != SL_RECOMPUTE_NONE && workload->recompute_method == SL_RECOMPUTE_EACH;
-    const double layers_s = u->layers_s[sl_schedule_ends_apart(&u->at.plan)][again];
     const double microbatches = (double)sl_plan_microbatches(&u->at.workload, &u->at.plan);
 
-    if (request->exhaustive || layers_s <= 0.0)
+    if (request->exhaustive || layers_s[again] <= 0.0)
         return false;
-    rate_point(u, c, microbatches * layers_s / u->at.plan.pipeline);
+    rate_point(u, c, microbatches * layers_s[again] / u->at.plan.pipeline);
     return sl_search_is_hopeless(request, u->known, &u->point) ||
            sl_search_is_hopeless(request, u->out, &u->point);
 }
@@ -237,8 +255,8 @@ is_hopeless(sl_search_work *u, const sl_memory_case *c)
 void
 sl_search_try(sl_search_work *u)
 {
-    const sl_priced *priced = sl_search_prices(u);
-    sl_memory_case c = sl_evaluate_bare_case(&u->question, &u->at, priced);
+    const sl_search_priced *prices = sl_search_prices(u);
+    sl_memory_case c = sl_evaluate_bare_case(&u->question, &u->at, &prices->priced);
 
     if (is_too_large(u, &c)) {
         u->out->pruned++;
@@ -255,7 +273,7 @@ sl_search_try(sl_search_work *u)
         u->out->evaluated++;
         return;
     }
-    if (is_hopeless(u, &c)) {
+    if (is_hopeless(u, &c, prices->layers_s)) {
         u->out->pruned++;
         return;
     }

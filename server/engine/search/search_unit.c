@@ -155,7 +155,7 @@ sl_search_apply(const sl_search *search, uint32_t cluster, const uint64_t value[
 static sl_dealing
 deal(sl_search_work *u)
 {
-    sl_memory_case c = sl_evaluate_bare_case(&u->question, &u->at, sl_search_prices(u));
+    sl_memory_case c = sl_evaluate_bare_case(&u->question, &u->at, &sl_search_prices(u)->priced);
     sl_plan balanced = u->at.plan;
 
     c.holdings = &sl_search_hold(u)->holdings;
@@ -265,7 +265,7 @@ try_states(sl_search_work *u)
 static uint64_t
 plans_below(const sl_search_work *u)
 {
-    return (uint64_t)values_of(u, SL_DIMENSION_ZERO_STAGE)->count *
+    return (uint64_t)u->mode_count * values_of(u, SL_DIMENSION_ZERO_STAGE)->count *
            values_of(u, SL_DIMENSION_SHARD_GROUP)->count *
            values_of(u, SL_DIMENSION_OFFLOAD)->count * values_of(u, SL_DIMENSION_LAYOUT)->count;
 }
@@ -286,30 +286,38 @@ stages_possible(sl_search_work *u)
     return false;
 }
 
-/* Plans of one number of stages and chunks. */
+/* Plans of one number of stages and chunks, and of one recomputation. */
 static void
-try_stages(sl_search_work *u)
+try_recompute(sl_search_work *u, sl_recompute mode)
 {
     const sl_values *layers = values_of(u, SL_DIMENSION_RECOMPUTE_LAYERS);
-    const bool counts = value_of(u, SL_DIMENSION_RECOMPUTE) == SL_RECOMPUTE_FULL;
 
-    /* Only what is rebuilt as a whole is counted in layers. */
-    if (layers->list[0] > 0 && !counts)
-        return;
-    apply_stages(u->search, u->place.cluster, u->point.value, &u->at.plan);
-    if (!stages_possible(u))
-        return;
-    u->ruled.held = u->dealt.held = false;
-    for (uint32_t z = 0; z < sizeof u->floors / sizeof u->floors[0]; z++)
-        u->floors[z].known = false;
+    u->point.value[SL_DIMENSION_RECOMPUTE] = mode;
     u->dealing = SL_NOT_DEALT;
-    for (uint32_t i = 0; i < (counts ? layers->count : 1); i++) {
+    for (uint32_t i = 0; i < (mode == SL_RECOMPUTE_FULL ? layers->count : 1); i++) {
         u->point.value[SL_DIMENSION_RECOMPUTE_LAYERS] = layers->list[i];
         apply_recompute(u->point.value, &u->at.workload);
         if (!u->deals_once)
             u->dealing = SL_NOT_DEALT;
         try_states(u);
     }
+}
+
+/* Plans of one number of stages and chunks: one recomputation after the other, as they are cut alike. */
+static void
+try_stages(sl_search_work *u)
+{
+    apply_stages(u->search, u->place.cluster, u->point.value, &u->at.plan);
+    if (!stages_possible(u))
+        return;
+    u->ruled.held = u->dealt.held = false;
+    for (uint32_t z = 0; z < sizeof u->floors / sizeof u->floors[0]; z++)
+        u->floors[z].known = false;
+    /* Which stages are on a pool depends on how many there are. */
+    if (u->cluster.pool_count > 0)
+        sl_search_forget_prices(u);
+    for (uint32_t i = 0; i < u->mode_count; i++)
+        try_recompute(u, u->modes[i]);
 }
 
 /* The ranks that are left for replicas, if that many can share the batch. */
@@ -368,12 +376,30 @@ try_pipelines(sl_search_work *u)
     }
 }
 
+/* The recomputations that are plans of their own. */
+static void
+list_modes(sl_search_work *u)
+{
+    const sl_values *modes = values_of(u, SL_DIMENSION_RECOMPUTE);
+    const bool counts = values_of(u, SL_DIMENSION_RECOMPUTE_LAYERS)->list[0] > 0;
+    sl_workload asked = u->at.workload;
+
+    u->mode_count = 0;
+    for (uint32_t i = 0; i < modes->count; i++) {
+        asked.recompute = (sl_recompute)modes->list[i];
+        /* What rebuilds nothing more is the same plan under another name, and only what is rebuilt as a
+         * whole is counted in layers. */
+        if ((modes->count == 1 || sl_recompute_matters(&asked)) &&
+            (!counts || asked.recompute == SL_RECOMPUTE_FULL))
+            u->modes[u->mode_count++] = asked.recompute;
+    }
+}
+
 void
 sl_search_unit(const sl_search *search, uint32_t number, const sl_search_outcome *known,
                void *scratch, sl_search_outcome *part)
 {
     sl_search_work *u = scratch;
-    const sl_values *modes = &search->space.of[SL_DIMENSION_RECOMPUTE];
 
     u->search = search;
     u->known = known;
@@ -396,22 +422,15 @@ sl_search_unit(const sl_search *search, uint32_t number, const sl_search_outcome
     if (!is_possible(u))
         return;
     apply_unit(search, u->place.cluster, u->point.value, &u->at.workload, &u->at.plan);
-    u->is_priced[0] = u->is_priced[1] = u->is_passed = false;
+    list_modes(u);
+    sl_search_forget_prices(u);
+    u->is_passed = false;
     u->deals_once = sl_schedule_blocks_alike(question->model);
     u->least_lacking = 0.0;
     for (uint32_t i = 0; i < known->reason_count; i++)
         if (strcmp(known->reasons[i].rule, sl_search_lacks_memory) == 0)
             u->least_lacking = known->reasons[i].least;
-    for (uint32_t i = 0; i < modes->count; i++) {
-        sl_workload asked = question->workload;
-        asked.attention = search->facts[u->place.cluster].workload.attention;
-        asked.recompute = (sl_recompute)modes->list[i];
-        /* What rebuilds nothing more is the same plan under another name. */
-        if (modes->count > 1 && !sl_recompute_matters(&asked))
-            continue;
-        u->point.value[SL_DIMENSION_RECOMPUTE] = modes->list[i];
-        try_pipelines(u);
-    }
+    try_pipelines(u);
 }
 
 void

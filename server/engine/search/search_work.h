@@ -25,6 +25,13 @@ typedef struct sl_search_floor {
     double bytes;
 } sl_search_floor;
 
+/** What plans of one recomputation share. */
+typedef struct sl_search_priced {
+    bool known;         /* the rest is set */
+    double layers_s[2]; /* what bounds a step: nothing rebuilt, all blocks rebuilt */
+    sl_priced priced;
+} sl_search_priced;
+
 /** A unit while it is gone through: the scratch of one thread. */
 typedef struct sl_search_work {
     const sl_search *search;
@@ -32,6 +39,8 @@ typedef struct sl_search_work {
     sl_search_outcome *out;
     sl_search_place place;
     uint64_t seen; /* plans met, which number them */
+    sl_recompute modes[SL_RECOMPUTE_COUNT];
+    uint32_t mode_count;
     sl_cluster cluster;
     sl_question question; /* the plan at hand ... */
     sl_combination at;    /* ... and the same, priced */
@@ -43,11 +52,10 @@ typedef struct sl_search_work {
     sl_search_cut *cut;        /* of these, that of the plan at hand */
     sl_search_floor floors[4]; /* by ZeRO stage */
     sl_search_point point;
-    bool is_priced[2];
-    sl_priced priced[2];   /* ends of the model on one rank, and apart */
-    sl_elements model[2];  /* of each, those of all layers */
-    double least_lacking;  /* bytes that the nearest plan without memory lacks; 0: none known */
-    double layers_s[2][2]; /* of each, what bounds a step: nothing rebuilt, all blocks rebuilt */
+    /* Ends of the model on one rank, and apart; of each, those of all layers. */
+    sl_search_priced priced[2][SL_RECOMPUTE_COUNT];
+    sl_elements model[2];
+    double least_lacking; /* bytes that the nearest plan without memory lacks; 0: none known */
     sl_estimate estimate;
     sl_errors refused;
 } sl_search_work;
@@ -57,7 +65,10 @@ extern const char sl_search_lacks_memory[];
 
 /** The prices of the plan at hand, worked out once for each recomputation and for ends of the model on one
  * rank or apart. The plan must be legal. */
-const sl_priced *sl_search_prices(sl_search_work *u);
+const sl_search_priced *sl_search_prices(sl_search_work *u);
+
+/** Forgets all prices. */
+void sl_search_forget_prices(sl_search_work *u);
 
 /** How the plan at hand is cut, worked out once for all that are cut alike. The plan must be legal. */
 const sl_search_cut *sl_search_hold(sl_search_work *u);

@@ -174,7 +174,7 @@ try_recompute(search *s, sl_question *tried)
         if (fresh)
             sl_evaluate_price(tried, &c, SL_CLOCK_HELD, &priced);
         else
-            sl_evaluate_reprice(tried, c.workload.recompute, &priced);
+            sl_evaluate_reprice(tried, c.workload.recompute, &priced, &priced);
         fresh = false;
         if (!sl_evaluate(tried, &c, &priced, s->scratch))
             continue;
