@@ -307,7 +307,7 @@ a_full_device_returns_cached_segments_before_it_fails(void)
     const sl_rank_memory *rank = &roomy.ranks[roomy.binding];
     const uint64_t outside = rank->device_total_bytes - rank->peak_reserved_bytes;
     const uint64_t least =
-        rank->peak_allocated_bytes + (uint64_t)ceil((double)rank->peak_allocated_bytes * 0.05);
+        rank->peak_allocated_bytes + (uint64_t)ceil((double)rank->peak_allocated_bytes * 0.01);
     CU_ASSERT_EQUAL(rank->returned_bytes, 0);
 
     const uint64_t rooms[] = {rank->device_total_bytes, rank->device_total_bytes - 1,

@@ -293,6 +293,22 @@ the_step_of_deepspeed_casts_gradients(void)
     CU_ASSERT_EQUAL(sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS), 0.0);
 }
 
+/* Modules are fetched, and gradients copied into the bucket, one matrix after the other. */
+static void
+stage_three_of_deepspeed_has_one_whole_gradient(void)
+{
+    sl_question q = llama_question(SL_FRAMEWORK_DEEPSPEED, 3);
+
+    q.plan.data = 8;
+    q.workload.loss = SL_LOSS_CUT; /* so that the head has no logits, and is no peak */
+    const sl_rank_memory *rank = answer_rank(&q);
+    sl_expect_text(rank->phase, "backward", "phase");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_UNSHARDED_GRADIENTS), 2.0 * HIDDEN * FFN, 1e-12,
+                   "of the largest matrix");
+    sl_expect_near(sl_fixture_bytes(rank, SL_TERM_GATHERED_PARAMETERS), 2.0 * 1e9, 1e-12,
+                   "as many parameters as may be live");
+}
+
 /* PyTorch's foreach kernels take the roots of all second moments at once; autocast's copies are gone by then. */
 static void
 a_step_of_foreach_kernels_makes_lists(void)
@@ -544,6 +560,7 @@ static const sl_case cases[] = {
     SL_CASE(recompute_by_operators_keeps_every_other_product),
     SL_CASE(segments_of_a_smaller_phase_stay_reserved),
     SL_CASE(the_step_of_deepspeed_casts_gradients),
+    SL_CASE(stage_three_of_deepspeed_has_one_whole_gradient),
     SL_CASE(a_step_of_foreach_kernels_makes_lists),
     SL_CASE(adapters_train_alone_on_a_frozen_base),
     SL_CASE(ranks_that_share_a_sequence_keep_their_part),

@@ -50,15 +50,16 @@ static const sl_term_info terms[] = {
         {"gathered_parameters", NULL, SL_LIFETIME_TRANSIENT,
          "parameters of the root unit, of the block in use and of the one prefetched, in the "
          "precision that computes; all of the rank where they are not let go; DeepSpeed: at most "
-         "stage3_max_live_parameters; DataParallel: the copy of the model that a device is lent",
+         "stage3_max_live_parameters, or one matrix that is larger; DataParallel: the copy of the "
+         "model that a device is lent",
          "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/config.py"},
     [SL_TERM_UNSHARDED_GRADIENTS] =
         {"communication_buffers", NULL, SL_LIFETIME_TRANSIENT,
          "gradients of one block before they are divided, the reduction's input and output in "
          "reduced_bytes_per_parameter, and the head's until the root unit's backward; "
-         "DataParallel: all "
-         "gradients of a device until the first has summed them",
-         "PyTorch fully_shard and FullyShardedDataParallel"},
+         "DeepSpeed: of one matrix, until it is copied into the bucket or reduced; "
+         "DataParallel: all gradients of a device until the first has summed them",
+         "PyTorch fully_shard and FullyShardedDataParallel; DeepSpeed zero/stage3.py"},
     [SL_TERM_WAITING_GRADIENTS] =
         {"gradients", NULL, SL_LIFETIME_PERSISTENT,
          "parameters x bytes_per_parameter: all gradients of the rank, whole until the last "

@@ -132,9 +132,24 @@ measure_traced(const sl_memory_case *c, const sl_stage *stage, const units *u, s
     out->root_reduced = layout.gradient_bytes * (u->root - head) / shards.gradients.dense;
 }
 
-static void
-measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
+/* Elements of the largest matrix in the blocks of a stage. */
+static double
+largest_matrix(const sl_memory_case *c, const sl_stage *stage)
 {
+    double largest = 0.0;
+
+    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
+        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
+            largest = sl_larger(largest, c->prices[k].largest_matrix);
+    return largest;
+}
+
+/* Parameters are fetched and let go by module, not by block, so that the limit gives way to the largest one
+ * alone; a gradient is whole until it is copied into the bucket, or reduced where it is larger than that. */
+static void
+measure_deepspeed(const sl_memory_case *c, const sl_stage *stage, const units *u, sl_gathered *out)
+{
+    const double matrix = largest_matrix(c, stage);
     const sl_elements elements = {.all = u->all};
     const sl_layout layout = sl_states_layout(c->workload, &elements);
     const double element = c->slice->element_bytes;
@@ -150,9 +165,11 @@ measure_deepspeed(const sl_memory_case *c, const units *u, sl_gathered *out)
     }
     if (c->plan->zero_stage < 3)
         return;
-    out->head_bytes = out->backward_bytes = element * sl_smaller(u->all, live_elements_max);
+    out->head_bytes = out->backward_bytes =
+        element * sl_smaller(u->all, sl_larger(live_elements_max, matrix));
+    out->unit_elements = matrix;
     if (layout.gradient_bytes > 0.0)
-        out->backward_gradients = element * u->largest;
+        out->backward_gradients = element * matrix;
 }
 
 /* On one device the optimizer steps on each tensor as its gradient comes; a bucket of replicas
@@ -165,10 +182,7 @@ measure_stepped(const sl_memory_case *c, const sl_stage *stage, const units *u, 
 
     out->stepped_head = gradient * head_elements(c, stage, u);
     out->stepped_root = gradient * u->root;
-    for (uint32_t k = 0; k < c->question->model->kind_count; k++)
-        if (stage->layers[k] > 0 && sl_schedule_is_block(c->question->model, k))
-            out->stepped_block =
-                sl_larger(out->stepped_block, gradient * c->prices[k].largest_matrix);
+    out->stepped_block = gradient * largest_matrix(c, stage);
 }
 
 /* Whether a rank has anything beside its parameters, which it holds whole, and its gradients, which it
@@ -191,7 +205,7 @@ sl_gather_measure(const sl_memory_case *c, const sl_stage *stage)
     sl_gathered out = {.unit_elements = u.largest, .root_elements = u.root};
 
     if (c->workload->framework == SL_FRAMEWORK_DEEPSPEED)
-        measure_deepspeed(c, &u, &out);
+        measure_deepspeed(c, stage, &u, &out);
     else if (sl_lent_devices(c->workload, c->plan) > 0)
         sl_lent_measure(c, u.all, &out);
     else if (c->software->traced_sharding && c->plan->zero_stage >= 2)

@@ -10,7 +10,7 @@
  * from forward to backward.
  */
 typedef struct sl_gathered {
-    double unit_elements;      /* of the largest but the root */
+    double unit_elements;      /* of the largest but the root; DeepSpeed: of the largest matrix */
     double root_elements;      /* of the root unit on this rank */
     double head_bytes;         /* gathered parameters when the loss is computed */
     double backward_bytes;     /* ... and while the largest block runs backward */
