@@ -154,6 +154,7 @@ typedef struct sl_estimate {
     sl_fix fixes[SL_FIXES_MAX];
     uint32_t guess_count;
     sl_guess guesses[SL_GUESSES_MAX];
+    bool unaligned; /* a product has rows of no whole number of 16 bytes */
     uint32_t note_count;
     sl_note notes[SL_NOTES_MAX];
 } sl_estimate;

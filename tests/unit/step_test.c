@@ -388,7 +388,35 @@ a_layer_norm_is_one_kernel(void)
     CU_ASSERT_EQUAL(added_s[1], 0.0);
 }
 
+static bool
+is_unaligned(sl_framework framework, sl_attention_kernel attention, uint64_t vocabulary,
+             uint32_t head_dim)
+{
+    sl_dense_spec spec = sl_fixture_llama();
+
+    cluster = sl_fixture_cluster(1);
+    software = sl_fixture_software();
+    spec.vocabulary = vocabulary;
+    spec.head_dim = head_dim;
+    sl_question q = sl_fixture_question(sl_fixture_model(&spec), &cluster, &software);
+    q.workload.framework = framework;
+    q.workload.attention = attention;
+    return sl_fixture_has_note(sl_fixture_answer(&q), "products_unaligned");
+}
+
+/* 16 bytes are 8 values of bf16. */
+static void
+widths_that_tensor_cores_do_not_like_are_named(void)
+{
+    CU_ASSERT_FALSE(is_unaligned(SL_FRAMEWORK_DDP, SL_ATTENTION_UNFUSED, 50304, 64));
+    CU_ASSERT_TRUE(is_unaligned(SL_FRAMEWORK_DDP, SL_ATTENTION_UNFUSED, 50257, 64));
+    CU_ASSERT_FALSE(is_unaligned(SL_FRAMEWORK_MEGATRON, SL_ATTENTION_UNFUSED, 50257, 64));
+    CU_ASSERT_TRUE(is_unaligned(SL_FRAMEWORK_DDP, SL_ATTENTION_UNFUSED, 50304, 108));
+    CU_ASSERT_FALSE(is_unaligned(SL_FRAMEWORK_DDP, SL_ATTENTION_FLASH2, 50304, 108));
+}
+
 static const sl_case cases[] = {
+    SL_CASE(widths_that_tensor_cores_do_not_like_are_named),
     SL_CASE(eager_code_issues_what_it_composes_of_passes),
     SL_CASE(a_layer_norm_is_one_kernel),
     SL_CASE(products_of_their_own_are_issued_one_by_one),

@@ -63,6 +63,12 @@ note_rates(const sl_question *question, sl_estimate *out)
             out, false, "shapes_guessed",
             "guessed_shapes lists the products that no kernel table has near: larger, smaller, or "
             "several at once");
+    if (out->unaligned)
+        sl_note_add(
+            out, true, "products_unaligned",
+            "a matrix product has rows of no whole number of 16 bytes (of 16 bits, a width that is "
+            "no multiple of 8): tensor cores take it slower, which is not priced; a padded "
+            "vocabulary, or heads of another width, would spare that");
     if (sl_precision_is_low(out->workload.precision))
         note_low_precision(&out->workload, out);
     if (!half && !has_low_law(part, out->workload.precision))

@@ -1,6 +1,6 @@
 #include "engine/price/guesses.h"
 
-#include <assert.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "engine/price/kernel.h"
@@ -37,6 +37,27 @@ insert(sl_estimate *out, sl_guess guess)
     out->guesses[at] = guess;
 }
 
+static const double piece_bytes = 16.0;
+
+static bool
+has_rest(double values, sl_precision precision)
+{
+    return fmod(values * sl_precision_bytes(precision), piece_bytes) != 0.0;
+}
+
+/* Scores that are kept whole are products of a head's width; fused kernels pad it. */
+static bool
+is_unaligned(const sl_slice *slice, const sl_operator *op)
+{
+    if (op->kind == SL_OPERATOR_ATTENTION)
+        return slice->attention == SL_ATTENTION_UNFUSED &&
+               has_rest(op->head_dim, sl_slice_precision(slice, op));
+    if (op->kind != SL_OPERATOR_MATMUL || op->component == SL_COMPONENT_ROUTER)
+        return false;
+    const sl_product p = sl_price_product(slice, op);
+    return has_rest(p.n, p.precision) || has_rest(p.k, p.precision);
+}
+
 static void
 add_guesses(const sl_memory_case *c, sl_estimate *out)
 {
@@ -46,6 +67,7 @@ add_guesses(const sl_memory_case *c, sl_estimate *out)
         const sl_layer_kind *kind = &model->kinds[k];
         for (uint32_t i = 0; i < kind->operator_count; i++) {
             const sl_operator *op = &kind->operators[i];
+            out->unaligned = out->unaligned || is_unaligned(c->slice, op);
             if (op->kind != SL_OPERATOR_MATMUL)
                 continue;
             const sl_product p = sl_price_product(c->slice, op);
@@ -59,6 +81,7 @@ void
 sl_guesses_set(const sl_memory_case *c, sl_estimate *out)
 {
     out->guess_count = 0;
+    out->unaligned = false;
     for (uint32_t i = 0; i < (c->pools == NULL ? 1 : c->pools->count); i++) {
         sl_memory_case space;
         add_guesses(sl_case_of_pool(c, i, &space), out);

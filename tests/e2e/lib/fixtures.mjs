@@ -152,14 +152,19 @@ export function search(changes = {}) {
     return { ...request, workload, ...changes };
 }
 
-/** One that outlives what is done beside it: many seconds on two cores, a minute with sanitizers. */
+/** One that outlives what is done beside it: minutes on two cores. */
 export function endlessSearch(changes = {}) {
     const { workload, cluster, ...request } = search({ exhaustive: true, simulate: false, time_limit_s: 300 });
     return {
         ...request,
         workload: { ...workload, global_batch_size: 27720 },
         cluster: { ...cluster, nodes: 2048 },
-        space: { nodes: 'any', zero_stage: [0, 1, 2, 3] },
+        space: {
+            nodes: 'any',
+            zero_stage: [0, 1, 2, 3],
+            global_batch_size: [27720, 55440, 83160, 110880, 138600],
+            offload: ['none', 'optimizer'],
+        },
         ...changes,
     };
 }
