@@ -30,6 +30,7 @@ typedef struct sl_rank_memory {
     uint64_t peak_reserved_bytes;
     uint64_t device_total_bytes;
     uint64_t returned_bytes; /* segments that a full device gives back: not in the totals */
+    double varying_bytes;    /* of those alive at the peak, what goes by lengths that vary */
     uint32_t pool;           /* of several, where the ranks are */
     uint64_t usable_bytes;   /* there, on a device */
     uint64_t host_bytes;     /* in the memory of the node, for one rank */

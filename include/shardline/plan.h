@@ -254,6 +254,7 @@ typedef struct sl_workload {
     sl_cuda_graphs graphs;
     bool optimizer_in_backward; /* a gradient is stepped on as soon as it is there, and let go */
     uint64_t document_length; /* positions a token may see, of packed documents; 0 = the sequence */
+    bool lengths_vary;        /* of sequences, from batch to batch: the longest are asked for */
     bool dropout;
     bool routing_said; /* something was asked of the routing to experts */
     uint64_t tokens;   /* of the whole training; 0 = not asked */

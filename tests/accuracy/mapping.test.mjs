@@ -192,3 +192,11 @@ test('a part that comes in two sizes is told by the row\'s memory', () => {
     assert.equal(part('24GB GPU', ''), undefined);
     assert.equal(part('24GB GPU', '23.6'), 'nvidia-a100-sxm4-80gb');
 });
+
+test('a row whose lengths vary is asked so', () => {
+    const longest = { mean_length: 8192, packed: false, padding: 'longest' };
+    assert.deepEqual(workload({ notes: 'seq_len is the longest sample' }).documents, longest);
+    assert.deepEqual(workload({ notes: 'sequence length varies; alpaca; unpacked' }).documents, longest);
+    assert.equal(workload({ notes: 'packed' }).documents, undefined);
+    assert.equal(workload({ notes: 'longest sequence that fits' }).documents, undefined);
+});

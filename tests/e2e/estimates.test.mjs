@@ -192,6 +192,12 @@ test('what a workload says of kernels, graphs, documents and early steps is answ
             assert.deepEqual(resolved.workload[name], value, name);
         const codes = warnings.map(({ code }) => code);
         assert.ok(codes.includes('cuda_graphs_coarse') && codes.includes('documents_alike'));
+        const documents = { mean_length: 128, packed: false, padding: 'longest' };
+        const varying = await answered({ workload: { documents } });
+        assert.deepEqual(varying.resolved.workload.documents, documents);
+        assert.ok(varying.warnings.some(({ code }) => code === 'documents_longest'));
+        assertProblem(await ask({ workload: { documents: { ...documents, packed: true } } }), 422,
+            { pointer: '/workload/documents/padding', code: 'inconsistent' });
         const response = await ask({ workload: { optimizer_in_backward: true } });
         assertProblem(response, 422, { pointer: '/workload/optimizer_in_backward',
             code: 'optimizer_not_of_framework' });

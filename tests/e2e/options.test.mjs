@@ -188,6 +188,7 @@ const settled = {
     'parts of blocks': { workload: { recompute: { mode: 'modules', modules: ['mlp', 'layernorm'] } } },
     'blocks in 16 bits': { workload: { precision: 'fp8', fp8: { recipe: 'block', bf16_layers: [0, 3] } } },
     'padded documents': { workload: { documents: { mean_length: 100, packed: false } } },
+    'documents padded to the longest': { workload: { documents: { mean_length: 100, packed: false, padding: 'longest' } } },
     'packed documents': { workload: { documents: { mean_length: 100 } } },
     'free routing': { config: mixtral, parallelism: { expert: 2 },
         workload: { moe: { balance: 'free', imbalance: 1.4, dispatcher: 'deepep' } } },

@@ -98,6 +98,30 @@ captured_blocks_have_inputs_of_their_own(void)
                    "a whole step has none");
 }
 
+/* States are as they were; what goes by tokens is kept a third more of, and may be twice more. */
+static void
+lengths_that_vary_leave_segments_idle(void)
+{
+    sl_question q = llama_question();
+    const sl_memory alike = sl_fixture_answer(&q)->memory;
+    const sl_rank_memory *rank = &alike.ranks[0];
+    const double tokens = sl_fixture_bytes(rank, SL_TERM_ACTIVATIONS) +
+                          sl_fixture_bytes(rank, SL_TERM_LOGITS) +
+                          sl_fixture_bytes(rank, SL_TERM_RECOMPUTED_BLOCK) +
+                          sl_fixture_bytes(rank, SL_TERM_BACKWARD_TRANSIENT);
+
+    q.workload.lengths_vary = true;
+    const sl_memory vary = sl_fixture_answer(&q)->memory;
+    CU_ASSERT_TRUE(tokens > 0.0);
+    CU_ASSERT_EQUAL(vary.ranks[0].peak_allocated_bytes, rank->peak_allocated_bytes);
+    sl_expect_near((double)(vary.ranks[0].peak_reserved_bytes - rank->peak_reserved_bytes),
+                   0.34 * tokens, 1e-6, "idle segments");
+    sl_expect_near((double)(vary.reserved_high_bytes - alike.reserved_high_bytes), 2.0 * tokens,
+                   1e-6, "at most");
+    sl_expect_near((double)vary.reserved_low_bytes, (double)alike.reserved_low_bytes, 1e-6,
+                   "at least");
+}
+
 static void
 packed_documents_see_less_and_keep_as_much(void)
 {
@@ -208,6 +232,7 @@ static const sl_case cases[] = {
     SL_CASE(an_activation_profile_goes_before_the_softwares),
     SL_CASE(captured_blocks_have_inputs_of_their_own),
     SL_CASE(packed_documents_see_less_and_keep_as_much),
+    SL_CASE(lengths_that_vary_leave_segments_idle),
     SL_CASE(a_prediction_layer_is_on_the_last_stage),
     SL_CASE(a_prediction_layer_takes_the_table_of_a_tied_head),
     SL_CASE(the_head_of_gpipe_keeps_its_inputs_of_every_micro_batch),

@@ -67,8 +67,8 @@ static const char *const modules[] = {
 _Static_assert(COUNT(modules) == SL_MODULE_COUNT, "a word for every module");
 
 static const char *const losses[] = {
-    [SL_LOSS_PROFILE] = "profile", [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
-    [SL_LOSS_CHUNKED] = "chunked", [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
+    [SL_LOSS_PROFILE] = "profile",  [SL_LOSS_EAGER] = "eager",       [SL_LOSS_FUSED] = "fused",
+    [SL_LOSS_CHUNKED] = "chunked",  [SL_LOSS_PARALLEL] = "parallel", [SL_LOSS_CUT] = "cut",
     [SL_LOSS_HALF] = "eager_16bit",
 };
 _Static_assert(COUNT(losses) == SL_LOSS_COUNT, "a word for every loss");
@@ -81,6 +81,7 @@ static const char *const profiles[] = {
 };
 _Static_assert(COUNT(profiles) == SL_ACTIVATIONS_COUNT, "a word for every profile");
 
+static const char *const paddings[] = {"max_length", "longest"};
 static const char *const graphs[] = {
     [SL_GRAPHS_NONE] = "none",
     [SL_GRAPHS_LAYER] = "layer",
@@ -271,6 +272,7 @@ const sl_names sl_module_names = {modules, COUNT(modules), COUNT(modules)};
 const sl_names sl_loss_names = {losses, SL_LOSS_COUNT, COUNT(losses)};
 const sl_names sl_profile_names = {profiles, COUNT(profiles), COUNT(profiles)};
 const sl_names sl_graph_names = {graphs, COUNT(graphs), COUNT(graphs)};
+const sl_names sl_padding_names = {paddings, COUNT(paddings), COUNT(paddings)};
 const sl_names sl_sharding_names = {shardings, SL_FSDP_SHARDING_COUNT, COUNT(shardings)};
 const sl_names sl_adapter_names = {adapters, SL_ADAPTER_METHOD_COUNT - 1, COUNT(adapters)};
 const sl_names sl_base_names = {bases, SL_ADAPTER_BASE_COUNT, COUNT(bases)};

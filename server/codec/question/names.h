@@ -29,6 +29,7 @@ extern const sl_names sl_module_names; /* sl_recompute_module */
 extern const sl_names sl_loss_names;
 extern const sl_names sl_profile_names; /* of activations */
 extern const sl_names sl_graph_names;
+extern const sl_names sl_padding_names; /* of documents; the second is sl_workload.lengths_vary */
 extern const sl_names sl_adapter_names; /* from SL_ADAPTER_LORA on: a word is method - 1 */
 extern const sl_names sl_base_names;
 extern const sl_names sl_context_names;

@@ -151,6 +151,8 @@ documents_write(sl_writer *writer, const sl_estimate_request *request, const sl_
     sl_write_object(writer);
     sl_put_uint(writer, "mean_length", packed ? w->document_length : request->padded_length);
     sl_put_bool(writer, "packed", packed);
+    if (!packed)
+        sl_put_text(writer, "padding", sl_name(&sl_padding_names, w->lengths_vary));
     sl_write_object_end(writer);
 }
 

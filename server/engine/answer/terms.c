@@ -132,10 +132,12 @@ static const sl_term_info terms[] = {
                                   "Megatron-LM schedules.py, send and receive of one micro-batch"},
     [SL_TERM_FRAGMENTATION] = {"fragmentation", NULL, SL_LIFETIME_TRANSIENT,
                                "peak_allocated_bytes x (reserved_over_allocated - 1) + "
-                               "idle_gradient_bytes: freed gradients keep their segments; less "
-                               "returned_segments_bytes: a full device gives empty ones back",
+                               "idle_bytes: freed gradients keep their segments, and where "
+                               "lengths of sequences vary so does a third of what goes by tokens; "
+                               "less returned_segments_bytes: a full device gives empty ones back",
                                "reserved over allocated of published Megatron runs, static shapes; "
-                               "PyTorch's notes on CUDA memory management"},
+                               "of LitGPT's tables where lengths vary; PyTorch's notes on CUDA "
+                               "memory management"},
     [SL_TERM_CONTEXT] = {"context", NULL, SL_LIFETIME_OUTSIDE_ALLOCATOR,
                          "context_bytes + communicator_bytes",
                          "NVIDIA/nccl issues 864 and 964; ml-engineering; coarse"},

@@ -290,10 +290,13 @@ set_reserved_range(const sl_software *software, sl_memory *out)
     const double reserved = (double)(fullest->peak_reserved_bytes + fullest->returned_bytes);
     const double below = software->fragmentation_ratio - software->fragmentation_low_ratio;
     const double above = software->fragmentation_high_ratio - software->fragmentation_ratio;
+    const double less = allocated * below + fullest->varying_bytes * sl_rank_varying_ratio;
+    const double more = allocated * above + fullest->varying_bytes * (sl_rank_varying_high_ratio -
+                                                                      sl_rank_varying_ratio);
 
-    out->reserved_low_bytes = (uint64_t)ceil(
-        sl_smaller((double)fullest->peak_reserved_bytes, reserved - allocated * below));
-    out->reserved_high_bytes = (uint64_t)sl_rounded_up(reserved + allocated * above);
+    out->reserved_low_bytes =
+        (uint64_t)ceil(sl_smaller((double)fullest->peak_reserved_bytes, reserved - less));
+    out->reserved_high_bytes = (uint64_t)sl_rounded_up(reserved + more);
 }
 
 bool

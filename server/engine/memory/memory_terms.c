@@ -262,6 +262,7 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outs
     terms *const to = &sum;
 
     rank->phase = peak->name;
+    rank->varying_bytes = c->workload->lengths_vary ? sl_rank_token_bytes(peak) : 0.0;
     add_states(c, b, peak, to);
     add_peak_phase(c, stage, b, peak, to);
 
@@ -271,7 +272,7 @@ sl_rank_terms(const sl_memory_case *c, const sl_stage *stage, const sl_rank_outs
     const double lost = left_apart(c, allocated, apart, outside->whole_bytes);
     const double reserved = allocated + lost;
     ADD_TERM(to, SL_TERM_FRAGMENTATION, lost, {"peak_allocated_bytes", allocated},
-             {"idle_gradient_bytes", peak->idle},
+             {"idle_bytes", peak->idle},
              {"reserved_over_allocated", c->software->fragmentation_ratio},
              {"returned_segments_bytes", apart - lost});
     rank->returned_bytes = (uint64_t)(apart - lost);

@@ -50,6 +50,16 @@ typedef struct sl_rank_phase {
     double idle;   /* not alive, but in segments too small for what is: kept reserved */
 } sl_rank_phase;
 
+/** Of what is alive in a phase, the bytes that go by the tokens of a batch. */
+static inline double
+sl_rank_token_bytes(const sl_rank_phase *p)
+{
+    return p->activations + p->operands + p->rebuilt + p->logits + p->transient;
+}
+
+/** Segments that no later batch fills, where lengths of sequences vary [ratio of token bytes], and at most. */
+extern const double sl_rank_varying_ratio, sl_rank_varying_high_ratio;
+
 /** What lies outside the allocator, the same on every rank. */
 typedef struct sl_rank_outside {
     double communicators; /* [count] */

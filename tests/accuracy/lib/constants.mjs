@@ -17,7 +17,7 @@ function numberOf(text) {
 }
 
 function inCode(text, name) {
-    const [, value] = new RegExp(`^static const double ${name} = ([^;]+);`, 'm').exec(text) ?? [];
+    const [, value] = new RegExp(`^(?:static )?const double ${name} = ([^;]+);`, 'm').exec(text) ?? [];
     return value === undefined ? undefined : [numberOf(value)];
 }
 

@@ -28,7 +28,7 @@ export function factsOf({ row, estimate }) {
         ? memory.ranks.find((one) => one.rank === memory.binding_rank) ?? memory.ranks[0] : group;
     const fragmentation = termOf(rank, 'fragmentation', 'reserved_over_allocated')?.inputs;
     const allocated = rank.peak_allocated_bytes;
-    const idle = fragmentation?.idle_gradient_bytes ?? 0;
+    const idle = fragmentation?.idle_bytes ?? 0;
     return {
         id: row.row_id, source: keyOf(row.source), topology: topologyOf(row),
         metric: figures[figure], measured: measuredBytes(row), rank, allocated, idle,

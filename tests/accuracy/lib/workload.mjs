@@ -233,6 +233,13 @@ function moeOf(row) {
     });
 }
 
+/** Batches padded to their longest; how long the others are is not known, and counts for nothing. */
+function documentsOf(row) {
+    const mean_length = count(row.seq_len, 1);
+    return mean_length !== undefined && /longest sample|length varies|unpacked/i.test(row.notes)
+        ? { mean_length, packed: false, padding: 'longest' } : undefined;
+}
+
 /** Where the row keeps states off the device. */
 export function offloadOf(row) {
     const text = row.cpu_offload;
@@ -329,6 +336,7 @@ export function workloadOf(row) {
         framework,
         software: softwareOf(row, release),
         sequence_length: count(row.seq_len, 1),
+        documents: documentsOf(row),
         global_batch_size: globalBatchOf(row),
         micro_batch_size: microBatchOf(row, softwareOf(row, release)),
         precision,
