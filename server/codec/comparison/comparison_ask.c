@@ -51,7 +51,7 @@ sl_question_read_comparison(sl_estimate_request *request, sl_errors *err)
 
     const uint32_t all = (1u << SL_STRATEGY_COUNT) - 1;
     const bool planned = request->parallelism_object.value != NULL;
-    const bool tuned = sl_text_equal(sl_name(&sl_kind_names, request->kind), "finetuning");
+    const bool tuned = sl_request_tunes(request);
     bool said = false;
     sl_node list;
 

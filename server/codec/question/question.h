@@ -149,6 +149,9 @@ sl_code sl_estimate_request_model(const sl_estimate_request *request, sl_model *
 /** The question about `model`, borrowing from the request. Needs has_cluster. */
 sl_question sl_estimate_request_question(const sl_estimate_request *request, const sl_model *model);
 
+/** Whether what is asked about is fine-tuning. */
+bool sl_request_tunes(const sl_estimate_request *request);
+
 /** Whether a named accounting is all that can answer: for a bare number of parameters, and for ZeRO
  * stages that the framework does not have. */
 bool sl_estimate_accounting_alone(const sl_estimate_request *request);

@@ -1,11 +1,18 @@
 /* Members of a workload that are objects of their own: documents, fp8, moe, offload. */
 #include <assert.h>
 
+#include "base/text.h"
 #include "codec/question/names.h"
 #include "codec/question/question_parts.h"
 #include "json/members.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+bool
+sl_request_tunes(const sl_estimate_request *request)
+{
+    return sl_text_equal(sl_name(&sl_kind_names, request->kind), "finetuning");
+}
 
 /* Padded ones, by as much as `padding` says; padding is worked on like the rest. */
 static void
@@ -35,8 +42,13 @@ sl_question_read_documents(sl_estimate_request *request, sl_errors *warnings, sl
     uint64_t length = 0;
     uint32_t padding = 0;
     bool packed = true, said = false, padded = false;
-    if (!sl_node_member(&request->workload_object, "documents", &documents))
+    if (!sl_node_member(&request->workload_object, "documents", &documents)) {
+        if (sl_request_tunes(request))
+            sl_notes_add(&request->notes, "lengths_alike", false,
+                         "all batches have sequences of one length: padded to the longest of each "
+                         "they reserve more (documents.padding)");
         return SL_OK;
+    }
     sl_code first = sl_node_object(&documents, err);
     if (first != SL_OK)
         return first;
