@@ -134,10 +134,14 @@ typedef struct sl_tensor_part {
     uint32_t axis;        /* the one that AXIS_0 cuts: the first, or of few experts the second */
     uint64_t rows;        /* of that axis, padding included */
     uint64_t row;         /* elements of one of them */
+    uint64_t elements;    /* of rows x row, without padding, which is last */
+    uint64_t pieces;      /* boxes of the tensor that it is */
     uint64_t flat_offset; /* FLAT parameters only: in the unit, padding included */
     uint64_t shard_rows;  /* AXIS_0 only: rows of a shard, ceil(rows / degree) */
     uint64_t shard_flat;  /* FLAT parameters only: elements of a shard */
     uint64_t first_shard, shard_count;
+    sl_rank_set ranks;    /* with shard 0, whether or not it has any of this tensor ... */
+    uint64_t ranks_apart; /* ... and how much further those with the next one are */
 } sl_tensor_part;
 
 /** tensor_cut * expert_cut parts. */
@@ -149,19 +153,24 @@ typedef struct sl_range {
     uint64_t begin, end; /* half open */
 } sl_range;
 
-/** What equal ranks hold of a tensor: up to `pieces` boxes of its elements. */
+/** What equal ranks hold of a tensor: of each piece of the part up to one box. */
 typedef struct sl_shard {
     sl_rank_set ranks;
     sl_range rows; /* of the part, along its axis: what AXIS_0 cuts */
     sl_range flat; /* of the part, row after row: what FLAT parameters cut; else all of it */
     uint64_t elements;
     uint64_t padding_elements; /* allocated beside them: vocabulary rows, a short last shard */
-    uint64_t pieces;
 } sl_shard;
 
 /** Shard `number`, from part->first_shard on. */
-sl_shard sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
-                           const sl_tensor_part *part, uint64_t number);
+sl_shard sl_sharding_shard(const sl_tensor_part *part, uint64_t number);
+
+/**
+ * Shards from `number` on, itself included, that are alike: as many elements and as much padding, each
+ * on as many ranks of its own [count, >= 1]. At most five of these runs are all of a part: sums over
+ * a map go by them, whatever the degree.
+ */
+uint64_t sl_sharding_alike(const sl_tensor_part *part, uint64_t number);
 
 /**
  * The smallest number, at least `from`, of a shard that some rank of [first, last] on pipeline rank

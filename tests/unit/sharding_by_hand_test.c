@@ -105,7 +105,7 @@ few_experts_are_cut_along_their_second_axis(void)
         const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
         const sl_sharded_tensor t = find(&s, "feed_forward.experts.gate_up_proj");
         const sl_tensor_part part = sl_sharding_part(&s, &t, 1);
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, part.shard_count - 1);
+        const sl_shard shard = sl_sharding_shard(&part, part.shard_count - 1);
         sl_range box[SL_TENSOR_AXES_MAX];
 
         CU_ASSERT_EQUAL(part.shard_count, data / 4);
@@ -131,7 +131,7 @@ experts_that_are_not_cut_are_dealt_out_over_the_tensor_group(void)
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_sharded_tensor t = find(&s, "mlp.experts.{}.gate_proj.weight"); /* of expert 0 */
     const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
-    const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
+    const sl_shard shard = sl_sharding_shard(&part, 0);
     sl_flat_walk walk = {0};
     sl_flat_unit unit = {0};
 
@@ -162,8 +162,8 @@ a_fused_projection_is_cut_part_by_part(void)
 
     sl_sharded_tensor t = find(&s, "self_attn.qkv_proj.weight");
     sl_tensor_part part = sl_sharding_part(&s, &t, 1);
-    sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
-    CU_ASSERT_EQUAL(shard.pieces, 3);
+    sl_shard shard = sl_sharding_shard(&part, 0);
+    CU_ASSERT_EQUAL(part.pieces, 3);
     for (uint64_t i = 0; i < 3; i++) {
         CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, i, box));
         CU_ASSERT_TRUE(box[0].begin == by_part[i][0] && box[0].end == by_part[i][1]);
@@ -174,8 +174,8 @@ a_fused_projection_is_cut_part_by_part(void)
     s = sl_sharding_of(&q, mode);
     t = find(&s, "attention.wqkv.weight");
     part = sl_sharding_part(&s, &t, 1);
-    shard = sl_sharding_shard(&s, &t, &part, 0);
-    CU_ASSERT_EQUAL(shard.pieces, 1);
+    shard = sl_sharding_shard(&part, 0);
+    CU_ASSERT_EQUAL(part.pieces, 1);
     CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
     CU_ASSERT_TRUE(box[0].begin == 12 && box[0].end == 24);
 }
@@ -239,7 +239,7 @@ short_shards_of_the_first_axis_say_their_padding(void)
     const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
     CU_ASSERT_EQUAL(part.shard_count, 8);
     for (uint64_t i = 0; i < 8; i++) {
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, i);
+        const sl_shard shard = sl_sharding_shard(&part, i);
         CU_ASSERT_EQUAL(shard.elements, rows[i]);
         CU_ASSERT_EQUAL(shard.padding_elements, 2 - rows[i]);
     }

@@ -129,19 +129,20 @@ joined(sl_rank_set set)
 }
 
 sl_rank_set
-sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
+sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place, uint64_t *apart)
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t cut = sl_sharding_cut_ranks(sharding, place->placed);
     const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
-    const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
+    const uint64_t residue = place->placed ? place->expert_rank : 0;
     const sl_strides strides = sl_ranks_strides(plan);
     /* Experts dealt out are so over neighbouring ranks (sl_check_order). */
     const uint64_t beside = place->placed ? cut : strides.replica;
 
     assert(ranks % (cut * modulus) == 0 && residue < modulus);
+    *apart = beside * experts;
     return joined((sl_rank_set){
         .first = strides.pipeline * place->stage + beside * residue +
                  (place->whole_tensor ? 0 : place->tensor_rank),

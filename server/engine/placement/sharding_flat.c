@@ -186,7 +186,10 @@ sl_sharding_flat_ranks(const sl_sharding *sharding, const sl_flat_unit *unit, ui
         .expert_rank = unit->expert_rank,
         .degree = unit->degree,
         .placed = unit->routed,
-        .shard = number,
     };
-    return sl_sharding_ranks(sharding, &place);
+    uint64_t apart = 0;
+    sl_rank_set ranks = sl_sharding_ranks(sharding, &place, &apart);
+
+    ranks.first += number * apart;
+    return ranks;
 }
