@@ -11,7 +11,8 @@
 /** What ranks that would hold the same do with it. */
 typedef enum sl_sharding_kind {
     SL_SHARDING_NONE,  /* every replica holds all */
-    SL_SHARDING_FLAT,  /* a unit's tensors end to end, padded, cut evenly (ZeRO, FSDP1) */
+    SL_SHARDING_FLAT,  /* a unit's tensors end to end, padded, cut evenly (ZeRO, FSDP1); of ZeRO 3
+                          each tensor is a unit */
     SL_SHARDING_AXIS_0 /* each tensor cut along its first axis, stacks of fewer experts than ranks
                           along their second (FSDP2) */
 } sl_sharding_kind;
@@ -35,7 +36,7 @@ typedef struct sl_sharding {
  *   DDP       none
  *   FSDP1     2 and 3: parameters flat by unit
  *   FSDP2     2 and 3: every parameter along its first axis
- *   DeepSpeed 1 and 2: states flat; 3: parameters flat
+ *   DeepSpeed 1 and 2: states flat; 3: parameters flat, each by itself
  */
 sl_sharding_mode sl_sharding_mode_of(const sl_question *question);
 
@@ -139,6 +140,7 @@ typedef struct sl_tensor_part {
     uint64_t flat_offset; /* FLAT parameters only: in the unit, padding included */
     uint64_t shard_rows;  /* AXIS_0 only: rows of a shard, ceil(rows / degree) */
     uint64_t shard_flat;  /* FLAT parameters only: elements of a shard */
+    bool alone;           /* ... and in the unit there is nothing else */
     uint64_t first_shard, shard_count;
     sl_rank_set ranks;    /* with shard 0, whether or not it has any of this tensor ... */
     uint64_t ranks_apart; /* ... and how much further those with the next one are */
@@ -202,8 +204,9 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *   padded = the next multiple of lcm(degree, 128)
  *
  * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
+ * At stage 3 it cuts each parameter by itself, padded to degree: units of one tensor, which are not listed.
  * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
- * zero/stage_1_and_2.py. Megatron fuses projections that a checkpoint may have apart, which moves
+ * zero/stage_1_and_2.py, zero/partition_parameters.py. Megatron fuses projections that a checkpoint may have apart, which moves
  * what lies between multiples of 64.
  */
 typedef struct sl_flat_unit {
@@ -229,7 +232,7 @@ typedef struct sl_flat_walk {
     uint32_t tensor, expert, number; /* of buckets; `layer` counts from the chunk's last */
 } sl_flat_walk;
 
-/** The next unit; false at the end, and at once when nothing is flat. */
+/** The next unit; false at the end, and at once when nothing is flat or each tensor by itself. */
 bool sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);
 
 /** The ranks that hold shard `number`, below `degree`, of a unit. */

@@ -91,6 +91,38 @@ deepspeed_divides_one_vector_of_a_stage(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
+/* 64 x 37 of the head are 2,368 elements: 99 on each of 24 ranks, whose last has 91 and 8 of padding. Of a norm
+ * of 64 the last ranks have padding alone. */
+static void
+deepspeed_divides_each_parameter_at_stage_3(void)
+{
+    sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    spec.hidden = 64;
+    const sl_plan plan = flat_plan(24, 3);
+    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_DEEPSPEED);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit;
+    sl_sharded_tensor t = find(&s, "lm_head.weight");
+    sl_tensor_part part = sl_sharding_part(&s, &t, 0);
+
+    CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
+    CU_ASSERT_EQUAL(part.shard_count, 24);
+    sl_shard shard = sl_sharding_shard(&part, 1);
+    CU_ASSERT_TRUE(shard.flat.begin == 99 && shard.flat.end == 198);
+    CU_ASSERT_TRUE(shard.ranks.first == 1 && shard.ranks.run == 1 && shard.ranks.count == 1);
+    shard = sl_sharding_shard(&part, 23);
+    CU_ASSERT_TRUE(shard.elements == 91 && shard.padding_elements == 8);
+    t = find(&s, "self_attn.k_proj.weight");
+    part = sl_sharding_part(&s, &t, 0); /* 8 x 64 */
+    shard = sl_sharding_shard(&part, 23);
+    CU_ASSERT_TRUE(shard.elements == 6 && shard.padding_elements == 16);
+    t = find(&s, "model.norm.weight");
+    part = sl_sharding_part(&s, &t, 0); /* 64, three on each of 21 ranks, then one */
+    shard = sl_sharding_shard(&part, 22);
+    CU_ASSERT_TRUE(shard.elements == 0 && shard.padding_elements == 3);
+}
+
 /* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second axis. */
 static void
 few_experts_are_cut_along_their_second_axis(void)
@@ -345,6 +377,7 @@ main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(deepspeed_divides_one_vector_of_a_stage),
+        SL_CASE(deepspeed_divides_each_parameter_at_stage_3),
         SL_CASE(few_experts_are_cut_along_their_second_axis),
         SL_CASE(experts_that_are_not_cut_are_dealt_out_over_the_tensor_group),
         SL_CASE(buckets_hold_every_parameter_once),

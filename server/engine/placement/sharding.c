@@ -298,7 +298,8 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, 
     const uint32_t ranks = sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor));
     const bool cut = tensor->cut != SL_CUT_REPLICATED && ranks > 1;
     /* Flat tensors of two ranks may differ in length, and then nothing in them is at one place. */
-    const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters;
+    const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters &&
+                      !sl_sharding_is_alone(sharding);
     sl_sharded_tensor out = {
         .kind = kind,
         .tensor = tensor,

@@ -47,6 +47,9 @@ uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_t
                                  uint32_t tensor_rank, uint32_t expert_rank,
                                  uint64_t *unit_elements);
 
+/** Whether each tensor is a flat unit by itself, as DeepSpeed's stage 3 has it. */
+bool sl_sharding_is_alone(const sl_sharding *sharding);
+
 /** Whether flat units are buckets, and the next of them as sl_sharding_next_flat. */
 bool sl_sharding_has_buckets(const sl_sharding *sharding);
 bool sl_sharding_next_bucket(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);

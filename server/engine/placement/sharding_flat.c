@@ -7,6 +7,13 @@
 #include "engine/placement/unit.h"
 #include "engine/schedule/schedule.h"
 
+bool
+sl_sharding_is_alone(const sl_sharding *sharding)
+{
+    return sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters &&
+           sharding->question->workload.framework == SL_FRAMEWORK_DEEPSPEED;
+}
+
 /* Whether a layer is of the root unit: around the blocks, or a block that is not wrapped. */
 static bool
 is_root(const sl_sharding *sharding, uint32_t layer)
@@ -135,7 +142,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
     const sl_model *model = sharding->question->model;
     const sl_plan *plan = &sharding->question->plan;
 
-    if (sharding->mode.kind != SL_SHARDING_FLAT)
+    if (sharding->mode.kind != SL_SHARDING_FLAT || sl_sharding_is_alone(sharding))
         return false;
     if (sl_sharding_has_buckets(sharding))
         return sl_sharding_next_bucket(sharding, walk, out);

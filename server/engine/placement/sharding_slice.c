@@ -171,6 +171,11 @@ cut_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t 
         part->shard_rows = sl_ceil_div(part->rows, degree);
         return;
     }
+    if (sl_sharding_is_alone(sharding)) {
+        part->shard_flat = sl_ceil_div(size, degree);
+        part->alone = true;
+        return;
+    }
     part->flat_offset =
         sl_sharding_flat_offset(sharding, tensor, part->tensor_rank, part->expert_rank, &unit);
     part->shard_flat = sl_ceil_div(unit, degree);
@@ -237,9 +242,9 @@ sl_sharding_shard(const sl_tensor_part *part, uint64_t number)
         shard.rows.end = least(shard.rows.begin + part->shard_rows, part->rows);
         shard.flat = (sl_range){shard.rows.begin * part->row, shard.rows.end * part->row};
     } else if (part->shard_flat != 0) {
-        shard.flat.begin = begin > part->flat_offset ? begin - part->flat_offset : 0;
+        shard.flat.begin = begin > part->flat_offset ? least(begin - part->flat_offset, size) : 0;
         shard.flat.end = least(begin + length - part->flat_offset, size);
-        allocated = length_of(shard.flat);
+        allocated = part->alone ? length : length_of(shard.flat);
     }
     /* Padding rows are the last ones. */
     shard.elements =
@@ -259,10 +264,10 @@ sl_sharding_alike(const sl_tensor_part *part, uint64_t number)
 
     if (begin < part->flat_offset)
         return 1;
-    /* Whole ones up to the padding; from there on padding alone, which AXIS_0 has to the last. */
+    /* Whole ones up to the padding; from there on padding alone, to the last where it is the tensor's. */
     const uint64_t at = begin - part->flat_offset;
     const bool padding = at >= part->elements;
-    if (padding && part->shard_flat == 0)
+    if (padding && (part->shard_flat == 0 || part->alone))
         return left;
     const uint64_t whole = ((padding ? part->rows * part->row : part->elements) - at) / length;
     return whole > 1 ? least(whole, left) : 1;
