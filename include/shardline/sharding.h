@@ -194,6 +194,10 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
+ * in the order in which the classes of the Hugging Face library register them, as far as it is described:
+ * of experts that are apart all of one projection come before the next, where a class may have one
+ * expert after the other; parts lists are in the order of the step.
+ *
  * Routed experts, of which there are fewer replicas, are a unit of their own under expert
  * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter.
  *

@@ -251,6 +251,36 @@ a_linear_layer_of_4_by_3_is_padded_to_16_ranks(void)
     CU_ASSERT_TRUE(part.flat_offset == 12 && part.first_shard == 12 && part.shard_count == 3);
 }
 
+/* Llama's block has attention and MLP before its norms, GPT-2's each norm before what reads it. */
+static void
+a_flat_tensor_is_in_the_order_of_the_class(void)
+{
+    static const struct {
+        sl_naming naming;
+        const char *names[4];
+        uint64_t offsets[4];
+    } rows[] = {
+        {SL_NAMING_LLAMA,
+         {"self_attn.q_proj.weight", "mlp.gate_proj.weight", "input_layernorm.weight",
+          "post_attention_layernorm.weight"},
+         {0, 640, 1024, 1032}}, /* 256 + 64 + 64 + 256, and three of 128 */
+        {SL_NAMING_GPT2,
+         {"ln_1.weight", "attn.c_attn.weight", "ln_2.weight", "mlp.c_fc.weight"},
+         {0, 8, 648, 656}},
+    };
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_dense_spec spec = small(rows[i].naming);
+        spec.gated_mlp = i == 0;
+        const sl_question q = ask(&spec, flat_plan(8, 3), SL_FRAMEWORK_FSDP1);
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+        for (uint32_t n = 0; n < 4; n++) {
+            const sl_sharded_tensor t = find(&s, rows[i].names[n]);
+            CU_ASSERT_EQUAL(sl_sharding_part(&s, &t, 0).flat_offset, rows[i].offsets[n]);
+        }
+    }
+}
+
 /* Ceil chunks of the first axis: 10 rows on 8 ranks are 2 on each of 5, and padding on three. */
 static void
 short_shards_of_the_first_axis_say_their_padding(void)
@@ -384,6 +414,7 @@ main(int argc, char **argv)
         SL_CASE(buckets_are_filled_from_the_last_parameter),
         SL_CASE(a_fused_projection_is_cut_part_by_part),
         SL_CASE(a_linear_layer_of_4_by_3_is_padded_to_16_ranks),
+        SL_CASE(a_flat_tensor_is_in_the_order_of_the_class),
         SL_CASE(short_shards_of_the_first_axis_say_their_padding),
         SL_CASE(a_tied_head_is_held_on_both_ends_of_a_pipeline),
         SL_CASE(a_tied_table_is_held_once_where_both_ends_meet),
