@@ -37,6 +37,7 @@ typedef struct sl_sharding {
  *   FSDP1     2 and 3: parameters flat by unit
  *   FSDP2     2 and 3: every parameter along its first axis
  *   DeepSpeed 1 and 2: states flat; 3: parameters flat, each by itself
+ * Beside adapters only parameters are: their frozen base has no states.
  */
 sl_sharding_mode sl_sharding_mode_of(const sl_question *question);
 
@@ -210,8 +211,8 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
  * At stage 3 it cuts each parameter by itself, padded to degree: units of one tensor, which are not listed.
  * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
- * zero/stage_1_and_2.py, zero/partition_parameters.py. Megatron fuses projections that a checkpoint may have apart, which moves
- * what lies between multiples of 64.
+ * zero/stage_1_and_2.py, zero/partition_parameters.py. Queries, keys and values are one parameter there,
+ * and gate and up, whatever the checkpoint has.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */

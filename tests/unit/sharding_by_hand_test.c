@@ -72,6 +72,52 @@ buckets_are_filled_from_the_last_parameter(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
+/* Beside adapters optimizer states are theirs alone; parameters are cut as ever. */
+static void
+a_frozen_base_has_no_states_to_divide(void)
+{
+    const sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    sl_question q = ask(&spec, flat_plan(8, 1), SL_FRAMEWORK_MEGATRON);
+
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_FLAT);
+    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 4};
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_NONE);
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_AXIS_0);
+}
+
+/* Of blocks as Llama 2 7B has them: gate and up fill one together, queries, keys and values the next, and
+ * the output projection comes after the norm before them. */
+static void
+buckets_take_parameters_as_megatron_has_them(void)
+{
+    const uint64_t matrix = UINT64_C(4096) * 11008;
+    const uint64_t square = UINT64_C(4096) * 4096;
+    const uint64_t norm = 4096;
+    const uint64_t filled[] = {
+        UINT64_C(128) * 4096 + norm + matrix, /* the head's padded rows, the last norm, down */
+        2 * matrix,
+        norm + 3 * square,
+        norm + square + matrix,
+    };
+    sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    spec.hidden = 4096;
+    spec.ffn = 11008;
+    spec.heads = spec.kv_heads = 32;
+    spec.head_dim = 128;
+    const sl_question q = ask(&spec, flat_plan(8, 1), SL_FRAMEWORK_MEGATRON);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit;
+
+    the_software.overlap_gradient_reduce = true;
+    for (uint32_t i = 0; i < sizeof filled / sizeof filled[0]; i++) {
+        CU_ASSERT_TRUE_FATAL(sl_sharding_next_flat(&s, &walk, &unit));
+        CU_ASSERT_EQUAL(unit.elements, filled[i]);
+    }
+}
+
 /* One vector of all parameters, at stage 1 and 2 alike, and two elements a rank to round up to. */
 static void
 deepspeed_divides_one_vector_of_a_stage(void)
@@ -412,6 +458,8 @@ main(int argc, char **argv)
         SL_CASE(experts_that_are_not_cut_are_dealt_out_over_the_tensor_group),
         SL_CASE(buckets_hold_every_parameter_once),
         SL_CASE(buckets_are_filled_from_the_last_parameter),
+        SL_CASE(a_frozen_base_has_no_states_to_divide),
+        SL_CASE(buckets_take_parameters_as_megatron_has_them),
         SL_CASE(a_fused_projection_is_cut_part_by_part),
         SL_CASE(a_linear_layer_of_4_by_3_is_padded_to_16_ranks),
         SL_CASE(a_flat_tensor_is_in_the_order_of_the_class),

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/placement/adapter.h"
 #include "engine/placement/pools.h"
 #include "engine/placement/ranks.h"
 #include "engine/placement/states.h"
@@ -31,7 +32,9 @@ sl_sharding_mode_of(const sl_question *question)
         mode.kind = SL_SHARDING_AXIS_0;
         break;
     }
-    return degree > 1 || routed ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
+    /* Of a frozen base there are no states. */
+    const bool any = mode.parameters || !sl_adapter_on(&question->workload.adapter);
+    return any && (degree > 1 || routed) ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
 }
 
 sl_code
