@@ -150,6 +150,7 @@ typedef struct sl_layer_kind {
     char name[SL_KIND_NAME_MAX + 1];
     char prefix[64]; /* "model.layers.{}." with {} the block number, or "" */
     sl_cache cache;
+    bool norms_last; /* of the block itself: its class has them behind the modules that it reads */
     uint32_t tensor_count;
     uint32_t operator_count;
     sl_tensor *tensors; /* both inside the model that the kind is of */

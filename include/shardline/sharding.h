@@ -11,7 +11,8 @@
 /** What ranks that would hold the same do with it. */
 typedef enum sl_sharding_kind {
     SL_SHARDING_NONE,  /* every replica holds all */
-    SL_SHARDING_FLAT,  /* a unit's tensors end to end, padded, cut evenly (ZeRO, FSDP1) */
+    SL_SHARDING_FLAT,  /* a unit's tensors end to end, padded, cut evenly (ZeRO, FSDP1); of ZeRO 3
+                          each tensor is a unit */
     SL_SHARDING_AXIS_0 /* each tensor cut along its first axis, stacks of fewer experts than ranks
                           along their second (FSDP2) */
 } sl_sharding_kind;
@@ -35,7 +36,8 @@ typedef struct sl_sharding {
  *   DDP       none
  *   FSDP1     2 and 3: parameters flat by unit
  *   FSDP2     2 and 3: every parameter along its first axis
- *   DeepSpeed 1 and 2: states flat; 3: parameters flat
+ *   DeepSpeed 1 and 2: states flat; 3: parameters flat, each by itself
+ * Beside adapters only parameters are: their frozen base has no states.
  */
 sl_sharding_mode sl_sharding_mode_of(const sl_question *question);
 
@@ -134,10 +136,15 @@ typedef struct sl_tensor_part {
     uint32_t axis;        /* the one that AXIS_0 cuts: the first, or of few experts the second */
     uint64_t rows;        /* of that axis, padding included */
     uint64_t row;         /* elements of one of them */
+    uint64_t elements;    /* of rows x row, without padding, which is last */
+    uint64_t pieces;      /* boxes of the tensor that it is */
     uint64_t flat_offset; /* FLAT parameters only: in the unit, padding included */
     uint64_t shard_rows;  /* AXIS_0 only: rows of a shard, ceil(rows / degree) */
     uint64_t shard_flat;  /* FLAT parameters only: elements of a shard */
+    bool alone;           /* ... and in the unit there is nothing else */
     uint64_t first_shard, shard_count;
+    sl_rank_set ranks;    /* with shard 0, whether or not it has any of this tensor ... */
+    uint64_t ranks_apart; /* ... and how much further those with the next one are */
 } sl_tensor_part;
 
 /** tensor_cut * expert_cut parts. */
@@ -149,19 +156,24 @@ typedef struct sl_range {
     uint64_t begin, end; /* half open */
 } sl_range;
 
-/** What equal ranks hold of a tensor: up to `pieces` boxes of its elements. */
+/** What equal ranks hold of a tensor: of each piece of the part up to one box. */
 typedef struct sl_shard {
     sl_rank_set ranks;
     sl_range rows; /* of the part, along its axis: what AXIS_0 cuts */
     sl_range flat; /* of the part, row after row: what FLAT parameters cut; else all of it */
     uint64_t elements;
     uint64_t padding_elements; /* allocated beside them: vocabulary rows, a short last shard */
-    uint64_t pieces;
 } sl_shard;
 
 /** Shard `number`, from part->first_shard on. */
-sl_shard sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
-                           const sl_tensor_part *part, uint64_t number);
+sl_shard sl_sharding_shard(const sl_tensor_part *part, uint64_t number);
+
+/**
+ * Shards from `number` on, itself included, that are alike: as many elements and as much padding, each
+ * on as many ranks of its own [count, >= 1]. At most five of these runs are all of a part: sums over
+ * a map go by them, whatever the degree.
+ */
+uint64_t sl_sharding_alike(const sl_tensor_part *part, uint64_t number);
 
 /**
  * The smallest number, at least `from`, of a shard that some rank of [first, last] on pipeline rank
@@ -183,6 +195,10 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *
  *   padded = ceil(elements / degree) * degree,  rank i holds [i * length, (i + 1) * length)
  *
+ * in the order in which the classes of the Hugging Face library register them, as far as it is described:
+ * of experts that are apart all of one projection come before the next, where a class may have one
+ * expert after the other; parts lists are in the order of the step.
+ *
  * Routed experts, of which there are fewer replicas, are a unit of their own under expert
  * parallelism. Source: Zhao 2023 (PyTorch FSDP), section 3.2.1: FlatParameter.
  *
@@ -193,9 +209,10 @@ bool sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *ten
  *   padded = the next multiple of lcm(degree, 128)
  *
  * DeepSpeed below stage 3 has one of all parameters of a stage, padded to 2 * degree.
+ * At stage 3 it cuts each parameter by itself, padded to degree: units of one tensor, which are not listed.
  * Source: Megatron-LM param_and_grad_buffer.py, distributed_data_parallel.py; DeepSpeed
- * zero/stage_1_and_2.py. Megatron fuses projections that a checkpoint may have apart, which moves
- * what lies between multiples of 64.
+ * zero/stage_1_and_2.py, zero/partition_parameters.py. Queries, keys and values are one parameter there,
+ * and gate and up, whatever the checkpoint has.
  */
 typedef struct sl_flat_unit {
     uint32_t layer; /* the unit's first */
@@ -220,7 +237,7 @@ typedef struct sl_flat_walk {
     uint32_t tensor, expert, number; /* of buckets; `layer` counts from the chunk's last */
 } sl_flat_walk;
 
-/** The next unit; false at the end, and at once when nothing is flat. */
+/** The next unit; false at the end, and at once when nothing is flat or each tensor by itself. */
 bool sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_unit *out);
 
 /** The ranks that hold shard `number`, below `degree`, of a unit. */

@@ -255,7 +255,7 @@ const hints = [
         '/workload/offload/parameters', /zero_stage 3/],
     ['modules rebuilt', { workload: { framework: 'fsdp2', recompute: { mode: 'modules', modules: ['mlp'] } },
         parallelism: sharded }, '/workload/recompute/mode', /full/],
-    ['early steps', { workload: { optimizer_in_backward: true } }, '/workload/optimizer_in_backward', /fsdp2/],
+    ['early steps', { workload: { optimizer_in_backward: true } }, '/workload/optimizer_in_backward', /^false$/],
     ['shared sequences', { workload: { framework: 'ddp' }, parallelism: { ...alone, context: 2, data: 4 } },
         '/parallelism/context', /megatron/],
     ['experts of none', { parallelism: { expert: 2 } }, '/parallelism/expert', /^1$/],

@@ -57,14 +57,14 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "world_size_mismatch", "/parallelism/data", "8");
     q = gpt_question(1);
     q.workload.global_batch = 55; /* of 8 ranks */
-    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 56, or data 5");
+    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 56");
     q = gpt_question(1);
     q.plan.data = 2;
     q.plan.pipeline = 4;
     q.plan.virtual_pipeline = 2;
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
     q.workload.global_batch = 17; /* in rounds of 4 micro-batches: 8 sequences */
-    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 24, or data 1");
+    expect_fault(&q, "not_divisible", "/parallelism/data", "global_batch_size 24");
     q = gpt_question(1);
     q.workload.micro_batch = 3;
     expect_fault(&q, "not_divisible", "/workload/micro_batch_size", "1, 2");
@@ -73,15 +73,18 @@ impossible_cuts_name_the_nearest_legal_values(void)
     expect_fault(&q, "out_of_range", "/workload/sequence_length", "at most 2048");
     q = gpt_question(1);
     q.plan.context = 2;
-    expect_fault(&q, "needs_fused_attention", "/workload/attention", "flash2, flash3, cudnn");
+    expect_fault(&q, "needs_fused_attention", "/workload/attention", "flash2, or context 1");
     q.workload.attention = SL_ATTENTION_FLASH2;
     q.workload.sequence_length = 2046;
-    expect_fault(&q, "not_divisible", "/parallelism/context", "1, 3, 11, 31, 33");
+    expect_fault(&q, "not_divisible", "/parallelism/context",
+                 "1");   /* 3 divides the sequence, not 8 */
     q = gpt_question(1); /* 16 heads, 8 of a tensor rank */
     q.plan.tensor = 2;
     q.plan.context = 16;
     q.plan.context_kind = SL_CONTEXT_EXCHANGE;
-    expect_fault(&q, "not_divisible", "/parallelism/context", "1, 2, 4, 8");
+    q.workload.attention = SL_ATTENTION_FLASH2;
+    expect_fault(&q, "not_divisible", "/parallelism/context",
+                 "1, 2, 4, or context_kind p2p, or context_kind allgather");
     q = gpt_question(1);
     q.workload.framework = SL_FRAMEWORK_FSDP2;
     q.plan.zero_stage = 1;
@@ -109,7 +112,8 @@ impossible_cuts_name_the_nearest_legal_values(void)
     q.plan.context = 2;
     q.unknown = SL_UNKNOWN_ATTENTION; /* of which none is left for it */
     q.workload.precision = SL_PRECISION_FP32;
-    expect_fault(&q, "needs_fused_attention", "/workload/precision", "bf16, fp16; or context 1");
+    expect_fault(&q, "needs_fused_attention", "/workload/precision",
+                 "bf16, fp16, or bf16 with attention flash2, or context 1");
     q = gpt_question(1);
     cluster.accelerator.scale_up_domain = 1;
     cluster.accelerator.host_bytes_per_s = 0.0;
@@ -122,7 +126,7 @@ pipelines_divide_layers_chunks_and_microbatches(void)
     sl_question q = gpt_question(1);
 
     q.plan.pipeline = 11;
-    expect_fault(&q, "too_few_layers", "/parallelism/pipeline", "at most 10");
+    expect_fault(&q, "too_few_layers", "/parallelism/pipeline", "1, 2, 4, 8");
     q = gpt_question(1);
     q.plan.pipeline = 4;
     q.plan.data = 2;
@@ -143,7 +147,7 @@ pipelines_divide_layers_chunks_and_microbatches(void)
     q.plan.data = 2;
     q.plan.virtual_pipeline = 3;
     q.plan.schedule = SL_SCHEDULE_INTERLEAVED_1F1B;
-    expect_fault(&q, "too_few_layers", "/parallelism/virtual_pipeline", "at most 2");
+    expect_fault(&q, "too_few_layers", "/parallelism/virtual_pipeline", "1, 2");
     q.plan.virtual_pipeline = 2;
     q.workload.global_batch = 12;
     expect_fault(&q, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
@@ -169,7 +173,7 @@ ddp_refuses_what_it_cannot_cut(void)
     q.workload.framework = SL_FRAMEWORK_DDP;
     q.plan.zero_stage = 1;
     expect_fault(&q, "framework_replicates", "/parallelism/zero_stage",
-                 "0, or framework megatron with 1");
+                 "0, or framework megatron with zero_stage 1");
 }
 
 static void

@@ -136,7 +136,7 @@ what_one_process_cannot_do_is_refused(void)
 
     q.plan.zero_stage = 1;
     expect_fault(&q, "framework_replicates", "/parallelism/zero_stage",
-                 "0, or framework megatron with 1");
+                 "0, or framework megatron with zero_stage 1");
     q = llama_question(8);
     q.plan.tensor = 2;
     q.plan.data = 4;
@@ -149,7 +149,7 @@ what_one_process_cannot_do_is_refused(void)
     q = llama_question(8);
     q.workload.offload.optimizer = true;
     expect_fault(&q, "not_modelled", "/workload/offload",
-                 "leave it out, or framework deepspeed or fsdp2");
+                 "leave it out, or framework deepspeed, or framework fsdp2 with zero_stage 3");
 }
 
 static const sl_case cases[] = {

@@ -197,7 +197,8 @@ what_cannot_be_quantised_is_refused(void)
     err.count = 0;
     CU_ASSERT_EQUAL(sl_question_check(&q, &err), SL_E_RANGE);
     sl_expect_text(err.list[0].pointer, "/workload/precision", "pointer");
-    sl_expect_text(err.list[0].hint, "bf16, fp16, fp32, fp8, mxfp8", "what the part has");
+    sl_expect_text(err.list[0].hint, "bf16, fp16, fp8, mxfp8",
+                   "what the part has, and has the attention kernel for");
 }
 
 /* With memory of this rate; the laws of products keep theirs. */

@@ -59,7 +59,7 @@ sets_of_ranks_follow_the_order(void)
         for (uint32_t p = 0; p < sl_sharding_part_count(&t); p++) {
             const sl_tensor_part part = sl_sharding_part(&s, &t, p);
             for (uint64_t n = 0; n < part.shard_count; n++) {
-                const sl_shard shard = sl_sharding_shard(&s, &t, &part, part.first_shard + n);
+                const sl_shard shard = sl_sharding_shard(&part, part.first_shard + n);
                 uint64_t rank = sl_rank_set_next(&shard.ranks, 0);
                 CU_ASSERT_NOT_EQUAL(rank, UINT64_MAX);
                 for (; rank != UINT64_MAX; rank = sl_rank_set_next(&shard.ranks, rank + 1)) {

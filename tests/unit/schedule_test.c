@@ -315,9 +315,9 @@ impossible_schedules_say_what_is_possible(void)
     q.plan.virtual_pipeline = 4;
     q.workload.global_batch = 64;
     refuse(&q, "schedule_mismatch", "/parallelism/virtual_pipeline",
-           "2, or schedule interleaved_1f1b");
+           "2"); /* four chunks on each of four ranks are more than the layers */
     q = gpt_question(1, SL_SCHEDULE_DUALPIPE);
-    refuse(&q, "needs_pipeline", "/parallelism/pipeline", "2, or schedule 1f1b");
+    refuse(&q, "needs_pipeline", "/parallelism/pipeline", "2, 4, 8, or schedule 1f1b");
     q = gpt_question(4, SL_SCHEDULE_DUALPIPE);
     q.workload.global_batch = 14; /* 7 micro-batches of 2 replicas; 8 are the least */
     refuse(&q, "too_few_microbatches", "/workload/global_batch_size", "16");

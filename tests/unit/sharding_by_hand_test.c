@@ -72,6 +72,52 @@ buckets_are_filled_from_the_last_parameter(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
+/* Beside adapters optimizer states are theirs alone; parameters are cut as ever. */
+static void
+a_frozen_base_has_no_states_to_divide(void)
+{
+    const sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    sl_question q = ask(&spec, flat_plan(8, 1), SL_FRAMEWORK_MEGATRON);
+
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_FLAT);
+    q.workload.adapter = (sl_adapter){.method = SL_ADAPTER_LORA, .rank = 4};
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_NONE);
+    q.workload.framework = SL_FRAMEWORK_FSDP2;
+    q.plan.zero_stage = 3;
+    CU_ASSERT_EQUAL(sl_sharding_mode_of(&q).kind, SL_SHARDING_AXIS_0);
+}
+
+/* Of blocks as Llama 2 7B has them: gate and up fill one together, queries, keys and values the next, and
+ * the output projection comes after the norm before them. */
+static void
+buckets_take_parameters_as_megatron_has_them(void)
+{
+    const uint64_t matrix = UINT64_C(4096) * 11008;
+    const uint64_t square = UINT64_C(4096) * 4096;
+    const uint64_t norm = 4096;
+    const uint64_t filled[] = {
+        UINT64_C(128) * 4096 + norm + matrix, /* the head's padded rows, the last norm, down */
+        2 * matrix,
+        norm + 3 * square,
+        norm + square + matrix,
+    };
+    sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    spec.hidden = 4096;
+    spec.ffn = 11008;
+    spec.heads = spec.kv_heads = 32;
+    spec.head_dim = 128;
+    const sl_question q = ask(&spec, flat_plan(8, 1), SL_FRAMEWORK_MEGATRON);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit;
+
+    the_software.overlap_gradient_reduce = true;
+    for (uint32_t i = 0; i < sizeof filled / sizeof filled[0]; i++) {
+        CU_ASSERT_TRUE_FATAL(sl_sharding_next_flat(&s, &walk, &unit));
+        CU_ASSERT_EQUAL(unit.elements, filled[i]);
+    }
+}
+
 /* One vector of all parameters, at stage 1 and 2 alike, and two elements a rank to round up to. */
 static void
 deepspeed_divides_one_vector_of_a_stage(void)
@@ -91,6 +137,38 @@ deepspeed_divides_one_vector_of_a_stage(void)
     CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
 }
 
+/* 64 x 37 of the head are 2,368 elements: 99 on each of 24 ranks, whose last has 91 and 8 of padding. Of a norm
+ * of 64 the last ranks have padding alone. */
+static void
+deepspeed_divides_each_parameter_at_stage_3(void)
+{
+    sl_dense_spec spec = small(SL_NAMING_LLAMA);
+    spec.hidden = 64;
+    const sl_plan plan = flat_plan(24, 3);
+    const sl_question q = ask(&spec, plan, SL_FRAMEWORK_DEEPSPEED);
+    const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+    sl_flat_walk walk = {0};
+    sl_flat_unit unit;
+    sl_sharded_tensor t = find(&s, "lm_head.weight");
+    sl_tensor_part part = sl_sharding_part(&s, &t, 0);
+
+    CU_ASSERT_FALSE(sl_sharding_next_flat(&s, &walk, &unit));
+    CU_ASSERT_EQUAL(part.shard_count, 24);
+    sl_shard shard = sl_sharding_shard(&part, 1);
+    CU_ASSERT_TRUE(shard.flat.begin == 99 && shard.flat.end == 198);
+    CU_ASSERT_TRUE(shard.ranks.first == 1 && shard.ranks.run == 1 && shard.ranks.count == 1);
+    shard = sl_sharding_shard(&part, 23);
+    CU_ASSERT_TRUE(shard.elements == 91 && shard.padding_elements == 8);
+    t = find(&s, "self_attn.k_proj.weight");
+    part = sl_sharding_part(&s, &t, 0); /* 8 x 64 */
+    shard = sl_sharding_shard(&part, 23);
+    CU_ASSERT_TRUE(shard.elements == 6 && shard.padding_elements == 16);
+    t = find(&s, "model.norm.weight");
+    part = sl_sharding_part(&s, &t, 0); /* 64, three on each of 21 ranks, then one */
+    shard = sl_sharding_shard(&part, 22);
+    CU_ASSERT_TRUE(shard.elements == 0 && shard.padding_elements == 3);
+}
+
 /* Four expert ranks of a stack of eight, six wide: beyond eight ranks it is cut along its second axis. */
 static void
 few_experts_are_cut_along_their_second_axis(void)
@@ -105,7 +183,7 @@ few_experts_are_cut_along_their_second_axis(void)
         const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
         const sl_sharded_tensor t = find(&s, "feed_forward.experts.gate_up_proj");
         const sl_tensor_part part = sl_sharding_part(&s, &t, 1);
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, part.shard_count - 1);
+        const sl_shard shard = sl_sharding_shard(&part, part.shard_count - 1);
         sl_range box[SL_TENSOR_AXES_MAX];
 
         CU_ASSERT_EQUAL(part.shard_count, data / 4);
@@ -131,7 +209,7 @@ experts_that_are_not_cut_are_dealt_out_over_the_tensor_group(void)
     const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
     sl_sharded_tensor t = find(&s, "mlp.experts.{}.gate_proj.weight"); /* of expert 0 */
     const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
-    const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
+    const sl_shard shard = sl_sharding_shard(&part, 0);
     sl_flat_walk walk = {0};
     sl_flat_unit unit = {0};
 
@@ -162,8 +240,8 @@ a_fused_projection_is_cut_part_by_part(void)
 
     sl_sharded_tensor t = find(&s, "self_attn.qkv_proj.weight");
     sl_tensor_part part = sl_sharding_part(&s, &t, 1);
-    sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
-    CU_ASSERT_EQUAL(shard.pieces, 3);
+    sl_shard shard = sl_sharding_shard(&part, 0);
+    CU_ASSERT_EQUAL(part.pieces, 3);
     for (uint64_t i = 0; i < 3; i++) {
         CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, i, box));
         CU_ASSERT_TRUE(box[0].begin == by_part[i][0] && box[0].end == by_part[i][1]);
@@ -174,8 +252,8 @@ a_fused_projection_is_cut_part_by_part(void)
     s = sl_sharding_of(&q, mode);
     t = find(&s, "attention.wqkv.weight");
     part = sl_sharding_part(&s, &t, 1);
-    shard = sl_sharding_shard(&s, &t, &part, 0);
-    CU_ASSERT_EQUAL(shard.pieces, 1);
+    shard = sl_sharding_shard(&part, 0);
+    CU_ASSERT_EQUAL(part.pieces, 1);
     CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
     CU_ASSERT_TRUE(box[0].begin == 12 && box[0].end == 24);
 }
@@ -219,6 +297,36 @@ a_linear_layer_of_4_by_3_is_padded_to_16_ranks(void)
     CU_ASSERT_TRUE(part.flat_offset == 12 && part.first_shard == 12 && part.shard_count == 3);
 }
 
+/* Llama's block has attention and MLP before its norms, GPT-2's each norm before what reads it. */
+static void
+a_flat_tensor_is_in_the_order_of_the_class(void)
+{
+    static const struct {
+        sl_naming naming;
+        const char *names[4];
+        uint64_t offsets[4];
+    } rows[] = {
+        {SL_NAMING_LLAMA,
+         {"self_attn.q_proj.weight", "mlp.gate_proj.weight", "input_layernorm.weight",
+          "post_attention_layernorm.weight"},
+         {0, 640, 1024, 1032}}, /* 256 + 64 + 64 + 256, and three of 128 */
+        {SL_NAMING_GPT2,
+         {"ln_1.weight", "attn.c_attn.weight", "ln_2.weight", "mlp.c_fc.weight"},
+         {0, 8, 648, 656}},
+    };
+
+    for (uint32_t i = 0; i < 2; i++) {
+        sl_dense_spec spec = small(rows[i].naming);
+        spec.gated_mlp = i == 0;
+        const sl_question q = ask(&spec, flat_plan(8, 3), SL_FRAMEWORK_FSDP1);
+        const sl_sharding s = sl_sharding_of(&q, sl_sharding_mode_of(&q));
+        for (uint32_t n = 0; n < 4; n++) {
+            const sl_sharded_tensor t = find(&s, rows[i].names[n]);
+            CU_ASSERT_EQUAL(sl_sharding_part(&s, &t, 0).flat_offset, rows[i].offsets[n]);
+        }
+    }
+}
+
 /* Ceil chunks of the first axis: 10 rows on 8 ranks are 2 on each of 5, and padding on three. */
 static void
 short_shards_of_the_first_axis_say_their_padding(void)
@@ -239,7 +347,7 @@ short_shards_of_the_first_axis_say_their_padding(void)
     const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
     CU_ASSERT_EQUAL(part.shard_count, 8);
     for (uint64_t i = 0; i < 8; i++) {
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, i);
+        const sl_shard shard = sl_sharding_shard(&part, i);
         CU_ASSERT_EQUAL(shard.elements, rows[i]);
         CU_ASSERT_EQUAL(shard.padding_elements, 2 - rows[i]);
     }
@@ -345,12 +453,16 @@ main(int argc, char **argv)
 {
     static const sl_case cases[] = {
         SL_CASE(deepspeed_divides_one_vector_of_a_stage),
+        SL_CASE(deepspeed_divides_each_parameter_at_stage_3),
         SL_CASE(few_experts_are_cut_along_their_second_axis),
         SL_CASE(experts_that_are_not_cut_are_dealt_out_over_the_tensor_group),
         SL_CASE(buckets_hold_every_parameter_once),
         SL_CASE(buckets_are_filled_from_the_last_parameter),
+        SL_CASE(a_frozen_base_has_no_states_to_divide),
+        SL_CASE(buckets_take_parameters_as_megatron_has_them),
         SL_CASE(a_fused_projection_is_cut_part_by_part),
         SL_CASE(a_linear_layer_of_4_by_3_is_padded_to_16_ranks),
+        SL_CASE(a_flat_tensor_is_in_the_order_of_the_class),
         SL_CASE(short_shards_of_the_first_axis_say_their_padding),
         SL_CASE(a_tied_head_is_held_on_both_ends_of_a_pipeline),
         SL_CASE(a_tied_table_is_held_once_where_both_ends_meet),

@@ -20,7 +20,7 @@ paint(const sl_sharding *s, const sl_sharded_tensor *t, const sl_tensor_part *pa
     const uint64_t *shape = t->tensor->shape;
     uint64_t painted = 0;
 
-    for (uint64_t i = 0; i < shard->pieces; i++) {
+    for (uint64_t i = 0; i < part->pieces; i++) {
         if (!sl_sharding_piece(s, t, part, shard, i, box))
             continue;
         for (uint64_t a = box[0].begin; a < box[0].end; a++)
@@ -54,6 +54,30 @@ check_ranks(const sl_sharding *s, const sl_sharded_tensor *t, const sl_tensor_pa
     CU_ASSERT_EQUAL(seen, size_of(&shard->ranks));
 }
 
+/* Those said to be alike are, and few steps lead past all of a part: a short first one, whole ones,
+ * one where padding begins, padding alone and a short last one. */
+static void
+check_alike(const sl_tensor_part *part)
+{
+    const uint64_t end = part->first_shard + part->shard_count;
+    uint64_t at = part->first_shard;
+    uint32_t steps = 0;
+
+    for (; at < end; steps++) {
+        const sl_shard first = sl_sharding_shard(part, at);
+        const uint64_t next = at + sl_sharding_alike(part, at);
+        CU_ASSERT_TRUE_FATAL(next > at);
+        for (; at < next; at++) {
+            const sl_shard other = sl_sharding_shard(part, at);
+            CU_ASSERT_EQUAL(other.elements, first.elements);
+            CU_ASSERT_EQUAL(other.padding_elements, first.padding_elements);
+            CU_ASSERT_EQUAL(size_of(&other.ranks), size_of(&first.ranks));
+        }
+    }
+    CU_ASSERT_EQUAL(at, end);
+    CU_ASSERT_TRUE(steps <= 5);
+}
+
 static void
 check_tensor(const sl_sharding *s, const sl_sharded_tensor *t, bool boxes)
 {
@@ -70,8 +94,9 @@ check_tensor(const sl_sharding *s, const sl_sharded_tensor *t, bool boxes)
     for (uint32_t p = 0; p < sl_sharding_part_count(t); p++) {
         const sl_tensor_part part = sl_sharding_part(s, t, p);
         uint64_t flat = 0;
+        check_alike(&part);
         for (uint64_t i = 0; i < part.shard_count; i++) {
-            const sl_shard shard = sl_sharding_shard(s, t, &part, part.first_shard + i);
+            const sl_shard shard = sl_sharding_shard(&part, part.first_shard + i);
             ranks += size_of(&shard.ranks);
             check_ranks(s, t, &part, &shard);
             if (boxes)
@@ -207,7 +232,7 @@ held_by_first(const sl_sharding *s, uint32_t stage)
         const sl_tensor_part part = sl_sharding_part(s, &t, 0);
         if (part.first_shard > 0) /* of a flat unit, another rank's */
             continue;
-        const sl_shard shard = sl_sharding_shard(s, &t, &part, 0);
+        const sl_shard shard = sl_sharding_shard(&part, 0);
         if (sl_rank_set_next(&shard.ranks, first) == first)
             held += shard.elements + shard.padding_elements;
     }
@@ -333,6 +358,22 @@ drawn_question(void)
     return q;
 }
 
+/* Elements of a part that all ranks hold together. */
+static uint64_t
+held_of(const sl_tensor_part *part)
+{
+    const uint64_t end = part->first_shard + part->shard_count;
+    uint64_t held = 0;
+    uint64_t alike = 0;
+
+    for (uint64_t i = part->first_shard; i < end; i += alike) {
+        const sl_shard shard = sl_sharding_shard(part, i);
+        alike = sl_sharding_alike(part, i);
+        held += alike * shard.elements * size_of(&shard.ranks);
+    }
+    return held;
+}
+
 /* On average over the ranks of a stage, without padding. */
 static double
 mean_held(const sl_sharding *s, uint32_t stage)
@@ -344,10 +385,7 @@ mean_held(const sl_sharding *s, uint32_t stage)
     while (sl_sharding_next(s, &walk, &t))
         for (uint32_t p = 0; t.stage == stage && p < sl_sharding_part_count(&t); p++) {
             const sl_tensor_part part = sl_sharding_part(s, &t, p);
-            for (uint64_t i = 0; i < part.shard_count; i++) {
-                const sl_shard shard = sl_sharding_shard(s, &t, &part, part.first_shard + i);
-                held += shard.elements * size_of(&shard.ranks);
-            }
+            held += held_of(&part);
         }
     return (double)held / ((double)sl_plan_world(&s->question->plan) / s->question->plan.pipeline);
 }
@@ -383,6 +421,22 @@ plans_of_every_framework_hold_what_the_estimate_counts(void)
         CU_ASSERT_TRUE(asked[i] >= 20);
 }
 
+/* More ranks than most tensors have rows, and neither a multiple of the other. */
+static void
+many_ranks_hold_the_model_once(void)
+{
+    static const sl_sharding_kind kinds[] = {SL_SHARDING_AXIS_0, SL_SHARDING_FLAT};
+    const sl_dense_spec spec = sl_fixture_llama();
+    const sl_question q = ask(&spec, flat_plan(16376, 3), SL_FRAMEWORK_FSDP2);
+    sl_model_counts counts = {0};
+
+    CU_ASSERT_EQUAL_FATAL(sl_model_count(q.model, &counts), SL_OK);
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        const sl_sharding s = sl_sharding_of(&q, (sl_sharding_mode){kinds[i], 16376, true});
+        sl_expect_near(mean_held(&s, 0) * 16376, (double)counts.total, 1e-12, "all ranks together");
+    }
+}
+
 static void
 one_rank_holds_whole_tensors(void)
 {
@@ -396,9 +450,9 @@ one_rank_holds_whole_tensors(void)
     CU_ASSERT_EQUAL(s.mode.kind, SL_SHARDING_NONE);
     while (sl_sharding_next(&s, &walk, &t)) {
         const sl_tensor_part part = sl_sharding_part(&s, &t, 0);
-        const sl_shard shard = sl_sharding_shard(&s, &t, &part, 0);
+        const sl_shard shard = sl_sharding_shard(&part, 0);
         sl_range box[SL_TENSOR_AXES_MAX];
-        CU_ASSERT_EQUAL(sl_sharding_part_count(&t) * part.shard_count * shard.pieces, 1);
+        CU_ASSERT_EQUAL(sl_sharding_part_count(&t) * part.shard_count * part.pieces, 1);
         CU_ASSERT_TRUE(sl_sharding_piece(&s, &t, &part, &shard, 0, box));
         for (uint32_t axis = 0; axis < t.tensor->axes; axis++)
             CU_ASSERT_TRUE(box[axis].begin == 0 && box[axis].end == t.tensor->shape[axis]);
@@ -414,6 +468,7 @@ main(int argc, char **argv)
         SL_CASE(the_bytes_of_a_rank_are_those_of_the_estimate),
         SL_CASE(sharded_parameters_are_those_of_the_estimate),
         SL_CASE(plans_of_every_framework_hold_what_the_estimate_counts),
+        SL_CASE(many_ranks_hold_the_model_once),
         SL_CASE(one_rank_holds_whole_tensors),
     };
 

@@ -301,20 +301,21 @@ types_that_a_framework_does_not_send_are_refused(void)
     sl_question q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
 
     q.workload.gather = SL_WIRE_FP32;
-    expect_fault(&q, "gather_dtype_not_of_framework", "bf16, or framework fsdp2");
+    expect_fault(&q, "gather_dtype_not_of_framework", "bf16, or framework fsdp2 with zero_stage 3");
     q.workload.gather = SL_WIRE_DEFAULT;
     q.workload.reduce = SL_WIRE_BF16;
     q.workload.precision = SL_PRECISION_FP16;
     expect_fault(&q, "reduce_dtype_not_of_framework", "fp32, or precision bf16");
     q = llama_question(SL_FRAMEWORK_MEGATRON, 1);
     q.plan.unit.kind = SL_UNIT_ROOT;
-    expect_fault(&q, "unit_not_of_framework", "leave it out, or framework fsdp1 or fsdp2");
+    expect_fault(&q, "unit_not_of_framework", "leave it out, or framework fsdp2 with zero_stage 3");
     q = llama_question(SL_FRAMEWORK_FSDP1, 3);
     q.plan.unit = (sl_unit){.kind = SL_UNIT_BY_MODULE, .module_count = 1, .modules = {"attention"}};
     expect_fault(&q, "unknown_module", "block, or modules as the tensors of /shardings name them");
     q = llama_question(SL_FRAMEWORK_DDP, 0);
     q.workload.gather = SL_WIRE_BF16;
-    expect_fault(&q, "gather_dtype_not_of_framework", "leave it out, or framework fsdp2");
+    expect_fault(&q, "gather_dtype_not_of_framework",
+                 "leave it out, or framework fsdp2 with zero_stage 3");
 }
 
 static const sl_case cases[] = {

@@ -282,10 +282,10 @@ write_shard(page *p, const sl_sharded_tensor *tensor, const sl_tensor_part *part
     uint64_t padding = shard->padding_elements;
     bool any = false;
 
-    for (uint64_t i = 0; i < shard->pieces; i++) {
+    for (uint64_t i = 0; i < part->pieces; i++) {
         uint64_t elements = 1;
         const bool filled = sl_sharding_piece(p->sharding, tensor, part, shard, i, box);
-        if (!filled && (any || i + 1 < shard->pieces))
+        if (!filled && (any || i + 1 < part->pieces))
             continue;
         if (!any)
             memcpy(around, box, sizeof around);
@@ -374,7 +374,7 @@ write_tensor(page *p, const sl_sharded_tensor *tensor)
                 i = next_asked(p, tensor->stage, tensor->expert_placed, i);
             if (i >= end)
                 break;
-            const sl_shard shard = sl_sharding_shard(p->sharding, tensor, &part, i);
+            const sl_shard shard = sl_sharding_shard(&part, i);
             if (!is_asked(query, &shard.ranks))
                 continue;
             if (!has_room(p, n, i))

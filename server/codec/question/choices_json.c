@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "codec/question/names.h"
+#include "engine/check/choices.h"
 
 /* The question with one word changed, judged as the API judges it. */
 typedef struct trial {
@@ -127,21 +128,10 @@ sequence_write(sl_writer *writer, const trial *t)
 static void
 degrees_write(sl_writer *writer, const sl_question *question)
 {
-    static const char *const names[] = {
-        [SL_CHOICE_TENSOR] = "tensor",
-        [SL_CHOICE_PIPELINE] = "pipeline",
-        [SL_CHOICE_VIRTUAL_PIPELINE] = "virtual_pipeline",
-        [SL_CHOICE_CONTEXT] = "context",
-        [SL_CHOICE_EXPERT] = "expert",
-        [SL_CHOICE_DATA] = "data",
-        [SL_CHOICE_MICRO_BATCH] = "micro_batch_size",
-        [SL_CHOICE_ZERO_STAGE] = "zero_stage",
-    };
-    _Static_assert(sizeof names / sizeof names[0] == SL_CHOICE_COUNT, "a name for every choice");
     for (uint32_t field = 0; field < SL_CHOICE_COUNT; field++) {
         uint64_t values[SL_CHOICES_MAX];
         const uint32_t count = sl_question_choices(question, (sl_choice)field, values);
-        sl_write_key(writer, names[field]);
+        sl_write_key(writer, sl_choice_names[field]);
         sl_write_array(writer);
         for (uint32_t i = 0; i < count; i++)
             sl_write_uint(writer, values[i]);

@@ -153,7 +153,7 @@ combine(const sl_question *question, const walk *w, sl_combination *out, sl_erro
          asked.plan.data * asked.plan.context == 1 && is_unknown(question, SL_UNKNOWN_ZERO_STAGE)))
         return false;
 
-    sl_errors_begin(&found, false);
+    sl_errors_begin(&found, refused->count > 0);
     if (sl_question_check(&asked, &found) != SL_OK) {
         if (refused->count == 0)
             *refused = found;

@@ -10,6 +10,7 @@
 #include "engine/check/check_plain.h"
 #include "engine/check/check_schedule.h"
 #include "engine/check/check_traffic.h"
+#include "engine/check/hints.h"
 #include "engine/links/collective.h"
 #include "engine/memory/offload.h"
 #include "engine/placement/lent.h"
@@ -26,17 +27,12 @@ is_known(const sl_question *question, sl_unknown field)
 }
 
 static sl_code
-check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, uint64_t most,
-              sl_errors *err)
+check_divides(uint64_t part, uint64_t whole, const char *pointer, const char *what, sl_errors *err)
 {
     if (whole % part == 0)
         return SL_OK;
-
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "not_divisible", pointer, "must divide the %llu %s, got %llu",
-                (unsigned long long)whole, what, (unsigned long long)part);
-    sl_hint_divisors(err, whole, whole, most);
-    return code;
+    return sl_fail(err, SL_E_RANGE, "not_divisible", pointer, "must divide the %llu %s, got %llu",
+                   (unsigned long long)whole, what, (unsigned long long)part);
 }
 
 static sl_code
@@ -83,21 +79,23 @@ check_tensor(const sl_question *question, sl_errors *err)
 {
     const sl_model *model = question->model;
     const sl_plan *plan = &question->plan;
-    const uint64_t most = sl_cluster_accelerators(question->cluster);
     const char *pointer = "/parallelism/tensor";
-    sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", most, err);
+    sl_code code = check_divides(plan->tensor, model->heads, pointer, "attention heads", err);
 
     /* With more ranks than key-value heads, Megatron cuts the query-key-value weights evenly
      * and gathers. */
     if (code == SL_OK && model->kv_heads % plan->tensor != 0 && plan->tensor % model->kv_heads != 0)
-        code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", most, err);
+        code = check_divides(plan->tensor, model->kv_heads, pointer, "key-value heads", err);
     if (code == SL_OK)
         code = check_divides(plan->tensor, hardest_width(model, plan), pointer,
-                             "feed-forward width", most, err);
+                             "feed-forward width", err);
     if (is_known(question, SL_UNKNOWN_SEQUENCE) && plan->sequence &&
-        question->workload.sequence_length % plan->tensor != 0)
-        code = check_divides(plan->tensor, question->workload.sequence_length,
-                             "/parallelism/sequence", "positions of a sequence", most, err);
+        question->workload.sequence_length % plan->tensor != 0) {
+        code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/sequence",
+                       "tensor must divide the %llu positions of a sequence, got %u",
+                       (unsigned long long)question->workload.sequence_length, plan->tensor);
+        sl_hint(err, "false");
+    }
     return code;
 }
 
@@ -109,13 +107,11 @@ refuse_split(const sl_question *question, sl_errors *err)
     const bool chunked = plan->virtual_pipeline > 1;
     const char *pointer = chunked ? "/parallelism/virtual_pipeline" : "/parallelism/pipeline";
     const uint32_t layers = question->model->layer_count;
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "too_few_layers", pointer,
-                "pipeline x virtual_pipeline must be at most the %u layers, embedding "
-                "and head counted; got %u x %u",
-                layers, plan->pipeline, plan->virtual_pipeline);
-    sl_hint(err, "at most %u", chunked ? layers / plan->pipeline : layers);
-    return code;
+
+    return sl_fail(err, SL_E_RANGE, "too_few_layers", pointer,
+                   "pipeline x virtual_pipeline must be at most the %u layers, embedding "
+                   "and head counted; got %u x %u",
+                   layers, plan->pipeline, plan->virtual_pipeline);
 }
 
 /* A given layout has a number for each chunk, and all blocks. */
@@ -177,27 +173,27 @@ check_pipeline(const sl_question *question, sl_errors *err)
     return check_layout(question, err);
 }
 
-/* Replicas most often follow from the cut, and what can mend them is the batch: the next one that they
- * share evenly, in whole rounds of an interleaved schedule. */
+/* Replicas most often follow from the cut, and what can mend them is the batch; or their own number,
+ * where it is not what the cut leaves. */
 static sl_code
 refuse_batch(const sl_question *question, sl_errors *err)
 {
     const sl_plan *const plan = &question->plan;
     const uint64_t batch = question->workload.global_batch;
-    const uint64_t rounds = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? plan->pipeline : 1;
-    const uint64_t each = plan->data * question->workload.micro_batch * rounds;
-    const uint64_t next = (batch / each + 1) * each;
-    uint64_t fewer = plan->data;
+    uint64_t follows = 0;
     const sl_code code = sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/data",
                                  "must divide the %llu sequences of a global batch, got %u",
                                  (unsigned long long)batch, plan->data);
 
     if (err->terse)
         return code;
-    while (batch % fewer != 0)
-        fewer--;
-    sl_hint(err, "global_batch_size %llu, or data %llu", (unsigned long long)next,
-            (unsigned long long)fewer);
+    const uint64_t next = sl_next_batch(&question->workload, plan);
+    if (sl_plan_derive_data(question->cluster, plan, &follows) && follows != plan->data &&
+        batch % follows == 0)
+        sl_hint(err, "%llu, or global_batch_size %llu", (unsigned long long)follows,
+                (unsigned long long)next);
+    else
+        sl_hint(err, "global_batch_size %llu", (unsigned long long)next);
     return code;
 }
 
@@ -212,9 +208,8 @@ check_batch(const sl_question *question, sl_errors *err)
         return refuse_batch(question, err);
     if (!is_known(question, SL_UNKNOWN_MICRO_BATCH))
         return SL_OK;
-    sl_code code =
-        check_divides(workload->micro_batch, batch / plan->data, "/workload/micro_batch_size",
-                      "sequences of a replica", batch / plan->data, err);
+    sl_code code = check_divides(workload->micro_batch, batch / plan->data,
+                                 "/workload/micro_batch_size", "sequences of a replica", err);
     return code != SL_OK ? code : sl_check_microbatches(workload, plan, err);
 }
 
@@ -233,12 +228,12 @@ check_framework(const sl_question *question, sl_errors *err)
                        plan->tensor > 1 ? "/parallelism/tensor" : "/parallelism/pipeline",
                        "%s holds the whole model on every rank, got %u", name,
                        plan->tensor > 1 ? plan->tensor : plan->pipeline);
-        sl_hint(err, "1, or framework megatron");
+        sl_hint(err, "or framework megatron");
     }
     if (plan->zero_stage > 0 && is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
         code = sl_fail(err, SL_E_RANGE, "framework_replicates", "/parallelism/zero_stage",
                        "%s shards nothing, got %u", name, plan->zero_stage);
-        sl_hint(err, "0, or framework megatron with 1");
+        sl_hint(err, "or framework megatron with zero_stage 1");
     }
     return code;
 }
@@ -265,34 +260,30 @@ check_sharding(const sl_question *question, sl_errors *err)
 
     if (is_known(question, SL_UNKNOWN_ZERO_STAGE) && !sl_framework_replicates(framework) &&
         (plan->zero_stage < stages[framework].first || plan->zero_stage > stages[framework].last ||
-         (sl_framework_is_fsdp(framework) && plan->zero_stage == 1))) {
+         (sl_framework_is_fsdp(framework) && plan->zero_stage == 1)))
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "%s; got %u", stages[framework].rule, plan->zero_stage);
-        sl_hint(err, framework == SL_FRAMEWORK_MEGATRON ? "0, 1, 2, 3"
-                     : framework == SL_FRAMEWORK_FSDP1  ? "0, 2, 3"
-                                                        : "2, 3");
-    }
     if (framework == SL_FRAMEWORK_MEGATRON && plan->pipeline > 1 && plan->zero_stage > 1 &&
         is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/zero_stage",
                     "Megatron-FSDP (stages 2 and 3) is modelled without a pipeline; got stage %u",
                     plan->zero_stage);
-        sl_hint(err, "0, 1, or pipeline 1");
+        sl_hint(err, "or pipeline 1");
     }
     if (framework == SL_FRAMEWORK_DEEPSPEED && plan->pipeline > 1 && plan->zero_stage > 1 &&
-        is_known(question, SL_UNKNOWN_ZERO_STAGE)) {
+        is_known(question, SL_UNKNOWN_ZERO_STAGE))
         code = sl_fail(err, SL_E_RANGE, "stage_not_of_framework", "/parallelism/zero_stage",
                        "deepspeed's pipeline goes with stages 0 and 1, got %u", plan->zero_stage);
-        sl_hint(err, "0, 1");
-    }
     if (!whole && !sl_framework_is_fsdp(framework)) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/shard_group",
                        "a shard group below the data group is modelled for fsdp only");
-        sl_hint(err, "leave it out, or framework fsdp1 or fsdp2");
-    } else if (!whole && plan->data % plan->shard_group != 0)
+        sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
+    } else if (!whole && plan->data % plan->shard_group != 0) {
         code = check_divides(plan->shard_group, plan->data, "/parallelism/shard_group",
-                             "data-parallel ranks", plan->data, err);
+                             "data-parallel ranks", err);
+        sl_hint_divisors(err, plan->data, plan->data, plan->data);
+    }
     if (plan->reshard != SL_RESHARD_DEFAULT &&
         (!sl_framework_is_fsdp(framework) ||
          (plan->reshard == SL_RESHARD_ALWAYS && plan->zero_stage == 2 &&
@@ -308,7 +299,9 @@ check_sharding(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "needs_sharding", "/workload/offload/parameters",
                        "parameters are kept by the host where they are sharded: deepspeed stage 3 "
                        "or fsdp");
-        sl_hint(err, "none, or zero_stage 3 with framework deepspeed or fsdp2");
+        sl_hint(
+            err,
+            "none, or framework fsdp2 with zero_stage 3, or framework deepspeed with zero_stage 3");
     }
     if (question->workload.recompute == SL_RECOMPUTE_MODULES &&
         framework != SL_FRAMEWORK_MEGATRON) {
@@ -351,15 +344,18 @@ check_workload(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_RANGE, "optimizer_not_of_framework", early,
                        "goes with fsdp and with one device: %s keeps gradients in buffers",
                        workload->framework == SL_FRAMEWORK_DDP ? "ddp" : "this framework");
-        sl_hint(err, "false, or framework fsdp2");
+        sl_hint(err, "false, or framework fsdp2 with zero_stage 3");
         return code;
     }
     if (is_known(question, SL_UNKNOWN_MICRO_BATCH) && workload->global_batch > round) {
         code = sl_fail(err, SL_E_RANGE, "gradients_accumulate", early,
                        "steps on each gradient once: %llu micro-batches would have to be summed",
                        (unsigned long long)(workload->global_batch / round));
-        sl_hint(err, "micro_batch_size %llu",
-                (unsigned long long)(workload->global_batch / plan->data));
+        if (workload->global_batch % plan->data == 0)
+            sl_hint(err, "false, or micro_batch_size %llu",
+                    (unsigned long long)(workload->global_batch / plan->data));
+        else
+            sl_hint(err, "false");
     }
     return code;
 }
@@ -391,10 +387,7 @@ check_exchange(const sl_question *question, sl_errors *err)
         sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/context",
                 "must divide the %llu attention and %llu key-value heads of a tensor rank, got %u",
                 (unsigned long long)heads, (unsigned long long)kv_heads, plan->context);
-    if (kv_heads > 0)
-        sl_hint_divisors(err, heads, kv_heads, SL_CHOICES_MAX);
-    else
-        sl_hint(err, "1, or context_kind p2p or allgather");
+    sl_hint(err, "or context_kind p2p, or context_kind allgather");
     return code;
 }
 
@@ -417,7 +410,7 @@ check_context(const sl_question *question, sl_errors *err)
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                        "context parallelism is modelled for megatron and fsdp2, got %u",
                        plan->context);
-        sl_hint(err, "1, or framework megatron or fsdp2");
+        sl_hint(err, "or framework megatron, or framework fsdp2 with zero_stage 3");
     }
     if (!has_fused_attention(question)) {
         const bool wide = sl_precision_bytes(question->workload.precision) > 2.0;
@@ -426,23 +419,18 @@ check_context(const sl_question *question, sl_errors *err)
                        "a sequence shared by ranks needs a fused attention kernel, of which %s has "
                        "none in this precision",
                        question->cluster->accelerator.id);
-        sl_hint(err, wide ? "bf16, fp16; or context 1" : "1");
+        if (wide)
+            sl_hint(err, "bf16, fp16, or bf16 with attention flash2, or context 1");
     } else if (is_known(question, SL_UNKNOWN_ATTENTION) &&
                question->workload.attention == SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_RANGE, "needs_fused_attention", "/workload/attention",
                        "a sequence shared by ranks needs a fused attention kernel");
-        sl_hint(err, "flash2, flash3, cudnn");
+        sl_hint(err, "flash1, flash2, flash3, cudnn, or context 1");
     }
-    if (s % (2ull * plan->context) != 0) {
+    if (s % (2ull * plan->context) != 0)
         code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                        "2 x context must divide the %llu positions of a sequence, got %u",
                        (unsigned long long)s, plan->context);
-        /* An odd number of positions is cut by nobody. */
-        if (s % 2 == 0)
-            sl_hint_divisors(err, s / 2, s / 2, SL_CHOICES_MAX);
-        else
-            sl_hint(err, "1");
-    }
     if (plan->context_kind == SL_CONTEXT_EXCHANGE) {
         const sl_code exchange = check_exchange(question, err);
         code = code == SL_OK ? exchange : code;
@@ -465,12 +453,9 @@ check_expert(const sl_question *question, sl_errors *err)
     sl_code code = SL_OK;
 
     assert(plan->expert >= 1 && cut >= 1);
-    if (experts == 0 && plan->expert > 1) {
-        code = sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
+    if (experts == 0 && plan->expert > 1)
+        return sl_fail(err, SL_E_RANGE, "no_experts", pointer, "this model has no experts, got %u",
                        plan->expert);
-        sl_hint(err, "1");
-        return code;
-    }
     if (experts == 0 && plan->expert_tensor > 1) {
         code = sl_fail(err, SL_E_RANGE, "no_experts", "/parallelism/expert_tensor",
                        "this model has no experts to cut, got %u", plan->expert_tensor);
@@ -482,7 +467,7 @@ check_expert(const sl_question *question, sl_errors *err)
         code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                     "expert parallelism is modelled for megatron and fsdp2, got %u", plan->expert);
-        sl_hint(err, "1, or framework megatron or fsdp2");
+        sl_hint(err, "or framework megatron, or framework fsdp2 with zero_stage 3");
     }
     if (cut != 1 && cut != plan->tensor) {
         code =
@@ -492,13 +477,11 @@ check_expert(const sl_question *question, sl_errors *err)
     }
     if (code != SL_OK || (experts % plan->expert == 0 && ranks / cut % plan->expert == 0))
         return code;
-    code = sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
+    return sl_fail(err, SL_E_RANGE, "not_divisible", pointer,
                    "must divide the %u routed experts and the %llu ranks of tensor x context x %s "
                    "over expert_tensor, got %u",
                    experts, (unsigned long long)(ranks / cut),
                    plan->shard_group > 0 ? "shard_group" : "data", plan->expert);
-    sl_hint_divisors(err, experts, ranks / cut, ranks);
-    return code;
 }
 
 static sl_code
@@ -552,7 +535,11 @@ sl_question_check(const sl_question *question, sl_errors *err)
                        "time and memory of %s are not modelled yet; models:inspect counts this "
                        "model",
                        question->model->unpriced);
-    return ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+    const sl_code code = ask_all(rules, sizeof rules / sizeof rules[0], question, err);
+
+    if (code != SL_OK && !err->terse)
+        sl_hints_follow(question, err);
+    return code;
 }
 
 sl_code

@@ -2,50 +2,26 @@
 
 #include <string.h>
 
+#include "engine/check/hints.h"
 #include "engine/links/links.h"
 #include "engine/placement/pools.h"
 
 static sl_code
 check_attention(const sl_question *question, sl_errors *err)
 {
-    static const char *const names[] = {"unfused", "flash1", "flash2", "flash3", "cudnn"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_ATTENTION_KERNEL_COUNT,
-                   "a name per kernel");
     const sl_accelerator *part = &question->cluster->accelerator;
     const sl_workload *workload = &question->workload;
-    const char *possible[SL_ATTENTION_KERNEL_COUNT] = {"", "", "", "", ""};
-    uint32_t count = 0;
 
     if ((question->unknown & (uint32_t)SL_UNKNOWN_ATTENTION) != 0 ||
         sl_attention_possible(part, workload->attention, workload->precision))
         return SL_OK;
-    for (uint32_t kernel = 0; kernel < SL_ATTENTION_KERNEL_COUNT; kernel++)
-        if (sl_attention_possible(part, (sl_attention_kernel)kernel, workload->precision))
-            possible[count++] = names[kernel];
 
     const sl_code code =
         sl_fail(err, SL_E_RANGE, "attention_not_supported", "/workload/attention",
                 "%s has no rate for %s in this precision; fused kernels are 16-bit", part->id,
-                names[workload->attention]);
-    sl_hint(err, "%s%s%s%s%s%s%s", possible[0], count > 1 ? ", " : "", possible[1],
-            count > 2 ? ", " : "", possible[2], count > 3 ? ", " : "", possible[3]);
+                sl_hints_attention[workload->attention]);
+    sl_hint(err, "unfused, flash1, flash2, flash3, cudnn");
     return code;
-}
-
-static void
-hint_precisions(const sl_accelerator *part, sl_errors *err)
-{
-    static const char *const names[] = {", bf16", ", fp16",  ", tf32", ", fp32",
-                                        ", fp8",  ", mxfp8", ", nvfp4"};
-    _Static_assert(sizeof names / sizeof names[0] == SL_PRECISION_COUNT, "a name per precision");
-    const char *has[SL_PRECISION_COUNT] = {"", "", "", "", "", "", ""};
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < SL_PRECISION_COUNT; i++)
-        if (part->peak_flops_per_s[i] > 0.0)
-            has[count++] = names[i];
-    if (count > 0) /* the first without its comma */
-        sl_hint(err, "%s%s%s%s%s%s%s", has[0] + 2, has[1], has[2], has[3], has[4], has[5], has[6]);
 }
 
 static sl_code
@@ -59,7 +35,7 @@ check_pool(const sl_question *question, sl_errors *err)
     if (part->peak_flops_per_s[workload->precision] <= 0.0 || part->gemm.peak_flops_per_s <= 0.0) {
         code = sl_fail(err, SL_E_RANGE, "precision_not_supported", "/workload/precision",
                        "%s has no rate for this precision in the catalogue", part->id);
-        hint_precisions(part, err);
+        sl_hint(err, "bf16, fp16, tf32, fp32, fp8, mxfp8, nvfp4");
     }
     if (part->memory_bytes_per_s <= 0.0 || part->gemm.bandwidth_bytes_per_s < 0.0)
         code = sl_fail(err, SL_E_RANGE, "memory_rate_unknown", "/cluster/accelerator",

@@ -59,7 +59,7 @@ sl_check_host(const sl_question *question, sl_errors *err)
         const sl_code code =
             sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", pointer,
                     "blocks on the cpu are modelled for ddp, or megatron's stages");
-        sl_hint(err, "leave it out, or framework ddp or megatron");
+        sl_hint(err, "leave it out, or framework ddp, or framework megatron");
         return code;
     }
     if (sl_adapter_on(&workload->adapter) || offload->optimizer || offload->parameters ||

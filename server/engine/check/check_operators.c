@@ -12,12 +12,9 @@ check_scan(const sl_question *question, const sl_operator *op, sl_errors *err)
 
     if (op->heads % tensor == 0 && (op->chunk == 0 || op->kv_heads % tensor == 0))
         return SL_OK;
-    const sl_code code =
-        sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/tensor",
-                "must divide the %u heads and %u groups of the state space, got %u", op->heads,
-                op->kv_heads, tensor);
-    sl_hint_divisors(err, op->heads, op->chunk == 0 ? op->heads : op->kv_heads, op->heads);
-    return code;
+    return sl_fail(err, SL_E_RANGE, "not_divisible", "/parallelism/tensor",
+                   "must divide the %u heads and %u groups of the state space, got %u", op->heads,
+                   op->kv_heads, tensor);
 }
 
 /* The first that is cut wrong: the others are alike. */
@@ -47,13 +44,10 @@ sl_check_across(const sl_question *question, sl_errors *err)
 
     if (!question->model->across || pipeline == 1)
         return SL_OK;
-    const sl_code code =
-        sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
-                "stages of a model whose decoder reads its encoder's output are not "
-                "modelled, got %u",
-                pipeline);
-    sl_hint(err, "1");
-    return code;
+    return sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/pipeline",
+                   "stages of a model whose decoder reads its encoder's output are not "
+                   "modelled, got %u",
+                   pipeline);
 }
 
 sl_code
@@ -68,19 +62,17 @@ sl_check_operators(const sl_question *question, sl_errors *err)
 
     if (across != SL_OK)
         code = across;
-    if (plan->context > 1 && (model->unmasked || sl_model_does(model, SL_OPERATOR_SCAN))) {
+    if (plan->context > 1 && (model->unmasked || sl_model_does(model, SL_OPERATOR_SCAN)))
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/parallelism/context",
                        "context parallelism is modelled for attention under a causal mask only, "
                        "got %u",
                        plan->context);
-        sl_hint(err, "1");
-    }
     if (model->biased && (question->unknown & (uint32_t)SL_UNKNOWN_ATTENTION) == 0 &&
         question->workload.attention != SL_ATTENTION_UNFUSED) {
         code = sl_fail(err, SL_E_UNSUPPORTED, "not_modelled", "/workload/attention",
                        "this model adds a learned bias to its scores: fused kernels of that are "
                        "not modelled");
-        sl_hint(err, "unfused");
+        sl_hint(err, "unfused, or unfused with context 1");
     }
     return code;
 }

@@ -25,7 +25,7 @@ sl_check_plain(const sl_question *question, sl_errors *err)
         return SL_OK;
     if (plan->tensor > 1)
         code = refuse("no_tensors", "/parallelism/tensor",
-                      "a list of layers does not say how their tensors could be cut", "1", err);
+                      "a list of layers does not say how their tensors could be cut", "", err);
     if (plan->sequence)
         code = refuse("no_sequence", "/parallelism/sequence",
                       "a list of layers is counted per sample: there is no sequence to split",

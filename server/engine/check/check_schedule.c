@@ -14,7 +14,7 @@ check_chunks(const sl_plan *plan, sl_errors *err)
         const sl_code code =
             sl_fail(err, SL_E_RANGE, "schedule_mismatch", "/parallelism/virtual_pipeline",
                     "zb_v gives each rank 2 chunks, got %u", v);
-        sl_hint(err, "2, or schedule interleaved_1f1b");
+        sl_hint(err, "or schedule %s", v > 1 ? "interleaved_1f1b" : "1f1b");
         return code;
     }
     if (two || interleaved == (v > 1))
@@ -23,7 +23,7 @@ check_chunks(const sl_plan *plan, sl_errors *err)
     const sl_code code = sl_fail(
         err, SL_E_RANGE, "schedule_mismatch", "/parallelism/schedule",
         "interleaved_1f1b goes with virtual_pipeline above 1, the others with 1; got %u", v);
-    sl_hint(err, "%s", v == 1 ? "1f1b" : v == 2 ? "interleaved_1f1b, zb_v" : "interleaved_1f1b");
+    sl_hint(err, v == 1 ? "1f1b" : "interleaved_1f1b, zb_v, or virtual_pipeline 1");
     return code;
 }
 
@@ -38,22 +38,35 @@ sl_check_schedule(const sl_plan *plan, sl_errors *err)
     if (p == 1 && (plan->schedule == SL_SCHEDULE_ZB_V || plan->schedule == SL_SCHEDULE_DUALPIPE)) {
         code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/pipeline",
                        "this schedule needs more than one stage, got %u", p);
-        sl_hint(err, "2, or schedule 1f1b");
+        sl_hint(err, "or schedule 1f1b");
         return code;
     }
     if (p == 1 && plan->virtual_pipeline > 1) {
         code = sl_fail(err, SL_E_RANGE, "needs_pipeline", "/parallelism/virtual_pipeline",
                        "%u chunks per rank need pipeline above 1", plan->virtual_pipeline);
-        sl_hint(err, "1, or pipeline 2");
+        sl_hint(err, "or pipeline 2");
         return code;
     }
-    if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0) {
-        code = sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
+    if (plan->schedule == SL_SCHEDULE_DUALPIPE && p % 2 != 0)
+        return sl_fail(err, SL_E_RANGE, "stages_not_even", "/parallelism/pipeline",
                        "dualpipe needs an even number of stages, got %u", p);
-        sl_hint(err, "%u, %u", p - 1, p + 1);
-        return code;
-    }
     return check_chunks(plan, err);
+}
+
+uint64_t
+sl_next_batch(const sl_workload *workload, const sl_plan *plan)
+{
+    assert(workload != NULL && plan != NULL);
+
+    const uint64_t p = plan->pipeline;
+    const uint64_t replicas = plan->data * workload->micro_batch; /* sequences of a micro-batch */
+    const uint64_t rounds = plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B ? p
+                            : plan->schedule == SL_SCHEDULE_DUALPIPE       ? 2
+                                                                           : 1;
+    const uint64_t least = plan->schedule == SL_SCHEDULE_DUALPIPE ? 2 * p * replicas : 0;
+    const uint64_t next = (workload->global_batch / (replicas * rounds) + 1) * replicas * rounds;
+
+    return next > least ? next : least;
 }
 
 sl_code
@@ -64,25 +77,22 @@ sl_check_microbatches(const sl_workload *workload, const sl_plan *plan, sl_error
     const uint64_t m = sl_plan_microbatches(workload, plan);
     const uint64_t least = 2 * (uint64_t)plan->pipeline;
 
-    const uint64_t replicas = plan->data * workload->micro_batch; /* sequences of a micro-batch */
-
     if (plan->schedule == SL_SCHEDULE_INTERLEAVED_1F1B && m % plan->pipeline != 0) {
         const sl_code code = sl_fail(
             err, SL_E_RANGE, "microbatches_not_divisible", "/parallelism/virtual_pipeline",
             "the interleaved schedule needs micro-batches (%llu) divisible by pipeline (%u)",
             (unsigned long long)m, plan->pipeline);
-        sl_hint(err, "1, or global_batch_size %llu",
-                (unsigned long long)((m / plan->pipeline + 1) * plan->pipeline * replicas));
+        sl_hint(err, "or global_batch_size %llu",
+                (unsigned long long)sl_next_batch(workload, plan));
         return code;
     }
     if (plan->schedule != SL_SCHEDULE_DUALPIPE || (m >= least && m % 2 == 0))
         return SL_OK;
 
-    const uint64_t nearest = (m < least ? least : m + 1) * replicas;
     const sl_code code = sl_fail(
         err, SL_E_RANGE, "too_few_microbatches", "/workload/global_batch_size",
         "dualpipe needs an even number of micro-batches, at least 2 x pipeline (%llu), got %llu",
         (unsigned long long)least, (unsigned long long)m);
-    sl_hint(err, "%llu", (unsigned long long)nearest);
+    sl_hint(err, "%llu", (unsigned long long)sl_next_batch(workload, plan));
     return code;
 }

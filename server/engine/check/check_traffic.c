@@ -51,9 +51,9 @@ check_gather(const sl_workload *workload, sl_errors *err)
         replicated ? "every rank holds every parameter: none is gathered"
                    : "only fsdp gathers parameters in another type than they are stored in");
     if (replicated)
-        sl_hint(err, "leave it out, or framework fsdp2");
+        sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
     else
-        sl_hint(err, "%s, or framework fsdp2", names[own[workload->precision]]);
+        sl_hint(err, "%s, or framework fsdp2 with zero_stage 3", names[own[workload->precision]]);
     return code;
 }
 

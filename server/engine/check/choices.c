@@ -1,12 +1,23 @@
 /* Legal values of one field of a plan, by asking the check. */
-#include "shardline/plan.h"
+#include "engine/check/choices.h"
 
 #include <assert.h>
 
 #include "engine/schedule/schedule.h"
 
-static void
-set_choice(sl_question *question, sl_choice field, uint64_t value)
+const char *const sl_choice_names[SL_CHOICE_COUNT] = {
+    [SL_CHOICE_TENSOR] = "tensor",
+    [SL_CHOICE_PIPELINE] = "pipeline",
+    [SL_CHOICE_VIRTUAL_PIPELINE] = "virtual_pipeline",
+    [SL_CHOICE_CONTEXT] = "context",
+    [SL_CHOICE_EXPERT] = "expert",
+    [SL_CHOICE_DATA] = "data",
+    [SL_CHOICE_MICRO_BATCH] = "micro_batch_size",
+    [SL_CHOICE_ZERO_STAGE] = "zero_stage",
+};
+
+void
+sl_choice_set(sl_question *question, sl_choice field, uint64_t value)
 {
     sl_plan *plan = &question->plan;
     const uint32_t small = (uint32_t)value;
@@ -45,9 +56,14 @@ set_choice(sl_question *question, sl_choice field, uint64_t value)
         plan->schedule = sl_schedule_of(plan);
 }
 
-/* Largest value worth trying: nothing above it can pass a check. */
-static uint64_t
-choice_limit(const sl_question *question, sl_choice field)
+uint64_t
+sl_choice_first(sl_choice field)
+{
+    return field == SL_CHOICE_ZERO_STAGE ? 0 : 1;
+}
+
+uint64_t
+sl_choice_last(const sl_question *question, sl_choice field)
 {
     const uint64_t available = sl_cluster_accelerators(question->cluster);
 
@@ -70,9 +86,19 @@ choice_limit(const sl_question *question, sl_choice field)
     }
 }
 
-/* Stages that are not equal are legal and slow: they are offered only to who has them. */
-static bool
-is_uneven_offer(const sl_question *question, const sl_question *tried)
+bool
+sl_choice_derive(sl_question *question)
+{
+    uint64_t data = 0;
+
+    if (!sl_plan_derive_data(question->cluster, &question->plan, &data))
+        return false;
+    question->plan.data = (uint32_t)data;
+    return true;
+}
+
+bool
+sl_choice_is_uneven(const sl_question *question, const sl_question *tried)
 {
     const sl_plan *now = &question->plan;
     const sl_plan *then = &tried->plan;
@@ -84,8 +110,8 @@ is_uneven_offer(const sl_question *question, const sl_question *tried)
 uint32_t
 sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[SL_CHOICES_MAX])
 {
-    uint64_t first = field == SL_CHOICE_ZERO_STAGE ? 0 : 1;
-    uint64_t last = choice_limit(question, field);
+    uint64_t first = sl_choice_first(field);
+    uint64_t last = sl_choice_last(question, field);
     uint64_t data = 0;
     uint32_t count = 0;
 
@@ -102,11 +128,8 @@ sl_question_choices(const sl_question *question, sl_choice field, uint64_t out[S
         if (field == SL_CHOICE_TENSOR && question->model->heads % value != 0)
             continue;
         sl_errors_begin(&ignored, true);
-        set_choice(&tried, field, value);
-        if (!sl_plan_derive_data(question->cluster, &tried.plan, &data))
-            continue;
-        tried.plan.data = (uint32_t)data;
-        if (is_uneven_offer(question, &tried))
+        sl_choice_set(&tried, field, value);
+        if (!sl_choice_derive(&tried) || sl_choice_is_uneven(question, &tried))
             continue;
         if (sl_question_check(&tried, &ignored) == SL_OK)
             out[count++] = value;

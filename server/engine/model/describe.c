@@ -149,6 +149,7 @@ add_block(sl_model *model, const sl_dense_spec *spec, const sl_names *names, con
     const uint32_t window = own.windowed ? spec->window : 0;
     sl_layer_kind *kind = sl_add_kind(model, title, base_of(spec, names), names->block);
 
+    kind->norms_last = names->norms_last;
     if (spec->form == SL_BLOCK_PARALLEL || spec->form == SL_BLOCK_PARALLEL_NORMS) {
         add_parallel_block(kind, spec, names, window, own.routed);
         return;

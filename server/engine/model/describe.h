@@ -53,6 +53,7 @@ typedef struct sl_names {
     const char *shared_switch; /* the scalar gate on the shared experts */
     const char *final_norm;
     const char *head;
+    bool norms_last;   /* the class of a block has its own norms behind attention and MLP */
     bool norm_in_head; /* the final norm is named below the head, not below the base */
     sl_expert_storage experts;
     bool inputs_first; /* [in, out], the Conv1D of GPT-2; else [out, in] */

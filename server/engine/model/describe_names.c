@@ -10,7 +10,7 @@
 
 #define LLAMA_FRAME \
     .base = "model.", .base_bare = "", .embedding = "embed_tokens", .block = "layers.{}.", \
-    .final_norm = "norm", .head = "lm_head"
+    .final_norm = "norm", .head = "lm_head", .norms_last = true
 
 #define GPT_FRAME \
     .base = "transformer.", .base_bare = "", .embedding = "wte", .block = "h.{}.", \
@@ -75,7 +75,7 @@ static const sl_names all_names[] = {
     },
     [SL_NAMING_FALCON] = {
         DENSE_4H, .base = "transformer.", .base_bare = "", .embedding = "word_embeddings",
-        .block = "h.{}.", .input_norm = "ln_attn", .mlp_norm = "ln_mlp",
+        .block = "h.{}.", .input_norm = "ln_attn", .mlp_norm = "ln_mlp", .norms_last = true,
         .qkv = "self_attention.query_key_value", .output = "self_attention.dense",
         .final_norm = "ln_f", .head = "lm_head", .qkv_by_head = true,
     },
@@ -96,7 +96,7 @@ static const sl_names all_names[] = {
     [SL_NAMING_PHI] = {
         .base = "model.", .base_bare = "", .embedding = "embed_tokens", .block = "layers.{}.",
         .input_norm = "input_layernorm", .query = "self_attn.q_proj", .key = "self_attn.k_proj",
-        .value = "self_attn.v_proj", .output = "self_attn.dense",
+        .value = "self_attn.v_proj", .output = "self_attn.dense", .norms_last = true,
         .query_norm = "self_attn.q_layernorm", .key_norm = "self_attn.k_layernorm",
         .up = "mlp.fc1", .down = "mlp.fc2", .final_norm = "final_layernorm", .head = "lm_head",
     },
@@ -114,7 +114,7 @@ static const sl_names all_names[] = {
         LLAMA_NORMS, .base = "model.", .base_bare = "", .embedding = "embed_tokens",
         .block = "layers.{}.", .qkv = "self_attn.query_key_value", .output = "self_attn.dense",
         .gate_up = "mlp.up_proj", .down = "mlp.down_proj", .final_norm = "final_layernorm",
-        .head = "lm_head", .qkv_by_head = true, .gate_up_in_pairs = true,
+        .head = "lm_head", .qkv_by_head = true, .gate_up_in_pairs = true, .norms_last = true,
     },
     [SL_NAMING_STARCODER2] = {
         LLAMA_FRAME, LLAMA_NORMS, LLAMA_ATTENTION, .up = "mlp.c_fc", .down = "mlp.c_proj",
@@ -128,7 +128,7 @@ static const sl_names all_names[] = {
         LLAMA_NORMS, DENSE_4H, .base = "model.", .base_bare = "", .embedding = "embed_tokens",
         .block = "layers.{}.", .qkv = "self_attn.query_key_value", .output = "self_attn.dense",
         .query_norm = "self_attn.q_layernorm", .key_norm = "self_attn.k_layernorm",
-        .final_norm = "final_layernorm", .head = "lm_head", .qkv_by_head = true,
+        .final_norm = "final_layernorm", .head = "lm_head", .qkv_by_head = true, .norms_last = true,
     },
     [SL_NAMING_GEMMA2] = {
         LLAMA_FRAME, LLAMA_ATTENTION, LLAMA_QK_NORMS, LLAMA_MLP, .input_norm = "input_layernorm",
@@ -165,6 +165,7 @@ static const sl_names all_names[] = {
         .input_norm = "attention_norm", .mlp_norm = "ffn_norm", .qkv = "attention.wqkv",
         .output = "attention.wo", .gate = "feed_forward.w1", .up = "feed_forward.w3",
         .down = "feed_forward.w2", .final_norm = "norm", .head = "output", .qkv_by_head = true,
+        .norms_last = true,
     },
     [SL_NAMING_EXAONE] = {
         GPT_FRAME, GPT_NORMS, .query = "attn.attention.q_proj", .key = "attn.attention.k_proj",

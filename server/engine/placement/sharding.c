@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stddef.h>
 
+#include "engine/placement/adapter.h"
 #include "engine/placement/pools.h"
 #include "engine/placement/ranks.h"
 #include "engine/placement/states.h"
@@ -31,7 +32,9 @@ sl_sharding_mode_of(const sl_question *question)
         mode.kind = SL_SHARDING_AXIS_0;
         break;
     }
-    return degree > 1 || routed ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
+    /* Of a frozen base there are no states. */
+    const bool any = mode.parameters || !sl_adapter_on(&question->workload.adapter);
+    return any && (degree > 1 || routed) ? mode : (sl_sharding_mode){SL_SHARDING_NONE, 1, false};
 }
 
 sl_code
@@ -129,19 +132,20 @@ joined(sl_rank_set set)
 }
 
 sl_rank_set
-sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place)
+sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place, uint64_t *apart)
 {
     const sl_plan *plan = &sharding->question->plan;
     const uint64_t cut = sl_sharding_cut_ranks(sharding, place->placed);
     const uint64_t ranks = plan->tensor * sl_sharding_replicas(sharding);
     const uint64_t experts = place->placed ? plan->expert : 1;
     const uint64_t modulus = experts * place->degree;
-    const uint64_t residue = (place->placed ? place->expert_rank : 0) + experts * place->shard;
+    const uint64_t residue = place->placed ? place->expert_rank : 0;
     const sl_strides strides = sl_ranks_strides(plan);
     /* Experts dealt out are so over neighbouring ranks (sl_check_order). */
     const uint64_t beside = place->placed ? cut : strides.replica;
 
     assert(ranks % (cut * modulus) == 0 && residue < modulus);
+    *apart = beside * experts;
     return joined((sl_rank_set){
         .first = strides.pipeline * place->stage + beside * residue +
                  (place->whole_tensor ? 0 : place->tensor_rank),
@@ -297,7 +301,8 @@ sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage, 
     const uint32_t ranks = sl_sharding_cut_ranks(sharding, sl_sharding_routes(sharding, tensor));
     const bool cut = tensor->cut != SL_CUT_REPLICATED && ranks > 1;
     /* Flat tensors of two ranks may differ in length, and then nothing in them is at one place. */
-    const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters;
+    const bool flat = sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters &&
+                      !sl_sharding_is_alone(sharding);
     sl_sharded_tensor out = {
         .kind = kind,
         .tensor = tensor,

@@ -23,15 +23,16 @@ uint32_t sl_sharding_cut_ranks(const sl_sharding *sharding, bool routed);
 /** Over how many ranks a flat or first-axis whole is cut: fewer for routed experts. */
 uint32_t sl_sharding_degree(const sl_sharding *sharding, bool routed);
 
-/** Ranks of one place in tensor, expert and shard group; those of routed experts where placed.
- * whole_tensor: all of the tensor group; degree 1 with shard 0: all shards. */
+/** Ranks of one place in tensor and expert group; those of routed experts where placed.
+ * whole_tensor: all of the tensor group; degree: of their shards. */
 typedef struct sl_rank_place {
     uint32_t stage, tensor_rank, expert_rank, degree;
     bool whole_tensor, placed;
-    uint64_t shard;
 } sl_rank_place;
 
-sl_rank_set sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place);
+/** Those with the first shard; those with the next ones are `apart` further each. */
+sl_rank_set sl_sharding_ranks(const sl_sharding *sharding, const sl_rank_place *place,
+                              uint64_t *apart);
 
 /** One tensor of a layer as the walk gives it; expert: its number where each has one. */
 sl_sharded_tensor sl_sharding_tensor(const sl_sharding *sharding, uint32_t layer, uint32_t stage,
@@ -45,6 +46,9 @@ uint64_t sl_sharding_allocated(const sl_sharding *sharding, const sl_sharded_ten
 uint64_t sl_sharding_flat_offset(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
                                  uint32_t tensor_rank, uint32_t expert_rank,
                                  uint64_t *unit_elements);
+
+/** Whether each tensor is a flat unit by itself, as DeepSpeed's stage 3 has it. */
+bool sl_sharding_is_alone(const sl_sharding *sharding);
 
 /** Whether flat units are buckets, and the next of them as sl_sharding_next_flat. */
 bool sl_sharding_has_buckets(const sl_sharding *sharding);

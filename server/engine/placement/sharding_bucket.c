@@ -72,6 +72,22 @@ is_shared(const sl_sharding *sharding, const sl_tensor *tensor)
            tensor->cut == SL_CUT_VOCABULARY;
 }
 
+/* The tensor that is registered nth from the last: in the order of the block, but that Megatron's
+ * attention has its output projection before all else (Attention, which SelfAttention extends). */
+static uint32_t
+nth_from_last(const sl_layer_kind *kind, uint32_t nth)
+{
+    for (uint32_t first = 0; first < 2; first++)
+        for (uint32_t i = kind->tensor_count; i-- > 0;) {
+            const sl_tensor *tensor = &kind->tensors[i];
+            const bool output =
+                tensor->component == SL_COMPONENT_ATTENTION && tensor->cut == SL_CUT_ROW;
+            if (output == (first == 1) && nth-- == 0)
+                return i;
+        }
+    return 0;
+}
+
 /* The tensor the walk stands at, counted from the chunk's last; false after the first. */
 static bool
 at_tensor(const sl_sharding *sharding, const sl_flat_walk *walk, uint32_t *layer, uint32_t *index)
@@ -84,7 +100,7 @@ at_tensor(const sl_sharding *sharding, const sl_flat_walk *walk, uint32_t *layer
     if (walk->layer >= end - begin)
         return false;
     *layer = end - 1 - walk->layer;
-    *index = model->kinds[model->layers[*layer]].tensor_count - 1 - walk->tensor;
+    *index = nth_from_last(&model->kinds[model->layers[*layer]], walk->tensor);
     return true;
 }
 
@@ -105,11 +121,36 @@ parameters_of(const sl_sharding *sharding, const sl_flat_walk *walk, const sl_te
     return left < each ? left : each;
 }
 
+static bool
+is_fused(const sl_tensor *tensor)
+{
+    return tensor->cut == SL_CUT_COLUMN &&
+           (tensor->component == SL_COMPONENT_ATTENTION || tensor->component == SL_COMPONENT_MLP ||
+            tensor->component == SL_COMPONENT_SHARED_EXPERTS ||
+            tensor->component == SL_COMPONENT_ROUTED_EXPERTS);
+}
+
+/* Tensors of the checkpoint, this one and those before it, that are one parameter of Megatron's:
+ * queries, keys and values, or gate and up; with their biases, which are small. */
+static uint32_t
+fused_count(const sl_layer_kind *kind, uint32_t index)
+{
+    uint32_t count = 1;
+
+    while (count <= index && is_fused(&kind->tensors[index]) &&
+           is_fused(&kind->tensors[index - count]) &&
+           kind->tensors[index - count].component == kind->tensors[index].component &&
+           kind->tensors[index - count].experts == kind->tensors[index].experts)
+        count++;
+    return count;
+}
+
 static void
-step_tensor(const sl_layer_kind *kind, sl_flat_walk *walk)
+step_tensor(const sl_layer_kind *kind, sl_flat_walk *walk, uint32_t count)
 {
     walk->expert = 0;
-    if (++walk->tensor < kind->tensor_count)
+    walk->tensor += count;
+    if (walk->tensor < kind->tensor_count)
         return;
     walk->tensor = 0;
     walk->layer++;
@@ -127,20 +168,25 @@ fill(const sl_sharding *sharding, sl_flat_walk *walk, const bucket_rule *rule, s
     while (end < rule->full && at_tensor(sharding, walk, &layer, &index)) {
         const sl_layer_kind *kind = &model->kinds[model->layers[layer]];
         if (kind->tensor_count == 0) { /* a plain layer without parameters */
-            step_tensor(kind, walk);
+            step_tensor(kind, walk, 1);
             continue;
         }
         const sl_tensor *tensor = &kind->tensors[index];
+        const uint32_t fused = fused_count(kind, index);
         if (walk->expert >= parameters_of(sharding, walk, tensor)) {
-            step_tensor(kind, walk);
+            step_tensor(kind, walk, fused);
             continue;
         }
         const bool shared = rule->shared_apart && is_shared(sharding, tensor);
         if (shared && out->elements > 0)
             break;
-        const sl_sharded_tensor placed = sl_sharding_tensor(sharding, layer, out->stage, index, 0);
-        const uint64_t elements =
-            sl_sharding_allocated(sharding, &placed, walk->tensor_rank, walk->expert_rank);
+        uint64_t elements = 0;
+        for (uint32_t i = 0; i < fused; i++) {
+            const sl_sharded_tensor placed =
+                sl_sharding_tensor(sharding, layer, out->stage, index - i, 0);
+            elements +=
+                sl_sharding_allocated(sharding, &placed, walk->tensor_rank, walk->expert_rank);
+        }
         end = aligned(end, rule->alignment) + elements;
         out->elements += elements;
         out->layer = layer;

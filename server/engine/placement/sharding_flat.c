@@ -3,9 +3,17 @@
 
 #include <assert.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "engine/placement/unit.h"
 #include "engine/schedule/schedule.h"
+
+bool
+sl_sharding_is_alone(const sl_sharding *sharding)
+{
+    return sharding->mode.kind == SL_SHARDING_FLAT && sharding->mode.parameters &&
+           sharding->question->workload.framework == SL_FRAMEWORK_DEEPSPEED;
+}
 
 /* Whether a layer is of the root unit: around the blocks, or a block that is not wrapped. */
 static bool
@@ -73,6 +81,15 @@ tensor_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uin
     return end > begin ? (end - begin) * one : 0;
 }
 
+/* Modules register their parameters in the order in which their class names them, and so a flat tensor
+ * has them: a block's own norms, "input_layernorm.weight", may be behind all else in it. */
+static bool
+is_behind(const sl_layer_kind *kind, const sl_tensor *tensor)
+{
+    return kind->norms_last && tensor->component == SL_COMPONENT_NORMS &&
+           strchr(tensor->name, '.') == strrchr(tensor->name, '.');
+}
+
 /* Elements of the unit; and in *offset those before an expert of tensor `index` of `layer`. */
 static uint64_t
 unit_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uint32_t expert,
@@ -88,9 +105,11 @@ unit_elements(const sl_sharding *sharding, uint32_t layer, uint32_t index, uint3
         const sl_layer_kind *kind = &model->kinds[model->layers[l]];
         if (!same_unit(sharding, layer, l))
             continue;
-        for (uint32_t i = 0; i < kind->tensor_count; i++) {
+        for (uint32_t n = 0; n < 2 * kind->tensor_count; n++) {
+            const uint32_t i = n % kind->tensor_count;
             const sl_tensor *tensor = &kind->tensors[i];
-            if (!sl_slice_holds(&slice, tensor) || sl_sharding_routes(sharding, tensor) != routed)
+            if (is_behind(kind, tensor) != (n >= kind->tensor_count) ||
+                !sl_slice_holds(&slice, tensor) || sl_sharding_routes(sharding, tensor) != routed)
                 continue;
             if (l == layer && i == index)
                 *offset = elements + (expert == 0 ? 0
@@ -135,7 +154,7 @@ sl_sharding_next_flat(const sl_sharding *sharding, sl_flat_walk *walk, sl_flat_u
     const sl_model *model = sharding->question->model;
     const sl_plan *plan = &sharding->question->plan;
 
-    if (sharding->mode.kind != SL_SHARDING_FLAT)
+    if (sharding->mode.kind != SL_SHARDING_FLAT || sl_sharding_is_alone(sharding))
         return false;
     if (sl_sharding_has_buckets(sharding))
         return sl_sharding_next_bucket(sharding, walk, out);
@@ -186,7 +205,10 @@ sl_sharding_flat_ranks(const sl_sharding *sharding, const sl_flat_unit *unit, ui
         .expert_rank = unit->expert_rank,
         .degree = unit->degree,
         .placed = unit->routed,
-        .shard = number,
     };
-    return sl_sharding_ranks(sharding, &place);
+    uint64_t apart = 0;
+    sl_rank_set ranks = sl_sharding_ranks(sharding, &place, &apart);
+
+    ranks.first += number * apart;
+    return ranks;
 }

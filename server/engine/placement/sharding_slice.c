@@ -126,57 +126,6 @@ sharded_axis(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint3
            (uint64_t)degree * ranks > tensor->tensor->shape[0];
 }
 
-sl_tensor_part
-sl_sharding_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t number)
-{
-    assert(number < sl_sharding_part_count(tensor));
-
-    const uint32_t degree = degree_of(sharding, tensor);
-    sl_tensor_part part = {
-        .tensor_rank = number / tensor->expert_cut,
-        .expert_rank = tensor->expert_from + number % tensor->expert_cut,
-        .axis = sharded_axis(sharding, tensor, degree),
-        .shard_count = 1,
-    };
-
-    measure(sharding, tensor, part.tensor_rank, part.expert_rank, part.axis, &part.rows, &part.row);
-    if (degree == 1)
-        return part;
-    if (sharding->mode.kind == SL_SHARDING_AXIS_0) {
-        part.shard_rows = sl_ceil_div(part.rows, degree);
-        part.shard_count = degree;
-        return part;
-    }
-    uint64_t unit = 0;
-    const uint64_t size = part.rows * part.row;
-    part.flat_offset =
-        sl_sharding_flat_offset(sharding, tensor, part.tensor_rank, part.expert_rank, &unit);
-    part.shard_flat = sl_ceil_div(unit, degree);
-    part.first_shard = size == 0 ? 0 : part.flat_offset / part.shard_flat;
-    part.shard_count =
-        size == 0 ? 0 : (part.flat_offset + size - 1) / part.shard_flat - part.first_shard + 1;
-    return part;
-}
-
-/* Elements that the checkpoint has, of all boxes of a shard. */
-static uint64_t
-real_elements(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
-              const sl_tensor_part *part, const sl_shard *shard)
-{
-    sl_range box[SL_TENSOR_AXES_MAX];
-    uint64_t elements = 0;
-
-    for (uint64_t i = 0; i < shard->pieces; i++) {
-        uint64_t volume = 1;
-        if (!sl_sharding_piece(sharding, tensor, part, shard, i, box))
-            continue;
-        for (uint32_t axis = 0; axis < tensor->tensor->axes; axis++)
-            volume *= length_of(box[axis]);
-        elements += volume;
-    }
-    return elements;
-}
-
 /* Boxes of a part: of every part of every block that is cut, or one where nothing is. */
 static uint64_t
 count_pieces(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t expert_rank)
@@ -187,49 +136,141 @@ count_pieces(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint3
            (tensor->blocks == 1 ? 1 : length_of(experts_of(sharding, tensor, expert_rank)));
 }
 
+/* Elements that the checkpoint has, of all boxes of a part. */
+static uint64_t
+real_elements(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
+              const sl_tensor_part *part)
+{
+    const sl_shard whole = {.rows = {0, part->rows}};
+    sl_range box[SL_TENSOR_AXES_MAX];
+    uint64_t elements = 0;
+
+    for (uint64_t i = 0; i < part->pieces; i++) {
+        uint64_t volume = 1;
+        if (!sl_sharding_piece(sharding, tensor, part, &whole, i, box))
+            continue;
+        for (uint32_t axis = 0; axis < tensor->tensor->axes; axis++)
+            volume *= length_of(box[axis]);
+        elements += volume;
+    }
+    return elements;
+}
+
+/* Where the data group cuts the part, if it does. */
+static void
+cut_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t degree,
+         sl_tensor_part *part)
+{
+    const uint64_t size = part->rows * part->row;
+    uint64_t unit = 0;
+
+    part->shard_count = degree;
+    if (degree == 1)
+        return;
+    if (sharding->mode.kind == SL_SHARDING_AXIS_0) {
+        part->shard_rows = sl_ceil_div(part->rows, degree);
+        return;
+    }
+    if (sl_sharding_is_alone(sharding)) {
+        part->shard_flat = sl_ceil_div(size, degree);
+        part->alone = true;
+        return;
+    }
+    part->flat_offset =
+        sl_sharding_flat_offset(sharding, tensor, part->tensor_rank, part->expert_rank, &unit);
+    part->shard_flat = sl_ceil_div(unit, degree);
+    part->first_shard = size == 0 ? 0 : part->flat_offset / part->shard_flat;
+    part->shard_count =
+        size == 0 ? 0 : (part->flat_offset + size - 1) / part->shard_flat - part->first_shard + 1;
+}
+
+sl_tensor_part
+sl_sharding_part(const sl_sharding *sharding, const sl_sharded_tensor *tensor, uint32_t number)
+{
+    assert(number < sl_sharding_part_count(tensor));
+
+    const uint32_t degree = degree_of(sharding, tensor);
+    sl_tensor_part part = {
+        .tensor_rank = number / tensor->expert_cut,
+        .expert_rank = tensor->expert_from + number % tensor->expert_cut,
+        .axis = sharded_axis(sharding, tensor, degree),
+    };
+    const sl_rank_place first = {
+        .stage = tensor->stage,
+        .tensor_rank = part.tensor_rank,
+        .expert_rank = part.expert_rank,
+        .degree = degree,
+        .whole_tensor = tensor->tensor_cut == 1,
+        .placed = tensor->expert_placed,
+    };
+
+    measure(sharding, tensor, part.tensor_rank, part.expert_rank, part.axis, &part.rows, &part.row);
+    part.pieces = count_pieces(sharding, tensor, part.expert_rank);
+    part.elements = real_elements(sharding, tensor, &part);
+    part.ranks = sl_sharding_ranks(sharding, &first, &part.ranks_apart);
+    cut_part(sharding, tensor, degree, &part);
+    return part;
+}
+
+/* Elements of a shard that is neither the first of a flat tensor's nor a last one. */
+static uint64_t
+shard_length(const sl_tensor_part *part)
+{
+    return part->shard_flat != 0   ? part->shard_flat
+           : part->shard_rows != 0 ? part->shard_rows * part->row
+                                   : part->rows * part->row;
+}
+
 sl_shard
-sl_sharding_shard(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
-                  const sl_tensor_part *part, uint64_t number)
+sl_sharding_shard(const sl_tensor_part *part, uint64_t number)
 {
     assert(number - part->first_shard < part->shard_count);
 
-    const sl_rank_place place = {
-        .stage = tensor->stage,
-        .tensor_rank = part->tensor_rank,
-        .expert_rank = part->expert_rank,
-        .degree = degree_of(sharding, tensor),
-        .whole_tensor = tensor->tensor_cut == 1,
-        .placed = tensor->expert_placed,
-        .shard = number,
-    };
     const uint64_t size = part->rows * part->row;
+    const uint64_t length = shard_length(part);
+    const uint64_t begin = number * length;
     sl_shard shard = {
-        .ranks = sl_sharding_ranks(sharding, &place),
+        .ranks = part->ranks,
         .rows = {0, part->rows},
         .flat = {0, size},
-        .pieces = count_pieces(sharding, tensor, part->expert_rank),
     };
-    uint64_t allocated = size;
+    uint64_t allocated = length;
 
+    shard.ranks.first += number * part->ranks_apart;
     if (part->shard_rows != 0) {
         shard.rows.begin = least(number * part->shard_rows, part->rows);
         shard.rows.end = least(shard.rows.begin + part->shard_rows, part->rows);
         shard.flat = (sl_range){shard.rows.begin * part->row, shard.rows.end * part->row};
-        allocated = part->shard_rows * part->row;
+    } else if (part->shard_flat != 0) {
+        shard.flat.begin = begin > part->flat_offset ? least(begin - part->flat_offset, size) : 0;
+        shard.flat.end = least(begin + length - part->flat_offset, size);
+        allocated = part->alone ? length : length_of(shard.flat);
     }
-    shard.elements = real_elements(sharding, tensor, part, &shard);
-    if (part->shard_flat != 0) {
-        const uint64_t begin = number * part->shard_flat;
-        const uint64_t offset = part->flat_offset;
-        shard.flat.begin = begin > offset ? begin - offset : 0;
-        shard.flat.end = least(begin + part->shard_flat - offset, size);
-        /* Padding rows are the last ones. */
-        allocated = length_of(shard.flat);
-        shard.elements =
-            least(shard.flat.end, shard.elements) - least(shard.flat.begin, shard.elements);
-    }
+    /* Padding rows are the last ones. */
+    shard.elements =
+        least(shard.flat.end, part->elements) - least(shard.flat.begin, part->elements);
     shard.padding_elements = allocated - shard.elements;
     return shard;
+}
+
+uint64_t
+sl_sharding_alike(const sl_tensor_part *part, uint64_t number)
+{
+    assert(number - part->first_shard < part->shard_count);
+
+    const uint64_t left = part->first_shard + part->shard_count - number;
+    const uint64_t length = shard_length(part);
+    const uint64_t begin = number * length;
+
+    if (begin < part->flat_offset)
+        return 1;
+    /* Whole ones up to the padding; from there on padding alone, to the last where it is the tensor's. */
+    const uint64_t at = begin - part->flat_offset;
+    const bool padding = at >= part->elements;
+    if (padding && (part->shard_flat == 0 || part->alone))
+        return left;
+    const uint64_t whole = ((padding ? part->rows * part->row : part->elements) - at) / length;
+    return whole > 1 ? least(whole, left) : 1;
 }
 
 /* Range of the cut axis that box `piece` is of; *at is where it begins in the rows of the part. */
@@ -279,7 +320,7 @@ sl_sharding_piece(const sl_sharding *sharding, const sl_sharded_tensor *tensor,
     uint64_t at = 0;
     bool filled = true;
 
-    assert(piece < shard->pieces);
+    assert(piece < part->pieces);
     for (uint32_t axis = 0; axis < whole->axes; axis++)
         out[axis] = (sl_range){0, whole->shape[axis]};
     if (!by_rows)

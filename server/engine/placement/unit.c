@@ -89,7 +89,7 @@ sl_check_unit(const sl_question *question, sl_errors *err)
     if (!sl_framework_is_fsdp(question->workload.framework)) {
         code = sl_fail(err, SL_E_RANGE, "unit_not_of_framework", pointer,
                        "is what fsdp wraps: other frameworks have no units");
-        sl_hint(err, "leave it out, or framework fsdp1 or fsdp2");
+        sl_hint(err, "leave it out, or framework fsdp2 with zero_stage 3");
         return code;
     }
     for (uint32_t i = 0; i < unit->module_count; i++)

@@ -85,7 +85,7 @@ static bool
 is_legal(line *l, uint64_t index)
 {
     sl_question asked;
-    sl_errors ignored = {0};
+    sl_errors ignored = {.terse = true};
 
     return place(l, value_at(l, index), &asked) && sl_question_check(&asked, &ignored) == SL_OK;
 }

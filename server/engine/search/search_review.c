@@ -236,7 +236,7 @@ pin_open_fields(const sl_search_review *review, sl_question *q)
     const sl_combination *facts = &review->search->facts[review->asked_cluster];
     const uint32_t settled =
         (uint32_t)(SL_UNKNOWN_SOFTWARE | SL_UNKNOWN_ATTENTION | SL_UNKNOWN_DROPOUT);
-    sl_errors ignored = {0};
+    sl_errors ignored = {.terse = true};
 
     if (facts->software == NULL || facts->workload.framework != q->workload.framework)
         return;

@@ -18,7 +18,7 @@ static bool
 evaluate(const sl_question *question, const sl_combination *c, sl_estimate *out)
 {
     sl_question asked = *question;
-    sl_errors ignored = {0};
+    sl_errors ignored = {.terse = true};
     sl_priced priced;
 
     asked.workload = c->workload;

@@ -142,7 +142,7 @@ static bool
 combine(search *s, const sl_question *tried, sl_combination *out)
 {
     sl_question known = *tried;
-    sl_errors found = {0};
+    sl_errors found = {.terse = true};
 
     if (!s->settled) {
         s->settled = sl_evaluate_plausible(tried, &s->at, &s->refused);

@@ -53,6 +53,61 @@ reading_clear(reading *r)
         sl_buffer_clear(&r->texts[i]);
 }
 
+/* A member of an element, or of the object it is, and the item it says; where `between` is NULL it is a
+ * number. */
+typedef struct said_by {
+    sl_slurm_item item;
+    const char *first, *second, *between;
+    bool otherwise; /* only where no member before says the item */
+    bool agreed;    /* of a group's nodes, where its minimum is its maximum */
+} said_by;
+
+static const said_by node_members[] = {
+    {.item = SL_SLURM_NAME, .first = "name", .between = ","},
+    {.item = SL_SLURM_NAME, .first = "hostname", .between = ",", .otherwise = true},
+    {.item = SL_SLURM_GRES, .first = "gres", .between = ","},
+    {.item = SL_SLURM_TRES, .first = "tres", .between = ","},
+    {.item = SL_SLURM_FEATURES, .first = "features", .between = ","},
+    {.item = SL_SLURM_FEATURES, .first = "active_features", .between = ",", .otherwise = true},
+    {.item = SL_SLURM_STATE, .first = "state", .between = "+"},
+    {.item = SL_SLURM_STATE, .first = "state_flags", .between = "+"},
+    {.item = SL_SLURM_REASON, .first = "reason", .between = " "},
+    {.item = SL_SLURM_PARTITIONS, .first = "partitions", .between = ","},
+    {.item = SL_SLURM_MEMORY, .first = "real_memory"},
+    {.item = SL_SLURM_CPUS, .first = "cpus"},
+    {.item = SL_SLURM_INSTANCE, .first = "instance_type", .between = ","},
+    {.item = SL_SLURM_DRAINED, .first = "gres_drained", .between = ","},
+};
+
+static const said_by row_members[] = {
+    {.item = SL_SLURM_NAME, .first = "nodes", .second = "nodes", .between = ","},
+    {.item = SL_SLURM_NAME,
+     .first = "nodes",
+     .second = "hostnames",
+     .between = ",",
+     .otherwise = true},
+    {.item = SL_SLURM_GRES, .first = "gres", .second = "total", .between = ","},
+    {.item = SL_SLURM_FEATURES, .first = "features", .second = "total", .between = ","},
+    {.item = SL_SLURM_FEATURES,
+     .first = "features",
+     .second = "active",
+     .between = ",",
+     .otherwise = true},
+    {.item = SL_SLURM_STATE, .first = "node", .second = "state", .between = "+"},
+    {.item = SL_SLURM_REASON, .first = "reason", .second = "description", .between = " "},
+    {.item = SL_SLURM_REASON, .first = "reason", .between = " "},
+    {.item = SL_SLURM_MEMORY, .first = "memory", .second = "minimum", .agreed = true},
+    {.item = SL_SLURM_CPUS, .first = "cpus", .second = "minimum", .agreed = true},
+};
+
+/* Lists of them, and where a node and a row of sinfo name their cluster. */
+enum {
+    NODE_MEMBERS = sizeof node_members / sizeof node_members[0],
+    ROW_MEMBERS = sizeof row_members / sizeof row_members[0]
+};
+static const char node_cluster[] = "cluster_name";
+static const char row_cluster[] = "cluster";
+
 /* A whole number that is plain, a text, or the "number" of an object that is "set". */
 static bool
 read_number(const sl_node *node, uint64_t *out)
@@ -115,24 +170,39 @@ member_of(const sl_node *object, const char *first, const char *second, sl_node 
     return second == NULL || sl_node_member(&chain[0], second, &chain[1]);
 }
 
-/* Says an item with the words or the number of a member, unless it is said. */
-static void
-say(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item, const char *first,
-    const char *second, const char *between)
+/* Whether the smallest of a group's nodes is the largest too, or the only one. */
+static bool
+is_agreed(const sl_slurm_node *node, const sl_node *element, const char *name)
 {
-    sl_buffer *const text = &r->texts[item];
+    sl_node least[2], most[2];
+    uint64_t a = 0, b = 0;
+    const char *const names = node->item[SL_SLURM_NAME].text;
+
+    if (!member_of(element, name, "minimum", least) || !read_number(&least[1], &a))
+        return false;
+    return member_of(element, name, "maximum", most) && read_number(&most[1], &b)
+               ? a == b
+               : names != NULL && sl_hosts_count(names, &b) && b == 1;
+}
+
+/* Says an item with the words or the number of a member; a number once. */
+static void
+say(reading *r, sl_slurm_node *node, const sl_node *element, const said_by *by)
+{
+    sl_buffer *const text = &r->texts[by->item];
     sl_node chain[2];
     uint64_t number = 0;
 
-    if (!member_of(element, first, second, chain))
+    if ((by->otherwise && text->size > 0) || (by->agreed && !is_agreed(node, element, by->first)) ||
+        !member_of(element, by->first, by->second, chain))
         return;
-    const sl_node *const value = &chain[second == NULL ? 0 : 1];
-    if (between != NULL)
-        append_words(text, value, between);
+    const sl_node *const value = &chain[by->second == NULL ? 0 : 1];
+    if (by->between != NULL)
+        append_words(text, value, by->between);
     else if (text->size == 0 && read_number(value, &number))
         sl_buffer_format(text, "%llu", (unsigned long long)number);
     if (text->size > 0 && !text->failed)
-        node->item[item] = (sl_slurm_said){text->data, node->line};
+        node->item[by->item] = (sl_slurm_said){text->data, node->line};
 }
 
 static void
@@ -162,42 +232,11 @@ visit_node(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     const char *cluster = NULL;
 
     forget(r);
-    say(r, &node, element, SL_SLURM_NAME, "name", NULL, ",");
-    if (r->texts[SL_SLURM_NAME].size == 0)
-        say(r, &node, element, SL_SLURM_NAME, "hostname", NULL, ",");
-    say(r, &node, element, SL_SLURM_GRES, "gres", NULL, ",");
-    say(r, &node, element, SL_SLURM_TRES, "tres", NULL, ",");
-    say(r, &node, element, SL_SLURM_FEATURES, "features", NULL, ",");
-    if (r->texts[SL_SLURM_FEATURES].size == 0)
-        say(r, &node, element, SL_SLURM_FEATURES, "active_features", NULL, ",");
-    say(r, &node, element, SL_SLURM_STATE, "state", NULL, "+");
-    say(r, &node, element, SL_SLURM_STATE, "state_flags", NULL, "+");
-    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
-    say(r, &node, element, SL_SLURM_PARTITIONS, "partitions", NULL, ",");
-    say(r, &node, element, SL_SLURM_MEMORY, "real_memory", NULL, NULL);
-    say(r, &node, element, SL_SLURM_CPUS, "cpus", NULL, NULL);
-    say(r, &node, element, SL_SLURM_INSTANCE, "instance_type", NULL, ",");
-    say(r, &node, element, SL_SLURM_DRAINED, "gres_drained", NULL, ",");
-    if (sl_node_text(element, "cluster_name", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
+    for (uint32_t i = 0; i < NODE_MEMBERS; i++)
+        say(r, &node, element, &node_members[i]);
+    if (sl_node_text(element, node_cluster, &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
         sl_findings_cluster_name(r->findings, cluster);
     return add(r, &node, err);
-}
-
-/* The smallest of a group's nodes, where it is the largest too, or the only one. */
-static void
-say_if_all_agree(reading *r, sl_slurm_node *node, const sl_node *element, sl_slurm_item item,
-                 const char *name)
-{
-    sl_node least[2], most[2];
-    uint64_t a = 0, b = 0;
-    const char *const names = node->item[SL_SLURM_NAME].text;
-
-    if (!member_of(element, name, "minimum", least) || !read_number(&least[1], &a))
-        return;
-    if (member_of(element, name, "maximum", most) && read_number(&most[1], &b)
-            ? a == b
-            : names != NULL && sl_hosts_count(names, &b) && b == 1)
-        say(r, node, element, item, name, "minimum", NULL);
 }
 
 static sl_code
@@ -211,23 +250,13 @@ visit_row(void *context, const sl_node *element, uint32_t line, sl_errors *err)
     uint64_t count = 1;
 
     forget(r);
-    say(r, &node, element, SL_SLURM_NAME, "nodes", "nodes", ",");
-    if (r->texts[SL_SLURM_NAME].size == 0)
-        say(r, &node, element, SL_SLURM_NAME, "nodes", "hostnames", ",");
+    for (uint32_t i = 0; i < ROW_MEMBERS; i++)
+        say(r, &node, element, &row_members[i]);
     /* A partition without nodes has a row too. */
     if (r->texts[SL_SLURM_NAME].size == 0 && member_of(element, "nodes", "total", total) &&
         read_number(&total[1], &count) && count == 0)
         return SL_OK;
-    say(r, &node, element, SL_SLURM_GRES, "gres", "total", ",");
-    say(r, &node, element, SL_SLURM_FEATURES, "features", "total", ",");
-    if (r->texts[SL_SLURM_FEATURES].size == 0)
-        say(r, &node, element, SL_SLURM_FEATURES, "features", "active", ",");
-    say(r, &node, element, SL_SLURM_STATE, "node", "state", "+");
-    say(r, &node, element, SL_SLURM_REASON, "reason", "description", " ");
-    say(r, &node, element, SL_SLURM_REASON, "reason", NULL, " ");
-    say_if_all_agree(r, &node, element, SL_SLURM_MEMORY, "memory");
-    say_if_all_agree(r, &node, element, SL_SLURM_CPUS, "cpus");
-    if (sl_node_text(element, "cluster", &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
+    if (sl_node_text(element, row_cluster, &cluster, NULL, &ignored) == SL_OK && cluster != NULL)
         sl_findings_cluster_name(r->findings, cluster);
     return add(r, &node, err);
 }
@@ -390,23 +419,24 @@ recognise_sinfo_yaml(const sl_sample *sample)
                : 0;
 }
 
-/* Of a node or row of sinfo, what visit_node and visit_row ask for: a quarter of its lines. */
+static bool
+is_among(const said_by *members, uint32_t count, const char *name, size_t size)
+{
+    const char first = size > 0 ? *name : '\0'; /* tells most of them apart */
+
+    for (uint32_t i = 0; i < count; i++)
+        if (*members[i].first == first && sl_text_is(name, size, members[i].first))
+            return true;
+    return false;
+}
+
+/* Of a node or row of sinfo a quarter of its lines. */
 static bool
 is_read(uint32_t depth, const char *name, size_t size)
 {
-    static const char *const members[] = {
-        "active_features", "cluster",     "cluster_name", "cpus",
-        "features",        "gres",        "gres_drained", "hostname",
-        "instance_type",   "memory",      "name",         "node",
-        "nodes",           "partitions",  "real_memory",  "reason",
-        "state",           "state_flags", "tres"};
-
-    const char first = size > 0 ? *name : '\0'; /* tells most of them apart */
-
-    for (size_t i = 0; depth == 1 && i < sizeof members / sizeof members[0]; i++)
-        if (*members[i] == first && sl_text_is(name, size, members[i]))
-            return true;
-    return depth != 1;
+    return depth != 1 || is_among(node_members, NODE_MEMBERS, name, size) ||
+           is_among(row_members, ROW_MEMBERS, name, size) || sl_text_is(name, size, node_cluster) ||
+           sl_text_is(name, size, row_cluster);
 }
 
 static sl_code

@@ -16,7 +16,7 @@ const MOST_HINTS = 8;
  */
 export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
     const { type, pointer: own, choice } = FIELD_BY_KEY.get(name);
-    /* What another setting cannot be may be mended here: "global_batch_size 168, or data 64". */
+    /* What another setting cannot be may be mended here: "1, or global_batch_size 168". */
     const [, named] = new RegExp(`\\b${choice} ([0-9]+)`).exec(hint) ?? [];
     if (named) return [Number(named)];
     const words = hint.split(",").map((part) => part.trim());
