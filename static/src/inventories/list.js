@@ -13,6 +13,7 @@ import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
+import { expand } from "./names.js";
 import { knownName } from "./pools.js";
 import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
@@ -60,13 +61,14 @@ const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /** What there is to see to, in words. @param {Api.Inventory} inventory @returns {string[]} */
 function wrongs({ status }) {
-    const { drained, down, sources, contradictions, usable } = status.hosts;
+    const { drained, down, sources, contradictions, unequal, usable } = status.hosts;
+    const odd = new Set(unequal.flatMap(({ hosts }) => expand(hosts))).size;
     const [out, off] = [countOf(drained), countOf(down)];
     const lost = status.hardware.nodes - usable - out - off;
     const stale = sources.filter((source) => source.stale).map(({ source, observed_at: at }) => `${source} is stale, ${age(at)}`);
     const unknown = status.hardware.pools.filter(({ accelerator }) => accelerator === null);
     return [out > 0 ? `${exact(out)} drained` : "", off > 0 ? `${exact(off)} down` : "", lost > 0 ? `${exact(lost)} missing` : "",
-        ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
+        odd > 0 ? `${many(odd, "host")} unlike the others` : "", ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
         ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
 }
 
