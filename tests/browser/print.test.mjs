@@ -17,6 +17,8 @@ async function printed(page, texts) {
     assert.deepEqual([Math.round(width), Math.round(height)], [595, 842]);
     for (const text of texts)
         assert.ok(words.includes(joined(text)), `${text} in ${words}`);
+    const margin = { top: '11mm', bottom: '11mm', left: '11mm', right: '11mm' };
+    assert.equal(readPdf(await page.pdf({ format: 'Letter', margin })).pages, 1, 'and on one of Letter');
     return words;
 }
 
