@@ -119,7 +119,7 @@ const COLUMNS = [
         read: of((inventory) => stopped(inventory).map(({ slug }) => slug).join(" ")), write: of((inventory) => html`<${Verdicts} inventory=${inventory} />`) },
     { name: "nodes", title: "Nodes", number: true, read: of(({ status }) => status.hardware.nodes), write: of(({ status }) => exact(status.hardware.nodes)) },
     { name: "gpus", title: "GPUs", number: true, read: of(({ status }) => status.hardware.accelerators), write: of(({ status }) => exact(status.hardware.accelerators)) },
-    { name: "kinds", title: "Kinds", read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
+    { name: "kinds", title: "Kinds", wraps: true, read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
         write: of((inventory) => kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`)) },
     { name: "guesses", title: "Guessed", field: "guessed fields", number: true, read: ({ guesses }) => guesses,
         write: ({ inventory, guesses }) => (inventory === null ? "" : guesses > 0 ? many(guesses, "field") : "none") },
