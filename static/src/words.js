@@ -26,6 +26,11 @@ function cards(groups) {
     return groups.map(({ count, bytes_per_s, kind }) => `${count} × ${scaled(bytes_per_s, "B/s")}${kind ? ` ${kind}` : ""}`).join(", ");
 }
 
+/** @param {{method: string, rank?: number, base?: string}} adapter */
+function adapted({ method, rank, base }) {
+    return `${method === "lora" ? "LoRA" : method}${rank ? ` of rank ${rank}` : ""}${base ? `, base in ${base}` : ""}`;
+}
+
 /** @param {string} what @returns {(bytes: number, unit: "GiB" | "GB") => string} */
 const amount = (what) => (bytes, unit) => `${what} ${gigabytes(bytes, unit)} ${unit}`;
 
@@ -40,6 +45,7 @@ const SPOKEN = {
     "/cluster/nics": (groups) => `network cards ${cards(groups)}`,
     "/cluster/accelerator_overrides": ({ sustained_ratio: ratio, ...others }) =>
         (ratio === undefined || Object.keys(others).length > 0 ? "" : `sustained clock ${percent(ratio)}, from your measurement`),
+    "/workload/adapter": adapted,
     "/workload/offload": offloaded,
     "/workload/recompute": recomputed,
     "/cluster/nodes": (nodes) => `${nodes} nodes`,

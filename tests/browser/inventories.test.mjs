@@ -135,6 +135,19 @@ describe('the list', () => {
         });
     });
 
+    it('counts a host that is unlike the others of its pool among the problems', async () => {
+        await api.inventory('motley', { ...spec, name: 'Motley', labels: {} });
+        await api.observe('motley', 'ansible', ansible(hosts, () => ({})));
+        await becomes(() => troubled('Motley'), [], 'it was looked at');
+        await api.observe('motley', 'ansible', ansible(hosts, (name) => (name === 'r2-gpu04' ? { driver: '535.161.08', rates: Array(8).fill(100000) } : {})));
+        await becomes(() => troubled('Motley'), ['motley']);
+        await inTab(browser, server, at('&p.bad=1'), async ({ page }) => {
+            await row(page, 'motley').waitFor();
+            assert.match(await seen(row(page, 'motley')), /1 host unlike the others/);
+        });
+        await api.remove('motley');
+    });
+
     it('comes in pages of one order, each with its way back: what was seen last stands on the last', async () => {
         const zones = Array.from({ length: 51 }, (_, place) => `zone-${place}`);
         for (const slug of zones)

@@ -258,6 +258,16 @@ describe('a slider', () => {
         });
     });
 
+    it('of a switch offers no counts to set it to', async () => {
+        await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
+            const { page } = tab;
+            await answering(tab, () => page.goto(`${server.url}/?example=llama-8b&nodes=1&tp=3&sp=1&gbs=128&seq=8192`));
+            await page.getByTestId('verdict').getByRole('button', { name: 'Sequence parallel', exact: true }).waitFor();
+            assert.equal(await page.getByRole('button', { name: /^Set Sequence parallel to/ }).count(), 0);
+            assert.ok(await page.getByRole('button', { name: /^Set Tensor to/ }).count() > 0);
+        });
+    });
+
     it('that leaves replicas no even share of the batch is mended by the nearest batch', async () => {
         await inTab(browser, server, { path: '/version', faults: ['422 POST /api/v1/estimates'] }, async (tab) => {
             const { page } = tab;

@@ -6,6 +6,7 @@ import { deepspeed } from '../../static/src/launch/deepspeed.js';
 import { megatron } from '../../static/src/launch/megatron.js';
 import { torchtitan } from '../../static/src/launch/torchtitan.js';
 import { calibrate } from '../../static/src/planner/measured/calibrate.js';
+import { rowsOf } from '../../static/src/planner/ranks.js';
 import { isConfig } from '../../static/src/planner/read-config.js';
 import { layOut } from '../../static/src/planner/traffic/layout.js';
 import { movesOf, nextPart } from '../../static/src/planner/what-if/moves.js';
@@ -28,6 +29,19 @@ describe('digits', () => {
         for (const [value, spread, text] of [[429.4, 98, '430'], [25.27, 2.6, '25'], [204.2, 48, '200'], [412.4, 33, '410'],
             [412.4, 1, '412'], [0.0374, 0.004, '0.037'], [1234.5, 0.1, '1,230'], [9.96, 1.1, '10'], [3.04, 0.3, '3.0'], [0, 0, '0.00']])
             assert.equal(borneOut(value, spread), text, `${value} ± ${spread}`);
+    });
+});
+
+describe('rows of memory', () => {
+    const term = (name, lifetime, formula) => ({ name, lifetime, formula, bytes: 1 });
+    const labels = (...terms) => rowsOf([{ terms }]).map(({ label }) => label);
+
+    it('that are called the same are told apart by what they are, else by their number', () => {
+        const [kept, copy] = [term('parameters', 'persistent', 'bytes_per_parameter x parameters'), term('parameters', 'persistent', 'linear_parameters x bytes_per_parameter: …')];
+        assert.deepEqual(labels(kept), ['Parameters']);
+        assert.deepEqual(labels(kept, copy), ['Parameters, kept', 'Parameters, as they multiply']);
+        assert.deepEqual(labels(term('temporary', 'transient', 'a'), term('temporary', 'transient', 'b'), term('temporary', 'persistent', 'c')),
+            ['Temporary, at the peak', 'Temporary, at the peak (2)', 'Temporary, kept']);
     });
 });
 

@@ -5,6 +5,8 @@ import { answering, becomes, inTab, openPlan } from './lib/browser.mjs';
 import { gib, percent } from './lib/format.mjs';
 import { browser, server } from './lib/here.mjs';
 import { readPdf } from './lib/pdf.mjs';
+import { eventsOf, startSearches } from './lib/searches.mjs';
+import { openStep, pixel, placesOn } from './lib/step.mjs';
 
 const joined = (text) => text.replace(/\s+/g, '');
 
@@ -15,6 +17,8 @@ async function printed(page, texts) {
     assert.deepEqual([Math.round(width), Math.round(height)], [595, 842]);
     for (const text of texts)
         assert.ok(words.includes(joined(text)), `${text} in ${words}`);
+    const margin = { top: '11mm', bottom: '11mm', left: '11mm', right: '11mm' };
+    assert.equal(readPdf(await page.pdf({ format: 'Letter', margin })).pages, 1, 'and on one of Letter');
     return words;
 }
 
@@ -46,6 +50,51 @@ describe('the printed page', () => {
             await becomes(() => tab.page.locator('td.how').count().then((count) => count > 0), true);
             const words = await printed(tab.page, ['✕ Does not fit', 'Memory per device', 'Where the time goes', tab.page.url()]);
             assert.ok(!words.includes('Formula'));
+            await tab.expectClean();
+        } finally {
+            await tab.close();
+        }
+    });
+
+    it('has every plan of a search, not only those in sight, and nothing that is pressed', async () => {
+        const standIn = await startSearches(server, { events: eventsOf({ best: 100, front: 60 }) });
+        try {
+            await inTab(browser, standIn, { path: '/?example=llama-70b&nodes=16&tp=8&pp=4&gbs=512&view=search&s.run=1' }, async ({ page }) => {
+                await page.waitForSelector('[data-testid="search"][data-phase="done"]');
+                const rows = () => page.getByRole('grid', { name: 'Plans found' }).locator('tbody tr:not(.gap)').count();
+                const inSight = await rows();
+                await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+                await becomes(rows, Number(await page.getByRole('grid', { name: 'Plans found' }).getAttribute('aria-rowcount')) - 1);
+                assert.ok(await rows() > inSight);
+                await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+                await becomes(rows, inSight);
+                const { words } = readPdf(await page.pdf({ preferCSSPageSize: true }));
+                assert.ok(words.includes('Tokens/s'), words);
+                for (const control of ['Export CSV', 'Why not another plan', 'Objective', 'Pin to compare'])
+                    assert.ok(!words.includes(joined(control)), control);
+            });
+        } finally {
+            await standIn.stop();
+        }
+    });
+
+    it('draws what the screen shows in the dark for white paper', async () => {
+        const { tab } = await openPlan(browser, server, '/?example=llama-8b&nodes=1&tp=2&sp=1&gbs=128&seq=8192', { colorScheme: 'dark' });
+        try {
+            const { page } = tab;
+            const { timeline } = await openStep(tab);
+            const { y } = (await placesOn(page, timeline)).point(0, 0);
+            const name = () => pixel(page, 'timeline-lanes', { x: 4, y });
+            const dark = await name();
+            assert.ok(Math.max(...dark) < 128 && Math.max(...dark) > 0, `a dark ground behind the name of the first stage: ${dark}`);
+            await page.evaluate(() => addEventListener('beforeprint', () => { globalThis.atPrint = document.documentElement.dataset.theme; }));
+            await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+            const light = await name();
+            assert.ok(Math.min(...light) > 128, `a pale one: ${light}`);
+            await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+            await becomes(name, dark);
+            await page.pdf();
+            assert.equal(await page.evaluate(() => globalThis.atPrint), 'light');
             await tab.expectClean();
         } finally {
             await tab.close();

@@ -1,7 +1,7 @@
-/** Widths of the columns of a big table, set with the pointer and with keys. */
+/** Tables: widths of columns, set with the pointer and with keys, and what a phone shows of a wide one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { becomes, fitsAcross, inTab } from './lib/browser.mjs';
+import { becomes, fitsAcross, inTab, openPlan } from './lib/browser.mjs';
 import { browser, server } from './lib/here.mjs';
 import { eventsOf, startSearches } from './lib/searches.mjs';
 
@@ -116,5 +116,33 @@ describe('a table that is wider than its place', () => {
                 await pull(page, head, -300);
             await becomes(() => hint.count(), 0);
         });
+    });
+});
+
+describe('a wide table on a phone', () => {
+    const PLAN = '/?example=llama-70b&nodes=16&tp=8&sp=1&pp=4&vpp=2&gbs=512&seq=8192';
+
+    it('has the words of a row below its figures, all in view, and is a table still', async () => {
+        const { tab } = await openPlan(browser, server, PLAN, { width: 390, height: 844 });
+        const { page } = tab;
+        await page.keyboard.press('e');
+        for (const name of [/^Memory per device by term/, /^Step time by term/]) {
+            const table = page.getByRole('table', { name });
+            await table.locator('td.how').first().waitFor();
+            const rows = await table.locator('tbody tr').evaluateAll((lines) => lines.map((line) => {
+                const [head, ...cells] = [...line.children].map((cell) => cell.getBoundingClientRect());
+                const words = cells.pop();
+                const seen = line.closest('.scroll').getBoundingClientRect();
+                return { below: cells.every((cell) => cell.bottom <= words.top + 1) && head.bottom <= words.top + 1,
+                    inView: words.left >= seen.left - 1 && words.right <= seen.right + 1, name: head.width <= seen.width / 2 + 1 };
+            }));
+            assert.ok(rows.length > 5);
+            assert.deepEqual(rows.filter(({ below, inView, name: short }) => !below || !inView || !short), []);
+            assert.equal(await table.getByRole('rowheader').count(), rows.length + await table.locator('tfoot th').count());
+            assert.equal(await table.getByRole('columnheader', { name: 'Formula' }).count(), 1);
+        }
+        await fitsAcross(page);
+        await tab.expectClean();
+        await tab.close();
     });
 });

@@ -393,6 +393,61 @@ sources_that_spell_a_host_otherwise_speak_of_one(void)
     bench_close(&b);
 }
 
+/* Of a pool whose spec says nothing of drivers, and of one that it contradicts. */
+static void
+hosts_are_compared_with_the_others_of_their_pool(void)
+{
+    bench b;
+    sl_facts usual = eight("NVIDIA H100 80GB HBM3"), old, mixed;
+    bench_open(&b);
+    sl_facts_text(&usual, SL_FIELD_DRIVER, "550.90.07", 3, "driver");
+    sl_facts_number(&usual, SL_FIELD_NIC_COUNT, 8, 3, "nics");
+    old = usual;
+    sl_facts_text(&old, SL_FIELD_DRIVER, "535.161.08", 3, "driver");
+    mixed = eight("NVIDIA A100-SXM4-80GB");
+    sl_facts_text(&mixed, SL_FIELD_DRIVER, "550.90.07", 3, "driver");
+    add(&b, "gpu[001-029].a.example", SL_HOST_USABLE, NULL, &usual);
+    add(&b, "gpu[030-031].a.example", SL_HOST_USABLE, NULL, &old);
+    add(&b, "gpu032.a.example", SL_HOST_USABLE, NULL, &mixed);
+    (void)observe(&b, "ansible", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(
+        &b, "\"unequal\":[{\"pool\":\"h100\",\"hosts\":[\"gpu[030-031]\"],\"field\":\"driver\","
+            "\"usual\":\"550.90.07\",\"alike\":30,\"observed\":\"535.161.08\","
+            "\"source\":\"ansible\"}],");
+    expect_holds(&b, "\"hosts\":[\"gpu032\"],\"field\":\"accelerator\",\"spec\":");
+    CU_ASSERT_TRUE(sl_host_status_wrong(b.status));
+
+    /* A later source says less of the part: what the first one saw stays odd. */
+    const sl_facts any = eight("h100");
+    add(&b, "gpu[001-032]", SL_HOST_USABLE, NULL, &any);
+    (void)observe(&b, "slurm", at_one, NULL);
+    join(&b, spec);
+    expect_holds(&b, "\"contradictions\":[],\"unequal\":[{\"pool\":\"h100\",\"hosts\":[\"gpu032\"],"
+                     "\"field\":\"accelerator\",\"usual\":\"NVIDIA H100 80GB HBM3\",\"alike\":31,");
+    b.observations[0].stale = true;
+    join(&b, spec);
+    expect_holds(&b, "\"unequal\":[]");
+    CU_ASSERT_FALSE(sl_host_status_wrong(b.status));
+    bench_close(&b);
+}
+
+static void
+other_words_for_the_same_are_not_unequal(void)
+{
+    bench b;
+    sl_facts more = eight("NVIDIA H100 80GB HBM3"), less = eight("h100");
+    bench_open(&b);
+    sl_facts_number(&more, SL_FIELD_MEMORY_BYTES, 81559.0 * 1048576, 3, "memory");
+    sl_facts_number(&less, SL_FIELD_MEMORY_BYTES, 80995.0 * 1048576, 3, "memory");
+    add(&b, "gpu[001-020]", SL_HOST_USABLE, NULL, &more);
+    add(&b, "gpu[021-032]", SL_HOST_USABLE, NULL, &less);
+    (void)observe(&b, "ansible", at_noon, NULL);
+    join(&b, spec);
+    expect_holds(&b, "\"contradictions\":[],\"unequal\":[]");
+    bench_close(&b);
+}
+
 /* gpu001 of two domains, and a source that knows gpu002 apart from gpu002 of a domain. */
 static void
 a_name_that_may_be_several_hosts_is_none_of_them(void)
@@ -518,6 +573,8 @@ main(int argc, char **argv)
         SL_CASE(the_full_name_of_a_host_is_the_host),
         SL_CASE(the_short_name_of_a_host_is_the_host),
         SL_CASE(sources_that_spell_a_host_otherwise_speak_of_one),
+        SL_CASE(hosts_are_compared_with_the_others_of_their_pool),
+        SL_CASE(other_words_for_the_same_are_not_unequal),
         SL_CASE(a_name_that_may_be_several_hosts_is_none_of_them),
         SL_CASE(names_that_the_spec_tells_apart_are_clear),
         SL_CASE(a_state_that_goes_on_keeps_its_beginning),

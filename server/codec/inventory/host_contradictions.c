@@ -34,6 +34,11 @@ said(const sl_joined_pool *pool, uint32_t field, const char **text, double *numb
     case SL_COMPARED_SLICED:
         *number = 0;
         return true;
+    case SL_COMPARED_DRIVER:
+    case SL_COMPARED_POWER_LIMIT:
+    case SL_COMPARED_NIC_COUNT:
+    case SL_COMPARED_NIC_RATE:
+        return false;
     case SL_COMPARED_COUNT:
         break;
     }
@@ -41,17 +46,40 @@ said(const sl_joined_pool *pool, uint32_t field, const char **text, double *numb
     return false;
 }
 
+bool
+sl_join_near(uint32_t field, double printed, double number)
+{
+    const double tolerance = field == SL_COMPARED_MEMORY        ? MEMORY_TOLERANCE_RATIO
+                             : field == SL_COMPARED_HOST_MEMORY ? HOST_MEMORY_TOLERANCE_RATIO
+                                                                : 0;
+    return fabs(printed - number) <= tolerance * number;
+}
+
 static bool
 agree(uint32_t field, const sl_joined_kind *kind, const char *text, double number)
 {
     const sl_joined_fact *const fact = kind->facts[field];
-    const double tolerance = field == SL_COMPARED_MEMORY        ? MEMORY_TOLERANCE_RATIO
-                             : field == SL_COMPARED_HOST_MEMORY ? HOST_MEMORY_TOLERANCE_RATIO
-                                                                : 0;
     /* A name that is no part's contradicts nothing, nor does one that may be this part's. */
     if (text != NULL)
         return kind->parts == NULL || kind->parts->count == 0 || sl_join_may_be(kind, text);
-    return fact->text != NULL || fabs(fact->number - number) <= tolerance * number;
+    return fact->text != NULL || sl_join_near(field, fact->number, number);
+}
+
+/* A fact that is not what the pool says, which is then told. */
+static bool
+differs(const sl_joined_pool *pool, const sl_joined_kind *kind, uint32_t field, const char **text,
+        double *number)
+{
+    return kind->facts[field] != NULL && said(pool, field, text, number) &&
+           !agree(field, kind, *text, *number);
+}
+
+bool
+sl_join_contradicted(const sl_host_status *status, const sl_joined_host *host, uint32_t field)
+{
+    const char *text = NULL;
+    double number = 0;
+    return differs(&status->pools[host->pool], &host->kind, field, &text, &number);
 }
 
 static bool
@@ -106,14 +134,13 @@ compare(sl_host_status *status, const sl_joined_pool *pool, const sl_joined_kind
     for (uint32_t field = 0; field < SL_COMPARED_COUNT; field++) {
         const char *text = NULL;
         double number = 0;
-        if (kind->facts[field] == NULL || !said(pool, field, &text, &number) ||
-            agree(field, kind, text, number))
+        if (!differs(pool, kind, field, &text, &number))
             continue;
         sl_contradiction *const entry = entry_of(status, pool, field, kind->facts[field]);
         if (entry == NULL)
             return SL_OK;
-        entry->spec_text = text;
-        entry->spec_number = number;
+        entry->expected_text = text;
+        entry->expected_number = number;
         if (name != NULL && !add_host(status, entry, name))
             return sl_fail(err, SL_E_MEMORY, "out_of_memory", "", "no memory for the hosts");
     }
@@ -152,7 +179,7 @@ compare_counts(sl_host_status *status, const sl_joined_pool *pool, sl_errors *er
     status->contradictions[status->contradiction_count++] =
         (sl_contradiction){.pool = pool->hosts.name,
                            .field = "nodes",
-                           .spec_number = (double)pool->hosts.nodes,
+                           .expected_number = (double)pool->hosts.nodes,
                            .observed = fact};
     return SL_OK;
 }

@@ -12,7 +12,9 @@ enum { FIRST_ROOM = 256 };
 const char *const sl_compared_fields[SL_COMPARED_COUNT] = {
     [SL_COMPARED_ACCELERATOR] = "accelerator",    [SL_COMPARED_ACCELERATORS] = "accelerators",
     [SL_COMPARED_MEMORY] = "memory_bytes",        [SL_COMPARED_HOST_MEMORY] = "host_memory_bytes",
-    [SL_COMPARED_SLICED] = "sliced_accelerators",
+    [SL_COMPARED_SLICED] = "sliced_accelerators", [SL_COMPARED_DRIVER] = "driver",
+    [SL_COMPARED_POWER_LIMIT] = "power_limit_w",  [SL_COMPARED_NIC_COUNT] = "nic_count",
+    [SL_COMPARED_NIC_RATE] = "nic_bytes_per_s",
 };
 
 static sl_code
@@ -70,6 +72,18 @@ find_parts(sl_host_status *status, const char *name, sl_joined_kind *out)
     if (near)
         parts->count = 0;
     out->parts = parts;
+    return true;
+}
+
+bool
+sl_join_say(sl_host_status *status, sl_joined_host *host, const sl_joined_kind *kind)
+{
+    sl_joined_said *const said = sl_arena_alloc(status->arena, 1, sizeof *said);
+    if (said == NULL)
+        return false;
+    *said = (sl_joined_said){.before = host->said, .kind = kind};
+    host->said = said;
+    host->said_count++;
     return true;
 }
 
@@ -133,7 +147,7 @@ take_host(void *context, const char *name, sl_errors *err)
             host->kind.facts[i] = group->kind->facts[i];
     if (group->kind->parts != NULL)
         host->kind.parts = group->kind->parts;
-    return SL_OK;
+    return sl_join_say(group->status, host, group->kind) ? SL_OK : out_of_memory(err);
 }
 
 static sl_code

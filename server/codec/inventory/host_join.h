@@ -5,13 +5,18 @@
 #include "base/index.h"
 #include "codec/inventory/host_status.h"
 
-/** What a spec says or implies of a node, and a tool can contradict. */
+/** What a tool says of a node: what the spec says or implies as well, which it can contradict, and what
+ * hosts of a pool should have alike. */
 typedef enum sl_compared {
     SL_COMPARED_ACCELERATOR,
     SL_COMPARED_ACCELERATORS,
     SL_COMPARED_MEMORY,
     SL_COMPARED_HOST_MEMORY,
     SL_COMPARED_SLICED,
+    SL_COMPARED_DRIVER,
+    SL_COMPARED_POWER_LIMIT,
+    SL_COMPARED_NIC_COUNT,
+    SL_COMPARED_NIC_RATE,
     SL_COMPARED_COUNT
 } sl_compared;
 
@@ -38,6 +43,12 @@ typedef struct sl_joined_kind {
     const sl_joined_parts *parts;                   /* of its accelerator; NULL: not said */
 } sl_joined_kind;
 
+/** What each source said of a host, one after the other. */
+typedef struct sl_joined_said {
+    struct sl_joined_said *before;
+    const sl_joined_kind *kind;
+} sl_joined_said;
+
 #define SL_NO_POOL UINT32_MAX
 #define SL_NO_HOST UINT32_MAX
 
@@ -53,7 +64,9 @@ typedef struct sl_joined_host {
     uint32_t named_by;   /* the last document that did; 0: the spec */
     bool counted;        /* of its base: it has a domain */
     sl_joined_kind kind; /* the last word on each fact */
-    bool joined;         /* it is another host of the table, which has its words now */
+    sl_joined_said *said;
+    uint32_t said_count;
+    bool joined;    /* it is another host of the table, which has its words now */
     bool ambiguous; /* it may be another one: a name has no domain, and several could be meant */
 } sl_joined_host;
 
@@ -84,11 +97,13 @@ typedef struct sl_joined_pool {
     const char *seen_by;
 } sl_joined_pool;
 
+/** What a source sees otherwise than is expected. */
 typedef struct sl_contradiction {
     const char *pool;
     const char *field;
-    const char *spec_text; /* NULL: the number */
-    double spec_number;
+    const char *expected_text; /* by the spec, or from most of the pool; NULL: the number */
+    double expected_number;
+    uint32_t alike; /* hosts of the pool that are as expected; 0: the spec expects it */
     const sl_joined_fact *observed;
     const char **hosts;
     uint32_t host_count, host_room;
@@ -112,6 +127,8 @@ struct sl_host_status {
     sl_joined_unnamed *unnamed;
     sl_contradiction contradictions[SL_CONTRADICTIONS_MAX];
     uint32_t contradiction_count;
+    sl_contradiction unequal[SL_CONTRADICTIONS_MAX];
+    uint32_t unequal_count;
     const sl_observation *observations;
     uint32_t observation_count;
 };
@@ -137,6 +154,10 @@ const char *sl_join_base_name(const void *status, uint32_t base);
 sl_code sl_join_observation(sl_host_status *status, const sl_observation *observation,
                             sl_errors *err) SL_MUST_CHECK;
 
+/** Notes that a source says this of a host. False without memory. */
+bool sl_join_say(sl_host_status *status, sl_joined_host *host,
+                 const sl_joined_kind *kind) SL_MUST_CHECK;
+
 /** Whether its accelerator, as the tool prints it, may be the one of this id. */
 bool sl_join_may_be(const sl_joined_kind *kind, const char *id);
 
@@ -151,5 +172,15 @@ const char *sl_join_spell(sl_arena *arena, const char **names, uint32_t count, s
 
 /** Compares every fact with the spec. */
 sl_code sl_join_contradict(sl_host_status *status, sl_errors *err) SL_MUST_CHECK;
+
+/** Whether a fact of a host is not what the spec says: it is among the contradictions. */
+bool sl_join_contradicted(const sl_host_status *status, const sl_joined_host *host, uint32_t field);
+
+/** Whether two numbers of a field mean the same: tools print a little less memory than there is. */
+bool sl_join_near(uint32_t field, double printed, double number);
+
+/** Compares the hosts of each pool with one another, as one source sees them, in what does not contradict
+ * the spec already. */
+sl_code sl_join_unequal(sl_host_status *status, sl_errors *err) SL_MUST_CHECK;
 
 #endif

@@ -101,6 +101,11 @@ take_words(sl_joined_host *to, const sl_joined_host *from)
         if (i == SL_COMPARED_ACCELERATOR)
             to->kind.parts = from->kind.parts;
     }
+    sl_joined_said **end = &to->said;
+    while (*end != NULL)
+        end = &(*end)->before;
+    *end = from->said;
+    to->said_count += from->said_count;
 }
 
 /* Whether two names became one host. */

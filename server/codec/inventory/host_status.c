@@ -292,6 +292,8 @@ sl_host_status_join(const sl_node *spec, const sl_inventory_hardware *hardware,
     if (code == SL_OK)
         code = sl_join_contradict(status, err);
     if (code == SL_OK)
+        code = sl_join_unequal(status, err);
+    if (code == SL_OK)
         *out = status;
     return code;
 }
@@ -322,5 +324,5 @@ sl_host_status_wrong(const sl_host_status *status)
         if (status->hosts[i].pool != SL_NO_POOL &&
             absence_of(status, &status->hosts[i]) != ABSENCES)
             return true;
-    return status->contradiction_count > 0;
+    return status->contradiction_count > 0 || status->unequal_count > 0;
 }

@@ -48,7 +48,8 @@ sl_code sl_host_status_join(const sl_node *spec, const sl_inventory_hardware *ha
 /** The pool of that name, the only one where it is NULL; NULL: there is none. */
 const sl_pool_hosts *sl_host_status_pool(const sl_host_status *status, const char *name);
 
-/** Whether a host is left out, a source contradicts the spec, or a pool's part is not known. */
+/** Whether a host is left out or not as the others of its pool, a source contradicts the spec, or a pool's
+ * part is not known. */
 bool sl_host_status_wrong(const sl_host_status *status);
 
 /** The `hosts` object of an inventory's status. */

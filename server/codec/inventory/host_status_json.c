@@ -127,13 +127,15 @@ write_value(sl_writer *writer, const char *key, const char *text, double number)
         sl_put_double(writer, key, number);
 }
 
+/* expected: what that member is called. */
 static void
-write_contradictions(writing *w)
+write_contradictions(writing *w, const char *key, const sl_contradiction *list, uint32_t count,
+                     const char *expected)
 {
-    sl_write_key(w->writer, "contradictions");
+    sl_write_key(w->writer, key);
     sl_write_array(w->writer);
-    for (uint32_t i = 0; i < w->status->contradiction_count; i++) {
-        const sl_contradiction *const entry = &w->status->contradictions[i];
+    for (uint32_t i = 0; i < count; i++) {
+        const sl_contradiction *const entry = &list[i];
         if (entry->host_count > 0)
             memcpy(w->names, entry->hosts, entry->host_count * sizeof *entry->hosts);
         sl_write_object(w->writer);
@@ -141,7 +143,9 @@ write_contradictions(writing *w)
         sl_write_key(w->writer, "hosts");
         write_names(w, entry->host_count);
         sl_put_text(w->writer, "field", entry->field);
-        write_value(w->writer, "spec", entry->spec_text, entry->spec_number);
+        write_value(w->writer, expected, entry->expected_text, entry->expected_number);
+        if (entry->alike > 0)
+            sl_put_uint(w->writer, "alike", entry->alike);
         write_value(w->writer, "observed", entry->observed->text, entry->observed->number);
         sl_put_text(w->writer, "source", entry->observed->source);
         sl_write_object_end(w->writer);
@@ -206,7 +210,9 @@ sl_host_status_write(sl_writer *writer, const sl_host_status *status, sl_arena *
     write_state(&w, "drained", SL_OBSERVED_DRAINED);
     write_state(&w, "down", SL_OBSERVED_DOWN);
     write_strays(&w);
-    write_contradictions(&w);
+    write_contradictions(&w, "contradictions", status->contradictions, status->contradiction_count,
+                         "spec");
+    write_contradictions(&w, "unequal", status->unequal, status->unequal_count, "usual");
     write_sources(&w);
     sl_write_object_end(writer);
     return w.code;

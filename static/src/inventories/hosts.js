@@ -16,12 +16,6 @@ import { labelOf, many } from "./words.js";
 /** The first that holds is what a host is drawn as. @type {State[]} */
 const WORST = ["missing", "down", "drained", "differs", "usable", "unseen"];
 
-/** Facts in which hosts of a pool should be equal. */
-const EQUAL = ["accelerator", "accelerators", "memory_bytes", "driver", "power_limit_w", "nic_count", "nic_bytes_per_s"];
-
-/** What it is called when they are not. @param {string} field */
-const unequalOf = (field) => (EQUAL.includes(field) ? called("unequal", field) : "other than the spec");
-
 /** @param {Api.Inventory} inventory @returns {Pool[]} */
 function poolsOf({ spec, status }) {
     return spec.pools.map((/** @type {Api.InventoryPool} */ pool, /** @type {number} */ at) => {
@@ -68,34 +62,15 @@ function absent(hosts) {
 /** @param {Api.HostStatus} hosts @returns {Trouble[]} */
 function contradicted(hosts) {
     return hosts.contradictions.map(({ pool, hosts: list, field, spec, observed, source }) => ({
-        title: unequalOf(field), pool, hosts: list, count: expand(list).length, source, since: "",
+        title: called("unequal", field), pool, hosts: list, count: expand(list).length, source, since: "",
         says: `${labelOf(field)}: the spec says ${valueOf(field, spec)}, seen ${valueOf(field, observed)}` }));
 }
 
-/** What one source says of the hosts of one pool, by value. @param {Api.ObservedFacts} facts @param {string} field @param {(name: string) => any} find */
-function valuesByPool(facts, field, find) {
-    /** @type {Map<Pool, Map<string | number, string[]>>} */
-    const pools = new Map();
-    for (const { kind, hosts } of facts.groups) {
-        const value = facts.kinds[kind][field]?.value;
-        for (const name of value === undefined ? [] : expand(hosts)) {
-            const found = find(name);
-            if (found === null) continue;
-            if (!pools.has(found.pool)) pools.set(found.pool, new Map());
-            const values = pools.get(found.pool);
-            values.set(value, [...(values.get(value) ?? []), name]);
-        }
-    }
-    return pools;
-}
-
-/** Hosts that one source sees otherwise than most of their pool. @param {Api.Observation} observation @param {(name: string) => any} find @returns {Trouble[]} */
-function unequal({ source, facts }, find) {
-    return EQUAL.flatMap((field) => [...valuesByPool(facts, field, find)].flatMap(([pool, values]) => {
-        const [[most, alike], ...others] = [...values].sort(([, a], [, b]) => b.length - a.length);
-        return others.map(([value, hosts]) => ({ title: unequalOf(field), pool: pool.name, hosts, count: hosts.length, source, since: "",
-            says: `${labelOf(field)} ${valueOf(field, value)}, but ${valueOf(field, most)} on ${many(alike.length, "other")}` }));
-    }));
+/** Hosts that one source sees otherwise than most of their pool. @param {Api.HostStatus} hosts @returns {Trouble[]} */
+function unequal(hosts) {
+    return hosts.unequal.map(({ pool, hosts: list, field, usual, alike, observed, source }) => ({
+        title: called("unequal", field), pool, hosts: list, count: expand(list).length, source, since: "",
+        says: `${labelOf(field)} ${valueOf(field, observed)}, but ${valueOf(field, usual)} on ${many(alike, "other")}` }));
 }
 
 /** What is wrong with a host, and a state by itself. */
@@ -112,13 +87,10 @@ export function clusterOf(inventory, observations) {
     for (const { facts } of fresh) {
         for (const name of facts.groups.flatMap(({ hosts }) => expand(hosts))) if (find(name)) mark(find(name).host, "usable", "");
     }
-    const said = contradicted(inventory.status.hosts);
-    const told = new Set(said.flatMap(({ title, hosts }) => expand(hosts).map((name) => `${title} ${name}`)));
-    const seen = fresh.flatMap((observation) => unequal(observation, find))
-        .filter(({ title, hosts }) => !hosts.every((name) => told.has(`${title} ${name}`)));
+    const { hosts } = inventory.status;
     const unknown = pools.filter(({ accelerator }) => accelerator === null).map((pool) => ({ title: "unknown part", pool: pool.name, hosts: /** @type {string[]} */ ([]),
         count: pool.nodes, says: called("says", "unknown part"), source: "", since: "" }));
-    const troubles = [...absent(inventory.status.hosts), ...unknown, ...said, ...seen];
+    const troubles = [...absent(hosts), ...unknown, ...contradicted(hosts), ...unequal(hosts)];
     for (const row of troubles) {
         for (const name of expand(row.hosts)) {
             const found = find(name);

@@ -13,6 +13,7 @@ import { Table, TableTools } from "../widgets/table.js";
 import { Help } from "../widgets/words.js";
 import { guessesOf } from "./guesses.js";
 import { Age, Go, goTo } from "./parts.js";
+import { expand } from "./names.js";
 import { knownName } from "./pools.js";
 import { age, many, reasonOf } from "./words.js";
 import { bringBack } from "./writes.js";
@@ -60,13 +61,14 @@ const countOf = (groups) => groups.reduce((sum, { count }) => sum + count, 0);
 
 /** What there is to see to, in words. @param {Api.Inventory} inventory @returns {string[]} */
 function wrongs({ status }) {
-    const { drained, down, sources, contradictions, usable } = status.hosts;
+    const { drained, down, sources, contradictions, unequal, usable } = status.hosts;
+    const odd = new Set(unequal.flatMap(({ hosts }) => expand(hosts))).size;
     const [out, off] = [countOf(drained), countOf(down)];
     const lost = status.hardware.nodes - usable - out - off;
     const stale = sources.filter((source) => source.stale).map(({ source, observed_at: at }) => `${source} is stale, ${age(at)}`);
     const unknown = status.hardware.pools.filter(({ accelerator }) => accelerator === null);
     return [out > 0 ? `${exact(out)} drained` : "", off > 0 ? `${exact(off)} down` : "", lost > 0 ? `${exact(lost)} missing` : "",
-        ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
+        odd > 0 ? `${many(odd, "host")} unlike the others` : "", ...stale, contradictions.length > 0 ? many(contradictions.length, "contradiction") : "",
         ...unknown.map(({ name }) => `pool ${name}: unknown part`)].filter(Boolean);
 }
 
@@ -117,7 +119,7 @@ const COLUMNS = [
         read: of((inventory) => stopped(inventory).map(({ slug }) => slug).join(" ")), write: of((inventory) => html`<${Verdicts} inventory=${inventory} />`) },
     { name: "nodes", title: "Nodes", number: true, read: of(({ status }) => status.hardware.nodes), write: of(({ status }) => exact(status.hardware.nodes)) },
     { name: "gpus", title: "GPUs", number: true, read: of(({ status }) => status.hardware.accelerators), write: of(({ status }) => exact(status.hardware.accelerators)) },
-    { name: "kinds", title: "Kinds", read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
+    { name: "kinds", title: "Kinds", wraps: true, read: of((inventory) => kindsOf(inventory).map(([kind, count]) => `${count} × ${kind}`).join("; ")),
         write: of((inventory) => kindsOf(inventory).map(([kind, count]) => html`<div key=${kind}>${exact(count)} × ${kind}</div>`)) },
     { name: "guesses", title: "Guessed", field: "guessed fields", number: true, read: ({ guesses }) => guesses,
         write: ({ inventory, guesses }) => (inventory === null ? "" : guesses > 0 ? many(guesses, "field") : "none") },

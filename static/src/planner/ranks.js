@@ -8,6 +8,9 @@ const ORDER = [...MEMORY_TERMS.keys()];
 /** @type {Record<string, string>} */
 const SUFFIXES = { persistent: "kept", activation: "kept for backward", transient: "at the peak", outside_allocator: "outside" };
 
+/** What is kept of the same weights twice, by what its formula begins with. @type {Record<string, string>} */
+const COPIES = { linear_parameters: "as they multiply", quantised: "quantised" };
+
 /** @param {string} name */
 function orderOf(name) {
     const at = ORDER.indexOf(name);
@@ -62,7 +65,8 @@ export function rowsOf(ranks) {
         const { label, tone } = lookOf(MEMORY_TERMS, term.name);
         const twice = terms.filter((other) => other.name === term.name).length > 1;
         const before = alikeBefore(terms, at);
-        const suffix = `, ${SUFFIXES[term.lifetime] ?? term.lifetime}${before > 0 ? ` (${before + 1})` : ""}`;
+        const copy = before > 0 && COPIES[term.formula.split(" ")[0]];
+        const suffix = `, ${copy || `${SUFFIXES[term.lifetime] ?? term.lifetime}${before > 0 ? ` (${before + 1})` : ""}`}`;
         return { key: keyOf(term), tone, term, label: twice ? label + suffix : label };
     });
 }

@@ -7,10 +7,12 @@ import * as steps from "../state/steps.js";
 import * as store from "../state/store.js";
 import { App } from "./app.js";
 import * as hear from "./hear.js";
+import * as misread from "./misread.js";
 
 prefs.start();
 hear.start();
 steps.start();
 store.start();
 saved.start();
+misread.start();
 render(html`<${App} />`, document.getElementById("app"));

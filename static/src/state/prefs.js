@@ -33,7 +33,11 @@ export const units = signal(stored("units", "GiB") === "GB" ? "GB" : "GiB");
 export const shortcuts = signal(stored("shortcuts", "on") === "on");
 export const explainAll = signal(false);
 
+/** Paper is white, and shows all that there is. */
+export const printing = signal(false);
+
 export function theme() {
+    if (printing.value) return "light";
     return chosenTheme.value === "auto" ? systemTheme.value : chosenTheme.value;
 }
 
@@ -77,11 +81,13 @@ export function setShortcuts(on) {
     store("shortcuts", on ? "on" : "off");
 }
 
-/** Keeps the document in step with the theme and with explain mode. */
+/** Keeps the document in step with the theme, with explain mode and with a printer. */
 export function start() {
     prefersDark.addEventListener("change", () => {
         systemTheme.value = prefersDark.matches ? "dark" : "light";
     });
+    addEventListener("beforeprint", () => { printing.value = true; });
+    addEventListener("afterprint", () => { printing.value = false; });
     effect(() => {
         document.documentElement.dataset.theme = theme();
         document.documentElement.classList.toggle("explain", explainAll.value);

@@ -20,7 +20,7 @@ function decodeText(coded) {
 }
 
 /** @param {string | null} text @returns {Record<string, any> | null} an object, or null for anything else */
-function parseObject(text) {
+export function parseObject(text) {
     if (!text) return null;
     try {
         const value = JSON.parse(text);

@@ -1,6 +1,6 @@
 /** What both drawings share: sharp canvases, the colours of the theme, hatches, drawing once a frame. */
-import { effect } from "@preact/signals";
-import { theme } from "../state/prefs.js";
+import { effect, untracked } from "@preact/signals";
+import { printing, theme } from "../state/prefs.js";
 
 /** More device pixels than this cost time and show nothing. */
 const MOST_RATIO = 3;
@@ -131,7 +131,7 @@ export function showLines(context, { image }, left, places) {
 }
 
 /**
- * Draws in the next frame after anything that was read, or the theme, has changed: many reasons, one drawing a frame.
+ * Draws in the next frame after anything that was read, or the theme, has changed: many reasons, one drawing a frame. A printer waits for none.
  * For useLayoutEffect: useEffect takes down after the frame, and that would draw on what has left the page.
  * @param {() => void} read @param {() => void} draw @returns {() => void} stops
  */
@@ -140,7 +140,8 @@ export function drawAfter(read, draw) {
     const stop = effect(() => {
         theme();
         read();
-        frame ||= requestAnimationFrame(() => {
+        if (printing.value) untracked(draw);
+        else frame ||= requestAnimationFrame(() => {
             frame = 0;
             draw();
         });

@@ -20,7 +20,8 @@ export function hinted(name, { pointer, hint = "" }, most = MOST_HINTS) {
     const [, named] = new RegExp(`\\b${choice} ([0-9]+)`).exec(hint) ?? [];
     if (named) return [Number(named)];
     const words = hint.split(",").map((part) => part.trim());
-    if (pointer !== own || !words.every((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9_.-]+$/).test(word))) return [];
+    /* What a switch contradicts has values, a switch has none. */
+    if (pointer !== own || type === "flag" || !words.every((word) => (type === "count" ? /^[0-9]+$/ : /^[a-z0-9_.-]+$/).test(word))) return [];
     if (type !== "count") return words.slice(0, most);
     const off = (/** @type {number} */ count) => Math.abs(count - plan.value[name]);
     return words.map(Number).sort((a, b) => off(a) - off(b)).slice(0, most);

@@ -8,6 +8,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../html.js";
 import { copy } from "../shell/share.js";
+import { printing } from "../state/prefs.js";
 import { within } from "./hand.js";
 import { csvOf, directionOf, nextSort, tsvOf } from "./rows.js";
 import { save } from "./save.js";
@@ -106,7 +107,8 @@ function Gap({ count, columns }) {
  * @param {(row: any) => Record<string, any>} [props.more]  attributes of its row
  * @param {(key: string, event: KeyboardEvent) => boolean} [props.onKey]  whether a key of the row was taken
  */
-export function Table({ label, columns, rows, keyOf, sort = "", setSort, long = false, current = "", choose, point, more = () => ({}), onKey }) {
+export function Table({ label, columns, rows, keyOf, sort = "", setSort, long: many = false, current = "", choose, point, more = () => ({}), onKey }) {
+    const long = many && !printing.value;
     const scroller = useRef(/** @type {HTMLElement | null} */ (null));
     const [cursor, setCursor] = useState({ key: "", name: columns[0].name, focus: 0 });
     const [top, setTop] = useState(0);

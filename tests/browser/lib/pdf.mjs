@@ -38,7 +38,7 @@ export function readPdf(bytes) {
             if (font !== undefined)
                 glyphs = fonts.get(font);
             else
-                words += hex.match(/.{4}/g).map((unit) => glyphs.get(parseInt(unit, 16)) ?? '').join('');
+                words += (hex.match(/.{4}/g) ?? []).map((unit) => glyphs.get(parseInt(unit, 16)) ?? '').join('');
         }
     }
     const [, , width, height] = file.match(/\/MediaBox \[([\d. ]+)\]/)[1].split(' ').map(Number);

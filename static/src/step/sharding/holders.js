@@ -12,7 +12,7 @@ export function Holders() {
     const { name, shards } = holders.value;
     if (pinned.value === "" || name !== pinned.value) return null;
     return html`
-        <${Plain} tight label="Holders of ${name}" testid="holders" columns=${["Slice", "#Bytes each", "#Devices", "Ranks"]}
+        <${Plain} tight label="Holders of ${name}" testid="holders" columns=${["Slice", "#Bytes each", "#Devices", "~Ranks"]}
             caption=${html`Holders of <code>${name}</code>${shards.length > MOST_ROWS ? `, ${MOST_ROWS} of ${exact(shards.length)} slices` : ""}
                 ${" "}<button type="button" onClick=${() => { pinned.value = ""; }}>Close the holders</button>`}
             rows=${shards.slice(0, MOST_ROWS).map(({ ranks, slice, shape, bytes }) => [html`<code>${sliceText(slice, shape)}</code>`,

@@ -99,7 +99,7 @@ function Groups() {
     const point = (kind) => () => { pointedGroup.value = kind; };
     return html`
         <${Plain} tight label="Groups of the chosen device" testid="groups"
-            columns=${["Group", "#Devices", "#Groups alike", "Slowest link", "Collectives of a step"]}
+            columns=${["Group", "#Devices", "#Groups alike", "Slowest link", "~Collectives of a step"]}
             rows=${groups.value.map(({ kind, size, count, level = "–" }) => [
                 html`<button type="button" class="link" onMouseEnter=${point(kind)} onMouseLeave=${point("")} onFocus=${point(kind)}
                     onBlur=${point("")}>${wordsOf(kind)}</button>`, exact(size), exact(count), wordsOf(level), collectivesOf(kind)])} />`;
