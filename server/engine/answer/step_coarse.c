@@ -50,11 +50,11 @@ has_uneven_chunks(const sl_memory_case *c, double slowest_s)
 }
 
 sl_coarse
-sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time)
+sl_step_coarse(const sl_memory_case *c, bool late, bool run, double slowest_s, const sl_time *time)
 {
     const sl_plan *plan = c->plan;
     const double open_s = seconds_of(time, SL_TERM_DATA_COMMUNICATION) +
-                          seconds_of(time, SL_TERM_PIPELINE_COMMUNICATION) +
+                          (run ? 0.0 : seconds_of(time, SL_TERM_PIPELINE_COMMUNICATION)) +
                           seconds_of(time, SL_TERM_ACTIVATION_OFFLOAD);
 
     if (late || open_s > traffic_ratio * time->step_s)
@@ -62,7 +62,7 @@ sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_ti
     if (sl_schedule_of(plan) == SL_SCHEDULE_ZB_V &&
         sl_plan_microbatches(c->workload, plan) < 2 * (uint64_t)plan->pipeline - 1)
         return SL_COARSE_FEW;
-    if (sl_schedule_of(plan) == SL_SCHEDULE_INTERLEAVED_1F1B && has_uneven_chunks(c, slowest_s))
+    if (!run && sl_schedule_of(plan) == SL_SCHEDULE_INTERLEAVED_1F1B && has_uneven_chunks(c, slowest_s))
         return SL_COARSE_CHUNKS;
     return SL_COARSE_NONE;
 }

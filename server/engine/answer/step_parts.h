@@ -7,6 +7,7 @@
 #include "engine/links/transfer.h"
 #include "engine/memory/offload.h"
 #include "engine/placement/states.h"
+#include "engine/schedule/schedule_ring.h"
 
 /** One pass of a micro-batch through chunks of a pipeline rank [s]. */
 typedef struct sl_pass_time {
@@ -100,15 +101,22 @@ double sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, ui
 double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
                       double bytes, sl_level *level);
 
+/** Passes of interleaved chunks, whose ranks are busy so long with all of theirs: what sl_ring_span_s takes.
+ * False where it is not for the plan; the passes are then untouched. */
+bool sl_step_chunks(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+                    sl_chunk_pass passes[SL_RING_PAIRS_MAX / 2]);
+
 /** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
- * much longer the step spans with what a rank sends in its passes. Returns whether sends come late, or
- * may not be hidden that count as such. */
+ * much longer the step spans with what a rank sends in its passes. passes: of sl_step_chunks, or NULL.
+ * Returns whether sends come late, or may not be hidden that count as such. */
 bool sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-                   const sl_pipeline_span *span, sl_time *out);
+                   const sl_chunk_pass *passes, const sl_pipeline_span *span, sl_time *out);
 
 /** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. late: of
- * sl_step_sends; slowest_s: of the slowest rank, one micro-batch. */
-sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time);
+ * sl_step_sends; run: its passes were those of sl_step_chunks; slowest_s: of the slowest rank, one
+ * micro-batch. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, bool run, double slowest_s,
+                         const sl_time *time);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

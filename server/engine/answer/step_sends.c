@@ -221,9 +221,37 @@ filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, dou
     return 2.0 * h->sum_s + (chunks - 1.0) * open_s;
 }
 
+/* How much longer a step spans whose passes are run one by one. */
+static double
+run_sends_s(const sl_memory_case *c, uint64_t m, const sl_chunk_pass *passes, const hops *h,
+            const sl_pipeline_span *span)
+{
+    const uint32_t p = c->plan->pipeline;
+    const bool alike = !sl_model_is_plain(c->question->model); /* what chunks send */
+    sl_ring_send after[SL_RING_PAIRS_MAX / 2];
+
+    for (uint32_t i = 0; i + 1 < sl_schedule_chunks(c->plan); i++) {
+        sl_level level = h->after[i % p];
+        if (alike && i >= p)
+            after[i] = after[i - p];
+        else if (alike && i + 1 < p)
+            after[i] = (sl_ring_send){h->after_s[i], level == SL_LEVEL_NETWORK};
+        else {
+            const double seconds = sl_step_send_s(c, i, i % p, (i + 1) % p, &level);
+            after[i] = (sl_ring_send){seconds, level == SL_LEVEL_NETWORK};
+        }
+    }
+    const sl_ring ring = {.plan = c->plan,
+                          .microbatches = m,
+                          .passes = passes,
+                          .after = after,
+                          .beside = c->software->overlap_pipeline};
+    return sl_larger(0.0, sl_ring_span_s(&ring) - span->span_s);
+}
+
 bool
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-              const sl_pipeline_span *span, sl_time *out)
+              const sl_chunk_pass *passes, const sl_pipeline_span *span, sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
@@ -235,11 +263,15 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
     const hops h = measure_hops(c);
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
-    double hidden_s = 0.0;
-    const double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
-    const double late_s =
-        beside ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s) : 0.0;
-    const double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
+    double hidden_s = 0.0, fill_s = 0.0, late_s = 0.0, open_s = 0.0;
+    if (passes != NULL) {
+        *(beside ? &fill_s : &open_s) = run_sends_s(c, m, passes, &h, span);
+    } else if (beside) {
+        fill_s = filling_sends_s(c, &h, busy, &hidden_s);
+        late_s = late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s);
+    } else {
+        open_s = open_sends_s(c, m, busy, span);
+    }
     const double exposed_s = fill_s + late_s + open_s;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
 
