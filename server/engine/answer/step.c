@@ -315,11 +315,7 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     }
 
     const bool paced = sl_step_data_pace(c, times, busy);
-    sl_chunk_pass passes[SL_RING_PAIRS_MAX / 2]; /* of chunks, where their order is run */
-    const bool run = sl_step_chunks(c, m, busy, passes);
-    const sl_ring ring = {.plan = c->plan, .microbatches = m, .passes = passes};
-    const sl_pipeline_span span =
-        run ? sl_schedule_span_run(&ring, busy) : sl_schedule_span(c->plan, m, busy);
+    const sl_pipeline_span span = sl_schedule_span(c->plan, m, busy);
 
     /* Not the whole struct: every term is set below, and of a plan that is not explained no inputs. */
     out->step_s = out->ideal_s = out->exposed_communication_s = 0.0;
@@ -328,12 +324,12 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->bubble_ratio = span.idle_ratio;
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
-    const bool late = sl_step_sends(c, m, busy, run ? passes : NULL, &span, out);
+    const sl_sent sent = sl_step_sends(c, m, busy, &span, out);
     sl_step_data(c, times, paced ? &span.slowest : NULL, out);
     sl_step_optimizer(c, times[span.slowest], out);
     set_overhead(c, out);
     if (c->explained)
-        out->coarse = sl_step_coarse(c, late, run, busy[span.slowest].all_s, out);
+        out->coarse = sl_step_coarse(c, &sent, out);
 }
 
 void

@@ -101,22 +101,31 @@ double sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, ui
 double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
                       double bytes, sl_level *level);
 
-/** Passes of interleaved chunks, whose ranks are busy so long with all of theirs: what sl_ring_span_s takes.
- * False where it is not for the plan; the passes are then untouched. */
-bool sl_step_chunks(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-                    sl_chunk_pass passes[SL_RING_PAIRS_MAX / 2]);
+/** Passes of each chunk of the model, whose ranks are busy so long with all of theirs. One chunk's passes are no
+ * part of a micro-batch's where recomputation goes by the rank, so that what is left falls to all alike. */
+void sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
+                    sl_chunk_pass passes[SL_MODEL_LAYERS_MAX]);
+
+/** Whether chunks differ so much that the formulas for interleaved ones, which go by a rank's mean chunk, are
+ * coarse. slowest_s: of the slowest rank, one micro-batch. */
+bool sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
+                           double slowest_s);
+
+/** What came of sl_step_sends. */
+typedef struct sl_sent {
+    bool run;    /* the order of passes and sends was run (sl_ring_span_s): the span holds for both */
+    bool late;   /* else sends come late, or may not be hidden that count as such */
+    bool differ; /* chunks do (sl_step_chunks_differ); set of a plan that is explained */
+} sl_sent;
 
 /** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
- * much longer the step spans with what a rank sends in its passes. passes: of sl_step_chunks, or NULL.
- * Returns whether sends come late, or may not be hidden that count as such. */
-bool sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-                   const sl_chunk_pass *passes, const sl_pipeline_span *span, sl_time *out);
+ * much longer the step spans with what a rank sends in its passes. Of interleaved chunks that differ, or whose
+ * sends come late, and few passes the order is run instead: the bubble too is then what comes of that. */
+sl_sent sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+                      const sl_pipeline_span *span, sl_time *out);
 
-/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. late: of
- * sl_step_sends; run: its passes were those of sl_step_chunks; slowest_s: of the slowest rank, one
- * micro-batch. */
-sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, bool run, double slowest_s,
-                         const sl_time *time);
+/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

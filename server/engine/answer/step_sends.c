@@ -221,10 +221,9 @@ filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, dou
     return 2.0 * h->sum_s + (chunks - 1.0) * open_s;
 }
 
-/* How much longer a step spans whose passes are run one by one. */
+/* A step of interleaved chunks run in its order, with what they send. */
 static double
-run_sends_s(const sl_memory_case *c, uint64_t m, const sl_chunk_pass *passes, const hops *h,
-            const sl_pipeline_span *span)
+run_s(const sl_memory_case *c, uint64_t m, const sl_chunk_pass *passes, const hops *h)
 {
     const uint32_t p = c->plan->pipeline;
     const bool alike = !sl_model_is_plain(c->question->model); /* what chunks send */
@@ -232,54 +231,106 @@ run_sends_s(const sl_memory_case *c, uint64_t m, const sl_chunk_pass *passes, co
 
     for (uint32_t i = 0; i + 1 < sl_schedule_chunks(c->plan); i++) {
         sl_level level = h->after[i % p];
-        if (alike && i >= p)
+        double seconds = h->after_s[i % p];
+        if (alike && i >= p) {
             after[i] = after[i - p];
-        else if (alike && i + 1 < p)
-            after[i] = (sl_ring_send){h->after_s[i], level == SL_LEVEL_NETWORK};
-        else {
-            const double seconds = sl_step_send_s(c, i, i % p, (i + 1) % p, &level);
-            after[i] = (sl_ring_send){seconds, level == SL_LEVEL_NETWORK};
+            continue;
         }
+        if (!alike || i + 1 == p)
+            seconds = sl_step_send_s(c, i, i % p, (i + 1) % p, &level);
+        after[i] = (sl_ring_send){seconds, level == SL_LEVEL_NETWORK};
     }
     const sl_ring ring = {.plan = c->plan,
                           .microbatches = m,
                           .passes = passes,
                           .after = after,
                           .beside = c->software->overlap_pipeline};
-    return sl_larger(0.0, sl_ring_span_s(&ring) - span->span_s);
+    return sl_ring_span_s(&ring);
 }
 
-bool
+/* What of a step run in its order, `taken_s`, the bubble is, without anything to send; returns the rest. */
+static double
+part_bubble_s(const sl_memory_case *c, uint64_t m, const sl_chunk_pass *passes,
+              const sl_pipeline_span *span, double taken_s, sl_time *out)
+{
+    const sl_ring ring = {.plan = c->plan, .microbatches = m, .passes = passes};
+    const double busy_s = span->span_s - span->bubble_s;
+    const double alone_s = sl_larger(busy_s, sl_ring_span_s(&ring));
+
+    out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value = alone_s - busy_s;
+    out->bubble_ratio = 1.0 - (double)m * span->sum_s / (c->plan->pipeline * alone_s);
+    return taken_s - alone_s;
+}
+
+/* Whether no chunk inside the model differs from another, whatever layers take. */
+static bool
+are_even(const sl_memory_case *c)
+{
+    const sl_chunking *cut = &c->holdings->cut;
+
+    return cut->split == SL_SPLIT_BLOCKS && cut->alike && c->plan->host_run_count == 0;
+}
+
+/* late: as the formulas have it, or nothing is beside sends. The passes are set where the order is run. */
+static sl_sent
+choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, double slowest_s,
+       sl_chunk_pass passes[SL_MODEL_LAYERS_MAX])
+{
+    const bool runs = sl_ring_runs(c->plan, m);
+    const bool uneven = (runs || c->explained) && !are_even(c);
+
+    if (sl_schedule_of(c->plan) != SL_SCHEDULE_INTERLEAVED_1F1B || !(uneven || (runs && late)))
+        return (sl_sent){.late = late};
+    sl_step_chunks(c, busy, passes);
+    const bool differ = uneven && sl_step_chunks_differ(c->plan, passes, slowest_s);
+    const bool run = runs && (late || differ);
+    return (sl_sent){.run = run, .late = late && !run, .differ = differ};
+}
+
+sl_sent
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-              const sl_chunk_pass *passes, const sl_pipeline_span *span, sl_time *out)
+              const sl_pipeline_span *span, sl_time *out)
 {
     const sl_plan *plan = c->plan;
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
-        return false;
+        return (sl_sent){0};
     }
     const double boundaries = plan->pipeline - 1.0;
+    const double slowest_s = busy[span->slowest].all_s;
     const hops h = measure_hops(c);
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
-    double hidden_s = 0.0, fill_s = 0.0, late_s = 0.0, open_s = 0.0;
-    if (passes != NULL) {
-        *(beside ? &fill_s : &open_s) = run_sends_s(c, m, passes, &h, span);
-    } else if (beside) {
-        fill_s = filling_sends_s(c, &h, busy, &hidden_s);
-        late_s = late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s);
-    } else {
-        open_s = open_sends_s(c, m, busy, span);
+    double hidden_s = 0.0;
+    double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
+    double late_s = beside ? late_sends_s(c, (double)m, &h, busy, slowest_s) : 0.0;
+    double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
+    double exposed_s = fill_s + late_s + open_s;
+    double shown_s = exposed_s;
+    sl_chunk_pass passes[SL_MODEL_LAYERS_MAX];
+    const bool late = late_s > 0.0 || hidden_s > hidden_ratio * span->span_s;
+    sl_sent sent = choose(c, m, busy, late || !beside, slowest_s, passes);
+    sent.late = sent.late && late;
+
+    /* Of the step as a whole the difference is right, of which sends are more or less. */
+    if (sent.run) {
+        const double taken_s = run_s(c, m, passes, &h);
+        exposed_s = shown_s = taken_s - span->span_s;
+        if (c->explained)
+            shown_s = part_bubble_s(c, m, passes, span, taken_s, out);
+        fill_s = beside ? shown_s : 0.0;
+        open_s = beside ? 0.0 : shown_s;
+        late_s = 0.0;
     }
-    const double exposed_s = fill_s + late_s + open_s;
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
 
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, exposed_s, {"bytes_per_send", h.bytes},
                 {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", open_s},
                 {"late_sends_s", late_s}, {"fill_and_drain_s", fill_s});
+    out->terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value = shown_s;
     if (c->explained)
         sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s, exposed_s);
-    return late_s > 0.0 || hidden_s > hidden_ratio * span->span_s;
+                                  transfers * h.bytes, transfers * h.slowest_s, shown_s);
+    return sent;
 }

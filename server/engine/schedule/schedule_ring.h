@@ -6,7 +6,7 @@
 #include "engine/schedule/schedule.h"
 
 /** Forwards with their backwards that are run at most, all ranks together; each takes some 20 instructions. */
-enum { SL_RING_PAIRS_MAX = 1024 };
+enum { SL_RING_PAIRS_MAX = 384 };
 
 /** What a chunk made, to the rank of the next one; and as long back. */
 typedef struct sl_ring_send {
@@ -46,8 +46,5 @@ bool sl_ring_runs(const sl_plan *plan, uint64_t microbatches);
  * rounds, beyond to 1.1 %, on average 0.02 %.
  */
 double sl_ring_span_s(const sl_ring *ring);
-
-/** sl_schedule_span of such a step, whose ranks are busy so long with all their chunks. */
-sl_pipeline_span sl_schedule_span_run(const sl_ring *ring, const sl_busy busy[SL_PIPELINE_MAX]);
 
 #endif

@@ -1,7 +1,6 @@
 /* How long a step of a pipeline spans, in closed form. */
 #include "engine/extremes.h"
 #include "engine/schedule/schedule_parts.h"
-#include "engine/schedule/schedule_ring.h"
 
 /* Rounds of p micro-batches from which on it is left out that ranks hold up each other, which to look for
  * takes p^2. Measured, on 20,000 random pipelines of 2 to 16 stages each, whose ranks differ by a fifth or
@@ -334,26 +333,20 @@ span_of(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest)
     return naive_s(plan, m, busy);
 }
 
-static uint32_t
-slowest_of(const sl_plan *plan, const sl_busy *busy)
+sl_pipeline_span
+sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[SL_PIPELINE_MAX])
 {
+    const double m = (double)microbatches;
+    double sum_s = 0.0;
     uint32_t slowest = 0;
 
-    for (uint32_t r = 1; r < plan->pipeline; r++)
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        sum_s += busy[r].all_s;
         if (busy[r].all_s > busy[slowest].all_s)
             slowest = r;
-    return slowest;
-}
-
-static sl_pipeline_span
-spanning(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest, double taken_s)
-{
+    }
     const double least_s = m * busy[slowest].all_s;
-    double bubble_s = taken_s - least_s;
-    double sum_s = 0.0;
-
-    for (uint32_t r = 0; r < plan->pipeline; r++)
-        sum_s += busy[r].all_s;
+    double bubble_s = span_of(plan, m, busy, slowest) - least_s;
     if (bubble_s < rounding_ratio * least_s)
         bubble_s = 0.0;
     const double span_s = least_s + bubble_s;
@@ -365,20 +358,4 @@ spanning(const sl_plan *plan, double m, const sl_busy *busy, uint32_t slowest, d
         .idle_ratio = span_s > 0.0 ? 1.0 - m * sum_s / (plan->pipeline * span_s) : 0.0,
         .slowest = slowest,
     };
-}
-
-sl_pipeline_span
-sl_schedule_span(const sl_plan *plan, uint64_t microbatches, const sl_busy busy[SL_PIPELINE_MAX])
-{
-    const double m = (double)microbatches;
-    const uint32_t slowest = slowest_of(plan, busy);
-
-    return spanning(plan, m, busy, slowest, span_of(plan, m, busy, slowest));
-}
-
-sl_pipeline_span
-sl_schedule_span_run(const sl_ring *ring, const sl_busy busy[SL_PIPELINE_MAX])
-{
-    return spanning(ring->plan, (double)ring->microbatches, busy, slowest_of(ring->plan, busy),
-                    sl_ring_span_s(ring));
 }
