@@ -1,6 +1,7 @@
 /* A plan's step, simulated: beside the closed form, the memory estimate, and what streams allow. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine_fixture.h"
 #include "harness.h"
@@ -155,6 +156,31 @@ interleaved_chunks_hide_each_other_s_traffic(void)
             if (slower == 1)
                 expect_near_closed_form(&q, chunks == 2 ? 0.02 : 0.05, "interleaved");
         }
+}
+
+/* Chunks that differ, and ZB-V with fewer micro-batches than fill it: the order itself is run. */
+static void
+few_passes_are_run_in_their_order(void)
+{
+    static const uint16_t layout[8] = {1, 4, 2, 2, 3, 1, 2, 1};
+
+    for (uint32_t v_shape = 0; v_shape < 2; v_shape++)
+        for (uint32_t beside = 0; beside < 2; beside++)
+            for (uint32_t batches = 2; batches <= 32; batches *= 2) {
+                sl_question q = llama_question(4);
+                software.overlap_pipeline = beside == 1;
+                q.plan.pipeline = 4;
+                q.plan.virtual_pipeline = 2;
+                q.plan.data = 8;
+                q.plan.schedule = v_shape == 1 ? SL_SCHEDULE_ZB_V : SL_SCHEDULE_INTERLEAVED_1F1B;
+                q.plan.layout_chunks = 8;
+                memcpy(q.plan.layout, layout, sizeof layout);
+                q.workload.global_batch = batches * q.plan.data;
+                if (v_shape == 1 ? batches > 4 : batches % 4 != 0)
+                    continue;
+                expect_near_closed_form(&q, 0.02, "few passes");
+                CU_ASSERT_FALSE(sl_fixture_has_note(estimate, "closed_form_coarse"));
+            }
 }
 
 static void
@@ -545,6 +571,7 @@ static const sl_case cases[] = {
     SL_CASE(sharded_pipelines_take_what_the_closed_form_says),
     SL_CASE(late_sends_take_what_the_closed_form_says),
     SL_CASE(interleaved_chunks_hide_each_other_s_traffic),
+    SL_CASE(few_passes_are_run_in_their_order),
     SL_CASE(layers_take_what_the_closed_form_says),
     SL_CASE(hybrid_sharding_takes_what_the_closed_form_says),
     SL_CASE(gradients_are_reduced_by_the_bucket),

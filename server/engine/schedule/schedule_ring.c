@@ -16,7 +16,8 @@ typedef struct rank {
 
 /* Passes of one tick: ranks from `turn` on are in the block before of forwards, and in the next of backwards. */
 typedef struct tick {
-    int64_t index[2]; /* of the first rank's forward and backward; ranks after it: one less, one more each */
+    int64_t index
+        [2]; /* of the first rank's forward and backward; ranks after it: one less, one more each */
     uint32_t turn[2];
     uint32_t row[2][2]; /* which of its chunks a rank has, below `turn` and from it on */
 } tick;
@@ -90,16 +91,14 @@ run_tick(const sl_ring *ring, const tick *at, int64_t count, rank *ranks)
             if (chunk > 0)
                 now_s = sl_larger(now_s, r > 0 ? ranks[r - 1].on_s : around_s);
             now_s += ring->passes[chunk].forward_s;
-            ranks[r].on_s =
-                chunk < last ? sent_s(ring, chunk, &ranks[r], &now_s) : now_s;
+            ranks[r].on_s = chunk < last ? sent_s(ring, chunk, &ranks[r], &now_s) : now_s;
         }
         if (backward >= 0 && backward < count) {
             const uint32_t chunk = at->row[BACKWARD][r >= at->turn[BACKWARD]] * p + r;
             if (chunk < last)
                 now_s = sl_larger(now_s, come_s);
             now_s += ring->passes[chunk].input_s;
-            ranks[r].back_s =
-                chunk > 0 ? sent_s(ring, chunk - 1, &ranks[r], &now_s) : now_s;
+            ranks[r].back_s = chunk > 0 ? sent_s(ring, chunk - 1, &ranks[r], &now_s) : now_s;
         }
         ranks[r].free_s = now_s;
         come_s = back_s;

@@ -17,9 +17,10 @@ typedef struct sl_ring_send {
 typedef struct sl_ring {
     const sl_plan *plan;
     uint64_t microbatches;
-    const sl_chunk_pass *passes; /* of each chunk in the model's order: chunk c is on rank c mod p */
-    const sl_ring_send *after;   /* of each but the last; NULL = nothing takes time to send */
-    bool beside;                 /* else a rank computes nothing while it sends */
+    const sl_chunk_pass
+        *passes;               /* of each chunk in the model's order: chunk c is on rank c mod p */
+    const sl_ring_send *after; /* of each but the last; NULL = nothing takes time to send */
+    bool beside;               /* else a rank computes nothing while it sends */
 } sl_ring;
 
 /**
