@@ -83,9 +83,9 @@ other_orders_and_longer_ones_are_not_run(void)
     CU_ASSERT_FALSE(sl_ring_runs(&plan, 6)); /* groups of other sizes */
     plan.overlap_experts = true;
     CU_ASSERT_FALSE(sl_ring_runs(&plan, 4));
-    plan = sl_pipeline_plan(SL_SCHEDULE_INTERLEAVED_1F1B, 8, 3); /* 24 pairs of a micro-batch */
-    CU_ASSERT_TRUE(sl_ring_runs(&plan, SL_RING_PAIRS_MAX / 24));
-    CU_ASSERT_FALSE(sl_ring_runs(&plan, SL_RING_PAIRS_MAX / 24 + 8));
+    plan = sl_pipeline_plan(SL_SCHEDULE_INTERLEAVED_1F1B, 4, 6); /* 24 pairs of a micro-batch */
+    CU_ASSERT_TRUE(sl_ring_runs(&plan, 12) && 12 * 24 <= SL_RING_PAIRS_MAX);
+    CU_ASSERT_FALSE(sl_ring_runs(&plan, 16) || 16 * 24 <= SL_RING_PAIRS_MAX);
     plan = sl_pipeline_plan(SL_SCHEDULE_1F1B, 4, 1);
     CU_ASSERT_FALSE(sl_ring_runs(&plan, 4));
     plan = sl_pipeline_plan(SL_SCHEDULE_ZB_V, 4, 2);

@@ -83,21 +83,22 @@ bool
 sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
                       double slowest_s)
 {
-    const uint32_t chunks = sl_schedule_chunks(plan);
+    const uint32_t last = sl_schedule_chunks(plan) - 1;
     double in_step_s = 0.0;
     double longest_s = 0.0;
     double shortest_s = slowest_s;
-    double most_s = 0.0;
 
-    for (uint32_t i = 0; i < chunks; i++) {
-        const double seconds = passes[i].forward_s + passes[i].input_s;
-        most_s = sl_larger(i % plan->pipeline == 0 ? 0.0 : most_s, seconds);
-        if ((i + 1) % plan->pipeline == 0)
-            in_step_s += most_s;
-        if (i == 0 || i + 1 == chunks) /* embedding and head are long or short of their own */
-            continue;
-        longest_s = sl_larger(longest_s, seconds);
-        shortest_s = sl_smaller(shortest_s, seconds);
+    for (uint32_t first = 0; first < last; first += plan->pipeline) {
+        double most_s = 0.0;
+        for (uint32_t i = first; i < first + plan->pipeline; i++) {
+            const double seconds = passes[i].forward_s + passes[i].input_s;
+            most_s = sl_larger(most_s, seconds);
+            if (i == 0 || i == last) /* embedding and head are long or short of their own */
+                continue;
+            longest_s = sl_larger(longest_s, seconds);
+            shortest_s = sl_smaller(shortest_s, seconds);
+        }
+        in_step_s += most_s;
     }
     return in_step_s > in_step_ratio * slowest_s || longest_s > uneven_ratio * shortest_s;
 }

@@ -74,7 +74,7 @@ sent_s(const sl_ring *ring, uint32_t chunk, rank *from, double *now_s)
 
 /* All ranks in one tick, from the last on: what the one before made is still that of the tick before. */
 static void
-run_tick(const sl_ring *ring, const tick *at, int64_t count, rank *ranks)
+run_tick(const sl_ring *ring, const tick *at, uint64_t count, rank *ranks)
 {
     const uint32_t p = ring->plan->pipeline;
     const uint32_t last = sl_schedule_chunks(ring->plan) - 1;
@@ -82,18 +82,19 @@ run_tick(const sl_ring *ring, const tick *at, int64_t count, rank *ranks)
     double come_s = ranks[0].back_s;
 
     for (uint32_t r = p; r-- > 0;) {
-        const int64_t forward = at->index[FORWARD] - r;
-        const int64_t backward = at->index[BACKWARD] + r;
+        /* Before the first of them these are more than any count. */
+        const uint64_t forward = (uint64_t)(at->index[FORWARD] - r);
+        const uint64_t backward = (uint64_t)(at->index[BACKWARD] + r);
         const double back_s = ranks[r].back_s;
         double now_s = ranks[r].free_s;
-        if (forward >= 0 && forward < count) {
+        if (forward < count) {
             const uint32_t chunk = at->row[FORWARD][r >= at->turn[FORWARD]] * p + r;
             if (chunk > 0)
                 now_s = sl_larger(now_s, r > 0 ? ranks[r - 1].on_s : around_s);
             now_s += ring->passes[chunk].forward_s;
             ranks[r].on_s = chunk < last ? sent_s(ring, chunk, &ranks[r], &now_s) : now_s;
         }
-        if (backward >= 0 && backward < count) {
+        if (backward < count) {
             const uint32_t chunk = at->row[BACKWARD][r >= at->turn[BACKWARD]] * p + r;
             if (chunk < last)
                 now_s = sl_larger(now_s, come_s);
@@ -133,7 +134,7 @@ sl_ring_span_s(const sl_ring *ring)
         ranks[r] = (rank){0};
     for (uint64_t u = 2; u < count + round + p; u++) {
         const tick at = tick_of(plan, u);
-        run_tick(ring, &at, (int64_t)count, ranks);
+        run_tick(ring, &at, count, ranks);
         /* Of the last round that the first rank has a forward of. */
         if (left > 0 && u == count + 1 - round)
             begun_s = latest_s(plan, ranks);

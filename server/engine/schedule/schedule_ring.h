@@ -6,7 +6,7 @@
 #include "engine/schedule/schedule.h"
 
 /** Forwards with their backwards that are run at most, all ranks together; each takes some 20 instructions. */
-enum { SL_RING_PAIRS_MAX = 384 };
+enum { SL_RING_PAIRS_MAX = 320 };
 
 /** What a chunk made, to the rank of the next one; and as long back. */
 typedef struct sl_ring_send {
