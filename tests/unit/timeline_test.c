@@ -122,13 +122,15 @@ sharded_pipelines_take_what_the_closed_form_says(void)
 static void
 late_sends_take_what_the_closed_form_says(void)
 {
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_ZB_H1, SL_SCHEDULE_GPIPE};
+
     for (uint32_t slower = 1; slower <= 256; slower *= 4)
         for (uint32_t stages = 2; stages <= 4; stages *= 2)
-            for (uint32_t split = 0; split < 2; split++) {
+            for (uint32_t i = 0; i < 3; i++) {
                 sl_question q = llama_question(4);
                 q.plan.pipeline = stages;
                 q.plan.data = 32 / stages;
-                q.plan.schedule = split == 1 ? SL_SCHEDULE_ZB_H1 : SL_SCHEDULE_1F1B;
+                q.plan.schedule = schedules[i];
                 cluster.nic_bytes_per_s /= slower;
                 q.workload.global_batch = 16 * q.plan.data;
                 if (slower <= 4)
