@@ -75,6 +75,7 @@ typedef enum sl_coarse {
     SL_COARSE_NONE,
     SL_COARSE_TRAFFIC, /* nothing hides much of what travels */
     SL_COARSE_FEW,     /* ZB-V with too few micro-batches to fill it */
+    SL_COARSE_COPIES,  /* copies to the host that differ from block to block or chunk to chunk */
     SL_COARSE_CHUNKS   /* interleaved chunks differ */
 } sl_coarse;
 

@@ -25,9 +25,8 @@ sl_buffer_clear(sl_buffer *buffer)
     *buffer = (sl_buffer){.limit = buffer->limit};
 }
 
-/* Makes room for `more` bytes and their NUL; false sets failed. */
 static bool
-reserve(sl_buffer *buffer, size_t more)
+grow(sl_buffer *buffer, size_t more)
 {
     if (buffer->failed)
         return false;
@@ -36,9 +35,6 @@ reserve(sl_buffer *buffer, size_t more)
         return false;
     }
     const size_t needed = buffer->size + more + 1;
-    if (needed <= buffer->capacity)
-        return true;
-
     size_t capacity = buffer->capacity > 0 ? buffer->capacity : FIRST_CAPACITY_BYTES;
     while (capacity < needed)
         capacity = capacity <= SIZE_MAX / 2 ? capacity * 2 : needed;
@@ -52,6 +48,13 @@ reserve(sl_buffer *buffer, size_t more)
     buffer->data = grown;
     buffer->capacity = capacity;
     return true;
+}
+
+/* Makes room for `more` bytes and their NUL; false sets failed. A capacity never exceeds the limit and the NUL. */
+static bool
+reserve(sl_buffer *buffer, size_t more)
+{
+    return (!buffer->failed && more < buffer->capacity - buffer->size) || grow(buffer, more);
 }
 
 void

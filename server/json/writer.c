@@ -26,9 +26,9 @@ sl_writer_ok(const sl_writer *writer)
     return writer->depth == 0 && !writer->first[0] && !writer->failed && !writer->out->failed;
 }
 
-/* The comma that a value needs; asserts that one may stand here. */
-static void
-before_value(sl_writer *writer)
+/* Whether the value that comes needs a comma; asserts that one may stand here. */
+static bool
+takes_comma(sl_writer *writer)
 {
     assert(writer != NULL);
 
@@ -36,13 +36,19 @@ before_value(sl_writer *writer)
     if (writer->in_object[writer->depth]) {
         assert(writer->after_key);
         writer->after_key = false;
-        return;
+        return false;
     }
-    if (!*first) {
-        assert(writer->depth > 0); /* one document per writer */
-        sl_buffer_append(writer->out, ",", 1);
-    }
+    const bool takes = !*first;
+    assert(!takes || writer->depth > 0); /* one document per writer */
     *first = false;
+    return takes;
+}
+
+static void
+before_value(sl_writer *writer)
+{
+    if (takes_comma(writer))
+        sl_buffer_append(writer->out, ",", 1);
 }
 
 static void
@@ -135,7 +141,16 @@ void
 sl_write_raw(sl_writer *writer, const char *json, size_t size)
 {
     assert(json != NULL && size > 0);
-    before_value(writer);
+    const bool comma = takes_comma(writer);
+    if (comma && size < NUMBER_BYTES) { /* most of a long list: with it in one go */
+        char text[NUMBER_BYTES];
+        text[0] = ',';
+        memcpy(text + 1, json, size);
+        sl_buffer_append(writer->out, text, size + 1);
+        return;
+    }
+    if (comma)
+        sl_buffer_append(writer->out, ",", 1);
     sl_buffer_append(writer->out, json, size);
 }
 

@@ -1,6 +1,7 @@
 /* A plan's step, simulated: beside the closed form, the memory estimate, and what streams allow. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine_fixture.h"
 #include "harness.h"
@@ -121,13 +122,15 @@ sharded_pipelines_take_what_the_closed_form_says(void)
 static void
 late_sends_take_what_the_closed_form_says(void)
 {
+    static const sl_schedule schedules[] = {SL_SCHEDULE_1F1B, SL_SCHEDULE_ZB_H1, SL_SCHEDULE_GPIPE};
+
     for (uint32_t slower = 1; slower <= 256; slower *= 4)
         for (uint32_t stages = 2; stages <= 4; stages *= 2)
-            for (uint32_t split = 0; split < 2; split++) {
+            for (uint32_t i = 0; i < 3; i++) {
                 sl_question q = llama_question(4);
                 q.plan.pipeline = stages;
                 q.plan.data = 32 / stages;
-                q.plan.schedule = split == 1 ? SL_SCHEDULE_ZB_H1 : SL_SCHEDULE_1F1B;
+                q.plan.schedule = schedules[i];
                 cluster.nic_bytes_per_s /= slower;
                 q.workload.global_batch = 16 * q.plan.data;
                 if (slower <= 4)
@@ -155,6 +158,31 @@ interleaved_chunks_hide_each_other_s_traffic(void)
             if (slower == 1)
                 expect_near_closed_form(&q, chunks == 2 ? 0.02 : 0.05, "interleaved");
         }
+}
+
+/* Chunks that differ, and ZB-V with fewer micro-batches than fill it: the order itself is run. */
+static void
+few_passes_are_run_in_their_order(void)
+{
+    static const uint16_t layout[8] = {1, 4, 2, 2, 3, 1, 2, 1};
+
+    for (uint32_t v_shape = 0; v_shape < 2; v_shape++)
+        for (uint32_t beside = 0; beside < 2; beside++)
+            for (uint32_t batches = 2; batches <= 32; batches *= 2) {
+                sl_question q = llama_question(4);
+                software.overlap_pipeline = beside == 1;
+                q.plan.pipeline = 4;
+                q.plan.virtual_pipeline = 2;
+                q.plan.data = 8;
+                q.plan.schedule = v_shape == 1 ? SL_SCHEDULE_ZB_V : SL_SCHEDULE_INTERLEAVED_1F1B;
+                q.plan.layout_chunks = 8;
+                memcpy(q.plan.layout, layout, sizeof layout);
+                q.workload.global_batch = batches * q.plan.data;
+                if (v_shape == 1 ? batches > 4 : batches % 4 != 0)
+                    continue;
+                expect_near_closed_form(&q, 0.02, "few passes");
+                CU_ASSERT_FALSE(sl_fixture_has_note(estimate, "closed_form_coarse"));
+            }
 }
 
 static void
@@ -545,6 +573,7 @@ static const sl_case cases[] = {
     SL_CASE(sharded_pipelines_take_what_the_closed_form_says),
     SL_CASE(late_sends_take_what_the_closed_form_says),
     SL_CASE(interleaved_chunks_hide_each_other_s_traffic),
+    SL_CASE(few_passes_are_run_in_their_order),
     SL_CASE(layers_take_what_the_closed_form_says),
     SL_CASE(hybrid_sharding_takes_what_the_closed_form_says),
     SL_CASE(gradients_are_reduced_by_the_bucket),

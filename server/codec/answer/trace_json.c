@@ -128,9 +128,10 @@ leaving_s(const sl_span *sent)
 }
 
 /* The first pass of a micro-batch on another stage, of the kind that takes what was sent, that begins
- * no earlier than the send ends. Passes of a lane ascend in time. */
+ * no earlier than the send ends, and before another. Passes of a lane ascend in time. */
 static uint32_t
-taker_of(const sl_timeline_spans *spans, const uint32_t *first, uint32_t stage, const sl_span *sent)
+taker_of(const sl_timeline_spans *spans, const uint32_t *first, uint32_t stage, const sl_span *sent,
+         double before_s)
 {
     const bool forward = sent->kind == SL_SPAN_SEND_OUTPUT;
     uint32_t low = first[stage];
@@ -145,6 +146,8 @@ taker_of(const sl_timeline_spans *spans, const uint32_t *first, uint32_t stage, 
     }
     for (uint32_t i = low; i < first[stage + 1] && i < low + 4096; i++) {
         const sl_span *pass = &spans->list[i];
+        if (pass->start_s >= before_s)
+            break;
         if (is_pass(pass->kind) && pass->microbatch == sent->microbatch &&
             (pass->kind == SL_SPAN_FORWARD) == forward)
             return i;
@@ -180,12 +183,13 @@ write_flows(sl_writer *writer, const sl_timeline_document *d, const sl_timeline_
         uint32_t best = SL_SPAN_NONE;
         if (sent->kind != SL_SPAN_SEND_OUTPUT && sent->kind != SL_SPAN_SEND_GRADIENT)
             continue;
-        /* To one of the two neighbours, the first and the last being neighbours too. */
+        /* To one of the two neighbours, the first and the last being neighbours too: mostly on, gradients back. */
+        const uint32_t likely = sent->kind == SL_SPAN_SEND_OUTPUT ? 1 : stages - 1;
         for (uint32_t side = 0; side < 2; side++) {
-            const uint32_t to = (sent->stage + (side == 0 ? 1 : stages - 1)) % stages;
-            const uint32_t taker = taker_of(spans, first, to, sent);
-            if (to != sent->stage && taker != SL_SPAN_NONE &&
-                (best == SL_SPAN_NONE || spans->list[taker].start_s < spans->list[best].start_s))
+            const uint32_t to = (sent->stage + (side == 0 ? likely : stages - likely)) % stages;
+            const double before_s = best == SL_SPAN_NONE ? HUGE_VAL : spans->list[best].start_s;
+            const uint32_t taker = taker_of(spans, first, to, sent, before_s);
+            if (to != sent->stage && taker != SL_SPAN_NONE)
                 best = taker;
         }
         if (best == SL_SPAN_NONE)

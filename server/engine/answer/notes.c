@@ -77,7 +77,8 @@ note_buffers(sl_estimate *out)
     if (stepped && !out->workload.offload.optimizer)
         sl_note_add(
             out, false, "adamw_implementation",
-            "PyTorch's foreach implementation of AdamW, its default on a device, holds lists as large "
+            "PyTorch's foreach implementation of AdamW, its default on a device, holds lists as "
+            "large "
             "as one of its moments while it steps: as many as step_lists of the profile says, none "
             "where it is fused");
 }
@@ -91,9 +92,10 @@ note_adapter(const sl_question *question, sl_estimate *out)
 
     if (!sl_adapter_on(adapter))
         return;
-    sl_note_add(out, true, "adapter_time",
-                "neither the unpacking of quantised weights is priced nor what adapters other than LoRA "
-                "and its kin multiply, and model FLOPs count frozen weights as if they trained");
+    sl_note_add(
+        out, true, "adapter_time",
+        "neither the unpacking of quantised weights is priced nor what adapters other than LoRA "
+        "and its kin multiply, and model FLOPs count frozen weights as if they trained");
     if (adapter->method == SL_ADAPTER_LORA_FA)
         sl_note_add(
             out, true, "lora_fa_input",
@@ -506,12 +508,17 @@ note_coarse(sl_estimate *out)
 {
     static const char *const texts[] = {
         [SL_COARSE_TRAFFIC] =
-            "more than a tenth of the step is traffic that nothing hides, or sends come late; both "
+            "a tenth of the step is traffic that nothing hides, or sends come late; both "
             "are added up by stage: simulated layer by layer and link by link, as timelines do, "
             "the step may be more than 5 % off this figure",
         [SL_COARSE_FEW] =
             "zb_v has fewer than 2 pipeline - 1 micro-batches: simulated, as timelines do, the "
             "step may be more than 5 % off this figure",
+        [SL_COARSE_COPIES] =
+            "activations that go to the host are of blocks of several kinds, or of several chunks "
+            "a "
+            "rank: simulated one by one, as timelines do, the step may be more than 5 % off this "
+            "figure",
         [SL_COARSE_CHUNKS] =
             "chunks of interleaved stages differ in length: simulated, as timelines do, the step "
             "may be more than 5 % off this figure",

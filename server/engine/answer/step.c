@@ -324,12 +324,12 @@ sl_step_evaluate(const sl_memory_case *c, sl_time *out)
     out->bubble_ratio = span.idle_ratio;
     out->flops_again = flops_again;
     evaluate_slowest(c, times[span.slowest], &span, busy[span.slowest].all_s, m, out);
-    const bool late = sl_step_sends(c, m, busy, &span, out);
+    const sl_sent sent = sl_step_sends(c, m, busy, &span, out);
     sl_step_data(c, times, paced ? &span.slowest : NULL, out);
     sl_step_optimizer(c, times[span.slowest], out);
     set_overhead(c, out);
     if (c->explained)
-        out->coarse = sl_step_coarse(c, late, busy[span.slowest].all_s, out);
+        out->coarse = sl_step_coarse(c, &sent, out);
 }
 
 void

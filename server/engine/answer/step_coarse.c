@@ -1,13 +1,13 @@
 /* When a step's closed form is no more than a first answer, and why. */
 #include "engine/answer/step_parts.h"
-#include "engine/extremes.h"
 
-/* Of the step, traffic that nothing hides; by how much chunks of ranks that differ may slow each other; and
- * how many times as long as others chunks inside the model take. Of 829 drawn plans those below all three,
- * none of whose sends come late, come within 5 % of the step simulated (tests/unit/combinations_test.c). */
-static const double traffic_ratio = 0.1;
-static const double in_step_ratio = 1.05;
-static const double uneven_ratio = 1.6;
+/* Of the step, traffic that nothing hides; and where the order of passes and sends was run, reductions and
+ * gathers in the open, which then have the links of late sends to share, and chunks that differ with their
+ * parts of them. Of 3,467 drawn plans those below come within 5 % of the step simulated
+ * (tests/unit/combinations_test.c). */
+static const double traffic_ratio = 0.09;
+static const double late_data_ratio = 0.02;
+static const double uneven_data_ratio = 0.05;
 
 static double
 seconds_of(const sl_time *time, sl_term_id id)
@@ -15,54 +15,30 @@ seconds_of(const sl_time *time, sl_term_id id)
     return time->terms[id - SL_TERM_FORWARD].value;
 }
 
-static double
-chunk_s(const sl_memory_case *c, uint32_t r, uint32_t index)
-{
-    const sl_rank_time t = sl_step_chunk(c, r, index);
-    return sl_pass_s(&t.forward) + sl_pass_s(&t.backward) + sl_pass_s(&t.again);
-}
-
-/* Ranks go through their chunks about in step: with the first ones all of them, then with the second ones.
- * How long they take differs among those, or which rank is the slowest. */
+/* Whether copies to the host go by a rank's mean block, and blocks or chunks have their own. */
 static bool
-has_uneven_chunks(const sl_memory_case *c, double slowest_s)
+copies_differ(const sl_memory_case *c)
 {
-    const sl_plan *plan = c->plan;
-    const uint32_t chunks = sl_schedule_chunks(plan);
-    double in_step_s = 0.0;
-    double longest_s = 0.0;
-    double shortest_s = slowest_s;
-
-    for (uint32_t i = 0; i < plan->virtual_pipeline; i++) {
-        double most_s = 0.0;
-        for (uint32_t r = 0; r < plan->pipeline; r++) {
-            const uint32_t chunk = sl_schedule_chunk(plan, r, i);
-            const double seconds = chunk_s(c, r, i);
-            most_s = sl_larger(most_s, seconds);
-            if (chunk == 0 || chunk + 1 == chunks)
-                continue;
-            longest_s = sl_larger(longest_s, seconds);
-            shortest_s = sl_smaller(shortest_s, seconds);
-        }
-        in_step_s += most_s;
-    }
-    return in_step_s > in_step_ratio * slowest_s || longest_s > uneven_ratio * shortest_s;
+    return c->workload->offload.activations && c->cluster->accelerator.host_bytes_per_s > 0.0 &&
+           (c->plan->virtual_pipeline > 1 || !c->holdings->cut.alike);
 }
 
 sl_coarse
-sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time)
+sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time)
 {
-    const sl_plan *plan = c->plan;
-    const double open_s = seconds_of(time, SL_TERM_DATA_COMMUNICATION) +
-                          seconds_of(time, SL_TERM_PIPELINE_COMMUNICATION) +
+    const double data_s = seconds_of(time, SL_TERM_DATA_COMMUNICATION);
+    const double open_s = data_s +
+                          (sent->run ? 0.0 : seconds_of(time, SL_TERM_PIPELINE_COMMUNICATION)) +
                           seconds_of(time, SL_TERM_ACTIVATION_OFFLOAD);
 
-    if (late || open_s > traffic_ratio * time->step_s)
+    if ((sent->late && (!sent->run || data_s > late_data_ratio * time->step_s)) ||
+        open_s > traffic_ratio * time->step_s)
         return SL_COARSE_TRAFFIC;
-    if (sl_schedule_of(plan) == SL_SCHEDULE_ZB_V &&
-        sl_plan_microbatches(c->workload, plan) < 2 * (uint64_t)plan->pipeline - 1)
+    if (!sent->run && sl_step_has_few(c->plan, sl_plan_microbatches(c->workload, c->plan)))
         return SL_COARSE_FEW;
-    if (sl_schedule_of(plan) == SL_SCHEDULE_INTERLEAVED_1F1B && has_uneven_chunks(c, slowest_s))
-        return SL_COARSE_CHUNKS;
-    return SL_COARSE_NONE;
+    if (copies_differ(c))
+        return SL_COARSE_COPIES;
+    return sent->differ && (!sent->run || data_s > uneven_data_ratio * time->step_s)
+               ? SL_COARSE_CHUNKS
+               : SL_COARSE_NONE;
 }

@@ -7,6 +7,7 @@
 #include "engine/links/transfer.h"
 #include "engine/memory/offload.h"
 #include "engine/placement/states.h"
+#include "engine/schedule/schedule_ring.h"
 
 /** One pass of a micro-batch through chunks of a pipeline rank [s]. */
 typedef struct sl_pass_time {
@@ -100,15 +101,42 @@ double sl_step_send_s(const sl_memory_case *c, uint32_t chunk, uint32_t from, ui
 double sl_step_pair_s(const sl_memory_case *c, uint32_t low, uint32_t high, sl_collective kind,
                       double bytes, sl_level *level);
 
-/** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
- * much longer the step spans with what a rank sends in its passes. Returns whether sends come late, or
- * may not be hidden that count as such. */
-bool sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
-                   const sl_pipeline_span *span, sl_time *out);
+/** Passes of each chunk of the model, of one copy, whose ranks are busy so long with all of theirs: what a rank
+ * waits besides with each micro-batch falls to its chunks alike. */
+void sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
+                    sl_chunk_pass passes[SL_MODEL_LAYERS_MAX]);
 
-/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. late: of
- * sl_step_sends; slowest_s: of the slowest rank, one micro-batch. */
-sl_coarse sl_step_coarse(const sl_memory_case *c, bool late, double slowest_s, const sl_time *time);
+/** Whether chunks differ so much that the formulas for interleaved ones, which go by a rank's mean chunk, are
+ * coarse. slowest_s: of the slowest rank, one micro-batch. */
+bool sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
+                           double slowest_s);
+
+/** Whether a step has so few passes that sl_step_run_s may run their order: of interleaved chunks
+ * (sl_ring_span_s), or of ZB-V, which is simulated (engine/schedule/pipeline.h). */
+bool sl_step_runs(const sl_plan *plan, uint64_t m);
+
+/** Span of such a step [s]; of->passes are those of sl_step_chunks. */
+double sl_step_run_s(const sl_ring *of);
+
+/** What came of sl_step_sends. */
+typedef struct sl_sent {
+    bool run;    /* the order of passes and sends was run (sl_step_run_s): the step is that long */
+    bool late;   /* by the formulas sends come late, or may not be hidden that count as such */
+    bool differ; /* chunks do (sl_step_chunks_differ); set of a plan that is explained */
+} sl_sent;
+
+/** The term of what stages send each other: beside passes what fills and drains and what comes late, else how
+ * much longer the step spans with what a rank sends in its passes. Where formulas are coarse and passes few
+ * their order is run instead, and the bubble too is what comes of that: of interleaved chunks that differ, of
+ * ZB-V with too few micro-batches to fill it, and of both where sends come late or nothing is beside them. */
+sl_sent sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
+                      const sl_pipeline_span *span, sl_time *out);
+
+/** Whether ZB-V has fewer micro-batches than fill it. */
+bool sl_step_has_few(const sl_plan *plan, uint64_t m);
+
+/** Whether the step, all of whose terms are set, may be more than 5 % off the step simulated. */
+sl_coarse sl_step_coarse(const sl_memory_case *c, const sl_sent *sent, const sl_time *time);
 
 /** What a step of `step_s` without it loses to the profile's fixed part and to its slowest rank. */
 double sl_step_overhead_s(const sl_memory_case *c, double step_s);

@@ -9,6 +9,10 @@
  * off drawn plans (tests/unit/combinations_test.c). */
 static const double hidden_ratio = 0.01;
 
+/* Of a span of DualPipe, whose ranks wait for each other both ways with every pair of passes, all sends. Coarse
+ * as well. */
+static const double both_ways_ratio = 0.1;
+
 /* What crosses the stage boundaries, one micro-batch in one direction. */
 typedef struct hops {
     double bytes;     /* per rank, of the slowest hop */
@@ -176,6 +180,21 @@ round_trips_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *b
     return most_s;
 }
 
+/* GPipe sends outputs alone and then gradients alone: what goes one way takes the longest of passes and sends
+ * for each micro-batch after the first. */
+static double
+one_way_s(const sl_plan *plan, double m, const hops *h, const sl_busy *busy)
+{
+    double forward_s = 0.0, backward_s = 0.0;
+
+    for (uint32_t r = 0; r < plan->pipeline; r++) {
+        forward_s = sl_larger(forward_s, busy[r].all_s - busy[r].backward_s);
+        backward_s = sl_larger(backward_s, busy[r].backward_s);
+    }
+    return (m - 1.0) *
+           (sl_larger(0.0, h->slowest_s - forward_s) + sl_larger(0.0, h->slowest_s - backward_s));
+}
+
 /* Beside computing a send costs no rank its time, but what comes back comes later, and a rank sends outputs
  * to the next and gradients to the one before over the same links. */
 static double
@@ -185,6 +204,8 @@ late_sends_s(const sl_memory_case *c, double m, const hops *h, const sl_busy *bu
     const double chunks = c->plan->virtual_pipeline;
     double most_s = h->slowest_s;
 
+    if (sl_schedule_of(c->plan) == SL_SCHEDULE_GPIPE)
+        return one_way_s(c->plan, m, h, busy);
     for (uint32_t r = 1; r + 1 < c->plan->pipeline; r++)
         if (h->after[r - 1] == h->after[r])
             most_s = sl_larger(most_s, h->after_s[r - 1] + h->after_s[r]);
@@ -224,6 +245,77 @@ filling_sends_s(const sl_memory_case *c, const hops *h, const sl_busy *busy, dou
 }
 
 bool
+sl_step_has_few(const sl_plan *plan, uint64_t m)
+{
+    return sl_schedule_of(plan) == SL_SCHEDULE_ZB_V && m < 2 * (uint64_t)plan->pipeline - 1;
+}
+
+/* What each chunk sends to the next one. */
+static void
+find_chunk_sends(const sl_memory_case *c, const hops *h, sl_ring_send after[SL_MODEL_LAYERS_MAX])
+{
+    const sl_plan *plan = c->plan;
+    const uint32_t p = plan->pipeline;
+    const bool alike = !sl_model_is_plain(c->question->model);
+
+    for (uint32_t i = 0; i + 1 < sl_schedule_chunks(plan); i++) {
+        const uint32_t from = sl_schedule_rank(plan, i, 0);
+        const uint32_t to = sl_schedule_rank(plan, i + 1, 0);
+        const uint32_t low = from < to ? from : to;
+        sl_level level = h->after[low];
+        double seconds = h->after_s[low];
+        if (alike && to == 0 && i >= p) {
+            after[i] = after[i - p];
+            continue;
+        }
+        if (!alike || from == to || from > to + 1 || to > from + 1)
+            seconds = sl_step_send_s(c, i, from, to, &level);
+        after[i] = (sl_ring_send){seconds, level == SL_LEVEL_NETWORK};
+    }
+}
+
+/* Of a step whose order is run, `taken_s`, the bubble is what it has without anything to send; returns the rest. */
+static double
+part_bubble_s(const sl_ring *of, const sl_pipeline_span *span, double taken_s, sl_time *out)
+{
+    const sl_ring silent = {of->plan, of->microbatches, of->passes, NULL, true};
+    const double busy_s = span->span_s - span->bubble_s;
+    const double alone_s = sl_smaller(taken_s, sl_larger(busy_s, sl_step_run_s(&silent)));
+
+    out->terms[SL_TERM_BUBBLE - SL_TERM_FORWARD].value = alone_s - busy_s;
+    out->bubble_ratio =
+        1.0 - (double)of->microbatches * span->sum_s / (of->plan->pipeline * alone_s);
+    return taken_s - alone_s;
+}
+
+/* Whether no chunk inside the model differs from another, whatever layers take. */
+static bool
+are_even(const sl_memory_case *c)
+{
+    const sl_chunking *cut = &c->holdings->cut;
+
+    return cut->split == SL_SPLIT_BLOCKS && cut->alike && c->plan->host_run_count == 0;
+}
+
+/* late: as the formulas have it, or nothing is beside sends. The passes are set where the order is run. */
+static sl_sent
+choose(const sl_memory_case *c, uint64_t m, const sl_busy *busy, bool late, double slowest_s,
+       sl_chunk_pass passes[SL_MODEL_LAYERS_MAX])
+{
+    const bool interleaved = sl_schedule_of(c->plan) == SL_SCHEDULE_INTERLEAVED_1F1B;
+    const bool coarse = late || sl_step_has_few(c->plan, m);
+    const bool runs = (interleaved || coarse) && sl_step_runs(c->plan, m);
+    const bool uneven = interleaved && (runs || c->explained) && !are_even(c);
+
+    if (!uneven && !(runs && coarse))
+        return (sl_sent){.late = late};
+    sl_step_chunks(c, busy, passes);
+    const bool differ = uneven && sl_step_chunks_differ(c->plan, passes, slowest_s);
+    const bool run = runs && (coarse || differ);
+    return (sl_sent){.run = run, .late = late, .differ = differ};
+}
+
+sl_sent
 sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELINE_MAX],
               const sl_pipeline_span *span, sl_time *out)
 {
@@ -231,26 +323,47 @@ sl_step_sends(const sl_memory_case *c, uint64_t m, const sl_busy busy[SL_PIPELIN
 
     if (plan->pipeline == 1) {
         SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, 0.0, {"pipeline", 1.0});
-        return false;
+        return (sl_sent){0};
     }
     const double boundaries = plan->pipeline - 1.0;
     hops h;
     measure_hops(c, &h);
+    const double slowest_s = busy[span->slowest].all_s;
     /* One stage at a time has nothing beside its sends. */
     const bool beside = c->software->overlap_pipeline && plan->schedule != SL_SCHEDULE_NAIVE;
     double hidden_s = 0.0;
-    const double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
-    const double late_s =
-        beside ? late_sends_s(c, (double)m, &h, busy, busy[span->slowest].all_s) : 0.0;
-    const double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
-    const double exposed_s = fill_s + late_s + open_s;
+    double fill_s = beside ? filling_sends_s(c, &h, busy, &hidden_s) : 0.0;
+    double late_s = beside ? late_sends_s(c, (double)m, &h, busy, slowest_s) : 0.0;
+    double open_s = beside ? 0.0 : open_sends_s(c, m, busy, span);
+    double exposed_s = fill_s + late_s + open_s;
+    double shown_s = exposed_s;
+    sl_chunk_pass passes[SL_MODEL_LAYERS_MAX];
     const double transfers = 2.0 * (double)m * plan->virtual_pipeline;
+    const bool late = late_s > 0.0 || hidden_s > hidden_ratio * span->span_s ||
+                      (beside && plan->schedule == SL_SCHEDULE_DUALPIPE &&
+                       transfers * h.slowest_s > both_ways_ratio * span->span_s);
+    sl_sent sent = choose(c, m, busy, late || !beside, slowest_s, passes);
+    sent.late = sent.late && late;
 
+    /* Of the step as a whole the difference is right, of which sends are more or less. */
+    if (sent.run) {
+        sl_ring_send after[SL_MODEL_LAYERS_MAX];
+        const sl_ring run = {plan, m, passes, after, beside};
+        find_chunk_sends(c, &h, after);
+        const double taken_s = sl_larger(span->span_s - span->bubble_s, sl_step_run_s(&run));
+        exposed_s = shown_s = taken_s - span->span_s;
+        if (c->explained)
+            shown_s = part_bubble_s(&run, span, taken_s, out);
+        fill_s = beside ? shown_s : 0.0;
+        open_s = beside ? 0.0 : shown_s;
+        late_s = 0.0;
+    }
     SL_SET_TERM(c, out, SL_TERM_PIPELINE_COMMUNICATION, exposed_s, {"bytes_per_send", h.bytes},
                 {"send_s", h.slowest_s}, {"boundaries", boundaries}, {"open_sends_s", open_s},
                 {"late_sends_s", late_s}, {"fill_and_drain_s", fill_s});
+    out->terms[SL_TERM_PIPELINE_COMMUNICATION - SL_TERM_FORWARD].value = shown_s;
     if (c->explained)
         sl_step_add_communication(c, out, "pipeline", SL_COLLECTIVE_SEND_RECEIVE, h.level,
-                                  transfers * h.bytes, transfers * h.slowest_s, exposed_s);
-    return late_s > 0.0 || hidden_s > hidden_ratio * span->span_s;
+                                  transfers * h.bytes, transfers * h.slowest_s, shown_s);
+    return sent;
 }

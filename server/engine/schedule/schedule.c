@@ -301,6 +301,14 @@ sl_schedule_repeats(const sl_model *model, const sl_plan *plan, const sl_chunkin
     return true;
 }
 
+bool
+sl_schedule_chunk_repeats(const sl_model *model, const sl_plan *plan, const sl_chunking *c,
+                          uint32_t chunk)
+{
+    assert(chunk > 0 && chunk < c->chunks && c->split != SL_SPLIT_NONE);
+    return plan->host_run_count == 0 && are_alike(model, c, chunk, chunk - 1);
+}
+
 sl_schedule
 sl_schedule_of(const sl_plan *plan)
 {

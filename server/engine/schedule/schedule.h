@@ -117,6 +117,10 @@ void sl_schedule_part(const sl_model *model, const sl_plan *plan, const sl_held 
 bool sl_schedule_repeats(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
                          uint32_t rank);
 
+/** The same of a chunk > 0 and the one before it. */
+bool sl_schedule_chunk_repeats(const sl_model *model, const sl_plan *plan, const sl_chunking *cut,
+                               uint32_t chunk);
+
 /** sl_schedule_begin, for those who ask once. */
 uint32_t sl_schedule_chunk_begin(const sl_model *model, const sl_plan *plan, uint32_t chunk);
 

@@ -1,0 +1,154 @@
+/* Chunks of a pipeline one by one. */
+#include <assert.h>
+#include <stddef.h>
+
+#include "engine/answer/step_parts.h"
+#include "engine/extremes.h"
+#include "engine/schedule/pipeline.h"
+
+/* By how much chunks of ranks that differ may slow each other, and how many times as long as others chunks
+ * inside the model may take: of drawn plans below both the formulas come within 5 % of the step simulated
+ * (tests/unit/combinations_test.c). */
+static const double in_step_ratio = 1.05;
+static const double uneven_ratio = 1.6;
+
+/* Room for the simulation of a step of ZB-V with few micro-batches: those of up to six ranks. */
+enum { V_BYTES_MAX = 32 * 1024 };
+
+/* Whether a chunk takes as long as the one before it. */
+static bool
+repeats(const sl_memory_case *c, uint32_t chunk, uint32_t r)
+{
+    const sl_plan *plan = c->plan;
+
+    if (chunk == 0 ||
+        !sl_schedule_chunk_repeats(c->question->model, plan, &c->holdings->cut, chunk))
+        return false;
+    return c->pools == NULL ||
+           (r == sl_schedule_rank(plan, chunk - 1, 0) + 1 && sl_case_goes_on(c, r));
+}
+
+static void
+share_rest(const sl_plan *plan, uint32_t r, const sl_busy *busy, sl_chunk_pass *passes)
+{
+    const double v = plan->virtual_pipeline;
+    const double weight_s = sl_schedule_splits_backward(plan) ? busy->weight_s : 0.0;
+    sl_chunk_pass rest = {.forward_s = busy->all_s - busy->backward_s,
+                          .input_s = busy->backward_s - weight_s,
+                          .weight_s = weight_s};
+
+    for (uint32_t i = 0; i < plan->virtual_pipeline; i++) {
+        const sl_chunk_pass *pass = &passes[sl_schedule_chunk(plan, r, i)];
+        rest.forward_s -= pass->forward_s;
+        rest.input_s -= pass->input_s;
+        rest.weight_s -= pass->weight_s;
+    }
+    for (uint32_t i = 0; i < plan->virtual_pipeline; i++) {
+        sl_chunk_pass *pass = &passes[sl_schedule_chunk(plan, r, i)];
+        pass->forward_s = sl_larger(0.0, pass->forward_s + rest.forward_s / v);
+        pass->input_s = sl_larger(0.0, pass->input_s + rest.input_s / v);
+        pass->weight_s = sl_larger(0.0, pass->weight_s + rest.weight_s / v);
+    }
+}
+
+void
+sl_step_chunks(const sl_memory_case *c, const sl_busy busy[SL_PIPELINE_MAX],
+               sl_chunk_pass passes[SL_MODEL_LAYERS_MAX])
+{
+    const sl_plan *plan = c->plan;
+    const bool splits = sl_schedule_splits_backward(plan);
+
+    assert(sl_schedule_copies(plan) == 1);
+    for (uint32_t i = 0; i < sl_schedule_chunks(plan); i++) {
+        const uint32_t r = sl_schedule_rank(plan, i, 0);
+        if (repeats(c, i, r)) {
+            passes[i] = passes[i - 1];
+            continue;
+        }
+        const sl_rank_time t = sl_step_chunk(c, r, i / plan->pipeline);
+        const double weight_s = splits ? t.weight_s : 0.0;
+        passes[i] = (sl_chunk_pass){
+            .forward_s = sl_pass_s(&t.forward),
+            .input_s = sl_pass_s(&t.backward) + sl_pass_s(&t.again) - weight_s,
+            .weight_s = weight_s,
+        };
+    }
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        share_rest(plan, r, &busy[r], passes);
+}
+
+/* Ranks go through their chunks about in step: with the first ones all of them, then with the second ones.
+ * How long they take differs among those, or which rank is the slowest. */
+bool
+sl_step_chunks_differ(const sl_plan *plan, const sl_chunk_pass passes[SL_MODEL_LAYERS_MAX],
+                      double slowest_s)
+{
+    const uint32_t last = sl_schedule_chunks(plan) - 1;
+    double in_step_s = 0.0;
+    double longest_s = 0.0;
+    double shortest_s = slowest_s;
+
+    for (uint32_t first = 0; first < last; first += plan->pipeline) {
+        double most_s = 0.0;
+        for (uint32_t i = first; i < first + plan->pipeline; i++) {
+            const double seconds = passes[i].forward_s + passes[i].input_s;
+            most_s = sl_larger(most_s, seconds);
+            if (i == 0 || i == last) /* embedding and head are long or short of their own */
+                continue;
+            longest_s = sl_larger(longest_s, seconds);
+            shortest_s = sl_smaller(shortest_s, seconds);
+        }
+        in_step_s += most_s;
+    }
+    return in_step_s > in_step_ratio * slowest_s || longest_s > uneven_ratio * shortest_s;
+}
+
+static bool
+runs_v(const sl_plan *plan, uint64_t m)
+{
+    return sl_schedule_of(plan) == SL_SCHEDULE_ZB_V &&
+           sl_pipeline_measure(plan, m).bytes <= V_BYTES_MAX;
+}
+
+bool
+sl_step_runs(const sl_plan *plan, uint64_t m)
+{
+    return sl_ring_runs(plan, m) || runs_v(plan, m);
+}
+
+/* The longest of a rank by itself: the optimizer does not wait for all (engine/schedule/schedule.h). */
+static double
+run_v_s(const sl_ring *of)
+{
+    const sl_plan *plan = of->plan;
+    _Alignas(max_align_t) char scratch[V_BYTES_MAX];
+    sl_chunk_cost costs[SL_PIPELINE_MAX * 2] = {{.work = {0}}};
+    sl_pipeline_run run;
+    double most_s = 0.0;
+
+    for (uint32_t i = 0; i < sl_schedule_chunks(plan); i++) {
+        const sl_chunk_pass *pass = &of->passes[i];
+        sl_chunk_cost *cost = &costs[2 * sl_schedule_rank(plan, i, 0) + i / plan->pipeline];
+        cost->work = (sl_work_seconds){pass->forward_s, pass->input_s, pass->weight_s};
+        if (of->after == NULL || i + 1 == sl_schedule_chunks(plan))
+            continue;
+        cost->send_s = of->after[i].seconds;
+        cost->send_scale_up = !of->after[i].network;
+    }
+    const sl_pipeline pipeline = {.plan = plan,
+                                  .microbatches = of->microbatches,
+                                  .chunks = costs,
+                                  .overlaps_sends = of->beside};
+    const bool done = sl_pipeline_simulate(&pipeline, scratch, &run);
+    assert(done); /* an order that exists ends */
+    (void)done;
+    for (uint32_t r = 0; r < plan->pipeline; r++)
+        most_s = sl_larger(most_s, run.ranks[r].end_s - run.ranks[r].begin_s);
+    return most_s;
+}
+
+double
+sl_step_run_s(const sl_ring *of)
+{
+    return sl_schedule_of(of->plan) == SL_SCHEDULE_ZB_V ? run_v_s(of) : sl_ring_span_s(of);
+}
